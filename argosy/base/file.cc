@@ -1,0 +1,149 @@
+#include "argosy/base/file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace argosy {
+namespace fs = std::filesystem;
+namespace {
+
+Status system_error(std::string_view what, const fs::path& path) {
+  const int code = errno;
+  const std::string text = fmt::format("{} '{}': {}", what, path.string(), std::strerror(code));
+  if (code == ENOENT) return Status(Code::not_found, text);
+  if (code == EACCES || code == EPERM) return Status(Code::permission_denied, text);
+  if (code == ENOSPC || code == EDQUOT) return Status(Code::resource_exhausted, text);
+  return Status(Code::unavailable, text);
+}
+
+Status from_error_code(std::string_view what, const fs::path& path, const std::error_code& error) {
+  errno = error.value();
+  return system_error(what, path);
+}
+
+// A name beside `target` that no other writer of this machine uses.
+fs::path temporary_name(const fs::path& target) {
+  static std::atomic<int> counter{0};
+  return target.parent_path() / fmt::format(".{}.tmp-{}-{}", target.filename().string(), ::getpid(), counter++);
+}
+
+Status sync_path(const fs::path& path, int flags) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC);
+  if (fd < 0) return system_error("cannot open", path);
+  const int failed = ::fsync(fd);
+  const Status status = failed != 0 ? system_error("cannot sync", path) : Status();
+  ::close(fd);
+  return status;
+}
+
+Status write_all(int fd, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_error("cannot write", path);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+Status write_new_file(const fs::path& path, std::string_view bytes) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return system_error("cannot create", path);
+  Status status = write_all(fd, bytes, path);
+  if (status.ok() && ::fsync(fd) != 0) status = system_error("cannot sync", path);
+  ::close(fd);
+  return status;
+}
+
+fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+}  // namespace
+
+Result<std::string> read_file(const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return system_error("cannot open", path);
+  std::string bytes;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t count = ::read(fd, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      const Status status = system_error("cannot read", path);
+      ::close(fd);
+      return status;
+    }
+    if (count == 0) break;
+    bytes.append(buffer, static_cast<size_t>(count));
+  }
+  ::close(fd);
+  return bytes;
+}
+
+Status write_file_atomically(const fs::path& path, std::string_view bytes) {
+  const fs::path temporary = temporary_name(path);
+  Status status = write_new_file(temporary, bytes);
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) status = system_error("cannot rename to", path);
+  if (!status.ok()) {
+    ::unlink(temporary.c_str());
+    return status;
+  }
+  return sync_path(parent_of(path), O_RDONLY | O_DIRECTORY);
+}
+
+FolderWriter::FolderWriter(fs::path target, fs::path temporary, bool keep_others)
+    : target_(std::move(target)), temporary_(std::move(temporary)), keep_others_(keep_others) {}
+
+FolderWriter::FolderWriter(FolderWriter&& other) noexcept
+    : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})), keep_others_(other.keep_others_) {}
+
+FolderWriter::~FolderWriter() {
+  std::error_code ignored;  // what cannot be removed is left under a name that says it is temporary
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+Result<FolderWriter> FolderWriter::open(const fs::path& target, bool keep_others) {
+  fs::path clean = target.lexically_normal();
+  if (!clean.has_filename()) clean = clean.parent_path();
+  std::error_code error;
+  fs::create_directories(parent_of(clean), error);
+  if (error) return from_error_code("cannot create folder", parent_of(clean), error);
+  const fs::path temporary = temporary_name(clean);
+  fs::create_directory(temporary, error);
+  if (error) return from_error_code("cannot create folder", temporary, error);
+  return FolderWriter(std::move(clean), temporary, keep_others);
+}
+
+Status FolderWriter::write(const std::string& name, std::string_view bytes) {
+  const fs::path path = temporary_ / name;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) return from_error_code("cannot create folder", path.parent_path(), error);
+  return write_new_file(path, bytes);
+}
+
+Status FolderWriter::commit() {
+  std::error_code error;
+  if (keep_others_ && fs::is_directory(target_)) {
+    for (const auto& entry : fs::directory_iterator(target_)) {
+      const fs::path copy = temporary_ / entry.path().filename();
+      if (fs::exists(copy)) continue;
+      fs::copy(entry.path(), copy, fs::copy_options::recursive | fs::copy_options::create_hard_links, error);
+      if (error) return from_error_code("cannot keep", entry.path(), error);
+    }
+  }
+  RETURN_IF_ERROR(sync_path(temporary_, O_RDONLY | O_DIRECTORY));
+  // Two folders change places in one step where the target exists; the old one is then removed under the temporary name.
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), fs::exists(target_) ? RENAME_EXCHANGE : 0) != 0) {
+    return system_error("cannot rename into place", target_);
+  }
+  fs::remove_all(temporary_, error);
+  temporary_.clear();
+  return sync_path(parent_of(target_), O_RDONLY | O_DIRECTORY);
+}
+
+}  // namespace argosy

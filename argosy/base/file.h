@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "argosy/base/status.h"
+
+namespace argosy {
+
+// The whole file. Errors name the path and the system's reason.
+Result<std::string> read_file(const std::filesystem::path& path);
+
+// Writes a file so that a reader sees the old bytes or the new ones: a temporary name beside it, fsync, rename.
+Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+// A folder that appears whole or not at all: files are written under path(), commit() syncs them and renames the folder
+// into place, replacing the one that was there. Without commit() the destructor removes what was written.
+//
+// Where the target exists, its entries that this folder does not have are kept if `keep_others` is set: saving a model
+// into a folder with other files must not delete those.
+class FolderWriter {
+ public:
+  static Result<FolderWriter> open(const std::filesystem::path& target, bool keep_others);
+  FolderWriter(FolderWriter&& other) noexcept;
+  FolderWriter& operator=(FolderWriter&&) = delete;
+  ~FolderWriter();
+
+  const std::filesystem::path& path() const { return temporary_; }
+  Status write(const std::string& name, std::string_view bytes);
+  Status commit();
+
+ private:
+  FolderWriter(std::filesystem::path target, std::filesystem::path temporary, bool keep_others);
+
+  std::filesystem::path target_, temporary_;
+  bool keep_others_;
+};
+
+}  // namespace argosy

@@ -1,0 +1,1 @@
+// The object library that owns the precompiled header needs one source.
