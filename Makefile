@@ -5,9 +5,10 @@ SHELL := /bin/bash
 BUILD ?= build/release
 PYTHON := .venv/bin/python
 CMAKE := .venv/bin/cmake
+CTEST := .venv/bin/ctest
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build test unit clean
+.PHONY: help setup build unit pytest test clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -22,9 +23,12 @@ build: setup $(BUILD)/build.ninja ## the core, the programs and the Python exten
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
 
 unit: build ## the C++ unit tests
-	@.venv/bin/ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) --schedule-random
+	@$(CTEST) --test-dir $(BUILD) --output-on-failure -j $(JOBS) --schedule-random
 
-test: unit ## every test
+pytest: build ## the Python tests
+	@$(PYTHON) -m pytest -q -n $(JOBS)
+
+test: unit pytest ## every test
 
 clean: ## removes the build, keeps .venv
 	rm -rf build
