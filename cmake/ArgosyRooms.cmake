@@ -21,6 +21,11 @@ function(argosy_room name)
   endif()
   set_property(GLOBAL APPEND PROPERTY ARGOSY_ROOMS ${name})
 
+  if(room_TORCH)
+    set(torch TORCH)
+  endif()
+  argosy_check_headers(${name} ${torch})
+
   if(ARGOSY_TESTS AND tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,argosy_${name}> GTest::gmock GTest::gtest_main)
