@@ -2,13 +2,15 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
-BUILD ?= build/release
+BUILD := build/release
 PYTHON := .venv/bin/python
 CMAKE := .venv/bin/cmake
 CTEST := .venv/bin/ctest
+PRESET_asan := asan-ubsan
+PRESET_tsan := tsan
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build unit pytest test clean
+.PHONY: help setup build unit pytest test asan tsan fuzz clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -17,7 +19,7 @@ setup:
 	@tools/setup.sh
 
 $(BUILD)/build.ninja: | setup
-	@$(CMAKE) -S . -B $(BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/.venv/bin/ninja -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) > /dev/null
+	@$(CMAKE) --preset release > /dev/null
 
 build: setup $(BUILD)/build.ninja ## the core, the programs and the Python extension, in build/release
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
@@ -29,6 +31,16 @@ pytest: build ## the Python tests
 	@$(PYTHON) -m pytest -q -n $(JOBS)
 
 test: unit pytest ## every test
+
+asan tsan: setup ## the unit tests of the torch-free rooms under sanitizers
+	@$(CMAKE) --preset $(PRESET_$@) > /dev/null
+	@$(CMAKE) --build --preset $(PRESET_$@) -j $(JOBS)
+	@$(CTEST) --preset $(PRESET_$@) -j $(JOBS)
+
+fuzz: setup ## each fuzzer for SECONDS (60), from the committed corpus
+	@$(CMAKE) --preset fuzz > /dev/null
+	@$(CMAKE) --build --preset fuzz -j $(JOBS)
+	@tools/fuzz.sh build/fuzz $(or $(SECONDS),60)
 
 clean: ## removes the build, keeps .venv
 	rm -rf build

@@ -2,9 +2,17 @@
 add_library(argosy_flags INTERFACE)
 target_include_directories(argosy_flags INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>")
 target_compile_options(argosy_flags INTERFACE -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -fno-math-errno -fno-trapping-math)
+if(ARGOSY_WERROR)
+  target_compile_options(argosy_flags INTERFACE -Werror)
+endif()
 if(ARGOSY_SANITIZE)
-  target_compile_options(argosy_flags INTERFACE -fsanitize=${ARGOSY_SANITIZE} -fno-omit-frame-pointer -g1)
+  target_compile_options(argosy_flags INTERFACE -fsanitize=${ARGOSY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_link_options(argosy_flags INTERFACE -fsanitize=${ARGOSY_SANITIZE})
+endif()
+if(ARGOSY_FUZZ)
+  # Coverage feedback in the rooms; libFuzzer's main comes with each fuzzer's own link.
+  target_compile_options(argosy_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(argosy_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 find_program(ARGOSY_CCACHE ccache)

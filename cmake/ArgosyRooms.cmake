@@ -20,9 +20,10 @@ function(argosy_room name)
     argosy_use_torch(argosy_${name})
   endif()
   set_property(GLOBAL APPEND PROPERTY ARGOSY_ROOMS ${name})
-
   if(room_TORCH)
     set(torch TORCH)
+  else()
+    set_property(GLOBAL APPEND PROPERTY ARGOSY_TORCH_FREE_ROOMS ${name})
   endif()
   argosy_check_headers(${name} ${torch})
 
