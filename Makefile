@@ -23,6 +23,7 @@ $(BUILD)/build.ninja: | setup
 
 build: setup $(BUILD)/build.ninja ## the core, the programs and the Python extension, in build/release
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
+	@tools/link_venv.sh $(BUILD)
 
 unit: build ## the C++ unit tests
 	@$(CTEST) --test-dir $(BUILD) --output-on-failure -j $(JOBS) --schedule-random

@@ -1,12 +1,25 @@
-"""What every Python test shares."""
+"""What every Python test shares. The front end under test is the one that this checkout built."""
+import os
 import pathlib
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "release"
+
+sys.path.insert(0, str(BUILD / "python"))
+os.environ["PYTHONPATH"] = str(BUILD / "python")
+os.environ["PATH"] = os.pathsep.join([str(BUILD / "bin"), str(ROOT / ".venv" / "bin"), os.environ["PATH"]])
 
 
 @pytest.fixture(scope="session")
 def root():
     """The checkout's root."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def build():
+    """The build folder, build/release."""
+    return BUILD

@@ -1,0 +1,31 @@
+# argosy_extension(NAME)
+#
+# The Python extension argosy.NAME: every .cc of the current folder but tests, with all rooms inside. It is built straight
+# into build/<preset>/python/argosy/, beside links to the pure Python packages, so that this one folder on sys.path is the
+# whole front end. Its symbols are hidden: the process may hold another copy of the rooms (libargosy.so).
+#
+# pybind11 is the copy inside torch, because torch's own types are registered with it.
+function(argosy_extension name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
+  Python_add_library(${name} MODULE WITH_SOABI ${sources})
+  target_compile_options(${name} PRIVATE -fvisibility=hidden)
+  target_compile_definitions(${name} PRIVATE TORCH_EXTENSION_NAME=${name})
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  get_property(rooms GLOBAL PROPERTY ARGOSY_ROOMS)
+  foreach(room ${rooms})
+    target_link_libraries(${name} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,argosy_${room}>)
+  endforeach()
+  argosy_use_torch(${name})
+  target_link_libraries(${name} PRIVATE argosy_flags "${ARGOSY_TORCH_LIB}/libtorch_python.so")
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/argosy"
+                                           INSTALL_RPATH "$ORIGIN/../torch/lib")
+  install(TARGETS ${name} DESTINATION argosy COMPONENT python)
+endfunction()
+
+# Links the packages under `folder` into build/<preset>/python/ at every build.
+function(argosy_python_packages folder)
+  add_custom_target(argosy_python_packages ALL
+    COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/link_packages.py" "${folder}" "${PROJECT_BINARY_DIR}/python"
+    COMMENT "Linking the Python packages" VERBATIM)
+endfunction()
