@@ -1,0 +1,94 @@
+#include <cmath>
+
+#include "argosy/optim/kernel_rule.h"
+
+// The rules that divide by a running sum or mean of squared gradients.
+namespace argosy::optim::internal {
+namespace {
+
+struct Adagrad {
+  static constexpr size_t kStates = 1;
+  static constexpr HyperParameter kHyper[] = {{"epsilon", 1e-6f},
+                                              {"initial_accumulator_value", 0, HyperParameter::number, /*is_attribute=*/false}};
+  static constexpr StateSlot kSlots[] = {
+      {"Moment", "MomentOut", "moment", StateSlot::element, 0, /*initial_from=*/"initial_accumulator_value"}};
+  float rate, epsilon;
+
+  static Adagrad begin(std::span<const float> hyper, float rate, std::span<float>) { return {rate, hyper[0]}; }
+
+  void operator()(float& p, float g, float& moment) const {
+    moment += g * g;
+    p -= rate * g / (std::sqrt(moment) + epsilon);
+  }
+};
+
+struct DecayedAdagrad {
+  static constexpr size_t kStates = 1;
+  static constexpr HyperParameter kHyper[] = {{"decay", 0.95f}, {"epsilon", 1e-6f}};
+  static constexpr StateSlot kSlots[] = {{"Moment", "MomentOut", "moment"}};
+  float rate, decay, epsilon;
+
+  static DecayedAdagrad begin(std::span<const float> hyper, float rate, std::span<float>) { return {rate, hyper[0], hyper[1]}; }
+
+  void operator()(float& p, float g, float& moment) const {
+    moment = decay * moment + (1 - decay) * g * g;
+    p -= rate * g / (std::sqrt(moment) + epsilon);
+  }
+};
+
+// Has no learning rate: the size of a step comes from the sizes of the steps before.
+struct Adadelta {
+  static constexpr size_t kStates = 2;
+  static constexpr HyperParameter kHyper[] = {{"rho", 0.95f}, {"epsilon", 1e-6f}};
+  static constexpr StateSlot kSlots[] = {{"AvgSquaredGrad", "AvgSquaredGradOut", "_avg_squared_grad"},
+                                         {"AvgSquaredUpdate", "AvgSquaredUpdateOut", "_avg_squared_update"}};
+  float rho, epsilon;
+
+  static Adadelta begin(std::span<const float> hyper, float, std::span<float>) { return {hyper[0], hyper[1]}; }
+
+  void operator()(float& p, float g, float& squared_grad, float& squared_update) const {
+    squared_grad = rho * squared_grad + (1 - rho) * g * g;
+    const float update = std::sqrt((squared_update + epsilon) / (squared_grad + epsilon)) * g;
+    squared_update = rho * squared_update + (1 - rho) * update * update;
+    p -= update;
+  }
+};
+
+struct RmsProp {
+  static constexpr size_t kStates = 3;
+  static constexpr HyperParameter kHyper[] = {
+      {"decay", 0.95f}, {"epsilon", 1e-6f}, {"momentum", 0}, {"centered", 0, HyperParameter::boolean}};
+  static constexpr StateSlot kSlots[] = {{"MeanSquare", "MeanSquareOut", "mean_square"},
+                                         {"MeanGrad", "MeanGradOut", "mean_grad"},  // moves only if centered
+                                         {"Moment", "MomentOut", "momentum"}};
+  float rate, decay, epsilon, momentum;
+  bool centered;
+
+  static RmsProp begin(std::span<const float> hyper, float rate, std::span<float>) {
+    return {rate, hyper[0], hyper[1], hyper[2], hyper[3] != 0};
+  }
+
+  void operator()(float& p, float g, float& mean_square, float& mean_grad, float& moment) const {
+    mean_square = decay * mean_square + (1 - decay) * g * g;
+    mean_grad = centered ? decay * mean_grad + (1 - decay) * g : mean_grad;
+    const float variance = centered ? mean_square - mean_grad * mean_grad : mean_square;
+    moment = momentum * moment + rate * g / std::sqrt(variance + epsilon);
+    p -= moment;
+  }
+};
+
+}  // namespace
+
+std::span<const RuleEntry> adagrad_rules() {
+  static const RuleEntry rules[] = {
+      {{.op_type = "adagrad", .hyper_parameters = Adagrad::kHyper, .states = Adagrad::kSlots}, KernelRule<Adagrad>::make},
+      {{.op_type = "decayed_adagrad", .hyper_parameters = DecayedAdagrad::kHyper, .states = DecayedAdagrad::kSlots},
+       KernelRule<DecayedAdagrad>::make},
+      {{.op_type = "adadelta", .hyper_parameters = Adadelta::kHyper, .states = Adadelta::kSlots, .uses_learning_rate = false},
+       KernelRule<Adadelta>::make},
+      {{.op_type = "rmsprop", .hyper_parameters = RmsProp::kHyper, .states = RmsProp::kSlots}, KernelRule<RmsProp>::make},
+  };
+  return rules;
+}
+
+}  // namespace argosy::optim::internal

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "argosy/optim/rule.h"
+
+// How a formula for one element becomes a Rule. Included by the files that define rules, not by users of the room.
+
+// One copy of the function for AVX-512, one for AVX2 and one for any x86-64, chosen when the program is loaded. The choice
+// runs before a sanitizer has set itself up, so sanitized builds have the plain copy only.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define ARGOSY_SIMD_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define ARGOSY_SIMD_CLONES
+#endif
+
+namespace argosy::optim::internal {
+
+struct RuleEntry {
+  RuleInfo info;
+  std::unique_ptr<Rule> (*make)(const RuleInfo& info, std::vector<float> hyper_parameters);
+};
+
+// The entries of each file; rule.cc lists them.
+std::span<const RuleEntry> gradient_rules();
+std::span<const RuleEntry> adagrad_rules();
+std::span<const RuleEntry> adam_rules();
+std::span<const RuleEntry> ftrl_rules();
+std::span<const RuleEntry> lamb_rules();
+
+template <typename Kernel>
+Step pack(const Kernel& kernel) {
+  static_assert(std::is_trivially_copyable_v<Kernel> && sizeof(Kernel) <= sizeof(Step));
+  Step step{};
+  std::memcpy(step.constants.data(), &kernel, sizeof(Kernel));
+  return step;
+}
+
+template <typename Kernel>
+Kernel unpack(const Step& step) {
+  Kernel kernel;
+  std::memcpy(&kernel, step.constants.data(), sizeof(Kernel));
+  return kernel;
+}
+
+// The parameters' restrict is what lets the compiler vectorise; so the states are parameters, used or not.
+template <typename Kernel>
+[[gnu::always_inline]] inline void update_span(const Kernel kernel, float* __restrict p, const float* __restrict g,
+                                               float* __restrict s0, float* __restrict s1, float* __restrict s2, size_t n) {
+  static_assert(Kernel::kStates <= kMaxElementStates);
+  for (size_t i = 0; i < n; ++i) {
+    if constexpr (Kernel::kStates == 0) kernel(p[i], g[i]);
+    if constexpr (Kernel::kStates == 1) kernel(p[i], g[i], s0[i]);
+    if constexpr (Kernel::kStates == 2) kernel(p[i], g[i], s0[i], s1[i]);
+    if constexpr (Kernel::kStates == 3) kernel(p[i], g[i], s0[i], s1[i], s2[i]);
+  }
+}
+
+template <typename Kernel>
+ARGOSY_SIMD_CLONES void update_elements(Kernel kernel, float* p, const float* g, float* s0, float* s1, float* s2, size_t n) {
+  update_span(kernel, p, g, s0, s1, s2, n);
+}
+
+[[gnu::always_inline]] inline void prefetch_row(const float* row, size_t width) {
+  constexpr size_t kLine = 64 / sizeof(float);
+  constexpr size_t kMost = 4 * kLine;  // beyond this the processor's own prefetcher has seen the pattern
+  const size_t ahead = width < kMost ? width : kMost;
+  for (size_t i = 0; i < ahead; i += kLine) __builtin_prefetch(row + i, 1);
+  __builtin_prefetch(row + ahead - 1, 1);
+}
+
+template <typename Kernel>
+ARGOSY_SIMD_CLONES void update_rows(Kernel kernel, Rows rows, float* s0, float* s1, float* s2) {
+  constexpr size_t kAhead = 16;
+  const size_t count = rows.index.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) {
+      const size_t next = static_cast<size_t>(rows.index[i + kAhead]) * rows.stride;
+      prefetch_row(rows.param + next, rows.width);
+      if constexpr (Kernel::kStates > 0) prefetch_row(s0 + next, rows.width);
+      if constexpr (Kernel::kStates > 1) prefetch_row(s1 + next, rows.width);
+      if constexpr (Kernel::kStates > 2) prefetch_row(s2 + next, rows.width);
+    }
+    const size_t at = static_cast<size_t>(rows.index[i]) * rows.stride;
+    update_span(kernel, rows.param + at, rows.grad + i * rows.width, s0 + at, s1 + at, s2 + at, rows.width);
+  }
+}
+
+// A rule whose elements are independent. A Kernel holds the constants of a step and has
+//   static constexpr size_t kStates;                                                                its element states
+//   static Kernel begin(std::span<const float> hyper, float rate, std::span<float> scalars);  the first phase
+//   void operator()(float& p, float g, float& s0, …) const;                                         the second, for one element
+template <typename Kernel>
+class KernelRule final : public Rule {
+ public:
+  KernelRule(const RuleInfo& info, std::vector<float> hyper) : Rule(info, std::move(hyper)) {}
+
+  static std::unique_ptr<Rule> make(const RuleInfo& info, std::vector<float> hyper) {
+    return std::make_unique<KernelRule>(info, std::move(hyper));
+  }
+
+  Step begin_step(float learning_rate, std::span<float> scalars) const override {
+    ARGOSY_CHECK(scalars.size() == scalar_states());
+    return pack(Kernel::begin(hyper(), learning_rate, scalars));
+  }
+
+  void apply(const Step& step, float* param, const float* grad, float* const* states, size_t n) const override {
+    update_elements(unpack<Kernel>(step), param, grad, state(states, 0), state(states, 1), state(states, 2), n);
+  }
+
+  void apply_rows(const Step& step, const Rows& rows) const override {
+    if (rows.width == 0) return;
+    float* const* states = rows.element_states;
+    update_rows(unpack<Kernel>(step), rows, state(states, 0), state(states, 1), state(states, 2));
+  }
+
+ private:
+  static float* state(float* const* states, size_t k) { return k < Kernel::kStates ? states[k] : nullptr; }
+};
+
+}  // namespace argosy::optim::internal

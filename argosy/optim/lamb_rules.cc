@@ -1,0 +1,103 @@
+#include <cmath>
+
+#include "argosy/optim/kernel_rule.h"
+
+namespace argosy::optim::internal {
+namespace {
+
+// As in Paddle 1.8: the moments are not corrected for their start at 0, so nothing reads the powers of beta, and the op does
+// not advance them. They are there because a checkpoint has them.
+constexpr HyperParameter kHyper[] = {{"beta1", 0.9f}, {"beta2", 0.999f}, {"epsilon", 1e-6f}, {"weight_decay", 0.01f}};
+constexpr StateSlot kSlots[] = {{"Moment1", "Moment1Out", "moment1"},
+                                {"Moment2", "Moment2Out", "moment2"},
+                                {"Beta1Pow", "", "beta1_pow_acc", StateSlot::scalar, 0, "beta1"},
+                                {"Beta2Pow", "", "beta2_pow_acc", StateSlot::scalar, 0, "beta2"}};
+
+struct Lamb {
+  float rate, beta1, beta2, epsilon, weight_decay;
+
+  float direction(float p, float m, float v) const { return m / (std::sqrt(v) + epsilon) + weight_decay * p; }
+};
+
+struct Norms {
+  double param, direction;
+};
+
+// Moves the moments; the squared norms of the parameter and of the direction. Sums are kept by lane, so that they do not
+// depend on how wide the processor's vectors are.
+ARGOSY_SIMD_CLONES Norms move_moments(Lamb k, const float* __restrict p, const float* __restrict g, float* __restrict m,
+                                      float* __restrict v, size_t n) {
+  constexpr size_t kLanes = 16;
+  double param[kLanes] = {}, direction[kLanes] = {};
+  const auto move = [&](size_t i, size_t lane) {
+    m[i] = k.beta1 * m[i] + (1 - k.beta1) * g[i];
+    v[i] = k.beta2 * v[i] + (1 - k.beta2) * g[i] * g[i];
+    const double along = k.direction(p[i], m[i], v[i]), value = p[i];
+    param[lane] += value * value;
+    direction[lane] += along * along;
+  };
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) move(i + lane, lane);
+  }
+  for (size_t lane = 0; i < n; ++i, ++lane) move(i, lane);
+  Norms sum{};
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    sum.param += param[lane];
+    sum.direction += direction[lane];
+  }
+  return sum;
+}
+
+ARGOSY_SIMD_CLONES void move_param(Lamb k, float trusted_rate, float* __restrict p, const float* __restrict m,
+                                   const float* __restrict v, size_t n) {
+  for (size_t i = 0; i < n; ++i) p[i] -= trusted_rate * k.direction(p[i], m[i], v[i]);
+}
+
+// The step has the length of the parameter, times the rate: one ratio for all elements of a call.
+class LambRule final : public Rule {
+ public:
+  LambRule(const RuleInfo& info, std::vector<float> hyper) : Rule(info, std::move(hyper)) {}
+
+  static std::unique_ptr<Rule> make(const RuleInfo& info, std::vector<float> hyper) {
+    return std::make_unique<LambRule>(info, std::move(hyper));
+  }
+
+  Step begin_step(float learning_rate, std::span<float> scalars) const override {
+    ARGOSY_CHECK(scalars.size() == scalar_states());
+    return pack(Lamb{learning_rate, hyper()[0], hyper()[1], hyper()[2], hyper()[3]});
+  }
+
+  void apply(const Step& step, float* param, const float* grad, float* const* states, size_t n) const override {
+    update(unpack<Lamb>(step), param, grad, states[0], states[1], n);
+  }
+
+  void apply_rows(const Step& step, const Rows& rows) const override {
+    const Lamb k = unpack<Lamb>(step);
+    for (size_t i = 0; i < rows.index.size(); ++i) {
+      const size_t at = static_cast<size_t>(rows.index[i]) * rows.stride;
+      update(k, rows.param + at, rows.grad + i * rows.width, rows.element_states[0] + at, rows.element_states[1] + at,
+             rows.width);
+    }
+  }
+
+ private:
+  static void update(const Lamb& k, float* param, const float* grad, float* moment1, float* moment2, size_t n) {
+    const Norms squared = move_moments(k, param, grad, moment1, moment2, n);
+    const auto param_norm = static_cast<float>(std::sqrt(squared.param));
+    const auto direction_norm = static_cast<float>(std::sqrt(squared.direction));
+    const float trust = param_norm > 0 && direction_norm > 0 ? param_norm / direction_norm : 1;
+    move_param(k, k.rate * trust, param, moment1, moment2, n);
+  }
+};
+
+}  // namespace
+
+std::span<const RuleEntry> lamb_rules() {
+  static const RuleEntry rules[] = {
+      {{.op_type = "lamb", .hyper_parameters = kHyper, .states = kSlots, .elementwise = false}, LambRule::make},
+  };
+  return rules;
+}
+
+}  // namespace argosy::optim::internal
