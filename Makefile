@@ -10,10 +10,10 @@ PRESET_asan := asan-ubsan
 PRESET_tsan := tsan
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build unit pytest test asan tsan fuzz clean
+.PHONY: help setup build unit pytest test asan tsan fuzz format lint clean
 
 help: ## what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 16
 
 setup:
 	@tools/setup.sh
@@ -42,6 +42,15 @@ fuzz: setup ## each fuzzer for SECONDS (60), from the committed corpus
 	@$(CMAKE) --preset fuzz > /dev/null
 	@$(CMAKE) --build --preset fuzz -j $(JOBS)
 	@tools/fuzz.sh build/fuzz $(or $(SECONDS),60)
+
+format: setup ## puts the C++ sources into the form of .clang-format
+	@tools/format.sh
+
+lint: setup ## clang-format's check, and clang-tidy over the torch-free rooms
+	@tools/format.sh --check
+	@$(CMAKE) --preset fuzz > /dev/null
+	@$(CMAKE) --build --preset fuzz -j $(JOBS)
+	@tools/lint.sh build/fuzz
 
 clean: ## removes the build, keeps .venv
 	rm -rf build

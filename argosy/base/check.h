@@ -9,9 +9,9 @@ namespace argosy {
 
 }  // namespace argosy
 
-#define ARGOSY_CHECK(condition, ...)                                                                  \
-  do {                                                                                                \
-    if (!(condition)) [[unlikely]] {                                                                  \
-      ::argosy::check_failed(__FILE__, __LINE__, #condition, ::std::string_view{__VA_ARGS__});        \
-    }                                                                                                 \
+#define ARGOSY_CHECK(condition, ...)                                                           \
+  do {                                                                                         \
+    if (!(condition)) [[unlikely]] {                                                           \
+      ::argosy::check_failed(__FILE__, __LINE__, #condition, ::std::string_view{__VA_ARGS__}); \
+    }                                                                                          \
   } while (false)

@@ -13,7 +13,8 @@ namespace fs = std::filesystem;
 class FileTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / fmt::format("argosy-file-{}-{}", ::getpid(), testing::UnitTest::GetInstance()->random_seed());
+    folder_ =
+        fs::temp_directory_path() / fmt::format("argosy-file-{}-{}", ::getpid(), testing::UnitTest::GetInstance()->random_seed());
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }

@@ -43,10 +43,10 @@ class [[nodiscard]] Status {
 
   static Status ok_status() { return {}; }
 
-#define ARGOSY_STATUS_MAKER(code)                                                    \
-  template <typename... Args>                                                        \
-  static Status code(fmt::format_string<Args...> format, Args&&... args) {           \
-    return Status(Code::code, fmt::format(format, std::forward<Args>(args)...));     \
+#define ARGOSY_STATUS_MAKER(code)                                                \
+  template <typename... Args>                                                    \
+  static Status code(fmt::format_string<Args...> format, Args&&... args) {       \
+    return Status(Code::code, fmt::format(format, std::forward<Args>(args)...)); \
   }
   ARGOSY_STATUS_MAKER(cancelled)
   ARGOSY_STATUS_MAKER(unknown)
@@ -122,11 +122,11 @@ class [[nodiscard]] Result {
 #define ARGOSY_CONCAT_INNER(a, b) a##b
 #define ARGOSY_CONCAT(a, b) ARGOSY_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expression)                                             \
-  do {                                                                          \
-    if (::argosy::Status argosy_status = (expression); !argosy_status.ok()) {   \
-      return argosy_status;                                                     \
-    }                                                                           \
+#define RETURN_IF_ERROR(expression)                                           \
+  do {                                                                        \
+    if (::argosy::Status argosy_status = (expression); !argosy_status.ok()) { \
+      return argosy_status;                                                   \
+    }                                                                         \
   } while (false)
 
 #define ASSIGN_OR_RETURN(declaration, expression) \

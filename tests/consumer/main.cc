@@ -1,9 +1,8 @@
 #include <ATen/ATen.h>
-
-#include <cstdio>
-
 #include <argosy/base/file.h>
 #include <argosy/base/status.h>
+
+#include <cstdio>
 
 int main() {
   const auto missing = argosy::read_file("no/such/file");
