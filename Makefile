@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 .PHONY: help setup build unit pytest test asan tsan fuzz format lint clean
 
 help: ## what can be made
-	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
 
 setup:
 	@tools/setup.sh

@@ -3,6 +3,8 @@
 #
 # The wheel ships old copies of protobuf, fmt and pybind11 under torch/include; its folders therefore come after all others
 # (-idirafter), so that the system's headers win.
+set(argosy_log_level "${CMAKE_MESSAGE_LOG_LEVEL}")
+set(CMAKE_MESSAGE_LOG_LEVEL ERROR)  # the wheel's own files warn of a static library that nobody here needs
 find_package(Torch 2.11 QUIET)
 if(NOT Torch_FOUND)
   find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
@@ -10,6 +12,7 @@ if(NOT Torch_FOUND)
                   OUTPUT_VARIABLE argosy_torch_prefix OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   find_package(Torch 2.11 REQUIRED PATHS "${argosy_torch_prefix}/Torch" NO_DEFAULT_PATH)
 endif()
+set(CMAKE_MESSAGE_LOG_LEVEL "${argosy_log_level}")
 foreach(lib torch torch_library torch_cpu c10)
   if(TARGET ${lib})
     set_target_properties(${lib} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "")
