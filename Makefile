@@ -10,7 +10,7 @@ PRESET_asan := asan-ubsan
 PRESET_tsan := tsan
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build unit pytest test asan tsan fuzz format lint clean
+.PHONY: help setup build unit pytest test asan tsan fuzz format lint parity clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -51,6 +51,10 @@ lint: setup ## clang-format's check, and clang-tidy over the torch-free rooms
 	@$(CMAKE) --preset fuzz > /dev/null
 	@$(CMAKE) --build --preset fuzz -j $(JOBS)
 	@tools/lint.sh build/fuzz
+
+parity: build ## every function and saved models against PaddlePaddle 1.8.5 and 2.6.2; writes docs/parity.md
+	@tests/parity/environments.sh
+	@$(PYTHON) tests/parity/run.py
 
 clean: ## removes the build, keeps .venv
 	rm -rf build
