@@ -1,0 +1,51 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace argosy::data {
+
+// Bytes that start on a 64-byte boundary, are never initialised and only ever grow, so that a recycled buffer costs
+// nothing. Thread-compatible.
+class Buffer {
+ public:
+  static constexpr size_t kAlignment = 64;
+
+  Buffer() = default;
+  Buffer(Buffer&& other) noexcept : bytes_(std::move(other.bytes_)), capacity_(std::exchange(other.capacity_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    bytes_ = std::move(other.bytes_);
+    capacity_ = std::exchange(other.capacity_, 0);
+    return *this;
+  }
+
+  char* data() { return bytes_.get(); }
+  const char* data() const { return bytes_.get(); }
+  size_t capacity() const { return capacity_; }
+
+  // Makes room for `bytes`; the first `keep` bytes stay what they are. Grows at least by half, so that appending is linear.
+  void reserve(size_t bytes, size_t keep) {
+    if (bytes <= capacity_) return;
+    const size_t wanted = std::max(bytes, capacity_ + capacity_ / 2);
+    const size_t rounded = (wanted + kAlignment - 1) / kAlignment * kAlignment;
+    Bytes grown(static_cast<char*>(::operator new(rounded, std::align_val_t{kAlignment})));
+    if (keep > 0) std::memcpy(grown.get(), bytes_.get(), keep);
+    bytes_ = std::move(grown);
+    capacity_ = rounded;
+  }
+
+ private:
+  struct Free {
+    void operator()(char* bytes) const { ::operator delete(bytes, std::align_val_t{kAlignment}); }
+  };
+  using Bytes = std::unique_ptr<char[], Free>;
+
+  Bytes bytes_;
+  size_t capacity_ = 0;
+};
+
+}  // namespace argosy::data

@@ -1,0 +1,76 @@
+#include "argosy/data/pipe.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "argosy/base/text.h"
+#include "argosy/data/decompress.h"
+
+namespace argosy::data {
+namespace {
+
+Result<std::unique_ptr<ByteStream>> open_remote(const PipeOptions& options, std::shared_ptr<StderrTail> errors,
+                                                const StopSignal& stop) {
+  std::vector<std::string> words = {"hadoop", "fs"};
+  if (!options.fs_name.empty()) words.insert(words.end(), {"-D", "fs.default.name=" + options.fs_name});
+  // The user's password is in fs_ugi, so the title shows neither.
+  const std::string title = "hadoop fs -cat " + options.path;
+  if (!options.fs_ugi.empty()) words.insert(words.end(), {"-D", "hadoop.job.ugi=" + options.fs_ugi});
+  words.insert(words.end(), {"-cat", options.path});
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream, Process::start(words, title, {}, std::move(errors), stop));
+  return decompress_by_name(std::move(stream), options.path);
+}
+
+// The file as the command's stdin: as it is where that can be, else through a stream of ours.
+Result<ProcessInput> open_local(const PipeOptions& options, const StopSignal& stop) {
+  ASSIGN_OR_RETURN(Fd file, open_for_reading(options.path));
+  struct stat info{};
+  if (!is_packed_name(options.path) && ::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode)) {
+    ::fcntl(file.get(), F_SETFL, 0);  // no O_NONBLOCK for the child
+    return ProcessInput{.file = std::move(file), .stream = nullptr};
+  }
+  return ProcessInput{.file = {}, .stream = decompress_by_name(read_fd(std::move(file), options.path, stop), options.path)};
+}
+
+// Adds the file's name to what goes wrong in a command.
+class NamedStream : public ByteStream {
+ public:
+  NamedStream(std::unique_ptr<ByteStream> stream, std::string path) : stream_(std::move(stream)), path_(std::move(path)) {}
+  Result<size_t> read(std::span<char> room) override {
+    Result<size_t> got = stream_->read(room);
+    if (!got.ok()) return got.status().with_context("data file '{}'", path_);
+    return got;
+  }
+
+ private:
+  std::unique_ptr<ByteStream> stream_;
+  const std::string path_;
+};
+
+}  // namespace
+
+bool is_identity_command(const std::string& command) {
+  const std::string_view words = trim(command);
+  return words.empty() || words == "cat";
+}
+
+bool is_remote_path(const std::string& path) { return path.starts_with("hdfs:") || path.starts_with("afs:"); }
+
+Result<std::unique_ptr<ByteStream>> open_pipe(const PipeOptions& options, std::shared_ptr<StderrTail> errors,
+                                              const StopSignal& stop) {
+  ProcessInput input;
+  if (is_remote_path(options.path)) {
+    ASSIGN_OR_RETURN(input.stream, open_remote(options, errors, stop));
+  } else {
+    ASSIGN_OR_RETURN(input, open_local(options, stop));
+  }
+  if (is_identity_command(options.command)) {
+    if (input.file.open()) return read_fd(std::move(input.file), options.path, stop);
+    return std::unique_ptr<ByteStream>(std::make_unique<NamedStream>(std::move(input.stream), options.path));
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> process, Process::start({"/bin/sh", "-c", options.command}, options.command,
+                                                                       std::move(input), std::move(errors), stop));
+  return std::unique_ptr<ByteStream>(std::make_unique<NamedStream>(std::move(process), options.path));
+}
+
+}  // namespace argosy::data

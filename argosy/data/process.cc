@@ -1,0 +1,245 @@
+#include "argosy/data/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "argosy/base/log.h"
+
+extern char** environ;
+
+namespace argosy::data {
+namespace {
+
+constexpr size_t kTail = 4096;
+constexpr int kPipeBytes = 1 << 20;
+constexpr size_t kFeedBytes = 256 << 10;
+constexpr int kKillWaitMs = 10'000;
+
+// write() whose SIGPIPE reaches nobody: a command that stops reading is no reason to die. The signal is blocked for this
+// thread, and taken back if this write made it pending.
+ssize_t write_quietly(int fd, const char* bytes, size_t size) {
+  sigset_t pipe_signal, before, pending;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  sigpending(&pending);
+  const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  const ssize_t written = ::write(fd, bytes, size);
+  const int error = errno;
+  if (written < 0 && error == EPIPE && !was_pending) {
+    const timespec now{};
+    while (sigtimedwait(&pipe_signal, nullptr, &now) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return written;
+}
+
+struct PipeEnds {
+  Fd read, write;
+};
+
+Result<PipeEnds> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Status::resource_exhausted("cannot make a pipe: {}", system_reason(errno));
+  return PipeEnds{Fd(ends[0]), Fd(ends[1])};
+}
+
+void set_nonblocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
+
+// The attributes of every child: its own process group, no blocked signals, and SIGPIPE as it is by default, which Python
+// ignores and would hand down.
+class SpawnSetup {
+ public:
+  SpawnSetup() {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  }
+  ~SpawnSetup() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+}  // namespace
+
+void StderrTail::add(std::string_view text) {
+  std::lock_guard lock(mutex_);
+  tail_ += text;
+  if (tail_.size() > kTail) tail_.erase(0, tail_.size() - kTail);
+}
+
+std::string StderrTail::text() const {
+  std::lock_guard lock(mutex_);
+  return tail_;
+}
+
+Result<std::unique_ptr<Process>> Process::start(const std::vector<std::string>& argv, std::string title, ProcessInput input,
+                                                std::shared_ptr<StderrTail> errors, const StopSignal& stop) {
+  std::unique_ptr<Process> process(new Process(std::move(title), std::move(input.stream), std::move(errors), stop));
+  RETURN_IF_ERROR(process->spawn(argv, input.file));
+  return process;
+}
+
+Process::Process(std::string title, std::unique_ptr<ByteStream> input, std::shared_ptr<StderrTail> errors, const StopSignal& stop)
+    : title_(std::move(title)), input_(std::move(input)), errors_(std::move(errors)), stop_(stop) {
+  if (input_ != nullptr) pending_.resize(kFeedBytes);
+}
+
+Process::~Process() {
+  if (pid_ < 0) return;
+  ::kill(-pid_, SIGKILL);
+  pollfd wait{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+  if (pidfd_.open() && ::poll(&wait, 1, kKillWaitMs) == 0) {
+    log_warning("process {} ('{}') did not end {} s after it was killed; it is left behind", pid_, title_, kKillWaitMs / 1000);
+    return;
+  }
+  ::waitpid(pid_, nullptr, 0);
+}
+
+Status Process::spawn(const std::vector<std::string>& argv, const Fd& input_file) {
+  ASSIGN_OR_RETURN(PipeEnds out, make_pipe());
+  ASSIGN_OR_RETURN(PipeEnds err, make_pipe());
+  PipeEnds in;
+  if (input_ != nullptr) {
+    ASSIGN_OR_RETURN(in, make_pipe());
+  } else if (!input_file.open()) {
+    in.read = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+  const int child_input = input_file.open() ? input_file.get() : in.read.get();
+
+  SpawnSetup setup;
+  posix_spawn_file_actions_adddup2(&setup.actions, child_input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&setup.actions, out.write.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&setup.actions, err.write.get(), STDERR_FILENO);
+  std::vector<char*> words;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  if (const int error = ::posix_spawnp(&pid_, words[0], &setup.actions, &setup.attributes, words.data(), environ); error != 0) {
+    pid_ = -1;
+    return Status::unavailable("cannot start '{}' for '{}': {}; is it installed and in PATH?", argv[0], title_,
+                               system_reason(error));
+  }
+  pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  if (!pidfd_.open()) return Status::unavailable("cannot watch '{}': {}", title_, system_reason(errno));
+  ::fcntl(out.read.get(), F_SETPIPE_SZ, kPipeBytes);  // fewer wake-ups; the default does where the system refuses
+  stdin_ = std::move(in.write);
+  stdout_ = std::move(out.read);
+  stderr_ = std::move(err.read);
+  if (stdin_.open()) set_nonblocking(stdin_);
+  set_nonblocking(stderr_);
+  return {};
+}
+
+Result<size_t> Process::read(std::span<char> room) {
+  for (;;) {
+    if (pid_ < 0) return size_t{0};
+    // A negative descriptor is skipped by poll.
+    pollfd waits[] = {{.fd = stop_.fd(), .events = POLLIN, .revents = 0},
+                      {.fd = stdout_.get(), .events = POLLIN, .revents = 0},
+                      {.fd = stderr_.get(), .events = POLLIN, .revents = 0},
+                      {.fd = stdin_.get(), .events = POLLOUT, .revents = 0}};
+    if (::poll(waits, 4, -1) < 0) {
+      if (errno == EINTR) continue;
+      return Status::internal("poll on '{}' failed: {}", title_, system_reason(errno));
+    }
+    if (waits[0].revents != 0) return Status::cancelled("reading from '{}' was stopped", title_);
+    if (waits[2].revents != 0) drain_errors();
+    if (waits[1].revents != 0) {
+      const ssize_t got = ::read(stdout_.get(), room.data(), room.size());
+      if (got > 0) return static_cast<size_t>(got);
+      if (got == 0) {
+        RETURN_IF_ERROR(await_exit());
+      } else if (errno != EINTR) {
+        return Status::unavailable("cannot read from '{}': {}", title_, system_reason(errno));
+      }
+    } else if (waits[3].revents != 0) {
+      RETURN_IF_ERROR(feed());
+    }
+  }
+}
+
+Status Process::feed() {
+  if (pending_begin_ == pending_end_) {
+    pending_begin_ = 0;
+    ASSIGN_OR_RETURN(pending_end_, input_->read(pending_));
+    if (pending_end_ == 0) {
+      stdin_.close();
+      return {};
+    }
+  }
+  const ssize_t written = write_quietly(stdin_.get(), pending_.data() + pending_begin_, pending_end_ - pending_begin_);
+  if (written >= 0) {
+    pending_begin_ += static_cast<size_t>(written);
+  } else if (errno == EPIPE) {
+    stdin_.close();  // the command has what it wants
+  } else if (errno != EAGAIN && errno != EINTR) {
+    return Status::unavailable("cannot write to '{}': {}", title_, system_reason(errno));
+  }
+  return {};
+}
+
+void Process::drain_errors() {
+  char text[4096];
+  for (;;) {
+    const ssize_t got = ::read(stderr_.get(), text, sizeof(text));
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) stderr_.close();
+    if (got <= 0) return;
+    errors_->add({text, static_cast<size_t>(got)});
+    [[maybe_unused]] const ssize_t shown = write_quietly(STDERR_FILENO, text, static_cast<size_t>(got));
+  }
+}
+
+Status Process::await_exit() {
+  stdout_.close();
+  stdin_.close();
+  for (;;) {
+    pollfd waits[] = {{.fd = stop_.fd(), .events = POLLIN, .revents = 0},
+                      {.fd = pidfd_.get(), .events = POLLIN, .revents = 0},
+                      {.fd = stderr_.get(), .events = POLLIN, .revents = 0}};
+    if (::poll(waits, 3, -1) < 0 && errno != EINTR)
+      return Status::internal("poll on '{}' failed: {}", title_, system_reason(errno));
+    if (waits[0].revents != 0) return Status::cancelled("waiting for '{}' was stopped", title_);
+    if (waits[2].revents != 0) drain_errors();
+    if (waits[1].revents != 0) break;
+  }
+  int wait_status = 0;
+  while (::waitpid(pid_, &wait_status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  if (stderr_.open()) drain_errors();
+  return judge(wait_status);
+}
+
+Status Process::judge(int wait_status) {
+  if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) return {};
+  const std::string how = WIFEXITED(wait_status) ? fmt::format("exited with status {}", WEXITSTATUS(wait_status))
+                                                 : fmt::format("was killed by signal {} ({})", WTERMSIG(wait_status),
+                                                               ::strsignal(WTERMSIG(wait_status)));
+  const std::string errors = errors_->text();
+  return Status::aborted("the command '{}' {}; its stderr {}", title_, how,
+                         errors.empty() ? "is empty" : "ends with:\n" + errors);
+}
+
+}  // namespace argosy::data

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "argosy/data/dataset.h"
+#include "argosy/data/feed.h"
+
+namespace argosy::data {
+
+// Streams the files once per start(): text is parsed by the thread that asks for a batch, straight into its columns. Each
+// thread's last batch may be smaller than batch_size. With one thread the samples come in the order of the files.
+//
+// Threads as BatchSource says; no start() while a thread is inside next().
+class QueueDataset : public BatchSource {
+ public:
+  explicit QueueDataset(DatasetOptions options) : options_(std::move(options)) {}
+  ~QueueDataset() override { stop(); }
+
+  Status start(int threads) override;
+  Result<bool> next(int thread, Batch& batch) override;
+  void stop() override;
+  DatasetCounters counters() const override;
+  const DatasetOptions& options() const override { return options_; }
+
+ private:
+  std::shared_ptr<FileFeed> feed() const;
+
+  const DatasetOptions options_;
+  std::unique_ptr<LineParser> parser_;  // made by start()
+  std::vector<TextBlock> current_;      // the block that each thread is in
+  mutable std::mutex mutex_;
+  std::shared_ptr<FileFeed> feed_;  // guarded by mutex_
+};
+
+}  // namespace argosy::data

@@ -1,0 +1,206 @@
+#include "argosy/data/queue_dataset.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+#include "argosy/data/scratch_files.h"
+
+namespace argosy::data {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<SlotSpec> id_and_label() {
+  return {{.name = "id", .type = SlotType::int64, .dense = false, .width = 1},
+          {.name = "label", .type = SlotType::float32, .dense = true, .width = 1}};
+}
+
+// Lines with ids first … first + count - 1.
+std::string lines(int64_t first, int64_t count) {
+  std::string text;
+  for (int64_t id = first; id < first + count; ++id) text += fmt::format("1 {} 1 0.5\n", id);
+  return text;
+}
+
+Result<std::vector<int64_t>> read_ids(BatchSource& source, int thread = 0, std::vector<int64_t>* sizes = nullptr) {
+  std::vector<int64_t> ids;
+  Batch batch;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, source.next(thread, batch));
+    if (!more) return ids;
+    if (sizes != nullptr) sizes->push_back(batch.size);
+    ids.insert(ids.end(), batch.columns[0].ints(), batch.columns[0].ints() + batch.columns[0].count());
+  }
+}
+
+std::vector<int64_t> counting(int64_t count) {
+  std::vector<int64_t> ids(static_cast<size_t>(count));
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
+class QueueDatasetTest : public testing::Test {
+ protected:
+  DatasetOptions options(std::vector<std::string> files, int batch_size = 10) {
+    return {.slots = id_and_label(), .batch_size = batch_size, .files = std::move(files)};
+  }
+  Status run(DatasetOptions options) {
+    QueueDataset dataset(std::move(options));
+    RETURN_IF_ERROR(dataset.start(1));
+    return read_ids(dataset).status();
+  }
+  ScratchFiles files_;
+};
+
+TEST_F(QueueDatasetTest, OneThreadSeesTheSamplesInTheOrderOfTheFiles) {
+  QueueDataset dataset(
+      options({files_.write("a", lines(0, 25)), files_.write("b", ""), files_.write("c", lines(25, 25000))}, 100));
+  for (int pass = 0; pass < 2; ++pass) {
+    ASSERT_TRUE(dataset.start(1).ok());
+    std::vector<int64_t> sizes;
+    EXPECT_EQ(*read_ids(dataset, 0, &sizes), counting(25025));
+    EXPECT_EQ(sizes.size(), 251u);  // batches go on across files
+    EXPECT_EQ(sizes.back(), 25);
+    EXPECT_EQ(dataset.counters().lines, 25025);
+    EXPECT_EQ(dataset.counters().bad_lines, 0);
+    EXPECT_GT(dataset.counters().bytes, 25025 * 9);
+  }
+}
+
+TEST_F(QueueDatasetTest, ALastLineWithoutANewlineIsALine) {
+  QueueDataset dataset(options({files_.write("a", "1 7 1 0\n1 8 1 0"), files_.write("b", "1 9 1 0")}));
+  ASSERT_TRUE(dataset.start(1).ok());
+  EXPECT_THAT(*read_ids(dataset), ElementsAre(7, 8, 9));
+}
+
+TEST_F(QueueDatasetTest, DropLastLeavesOutASmallBatch) {
+  DatasetOptions with = options({files_.write("a", lines(0, 25))});
+  with.drop_last = true;
+  QueueDataset dataset(with);
+  ASSERT_TRUE(dataset.start(1).ok());
+  EXPECT_EQ(*read_ids(dataset), counting(20));
+}
+
+// Two threads on one file: both must get batches, and together every sample once.
+TEST_F(QueueDatasetTest, TwoThreadsShareOneFile) {
+  QueueDataset dataset(options({files_.write("a", lines(0, 200'000))}, 1000));
+  ASSERT_TRUE(dataset.start(2).ok());
+  // Each takes one batch before either goes on, so that neither can drain the file alone.
+  Batch first, second;
+  ASSERT_TRUE(*dataset.next(0, first));
+  ASSERT_TRUE(*dataset.next(1, second));
+  std::vector<int64_t> ids[2] = {ints_of(first.columns[0]), ints_of(second.columns[0])};
+  const auto drain = [&](int thread) {
+    const auto rest = read_ids(dataset, thread);
+    ids[thread].insert(ids[thread].end(), rest->begin(), rest->end());
+  };
+  std::thread other(drain, 1);
+  drain(0);
+  other.join();
+  std::vector<int64_t> all = ids[0];
+  all.insert(all.end(), ids[1].begin(), ids[1].end());
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, counting(200'000));
+}
+
+TEST_F(QueueDatasetTest, ManyFilesAndThreadsLoseNothing) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i)
+    names.push_back(files_.write(fmt::format("part-{}{}", i, i % 2 ? ".gz" : ""),
+                                 i % 2 ? gzip(lines(i * 1000, 1000)) : lines(i * 1000, 1000)));
+  DatasetOptions with = options(names, 64);
+  with.pipe_command = "tr a-z a-z";
+  QueueDataset dataset(with);
+  ASSERT_TRUE(dataset.start(3).ok());
+  std::vector<int64_t> ids[3];
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back([&, i] { ids[i] = *read_ids(dataset, i); });
+  for (std::thread& thread : threads) thread.join();
+  std::vector<int64_t> all;
+  for (const auto& part : ids) all.insert(all.end(), part.begin(), part.end());
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, counting(20'000));
+}
+
+TEST_F(QueueDatasetTest, AMalformedLineStopsTheRunAndSaysWhere) {
+  const std::string path = files_.write("a", lines(0, 5000) + "1 12 1 zero\n" + lines(0, 5));
+  EXPECT_THAT(run(options({path})).message(),
+              AllOf(HasSubstr(path + ":5001:8: "), HasSubstr("slot 'label'"), HasSubstr("'zero'")));
+  DatasetOptions piped = options({path});
+  piped.pipe_command = "echo advice >&2; sleep 0.2; tr a-z a-z";
+  EXPECT_THAT(run(piped).message(),
+              AllOf(HasSubstr(":5001:8: "), HasSubstr("pipe command 'echo advice"), HasSubstr("ends with:\nadvice")));
+}
+
+TEST_F(QueueDatasetTest, AFailureReachesEveryThreadAndStays) {
+  QueueDataset dataset(options({files_.write("a", lines(0, 10) + "bad\n")}));
+  ASSERT_TRUE(dataset.start(2).ok());
+  const Status failure = read_ids(dataset, 0).status();
+  EXPECT_EQ(failure.code(), Code::invalid_argument);
+  EXPECT_EQ(read_ids(dataset, 1).status(), failure);
+  EXPECT_EQ(read_ids(dataset, 0).status(), failure);
+}
+
+TEST_F(QueueDatasetTest, ACommandThatFailsStopsTheRun) {
+  DatasetOptions with = options({files_.write("a", lines(0, 100))});
+  with.pipe_command = "head -n 15; echo broken reader >&2; false";
+  EXPECT_THAT(run(with).message(),
+              AllOf(HasSubstr("exited with status 1"), HasSubstr("broken reader"), HasSubstr(with.files[0])));
+}
+
+TEST_F(QueueDatasetTest, SomeBadLinesAreSkippedAndCounted) {
+  DatasetOptions with = options({files_.write("a", "1 0 1 0\nx\n1 1 1 0\n1 5 2 0 0\n\n1 2 1 0\n")});
+  with.max_bad_lines = 3;
+  QueueDataset dataset(with);
+  ASSERT_TRUE(dataset.start(1).ok());
+  EXPECT_THAT(*read_ids(dataset), ElementsAre(0, 1, 2));
+  EXPECT_EQ(dataset.counters().bad_lines, 3);
+  EXPECT_EQ(dataset.counters().lines, 6);
+  with.max_bad_lines = 2;
+  EXPECT_THAT(run(with).message(), AllOf(HasSubstr("more than 2 bad lines"), HasSubstr(":5:1: ")));
+}
+
+TEST_F(QueueDatasetTest, MissingFilesAreNamedBeforeAnythingStarts) {
+  const std::string absent = files_.path("absent");
+  const Status status = QueueDataset(options({files_.write("a", ""), absent})).start(1);
+  EXPECT_EQ(status.code(), Code::not_found);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("1 of 2"), HasSubstr(absent)));
+  EXPECT_THAT(QueueDataset(options({})).start(1).message(), HasSubstr("no files"));
+  EXPECT_THAT(QueueDataset(options({files_.path("a")}, 0)).start(1).message(), HasSubstr("batch_size is 0"));
+}
+
+TEST_F(QueueDatasetTest, StopEndsAThreadThatWaitsForASlowCommand) {
+  DatasetOptions with = options({files_.write("a", lines(0, 100))}, 10);
+  with.pipe_command = "sleep 1000";
+  QueueDataset dataset(with);
+  ASSERT_TRUE(dataset.start(1).ok());
+  std::thread stopper([&] { dataset.stop(); });
+  EXPECT_EQ(read_ids(dataset).status().code(), Code::cancelled);
+  stopper.join();
+  dataset.stop();
+}
+
+TEST_F(QueueDatasetTest, StoppingEarlyAndStartingAgainReadsEverything) {
+  QueueDataset dataset(options({files_.write("a", lines(0, 300'000)), files_.write("b", lines(300'000, 10))}, 100));
+  ASSERT_TRUE(dataset.start(1).ok());
+  Batch batch;
+  ASSERT_TRUE(*dataset.next(0, batch));
+  dataset.stop();
+  EXPECT_EQ(dataset.next(0, batch).status().code(), Code::cancelled);
+  ASSERT_TRUE(dataset.start(1).ok());
+  EXPECT_EQ(read_ids(dataset)->size(), 300'010u);
+}
+
+TEST_F(QueueDatasetTest, ALineWithoutEndIsRefused) {
+  const std::string path = files_.write("a", "1 2 1 3\n" + std::string(BlockReader::kLongestLine + (2 << 20), '1'));
+  EXPECT_THAT(run(options({path})).message(), AllOf(HasSubstr(path + ":2"), HasSubstr("64 MiB")));
+}
+
+}  // namespace
+}  // namespace argosy::data

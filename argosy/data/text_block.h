@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "argosy/data/buffer.h"
+#include "argosy/data/byte_stream.h"
+#include "argosy/data/process.h"
+
+namespace argosy::data {
+
+// Where lines come from, for messages. Shared by the blocks of a file; thread-safe.
+struct TextOrigin {
+  std::string path;
+  std::string command;  // empty where no pipe command ran
+  int64_t file = 0;     // its place in the list of files
+  std::shared_ptr<StderrTail> errors = std::make_shared<StderrTail>();
+};
+
+// Some whole lines of one file, with kTextPadding behind them, and how far they have been parsed. Movable and recyclable;
+// thread-compatible.
+struct TextBlock {
+  std::shared_ptr<const TextOrigin> origin;
+  Buffer text;
+  size_t size = 0;
+  size_t at = 0;      // start of the next line to parse
+  int64_t line = 0;   // its number in the file, from 1
+  int64_t lines = 0;  // in the whole block
+
+  const char* begin() const { return text.data() + at; }
+  bool done() const { return at >= size; }
+};
+
+// Cuts a stream into blocks of lines. A last line without a newline is a line like the others. Thread-compatible.
+class BlockReader {
+ public:
+  // Blocks hold a multiple of `lines` lines where the text allows it, so that a batch seldom needs two of them.
+  BlockReader(std::unique_ptr<ByteStream> stream, std::shared_ptr<const TextOrigin> origin, int64_t lines);
+
+  // Fills `block` with the next lines; false at the end. A line of more than kLongestLine bytes is an error.
+  Result<bool> next(TextBlock& block);
+
+  static constexpr size_t kLongestLine = 64 << 20;
+
+ private:
+  Status read_more();
+  bool find_cut();  // moves cut_ over whole lines; true when they make a block
+
+  std::unique_ptr<ByteStream> stream_;
+  const std::shared_ptr<const TextOrigin> origin_;
+  const int64_t lines_per_block_;
+
+  Buffer raw_;  // [begin_, end_) has been read and not been given out
+  size_t begin_ = 0, end_ = 0;
+  size_t cut_ = 0;         // begin_ <= cut_ <= end_: whole lines end here
+  size_t searched_ = 0;    // no newline in [cut_, searched_)
+  int64_t cut_lines_ = 0;  // lines in [begin_, cut_)
+  int64_t next_line_ = 1;
+  bool ended_ = false;
+};
+
+}  // namespace argosy::data
