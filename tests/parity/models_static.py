@@ -48,20 +48,8 @@ MODELS = {"mlp": mlp, "ctr_dnn": ctr_dnn, "cnn": cnn}
 
 
 def feed_of(model, names):
-    fed = {}
-    for name, (array, lengths) in inputs_of(model).items():
-        if name in names:
-            fed[name] = static.create_lod_tensor(array, [lengths], paddle.CPUPlace()) if lengths and hasattr(static, "create_lod_tensor") else lod_tensor(array, lengths)
-    return fed
-
-
-def lod_tensor(array, lengths):
-    if not lengths:
-        return array
-    tensor = paddle.base.core.LoDTensor()
-    tensor.set(array, paddle.CPUPlace())
-    tensor.set_recursive_sequence_lengths([lengths])
-    return tensor
+    fed = {name: value for name, value in inputs_of(model).items() if name in names}
+    return {name: paddle.base.create_lod_tensor(array, [lengths], paddle.CPUPlace()) if lengths else array for name, (array, lengths) in fed.items()}
 
 
 def save(folder):

@@ -45,12 +45,15 @@ def run(who, script, *arguments):
 
 def cases(only):
     """The rows of the table of functions."""
-    results = {}
-    for who in ("PaddlePaddle 1.8.5", "Argosy"):
-        out = WORK / ("cases-%s.npz" % who.replace(" ", "-"))
-        print("parity: %s" % run(who, "runner.py", out, "--only", only).rstrip().split("\n")[-1], flush=True)
-        results[who] = compare.load(out)
-    return compare.compare(results["PaddlePaddle 1.8.5"], results["Argosy"])
+    rows = []
+    for dialect, version in compare.JUDGES.items():
+        results = []
+        for who in ("PaddlePaddle " + version, "Argosy"):
+            out = WORK / ("%s-%s.npz" % (dialect, who.replace(" ", "-")))
+            print("parity: %s" % run(who, "runner.py", dialect, out, "--only", only).rstrip().split("\n")[-1], flush=True)
+            results.append(compare.load(out))
+        rows += compare.compare(*results)
+    return rows
 
 
 def models():

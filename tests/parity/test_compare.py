@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 DESCRIPTION = {
-    "function": "fc", "call": "L.fc(x, 3)", "inputs": ["x[5, 4]"], "random": False, "program": True,
+    "function": "fc", "call": "L.fc(x, 3)", "inputs": ["x[5, 4]"], "random": False, "program": True, "dialect": "fluid",
     "outputs": ["fc_0.tmp_1"], "gradients": {"x": "x@GRAD"}, "lod": [[[]]],
     "main": {"variables": {"fc_0.w_0": {"shape": [4, 3], "persistable": True}},
              "operators": [{"type": "mul", "inputs": {"X": ["x"]}, "outputs": {"Out": ["fc_0.tmp_0"]}, "attributes": {"x_num_col_dims": 1}}]},

@@ -1,3 +1,13 @@
 """Every function that both front ends have, with inputs and attributes: see table.py for what a case is."""
-from cases import losses, nn, recurrent, sampling, sequence, tensor, training  # noqa: F401  (importing fills the table)
-from cases.table import CASES, NAMES  # noqa: F401
+import importlib
+
+from cases.table import CASES, NAMES
+
+TABLES = {"fluid": ("tensor", "nn", "losses", "sequence", "recurrent", "sampling", "training"), "static": ("static_functions", "static_training")}
+
+
+def load(dialect):
+    """The cases of a dialect, and the names that their calls use."""
+    for table in TABLES[dialect.name]:
+        importlib.import_module("cases." + table)
+    return CASES, dict(NAMES, **dialect.names())

@@ -1,16 +1,15 @@
 """What a parity case is, and the one list of them.
 
 The same files run under PaddlePaddle's Python 3.7 and under ours, so they use nothing newer than 3.7 and nothing that only
-one of the two front ends has. A case is the text of a call: it is evaluated where `fluid`, `L` (fluid.layers), `np` and the
-case's inputs are names, and it is printed as it stands in docs/parity.md.
+one of the two front ends has. A case is the text of a call: it is evaluated where NAMES (the dialect's modules, `np`, what a
+table adds) and the case's inputs are names, and it is printed as it stands in docs/parity.md.
 """
 import zlib
 
 import numpy as np
-import paddle.fluid as fluid
 
 CASES = []
-NAMES = {"fluid": fluid, "L": fluid.layers, "np": np}
+NAMES = {"np": np}
 
 
 class Input(object):
