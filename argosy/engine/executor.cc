@@ -1,0 +1,127 @@
+#include "argosy/engine/executor.h"
+
+#include <ATen/ATen.h>
+
+namespace argosy::engine {
+namespace {
+
+constexpr size_t kIdleFrames = 16;
+
+std::string cache_key(const graph::Program& program, const std::vector<std::string>& feeds, const std::vector<std::string>& fetches,
+                      const Scope& scope) {
+  std::string key = fmt::format("{}.{}.{}", program.id(), program.version(), scope.id());
+  for (const std::string& name : feeds) key += fmt::format("<{}", name);
+  for (const std::string& name : fetches) key += fmt::format(">{}", name);
+  return key;
+}
+
+std::vector<std::string> names_of(const Feed& feed) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : feed) names.push_back(name);
+  return names;
+}
+
+bool fits(const std::vector<int64_t>& declared, at::IntArrayRef found) {
+  if (declared.size() != found.size()) return false;
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (declared[i] >= 0 && declared[i] != found[i]) return false;
+  }
+  return true;
+}
+
+Status bind_feed(Frame& frame, const Feed& feed) {
+  const graph::Block& block = frame.program().program().global_block();
+  for (const auto& [name, value] : feed) {
+    const graph::VarDesc* variable = block.find_var(name);
+    if (variable == nullptr) return Status::not_found("feed: the program has no variable '{}'", name);
+    RETURN_IF_ERROR(check_feed(*variable, value));
+    const int32_t index = frame.program().find_value(name);
+    frame.value(index) = value;
+    if (frame.program().values()[static_cast<size_t>(index)].wants_gradient) {
+      frame.value(index).tensor = value.tensor.detach().set_requires_grad(true);
+    }
+  }
+  return {};
+}
+
+Result<std::vector<Value>> fetch_values(Frame& frame, const std::vector<std::string>& fetches) {
+  std::vector<Value> values;
+  for (const std::string& name : fetches) {
+    Value value = frame.value(frame.program().find_value(name));
+    if (!value.defined()) {
+      return Status::failed_precondition("fetch_list: variable '{}' has no value after the run; nothing in the program computes it", name);
+    }
+    if (value.tensor.defined()) value.tensor = value.tensor.detach();
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+}  // namespace
+
+Status check_feed(const graph::VarDesc& variable, const Value& value) {
+  if (!value.tensor.defined()) return Status::invalid_argument("variable '{}': fed an empty value", variable.name);
+  if (!fits(variable.shape, value.tensor.sizes())) {
+    return Status::invalid_argument("variable '{}': fed shape {}, expected {} (as it was declared)", variable.name,
+                                    graph::shape_to_string(value.tensor.sizes().vec()), graph::shape_to_string(variable.shape));
+  }
+  if (value.tensor.scalar_type() != scalar_type(variable.dtype)) {
+    return Status::invalid_argument("variable '{}': fed {}, expected {}; convert it with .astype('{}')", variable.name,
+                                    graph::dtype_name(dtype_of(value.tensor)), graph::dtype_name(variable.dtype),
+                                    graph::dtype_name(variable.dtype));
+  }
+  if (variable.lod_level > 0 && value.lod == nullptr) {
+    return Status::invalid_argument(
+        "variable '{}' is a sequence (lod_level={}), but a plain array was fed; use create_lod_tensor or a DataFeeder", variable.name,
+        variable.lod_level);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Frame>> Runner::make_frame(const graph::Program& program, const std::vector<std::string>& feeds,
+                                                  const std::vector<std::string>& fetches, Scope& scope) {
+  ASSIGN_OR_RETURN(auto prepared, PreparedProgram::create(program, {.feeds = feeds, .fetches = fetches, .fuse = options_.fuse}));
+  auto frame = std::make_unique<Frame>(std::move(prepared), scope);
+  frame->bfloat16_matmul = options_.bfloat16_matmul;
+  return frame;
+}
+
+Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches, Scope& scope) {
+  const std::vector<std::string> feeds = names_of(feed);
+  std::string key = cache_key(program, feeds, fetches, scope);
+  std::unique_ptr<Frame> frame = take(key);
+  if (frame == nullptr) {
+    ASSIGN_OR_RETURN(frame, make_frame(program, feeds, fetches, scope));
+  }
+  RETURN_IF_ERROR(frame->begin());
+  RETURN_IF_ERROR(bind_feed(*frame, feed));
+  RETURN_IF_ERROR(frame->run());
+  auto fetched = fetch_values(*frame, fetches);
+  frame->end();
+  give_back(std::move(key), std::move(frame));
+  return fetched;
+}
+
+std::unique_ptr<Frame> Runner::take(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  for (auto entry = idle_.begin(); entry != idle_.end(); ++entry) {
+    if (entry->key != key) continue;
+    std::unique_ptr<Frame> frame = std::move(entry->frame);
+    idle_.erase(entry);
+    return frame;
+  }
+  return nullptr;
+}
+
+void Runner::give_back(std::string key, std::unique_ptr<Frame> frame) {
+  std::lock_guard lock(mutex_);
+  idle_.push_front({std::move(key), std::move(frame)});
+  if (idle_.size() > kIdleFrames) idle_.pop_back();
+}
+
+void Runner::clear() {
+  std::lock_guard lock(mutex_);
+  idle_.clear();
+}
+
+}  // namespace argosy::engine

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/engine/prepared.h"
+#include "argosy/engine/scope.h"
+#include "argosy/engine/value.h"
+#include "argosy/graph/program.h"
+
+namespace argosy::engine {
+
+struct ExecutorOptions {
+  bool bfloat16_matmul = false;  // matrix products of fc layers in bfloat16, accumulated in float32
+  bool fuse = true;
+};
+
+using Feed = std::map<std::string, Value>;
+
+// Runs programs. A program is prepared once for each set of feed and fetch names and kept; a change of the program makes it
+// anew. Thread-safe: concurrent runs of one program get frames of their own over the same scope.
+class Runner {
+ public:
+  explicit Runner(ExecutorOptions options = {}) : options_(options) {}
+
+  // Feeds, runs everything, returns the fetched values in order. Persistable variables stay in `scope`.
+  Result<std::vector<Value>> run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches, Scope& scope);
+
+  // A frame for a thread of its own, for callers that feed it themselves (the trainer).
+  Result<std::unique_ptr<Frame>> make_frame(const graph::Program& program, const std::vector<std::string>& feeds,
+                                            const std::vector<std::string>& fetches, Scope& scope);
+
+  const ExecutorOptions& options() const { return options_; }
+  void clear();  // forgets what was prepared
+
+ private:
+  struct Entry {
+    std::string key;
+    std::unique_ptr<Frame> frame;
+  };
+  std::unique_ptr<Frame> take(const std::string& key);
+  void give_back(std::string key, std::unique_ptr<Frame> frame);
+
+  const ExecutorOptions options_;
+  std::mutex mutex_;
+  std::list<Entry> idle_;  // guarded by mutex_; most recently used first
+};
+
+// Checks a fed value against the variable's declaration; the message names the variable, what came and what was expected.
+Status check_feed(const graph::VarDesc& variable, const Value& value);
+
+}  // namespace argosy::engine

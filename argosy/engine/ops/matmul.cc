@@ -1,0 +1,136 @@
+// The matrix product of fc layers, alone and fused with bias and relu.
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "argosy/engine/op.h"
+
+namespace argosy::engine {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+int64_t product(at::IntArrayRef sizes, int64_t begin, int64_t end) {
+  int64_t result = 1;
+  for (int64_t i = begin; i < end; ++i) result *= sizes[static_cast<size_t>(i)];
+  return result;
+}
+
+at::Tensor as_matrix(const at::Tensor& x, int64_t rows_end) {
+  if (x.dim() == 2 && rows_end == 1) return x;
+  return x.reshape({product(x.sizes(), 0, rows_end), product(x.sizes(), rows_end, x.dim())});
+}
+
+std::vector<int64_t> product_shape(const at::Tensor& x, int64_t x_dims, const at::Tensor& y, int64_t y_dims) {
+  std::vector<int64_t> shape(x.sizes().begin(), x.sizes().begin() + x_dims);
+  shape.insert(shape.end(), y.sizes().begin() + y_dims, y.sizes().end());
+  return shape;
+}
+
+// relu(x @ w + bias) with a backward that knows what it needs: the output's sign is the mask, the bias gradient is a column
+// sum, and no intermediate is kept. With `narrow` the three products are in bfloat16, accumulated in float32.
+struct FusedFc : torch::autograd::Function<FusedFc> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, bool relu, bool narrow) {
+    at::Tensor out;
+    const at::Tensor narrow_x = narrow ? x.to(at::kBFloat16) : x;
+    const at::Tensor narrow_w = narrow ? w.to(at::kBFloat16) : w;
+    if (narrow) {
+      out = at::mm(narrow_x, narrow_w).to(at::kFloat);
+      if (bias.defined()) out.add_(bias);
+    } else {
+      out = bias.defined() ? at::addmm(bias, x, w) : at::mm(x, w);
+    }
+    if (relu) out.relu_();
+    context->save_for_backward({narrow_x, narrow_w, relu ? out : at::Tensor()});
+    context->saved_data["bias"] = bias.defined();
+    context->saved_data["narrow"] = narrow;
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &x = saved[0], &w = saved[1], &out = saved[2];
+    at::Tensor grad = out.defined() ? at::threshold_backward(grads[0], out, 0) : grads[0];
+    at::Tensor grad_bias;
+    if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) grad_bias = grad.sum(0);
+    const bool narrow = context->saved_data["narrow"].toBool();
+    if (narrow) grad = grad.to(at::kBFloat16);
+    at::Tensor grad_x, grad_w;
+    if (context->needs_input_grad(0)) grad_x = at::mm(grad, w.t());
+    if (context->needs_input_grad(1)) grad_w = at::mm(x.t(), grad);
+    if (narrow) {
+      if (grad_x.defined()) grad_x = grad_x.to(at::kFloat);
+      if (grad_w.defined()) grad_w = grad_w.to(at::kFloat);
+    }
+    return {grad_x, grad_w, grad_bias, at::Tensor(), at::Tensor()};
+  }
+};
+
+void check_inner(const OpContext& op, const at::Tensor& x, const at::Tensor& y) {
+  if (x.size(1) != y.size(0)) op.fail("the inner sizes differ: {} x {} times {} x {}", x.size(0), x.size(1), y.size(0), y.size(1));
+}
+
+at::Tensor fc(const OpContext& op, const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, bool relu) {
+  const bool narrow = op.bfloat16_matmul() && x.scalar_type() == at::kFloat;
+  if (op.training()) return FusedFc::apply(x, w, bias, relu, narrow);
+  at::Tensor out = narrow ? at::mm(x.to(at::kBFloat16), w.to(at::kBFloat16)).to(at::kFloat)
+                          : (bias.defined() ? at::addmm(bias, x, w) : at::mm(x, w));
+  if (narrow && bias.defined()) out.add_(bias);
+  return relu ? out.relu_() : out;
+}
+
+void run_fc(const OpContext& op, const at::Tensor& bias, bool relu) {
+  const Value& x = op.input("X");
+  const at::Tensor& y = op.tensor("Y");
+  const int64_t x_dims = op.attr<int32_t>("x_num_col_dims"), y_dims = op.attr<int32_t>("y_num_col_dims");
+  const at::Tensor left = as_matrix(x.tensor, x_dims), right = as_matrix(y, y_dims);
+  check_inner(op, left, right);
+  at::Tensor out = fc(op, left, right, bias, relu);
+  if (x.tensor.dim() != 2 || y.dim() != 2 || x_dims != 1) out = out.reshape(product_shape(x.tensor, x_dims, y, y_dims));
+  op.set_output("Out", std::move(out), x.lod);
+}
+
+Status infer(graph::ShapeContext& context) {
+  const auto &x = context.input("X"), &y = context.input("Y");
+  const auto x_dims = static_cast<size_t>(context.attribute<int32_t>("x_num_col_dims"));
+  const auto y_dims = static_cast<size_t>(context.attribute<int32_t>("y_num_col_dims"));
+  if (x_dims < 1 || x_dims >= x.shape.size() || y_dims < 1 || y_dims >= y.shape.size()) {
+    return Status::invalid_argument("x_num_col_dims {} and y_num_col_dims {} must cut {} {} and {} {} into two parts", x_dims, y_dims, x.name,
+                                    graph::shape_to_string(x.shape), y.name, graph::shape_to_string(y.shape));
+  }
+  int64_t inner_x = 1, inner_y = 1;
+  bool known = true;
+  for (size_t i = x_dims; i < x.shape.size(); ++i) inner_x *= x.shape[i], known = known && x.shape[i] >= 0;
+  for (size_t i = 0; i < y_dims; ++i) inner_y *= y.shape[i];
+  if (known && inner_x != inner_y) {
+    return Status::invalid_argument("'{}' {} has {} values a row, but '{}' {} takes {}", x.name, graph::shape_to_string(x.shape), inner_x, y.name,
+                                    graph::shape_to_string(y.shape), inner_y);
+  }
+  std::vector<int64_t> shape(x.shape.begin(), x.shape.begin() + static_cast<std::ptrdiff_t>(x_dims));
+  shape.insert(shape.end(), y.shape.begin() + static_cast<std::ptrdiff_t>(y_dims), y.shape.end());
+  context.set_output("Out", std::move(shape), x.dtype, x.lod_level);
+  return {};
+}
+
+ARGOSY_OP("mul", [](const OpContext& op) { run_fc(op, {}, false); })
+    .doc("The matrix product of two tensors that are cut into rows and columns.")
+    .input("X", "left")
+    .input("Y", "right")
+    .output("Out", "the product")
+    .attr("x_num_col_dims", 1, "the first so many dimensions of X are its rows")
+    .attr("y_num_col_dims", 1, "the first so many dimensions of Y are its rows")
+    .infer_shape(infer);
+
+ARGOSY_OP("fused_fc", [](const OpContext& op) { run_fc(op, op.has_input("Bias") ? op.tensor("Bias") : at::Tensor(), op.attr<bool>("relu")); })
+    .doc("mul, elementwise_add and relu in one; made by a pass, never by a layer.")
+    .input("X", "left")
+    .input("Y", "right")
+    .optional_input("Bias", "one value a column")
+    .output("Out", "the result")
+    .attr("x_num_col_dims", 1, "as for mul")
+    .attr("y_num_col_dims", 1, "as for mul")
+    .attr("relu", false, "apply relu")
+    .infer_shape(infer);
+
+}  // namespace
+}  // namespace argosy::engine

@@ -1,0 +1,142 @@
+#include "argosy/graph/backward.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "argosy/base/error.h"
+#include "argosy/base/text.h"
+#include "argosy/graph/build.h"
+
+namespace argosy::graph {
+namespace {
+
+using Names = std::set<std::string>;
+
+bool any_of(const std::vector<std::string>& names, const Names& set) {
+  return std::any_of(names.begin(), names.end(), [&](const auto& name) { return set.contains(name); });
+}
+
+// The variables from which a gradient path leads to `targets`: backwards over the forward operators, stopping at variables
+// that let no gradient through.
+Names ancestors_of(const Block& block, const Names& targets, const Names& no_grad) {
+  Names reached = targets;
+  for (auto op = block.ops().rbegin(); op != block.ops().rend(); ++op) {
+    if (((*op)->role() & (kRoleBackward | kRoleOptimize)) != 0 || !any_of((*op)->output_names(), reached)) continue;
+    for (const std::string& name : (*op)->input_names()) {
+      const VarDesc* variable = block.find_var_recursive(name);
+      if (variable == nullptr || no_grad.contains(name) || !is_floating(variable->dtype)) continue;
+      if (!variable->stop_gradient) reached.insert(name);
+    }
+  }
+  return reached;
+}
+
+// A table that is only ever looked up row by row has a gradient of rows.
+bool has_row_gradient(const Block& block, const std::string& parameter) {
+  bool looked_up = false;
+  for (const auto& op : block.ops()) {
+    if (((*op).role() & (kRoleBackward | kRoleOptimize)) != 0) continue;
+    const auto inputs = op->input_names();
+    if (std::find(inputs.begin(), inputs.end(), parameter) == inputs.end()) continue;
+    const bool sparse_lookup = op->type.starts_with("lookup_table") && op->attribute_or<bool>("is_sparse", false);
+    if (!sparse_lookup) return false;
+    looked_up = true;
+  }
+  return looked_up;
+}
+
+Variable make_gradient(const Variable& of) {
+  VarDesc desc;
+  desc.name = gradient_name(of.name());
+  desc.dtype = of.dtype();
+  desc.shape = of.shape();
+  desc.lod_level = of.lod_level();
+  desc.kind = has_row_gradient(of.program()->global_block(), of.name()) ? VarKind::selected_rows : VarKind::lod_tensor;
+  Block& block = of.program()->global_block();
+  return Variable(of.program(), block, block.put_var(std::move(desc)));
+}
+
+std::vector<std::string> names_of(const std::vector<Variable>& variables) {
+  std::vector<std::string> names;
+  for (const Variable& variable : variables) names.push_back(variable.name());
+  return names;
+}
+
+void append_backward_op(const std::vector<Variable>& targets, const std::vector<Variable>& target_gradients,
+                        const std::vector<Variable>& inputs, const std::vector<Variable>& grads, const Names& no_grad) {
+  const RoleGuard role(kRoleBackward);
+  OpDesc op;
+  op.type = kBackwardOp;
+  op.inputs["Targets"] = names_of(targets);
+  if (!target_gradients.empty()) op.inputs["TargetGradients"] = names_of(target_gradients);
+  op.inputs["Inputs"] = names_of(inputs);
+  op.outputs["InputGradients"] = names_of(grads);
+  op.attributes["no_grad_set"] = std::vector<std::string>(no_grad.begin(), no_grad.end());
+  value_or_throw(targets[0].program()->global_block().append_op(std::move(op)));
+}
+
+void mark_as_loss(Block& block, const std::string& loss) {
+  for (const auto& op : block.ops()) {
+    const auto outputs = op->output_names();
+    if (std::find(outputs.begin(), outputs.end(), loss) != outputs.end()) {
+      op->attributes[std::string(kRoleAttribute)] = op->role() | kRoleLoss;
+    }
+  }
+}
+
+}  // namespace
+
+std::string gradient_name(std::string_view variable) { return fmt::format("{}@GRAD", variable); }
+
+std::vector<ParamGrad> append_backward(const Variable& loss, const std::vector<std::string>& parameter_list, const Names& no_grad_set) {
+  int64_t elements = 1;
+  for (int64_t size : loss.shape()) elements *= size;
+  if (elements != 1) {
+    throw Error(Status::invalid_argument("loss '{}' has shape {}; minimize needs one number: take its mean or sum first", loss.name(),
+                                         shape_to_string(loss.shape())));
+  }
+  Block& block = loss.program()->global_block();
+  mark_as_loss(block, loss.name());
+  const Names reached = ancestors_of(block, {loss.name()}, no_grad_set);
+  std::vector<Variable> params, grads;
+  for (VarDesc* desc : block.vars()) {
+    const bool listed = parameter_list.empty() || std::find(parameter_list.begin(), parameter_list.end(), desc->name) != parameter_list.end();
+    if (!desc->is_parameter() || !desc->parameter->trainable || !listed || !reached.contains(desc->name)) continue;
+    params.emplace_back(loss.program(), block, *desc);
+    if (no_grad_set.contains(desc->name)) params.pop_back();
+  }
+  if (params.empty()) {
+    throw Error(Status::invalid_argument("no trainable parameter reaches loss '{}'{}", loss.name(),
+                                         parameter_list.empty() ? "" : fmt::format(" among {}", join(parameter_list, ", "))));
+  }
+  std::vector<ParamGrad> pairs;
+  for (const Variable& param : params) {
+    grads.push_back(make_gradient(param));
+    pairs.push_back({param, grads.back()});
+  }
+  append_backward_op({loss}, {}, params, grads, no_grad_set);
+  return pairs;
+}
+
+std::vector<Variable> gradients(const std::vector<Variable>& targets, const std::vector<Variable>& inputs,
+                                const std::vector<Variable>& target_gradients, const Names& no_grad_set) {
+  if (targets.empty()) throw Error(Status::invalid_argument("gradients() needs at least one target"));
+  if (!target_gradients.empty() && target_gradients.size() != targets.size()) {
+    throw Error(Status::invalid_argument("gradients(): {} targets but {} target gradients", targets.size(), target_gradients.size()));
+  }
+  Names target_names;
+  for (const Variable& target : targets) target_names.insert(target.name());
+  const Names reached = ancestors_of(targets[0].program()->global_block(), target_names, no_grad_set);
+  std::vector<Variable> results(inputs.size()), wanted, grads;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!reached.contains(inputs[i].name())) continue;
+    results[i] = make_gradient(inputs[i]);
+    wanted.push_back(inputs[i]);
+    grads.push_back(results[i]);
+  }
+  if (!wanted.empty()) append_backward_op(targets, target_gradients, wanted, grads, no_grad_set);
+  return results;
+}
+
+}  // namespace argosy::graph
