@@ -2,6 +2,7 @@
 #include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
 
+#include "argosy/base/clock.h"
 #include "argosy/engine/prepared.h"
 
 namespace argosy::engine {
@@ -57,9 +58,26 @@ Status Frame::begin() {
 }
 
 Status Frame::run() {
-  for (const Instruction& instruction : program_->instructions()) RETURN_IF_ERROR(run_one(instruction));
+  const auto& instructions = program_->instructions();
+  if (op_seconds_.empty()) {
+    for (const Instruction& instruction : instructions) RETURN_IF_ERROR(run_one(instruction));
+    return {};
+  }
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const Stopwatch watch;
+    RETURN_IF_ERROR(run_one(instructions[i]));
+    op_seconds_[i] += watch.seconds();
+  }
   return {};
 }
+
+std::unique_ptr<Frame> Frame::another() const {
+  auto frame = std::make_unique<Frame>(program_, scope_);
+  frame->bfloat16_matmul = bfloat16_matmul;
+  return frame;
+}
+
+void Frame::measure(bool on) { op_seconds_.assign(on ? program_->instructions().size() : 0, 0.0); }
 
 Status Frame::run_one(const Instruction& instruction) {
   try {

@@ -98,10 +98,14 @@ class Frame {
   Scope& scope() { return scope_; }
   std::shared_ptr<void>& state(int32_t index) { return states_[static_cast<size_t>(index)]; }
   std::vector<RowLeaf>& row_leaves() { return row_leaves_; }
+  std::unique_ptr<Frame> another() const;  // for another thread, over the same program and scope
+  void measure(bool on);                   // whether run() adds up the seconds of each instruction
+  const std::vector<double>& op_seconds() const { return op_seconds_; }
   void store_persistable(int32_t index);  // after an operator has set a persistable output: the scope sees it
 
   bool bfloat16_matmul = false;
-  uint64_t step = 0;  // runs begun
+  uint64_t step = 0;    // runs begun
+  uint64_t stream = 0;  // of random numbers: another one for each thread
 
  private:
   Status run_one(const Instruction& instruction);
@@ -113,6 +117,7 @@ class Frame {
   std::vector<Value*> stored_;  // the scope's value of each persistable; null for others
   std::vector<std::shared_ptr<void>> states_;
   std::vector<RowLeaf> row_leaves_;
+  std::vector<double> op_seconds_;  // empty where nothing is measured
 };
 
 }  // namespace argosy::engine

@@ -1,0 +1,248 @@
+#include "argosy/engine/trainer.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <mutex>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/text.h"
+#include "argosy/base/thread.h"
+
+namespace argosy::engine {
+namespace {
+
+constexpr double kProgressSeconds = 0.25;
+
+void print_to_stdout(std::string_view line) {
+  std::fprintf(stdout, "%.*s\n", static_cast<int>(line.size()), line.data());
+  std::fflush(stdout);
+}
+
+std::string value_text(const Value& value) {
+  if (!value.tensor.defined()) return "(rows)";
+  const at::Tensor flat = value.tensor.to(at::kDouble).flatten();
+  if (flat.numel() == 1) return fmt::format("{:.6f}", flat.item<double>());
+  const at::Tensor head = flat.narrow(0, 0, std::min<int64_t>(flat.numel(), 10)).contiguous();
+  return fmt::format("{:.6f}{}", fmt::join(std::span(head.const_data_ptr<double>(), static_cast<size_t>(head.numel())), " "),
+                     flat.numel() > 10 ? " …" : "");
+}
+
+// What the threads of one run share.
+class Run {
+ public:
+  Run(data::BatchSource& source, const TrainOptions& options, int threads) : source_(source), options_(options), threads_(threads) {}
+
+  void thread_body(int number, Frame& frame);
+  Status status();
+  Result<TrainReport> finish(const std::vector<std::unique_ptr<Frame>>& frames);
+
+ private:
+  Status step(Frame& frame, const data::Batch& batch);
+  Status bind(Frame& frame, const data::Batch& batch);
+  void after_step(int number, Frame& frame, const data::Batch& batch);
+  void print_fetches(int64_t batch, const std::vector<Value>& values);
+  void print_time(const std::vector<std::unique_ptr<Frame>>& frames);
+  void fail(Status status);
+  TrainProgress progress() const;
+  void print(std::string_view line) { options_.print ? options_.print(line) : print_to_stdout(line); }
+
+  data::BatchSource& source_;
+  const TrainOptions& options_;
+  const int threads_;
+  const Stopwatch watch_;
+  std::atomic<int64_t> batches_{0}, samples_{0}, read_nanoseconds_{0}, compute_nanoseconds_{0};
+
+  std::mutex mutex_;
+  Status status_;                    // guarded by mutex_: the first error
+  std::vector<Value> last_fetches_;  // guarded by mutex_
+  int64_t last_batch_ = 0;           // guarded by mutex_: number of the batch that last_fetches_ are of
+  std::mutex print_mutex_;           // one line at a time
+  int64_t printed_batch_ = 0;        // guarded by print_mutex_
+  double last_progress_ = 0;         // thread 0 only
+};
+
+TrainProgress Run::progress() const {
+  return {.batches = batches_,
+          .samples = samples_,
+          .seconds = watch_.seconds(),
+          .read_seconds = static_cast<double>(read_nanoseconds_) * 1e-9,
+          .compute_seconds = static_cast<double>(compute_nanoseconds_) * 1e-9};
+}
+
+void Run::fail(Status status) {
+  {
+    std::lock_guard lock(mutex_);
+    if (status_.ok()) status_ = std::move(status);
+  }
+  source_.stop();
+}
+
+Status Run::status() {
+  std::lock_guard lock(mutex_);
+  return status_;
+}
+
+Status Run::bind(Frame& frame, const data::Batch& batch) {
+  const auto& slots = source_.options().slots;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const int32_t index = frame.program().find_value(slots[i].name);
+    if (index < 0) continue;  // the program does not read this slot
+    const graph::VarDesc& variable = *frame.program().values()[static_cast<size_t>(index)].desc;
+    frame.value(index) = column_value(batch.columns[i], batch.size, variable);
+  }
+  return {};
+}
+
+Status Run::step(Frame& frame, const data::Batch& batch) {
+  RETURN_IF_ERROR(frame.begin());
+  RETURN_IF_ERROR(bind(frame, batch));
+  return frame.run();
+}
+
+void Run::after_step(int number, Frame& frame, const data::Batch& batch) {
+  const int64_t done = ++batches_;
+  samples_ += batch.size;
+  if (!options_.fetch.empty()) {
+    std::vector<Value> fetched;
+    for (const auto& [label, name] : options_.fetch) {
+      Value value = frame.value(frame.program().find_value(name));
+      if (value.tensor.defined()) value.tensor = value.tensor.detach().clone();
+      fetched.push_back(std::move(value));
+    }
+    if (done == 1 || done % std::max(options_.print_period, 1) == 0) print_fetches(done, fetched);
+    std::lock_guard lock(mutex_);
+    if (done > last_batch_) {
+      last_batch_ = done;
+      last_fetches_ = std::move(fetched);
+    }
+  }
+  if (number == 0 && options_.on_progress && watch_.seconds() - last_progress_ > kProgressSeconds) {
+    last_progress_ = watch_.seconds();
+    options_.on_progress(progress());
+  }
+}
+
+void Run::print_fetches(int64_t batch, const std::vector<Value>& values) {
+  std::string line = fmt::format("batch {}", with_thousands(batch));
+  for (size_t i = 0; i < values.size(); ++i) line += fmt::format("  {}: {}", options_.fetch[i].first, value_text(values[i]));
+  line += fmt::format("  {} samples/s", with_thousands(static_cast<int64_t>(progress().samples_per_second())));
+  std::lock_guard lock(print_mutex_);
+  printed_batch_ = std::max(printed_batch_, batch);
+  print(line);
+}
+
+void Run::thread_body(int number, Frame& frame) {
+  at::set_num_threads(1);  // of this thread only
+  data::Batch batch;
+  for (;;) {
+    Stopwatch phase;
+    auto more = source_.next(number, batch);
+    read_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
+    if (!more.ok()) {
+      if (more.status().code() != Code::cancelled) fail(more.status());
+      return;
+    }
+    if (!*more) return;
+    phase.restart();
+    if (Status status = step(frame, batch); !status.ok()) return fail(std::move(status));
+    compute_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
+    after_step(number, frame, batch);
+    frame.end();
+  }
+}
+
+void Run::print_time(const std::vector<std::unique_ptr<Frame>>& frames) {
+  const TrainProgress total = progress();
+  const double all = std::max(total.read_seconds + total.compute_seconds, 1e-9);
+  print(fmt::format("time of {} thread(s): read {:.3f} s ({:.1f} %), pull 0.000 s, compute {:.3f} s ({:.1f} %), push 0.000 s", threads_,
+                    total.read_seconds, 100 * total.read_seconds / all, total.compute_seconds, 100 * total.compute_seconds / all));
+  std::map<std::string, double> seconds;
+  for (const auto& frame : frames) {
+    const auto& instructions = frame->program().instructions();
+    for (size_t i = 0; i < instructions.size(); ++i) seconds[instructions[i].desc.type] += frame->op_seconds()[i];
+  }
+  std::vector<std::pair<double, std::string>> order;
+  for (const auto& [type, spent] : seconds) order.emplace_back(spent, type);
+  std::sort(order.rbegin(), order.rend());
+  for (const auto& [spent, type] : order) print(fmt::format("  {:<28} {:9.3f} s  {:5.1f} %", type, spent, 100 * spent / all));
+}
+
+Result<TrainReport> Run::finish(const std::vector<std::unique_ptr<Frame>>& frames) {
+  RETURN_IF_ERROR(status());
+  if (!last_fetches_.empty() && printed_batch_ < last_batch_) print_fetches(last_batch_, last_fetches_);
+  TrainReport report{.total = progress(), .last_fetches = std::move(last_fetches_), .data = source_.counters()};
+  print(fmt::format("{} samples in {} batches, {:.2f} s: {} samples/s", with_thousands(report.total.samples), with_thousands(report.total.batches),
+                    report.total.seconds, with_thousands(static_cast<int64_t>(report.total.samples_per_second()))));
+  if (options_.debug) print_time(frames);
+  return report;
+}
+
+}  // namespace
+
+Value column_value(const data::Column& column, int64_t samples, const graph::VarDesc& variable) {
+  const bool ids = column.type() == data::SlotType::int64;
+  void* memory = ids ? static_cast<void*>(const_cast<int64_t*>(column.ints())) : static_cast<void*>(const_cast<float*>(column.floats()));
+  std::vector<int64_t> shape;
+  if (column.dense()) {
+    shape.push_back(samples);
+    for (size_t i = 1; i < variable.shape.size(); ++i) shape.push_back(variable.shape[i]);
+  } else {
+    shape = {column.count(), 1};
+  }
+  Value value{.tensor = at::from_blob(memory, shape, ids ? at::kLong : at::kFloat)};
+  if (!column.dense()) value.lod = std::make_shared<Lod>(Lod{{column.offsets().begin(), column.offsets().end()}});
+  return value;
+}
+
+Result<std::vector<data::SlotSpec>> slots_of(const graph::Program& program, const std::vector<std::string>& variables) {
+  std::vector<data::SlotSpec> slots;
+  for (const std::string& name : variables) {
+    const graph::VarDesc* variable = program.global_block().find_var(name);
+    if (variable == nullptr) return Status::not_found("dataset: the program has no variable '{}'", name);
+    if (variable->dtype != graph::DType::float32 && variable->dtype != graph::DType::int64) {
+      return Status::invalid_argument("dataset: variable '{}' is {}; datasets carry float32 and int64", name, graph::dtype_name(variable->dtype));
+    }
+    data::SlotSpec slot{.name = name, .type = variable->dtype == graph::DType::int64 ? data::SlotType::int64 : data::SlotType::float32};
+    slot.dense = variable->lod_level == 0;
+    for (size_t i = 1; i < variable->shape.size(); ++i) slot.width *= variable->shape[i];
+    if (slot.dense && slot.width <= 0) {
+      return Status::invalid_argument("dataset: variable '{}' has shape {}; only its first size may be open", name, graph::shape_to_string(variable->shape));
+    }
+    slots.push_back(std::move(slot));
+  }
+  return slots;
+}
+
+Result<TrainReport> train(Runner& runner, const graph::Program& program, data::BatchSource& source, const TrainOptions& options, Scope& scope) {
+  std::vector<std::string> feeds, fetches;
+  for (const data::SlotSpec& slot : source.options().slots) feeds.push_back(slot.name);
+  for (const auto& [label, name] : options.fetch) fetches.push_back(name);
+  const int threads = std::max(1, options.threads > 0 ? options.threads : source.options().threads);
+  std::vector<std::unique_ptr<Frame>> frames;
+  ASSIGN_OR_RETURN(auto first, runner.make_frame(program, feeds, fetches, scope));
+  frames.push_back(std::move(first));
+  while (frames.size() < static_cast<size_t>(threads)) frames.push_back(frames[0]->another());
+  for (size_t i = 0; i < frames.size(); ++i) {
+    frames[i]->stream = i;
+    frames[i]->measure(options.debug);
+  }
+  RETURN_IF_ERROR(source.start(threads));
+  Run run(source, options, threads);
+  {
+    std::vector<Thread> workers;
+    for (int i = 1; i < threads; ++i) {
+      workers.emplace_back(fmt::format("trainer-{}", i), [&run, &frames, i] { run.thread_body(i, *frames[static_cast<size_t>(i)]); });
+    }
+    Thread zero("trainer-0", [&] { run.thread_body(0, *frames[0]); });
+  }
+  source.stop();
+  return run.finish(frames);
+}
+
+}  // namespace argosy::engine

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/data/dataset.h"
+#include "argosy/engine/executor.h"
+
+namespace argosy::engine {
+
+// Where a run over a dataset stands. Seconds of phases are summed over threads.
+struct TrainProgress {
+  int64_t batches = 0, samples = 0;
+  double seconds = 0;          // since the start
+  double read_seconds = 0;     // waiting for and parsing data
+  double compute_seconds = 0;  // operators
+  double samples_per_second() const { return seconds > 0 ? static_cast<double>(samples) / seconds : 0; }
+};
+
+struct TrainOptions {
+  std::vector<std::pair<std::string, std::string>> fetch;  // (what is printed, variable)
+  int print_period = 100;                                  // fetches are printed at the first batch, every so many, and the last
+  int threads = 0;                                         // 0: as many as the dataset says
+  bool debug = false;                                      // print where the time went, phase by phase and operator by operator
+  std::function<void(std::string_view)> print;             // takes one line; stdout where empty. Never called by two threads at once.
+  std::function<void(const TrainProgress&)> on_progress;   // a few times a second, from one thread; may be empty
+};
+
+struct TrainReport {
+  TrainProgress total;
+  std::vector<Value> last_fetches;  // of the batch that ended last, in the order of TrainOptions::fetch
+  data::DatasetCounters data;
+};
+
+// Runs `program` once for every batch of `source`, on several threads that share the parameters of `scope` and update them
+// without waiting for each other (Hogwild). Each thread computes with one core. The first error ends all threads and is
+// returned; what was trained until then stays.
+Result<TrainReport> train(Runner& runner, const graph::Program& program, data::BatchSource& source, const TrainOptions& options, Scope& scope);
+
+// The slots that a dataset must have so that it can feed these variables, in order. An element type that datasets do not
+// carry is an error that names the variable.
+Result<std::vector<data::SlotSpec>> slots_of(const graph::Program& program, const std::vector<std::string>& variables);
+
+// A batch's column as the value of `variable`, laid over its memory: good until the batch is changed.
+Value column_value(const data::Column& column, int64_t samples, const graph::VarDesc& variable);
+
+}  // namespace argosy::engine

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "argosy/base/status.h"
+
+namespace argosy::fleet {
+
+enum class Role { worker = 1, server = 2 };
+
+// Who this process is in its job, and who the others are. A plain value: where it comes from (the environment, the user, MPI)
+// does not matter after it is made.
+struct RoleInfo {
+  Role role = Role::worker;
+  int index = 0;  // among the workers, or among the servers
+  int worker_count = 1;
+  std::vector<std::string> server_endpoints;  // "host:port"
+  std::vector<std::string> worker_endpoints;  // may be empty where nobody told
+
+  // Counts and indices that contradict each other, endpoints that are not host:port or occur twice.
+  Status check() const;
+};
+
+// From the variables that PaddleCloud, launch_ps and fleetrun set: TRAINING_ROLE or PADDLE_TRAINING_ROLE,
+// PADDLE_PSERVERS_IP_PORT_LIST or PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT, PADDLE_TRAINERS_NUM or PADDLE_TRAINERS,
+// PADDLE_TRAINER_ID, PADDLE_TRAINER_ENDPOINTS; a server finds itself by PADDLE_PSERVER_ID, PADDLE_CURRENT_ENDPOINT, POD_IP with
+// PADDLE_PORT, or PADDLE_CURRENT_IP with PADDLE_PSERVER_PORT. A missing or contradictory one is an error that names it.
+Result<RoleInfo> paddle_cloud_role();
+
+// As given. `server_endpoints` must not be empty; a server's index is one of them.
+Result<RoleInfo> user_defined_role(int current_id, Role role, int worker_num, std::vector<std::string> server_endpoints,
+                                   std::vector<std::string> worker_endpoints = {});
+
+}  // namespace argosy::fleet
