@@ -84,9 +84,10 @@ class Case(object):
     steps       how often the program runs; every step has other inputs, and every step's outputs are compared
     random      compared by distribution: outputs are samples
     program     whether the operators of the two programs are compared as well
+    plain       the call gives numbers and arrays, not variables: nothing is run
     """
 
-    def __init__(self, function, call, inputs, feed, gradients, values, steps, random, program):
+    def __init__(self, function, call, inputs, feed, gradients, values, steps, random, program, plain):
         self.function = function
         self.call = call
         self.inputs = inputs
@@ -96,12 +97,14 @@ class Case(object):
         self.steps = steps
         self.random = random
         self.program = program
+        self.plain = plain
         shapes = ["%s%s" % (name, spec) for name, spec in list(inputs.items()) + list(feed.items())]
         self.key = "%s: %s" % (function, " ".join([call] + shapes))
 
 
-def case(function, call, inputs=None, feed=None, gradients=True, values=None, steps=1, random=False, program=True):
-    made = Case(function, call, inputs or {}, feed or {}, gradients, values or {}, steps, random, program)
+def case(function, call, inputs=None, feed=None, gradients=True, values=None, steps=1, random=False, program=True,
+         plain=False):
+    made = Case(function, call, inputs or {}, feed or {}, gradients, values or {}, steps, random, program, plain)
     if any(made.key == other.key for other in CASES):
         raise ValueError("two cases are called %r" % made.key)
     CASES.append(made)
