@@ -9,4 +9,5 @@ pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 find_program(ARGOSY_PROTOC protoc REQUIRED)
 if(ARGOSY_TESTS)
   find_package(GTest REQUIRED)
+  find_package(benchmark QUIET)  # without it there are no NAME_bench programs
 endif()

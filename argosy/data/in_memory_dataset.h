@@ -1,0 +1,81 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "argosy/base/thread.h"
+#include "argosy/data/dataset.h"
+#include "argosy/data/feed.h"
+#include "argosy/data/record_store.h"
+
+namespace argosy::data {
+
+// Reads all files into memory once and gives out batches from there, any number of passes. After loading, the samples are
+// in the order of the files, whatever the number of threads; a shuffle with one seed therefore gives one order.
+//
+// load, preload, shuffle, release and the exchange are called by one thread at a time, and not during a pass; next(), stop(),
+// counters() and give_records() as BatchSource says or by anyone. Owns the thread "data-preload".
+class InMemoryDataset : public BatchSource {
+ public:
+  explicit InMemoryDataset(DatasetOptions options) : options_(std::move(options)), store_(options_.slots) {}
+  ~InMemoryDataset() override;
+
+  // Reads the files with options().threads parsing threads; what was in memory before is replaced.
+  Status load_into_memory();
+  // The same in the background. wait_preload_done() says how it went; until then nothing else but stop() may be called.
+  Status preload_into_memory();
+  Status wait_preload_done();
+
+  Status local_shuffle(uint64_t seed);
+  int64_t memory_data_size() const { return store_.size(); }  // samples
+  size_t memory_bytes() const { return store_.bytes(); }
+  Status release_memory();
+
+  // For a shuffle across workers: begin_exchange() sets all records aside; take_records() then deals some of them to one
+  // block a worker (appended to what is in `blocks`) until it returns false; blocks go to give_records() of the worker
+  // that they are for, which may run at any time from begin_exchange() on. end_exchange() fails if some were not taken.
+  Status begin_exchange(uint64_t seed);
+  bool take_records(std::span<std::string> blocks);
+  Status give_records(std::string_view block);
+  Status end_exchange();
+
+  Status start(int threads) override;
+  Result<bool> next(int thread, Batch& batch) override;
+  void stop() override;
+  DatasetCounters counters() const override;
+  const DatasetOptions& options() const override { return options_; }
+
+ private:
+  struct Segment;  // the samples of one block of text
+  struct Lane;     // what one parsing thread has read
+
+  Status check_idle(std::string_view call) const;
+  Status load();
+  Status fill_lane(FileFeed& feed, Lane& lane) const;
+  void merge(std::vector<Lane>& lanes);
+  std::shared_ptr<FileFeed> feed() const;
+
+  const DatasetOptions options_;
+  RecordStore store_;                    // not changed during a pass
+  bool loaded_ = false;
+  std::optional<RecordStore> outgoing_;  // set during an exchange
+  uint64_t exchange_seed_ = 0;
+  int threads_ = 0;                      // of the current pass; 0 before the first
+  std::atomic<int64_t> cursor_{0};       // the first sample that no thread has taken
+  std::atomic<bool> stopped_{false};
+
+  std::unique_ptr<LineParser> parser_;
+  mutable std::mutex mutex_;
+  std::mutex give_mutex_;                // guards store_ during an exchange
+  std::shared_ptr<FileFeed> feed_;       // guarded by mutex_; of the last load
+  Status preload_status_;                // written by the preload thread, read after the join
+  bool preloading_ = false;
+  Thread preload_;                       // last: uses all of the above
+};
+
+}  // namespace argosy::data
