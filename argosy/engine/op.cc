@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
+#include <algorithm>
 #include <map>
 
 #include "argosy/base/random.h"
@@ -113,6 +114,12 @@ Value& OpContext::output(std::string_view slot, size_t index) const {
   const SlotBinding* binding = instruction_.find_output(slot);
   if (binding == nullptr || index >= binding->values.size()) fail("output '{}' is missing", slot);
   return frame_.value(binding->values[index]);
+}
+
+bool OpContext::is_read(std::string_view slot) const {
+  const SlotBinding* binding = instruction_.find_output(slot);
+  if (binding == nullptr || binding->values.empty()) return false;
+  return std::find(instruction_.last_uses.begin(), instruction_.last_uses.end(), binding->values[0]) == instruction_.last_uses.end();
 }
 
 void OpContext::set_value(std::string_view slot, Value value, size_t index) const {

@@ -54,6 +54,7 @@ class OpContext {
   // Writes into the variable's own storage: for outputs that are also inputs (states, parameters), which others share.
   void write_output(std::string_view slot, const at::Tensor& tensor, size_t index = 0) const;
   Value& output(std::string_view slot, size_t index = 0) const;  // REQUIRES: has_output(slot)
+  bool is_read(std::string_view slot) const;  // false: nobody reads or fetches this output, so it need not be made
 
   template <typename T>
   const T& attr(std::string_view name) const {

@@ -30,7 +30,9 @@ std::vector<int64_t> product_shape(const at::Tensor& x, int64_t x_dims, const at
 // relu(x @ w + bias) with a backward that knows what it needs: the output's sign is the mask, the bias gradient is a column
 // sum, and no intermediate is kept. With `narrow` the three products are in bfloat16, accumulated in float32.
 struct FusedFc : torch::autograd::Function<FusedFc> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, bool relu, bool narrow) {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& w, const std::optional<at::Tensor>& given_bias, bool relu,
+                            bool narrow) {
+    const at::Tensor bias = given_bias.value_or(at::Tensor());
     at::Tensor out;
     const at::Tensor narrow_x = narrow ? x.to(at::kBFloat16) : x;
     const at::Tensor narrow_w = narrow ? w.to(at::kBFloat16) : w;
@@ -72,7 +74,7 @@ void check_inner(const OpContext& op, const at::Tensor& x, const at::Tensor& y) 
 
 at::Tensor fc(const OpContext& op, const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, bool relu) {
   const bool narrow = op.bfloat16_matmul() && x.scalar_type() == at::kFloat;
-  if (op.training()) return FusedFc::apply(x, w, bias, relu, narrow);
+  if (op.training()) return FusedFc::apply(x, w, std::optional<at::Tensor>(bias), relu, narrow);
   at::Tensor out = narrow ? at::mm(x.to(at::kBFloat16), w.to(at::kBFloat16)).to(at::kFloat)
                           : (bias.defined() ? at::addmm(bias, x, w) : at::mm(x, w));
   if (narrow && bias.defined()) out.add_(bias);

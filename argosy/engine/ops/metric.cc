@@ -1,0 +1,153 @@
+// Metrics that a program computes: accuracy of a batch, and the area under the curve over many.
+#include <ATen/ATen.h>
+
+#include <array>
+#include <mutex>
+
+#include "argosy/engine/op.h"
+
+namespace argosy::engine {
+namespace {
+
+ARGOSY_OP("accuracy", [](const OpContext& op) {
+  const at::Tensor &indices = op.tensor("Indices"), &label = op.tensor("Label");
+  if (indices.dim() != 2 || label.numel() != indices.size(0)) {
+    op.fail("'{}' has {} labels for {} samples", op.input_name("Label"), label.numel(), indices.size(0));
+  }
+  const int64_t correct = indices.eq(label.reshape({-1, 1})).any(1).sum().item<int64_t>(), total = indices.size(0);
+  op.set_output("Accuracy", at::full({1}, total == 0 ? 0.0 : static_cast<double>(correct) / static_cast<double>(total), at::kFloat));
+  op.set_output("Correct", at::full({1}, correct, at::kInt));
+  op.set_output("Total", at::full({1}, total, at::kInt));
+})
+    .doc("The fraction of samples whose label is among the given classes.")
+    .input("Out", "the scores of the classes; not read")
+    .input("Indices", "classes, [samples, k]")
+    .input("Label", "the right class, [samples, 1]")
+    .output("Accuracy", "a fraction")
+    .output("Correct", "how many are right")
+    .output("Total", "how many there are")
+    .infer_shape([](graph::ShapeContext& context) {
+      context.set_output("Accuracy", {1}, graph::DType::float32);
+      context.set_output("Correct", {1}, graph::DType::int32);
+      context.set_output("Total", {1}, graph::DType::int32);
+      return Status();
+    })
+    .no_gradient();
+
+// The states of an auc are shared by all trainer threads; the lock is chosen by where they lie.
+std::mutex& state_lock(const void* state) {
+  static std::array<std::mutex, 16>& locks = *new std::array<std::mutex, 16>;
+  return locks[reinterpret_cast<uintptr_t>(state) / 64 % locks.size()];
+}
+
+struct Histogram {
+  std::vector<int64_t> positive, negative;
+};
+
+// How many positives and negatives the batch has by bucket of its score.
+template <typename T>
+Histogram count_scores(const OpContext& op, const at::Tensor& predict, const at::Tensor& label, int64_t thresholds) {
+  const auto buckets = static_cast<size_t>(thresholds) + 1;
+  Histogram counts{std::vector<int64_t>(buckets), std::vector<int64_t>(buckets)};
+  const T* scores = predict.const_data_ptr<T>();
+  const int64_t* labels = label.const_data_ptr<int64_t>();
+  const int64_t width = predict.size(1);
+  for (int64_t i = 0; i < predict.size(0); ++i) {
+    const T score = scores[(i + 1) * width - 1];
+    if (!(score >= 0 && score <= 1)) op.fail("'{}': {} in row {} is no probability", op.input_name("Predict"), score, i);
+    const auto bucket = static_cast<size_t>(score * static_cast<T>(thresholds));
+    if (labels[i] > 0) ++counts.positive[bucket];
+    else if (labels[i] == 0) ++counts.negative[bucket];
+  }
+  return counts;
+}
+
+// Adds the batch to a window of the last `steps` batches, kept as: their counts one after another, the sum of them, and how
+// many batches there have been. Returns the sum. Without steps the state is the sum alone.
+const int64_t* add_to_window(int64_t* state, const std::vector<int64_t>& counts, int64_t steps) {
+  const auto buckets = static_cast<int64_t>(counts.size());
+  int64_t* sum = state + steps * buckets;
+  int64_t* oldest = steps == 0 ? nullptr : state + sum[buckets] % steps * buckets;
+  for (int64_t i = 0; i < buckets; ++i) {
+    const int64_t count = counts[static_cast<size_t>(i)];
+    sum[i] += count;
+    if (oldest != nullptr) sum[i] -= oldest[i], oldest[i] = count;
+  }
+  if (oldest != nullptr) ++sum[buckets];
+  return sum;
+}
+
+// Walks from the highest score down. ROC: positives over negatives; PR: precision over recall.
+double area(const int64_t* positive, const int64_t* negative, int64_t buckets, bool precision_recall) {
+  double positives = 0, negatives = 0, sum = 0, precision = 1;
+  for (int64_t i = buckets - 1; i >= 0; --i) {
+    const double up = static_cast<double>(positive[i]), right = static_cast<double>(negative[i]);
+    if (up == 0 && right == 0) continue;
+    const double before = positives, precision_before = precision;
+    positives += up;
+    negatives += right;
+    precision = positives / (positives + negatives);
+    sum += precision_recall ? up * (precision + precision_before) / 2 : right * (positives + before) / 2;
+  }
+  if (precision_recall) return positives > 0 ? sum / positives : 0.0;
+  return positives > 0 && negatives > 0 ? sum / positives / negatives : sum;
+}
+
+int64_t* state_of(const OpContext& op, std::string_view in, std::string_view out, int64_t expected) {
+  const at::Tensor& state = op.tensor(in);
+  if (state.scalar_type() != at::kLong || !state.is_contiguous() || state.numel() < expected) {
+    op.fail("state '{}' has {} values of {}, expected {} of int64", op.input_name(in), state.numel(), c10::toString(state.scalar_type()), expected);
+  }
+  if (op.desc().outputs.find(out)->front() != op.input_name(in)) op.fail("'{}' is not updated in place: the output '{}' is another variable", op.input_name(in), out);
+  return state.data_ptr<int64_t>();
+}
+
+void run_auc(const OpContext& op) {
+  const at::Tensor predict = op.tensor("Predict").contiguous(), label = op.tensor("Label").to(at::kLong).contiguous();
+  const int64_t thresholds = op.attr<int32_t>("num_thresholds"), steps = op.attr<int32_t>("slide_steps");
+  if (predict.dim() != 2 || predict.size(1) < 1 || label.numel() != predict.size(0)) {
+    op.fail("'{}' has {} labels for scores of shape {}", op.input_name("Label"), label.numel(), graph::shape_to_string(predict.sizes().vec()));
+  }
+  const Histogram counts = predict.scalar_type() == at::kDouble ? count_scores<double>(op, predict, label, thresholds)
+                                                                : count_scores<float>(op, predict.to(at::kFloat), label, thresholds);
+  const int64_t size = steps == 0 ? thresholds + 1 : (steps + 1) * (thresholds + 1) + 1;
+  int64_t* positive = state_of(op, "StatPos", "StatPosOut", size);
+  int64_t* negative = state_of(op, "StatNeg", "StatNegOut", size);
+  double result = 0;
+  {
+    std::lock_guard lock(state_lock(positive));
+    const int64_t* positives = add_to_window(positive, counts.positive, steps);
+    const int64_t* negatives = add_to_window(negative, counts.negative, steps);
+    result = area(positives, negatives, thresholds + 1, op.attr<std::string>("curve") == "PR");
+  }
+  op.set_output("AUC", at::full({1}, result, at::kDouble));
+}
+
+Status infer_auc(graph::ShapeContext& context) {
+  const auto curve = context.attribute<std::string>("curve");
+  if (curve != "ROC" && curve != "PR") return Status::invalid_argument("curve '{}' is not known; expected ROC or PR", curve);
+  const int64_t buckets = context.attribute<int32_t>("num_thresholds") + 1, steps = context.attribute<int32_t>("slide_steps");
+  const std::vector<int64_t> state = steps == 0 ? std::vector<int64_t>{1, buckets} : std::vector<int64_t>{(1 + steps) * buckets + 1};
+  context.set_output("AUC", {1}, graph::DType::float64);
+  context.set_output("StatPosOut", state, graph::DType::int64);
+  context.set_output("StatNegOut", state, graph::DType::int64);
+  return {};
+}
+
+ARGOSY_OP("auc", run_auc)
+    .doc("The area under the curve, over all batches or over the last ones; counts are kept in buckets of the score.")
+    .input("Predict", "probabilities; the last column counts")
+    .input("Label", "0 or 1")
+    .input("StatPos", "positives by bucket")
+    .input("StatNeg", "negatives by bucket")
+    .output("AUC", "the area")
+    .output("StatPosOut", "the same variable as StatPos")
+    .output("StatNegOut", "the same variable as StatNeg")
+    .attr("curve", std::string("ROC"), "ROC | PR")
+    .attr("num_thresholds", 4095, "one less than the number of buckets")
+    .attr("slide_steps", 1, "over the last so many batches; 0: over all")
+    .infer_shape(infer_auc)
+    .no_gradient();
+
+}  // namespace
+}  // namespace argosy::engine

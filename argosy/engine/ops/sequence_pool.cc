@@ -1,0 +1,169 @@
+// sequence_pool: one row out of each sequence, forward and backward in one pass over the rows.
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+#include <map>
+
+#include "argosy/engine/op.h"
+
+namespace argosy::engine {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+enum class Pooling : int64_t { sum, average, sqrt, max, first, last };
+
+const std::map<std::string, Pooling, std::less<>> kPoolings = {{"SUM", Pooling::sum}, {"AVERAGE", Pooling::average}, {"SQRT", Pooling::sqrt},
+                                                               {"MAX", Pooling::max}, {"FIRST", Pooling::first},     {"LAST", Pooling::last}};
+
+double scale_of(Pooling pooling, int64_t length) {
+  if (pooling == Pooling::average) return 1.0 / static_cast<double>(length);
+  if (pooling == Pooling::sqrt) return 1.0 / std::sqrt(static_cast<double>(length));
+  return 1.0;
+}
+
+// The rows of a sequence that reach the output: all of them, or one.
+std::pair<int64_t, int64_t> rows_used(Pooling pooling, int64_t begin, int64_t end) {
+  if (pooling == Pooling::first) return {begin, begin + 1};
+  if (pooling == Pooling::last) return {end - 1, end};
+  return {begin, end};
+}
+
+template <typename T>
+void pool_max(const T* in, int64_t width, int64_t begin, int64_t end, T* out, int32_t* index) {
+  for (int64_t k = 0; k < width; ++k) out[k] = in[begin * width + k], index[k] = static_cast<int32_t>(begin);
+  for (int64_t row = begin + 1; row < end; ++row) {
+    for (int64_t k = 0; k < width; ++k) {
+      if (in[row * width + k] > out[k]) out[k] = in[row * width + k], index[k] = static_cast<int32_t>(row);
+    }
+  }
+}
+
+template <typename T>
+void pool_sum(const T* in, int64_t width, std::pair<int64_t, int64_t> rows, T scale, T* out) {
+  for (int64_t k = 0; k < width; ++k) out[k] = in[rows.first * width + k] * scale;
+  for (int64_t row = rows.first + 1; row < rows.second; ++row) {
+    for (int64_t k = 0; k < width; ++k) out[k] += in[row * width + k] * scale;
+  }
+}
+
+// `index` receives the row of each maximum, -1 where the sequence is empty; it is defined for Pooling::max only.
+at::Tensor pool_rows(const at::Tensor& x, const std::vector<int64_t>& offsets, Pooling pooling, double pad, const at::Tensor& index) {
+  const auto count = static_cast<int64_t>(offsets.size()) - 1;
+  std::vector<int64_t> shape(x.sizes().begin(), x.sizes().end());
+  shape[0] = count;
+  at::Tensor out = at::empty(shape, x.options());
+  const int64_t width = x.size(0) == 0 ? out.numel() / std::max<int64_t>(count, 1) : x.numel() / x.size(0);
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "sequence_pool", [&] {
+    const auto* in = x.const_data_ptr<scalar_t>();
+    auto* target = out.mutable_data_ptr<scalar_t>();
+    int32_t* maxima = index.defined() ? index.mutable_data_ptr<int32_t>() : nullptr;
+    for (int64_t i = 0; i < count; ++i, target += width) {
+      const int64_t begin = offsets[static_cast<size_t>(i)], end = offsets[static_cast<size_t>(i) + 1];
+      if (begin == end) {
+        std::fill_n(target, width, static_cast<scalar_t>(pad));
+        if (maxima != nullptr) std::fill_n(maxima + i * width, width, -1);
+      } else if (pooling == Pooling::max) {
+        pool_max(in, width, begin, end, target, maxima + i * width);
+      } else {
+        pool_sum(in, width, rows_used(pooling, begin, end), static_cast<scalar_t>(scale_of(pooling, end - begin)), target);
+      }
+    }
+  });
+  return out;
+}
+
+template <typename T>
+void spread(const T* grad, const std::vector<int64_t>& offsets, Pooling pooling, int64_t width, T* out) {
+  for (size_t i = 0; i + 1 < offsets.size(); ++i, grad += width) {
+    if (offsets[i] == offsets[i + 1]) continue;
+    const auto [begin, end] = rows_used(pooling, offsets[i], offsets[i + 1]);
+    const T scale = static_cast<T>(scale_of(pooling, offsets[i + 1] - offsets[i]));
+    for (int64_t row = begin; row < end; ++row) {
+      for (int64_t k = 0; k < width; ++k) out[row * width + k] = grad[k] * scale;
+    }
+  }
+}
+
+template <typename T>
+void scatter_maxima(const T* grad, const int32_t* index, int64_t count, int64_t width, T* out) {
+  for (int64_t at = 0; at < count * width; ++at) {
+    if (index[at] >= 0) out[index[at] * width + at % width] = grad[at];
+  }
+}
+
+struct PoolRows : torch::autograd::Function<PoolRows> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const LodPtr& lod, Pooling pooling, double pad,
+                            const std::optional<at::Tensor>& index) {
+    context->saved_data["rows"] = x.sizes().vec();
+    context->saved_data["offsets"] = lod->back();
+    context->saved_data["pooling"] = static_cast<int64_t>(pooling);
+    context->save_for_backward({index.value_or(at::Tensor())});
+    return pool_rows(x, lod->back(), pooling, pad, index.value_or(at::Tensor()));
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const auto offsets = context->saved_data["offsets"].toIntVector();
+    const auto pooling = static_cast<Pooling>(context->saved_data["pooling"].toInt());
+    const at::Tensor index = context->get_saved_variables()[0];
+    const at::Tensor grad = grads[0].contiguous();
+    const bool partial = pooling == Pooling::max || pooling == Pooling::first || pooling == Pooling::last;
+    const auto shape = context->saved_data["rows"].toIntVector();
+    at::Tensor out = partial ? at::zeros(shape, grad.options()) : at::empty(shape, grad.options());
+    const int64_t count = grad.size(0), width = grad.numel() / std::max<int64_t>(count, 1);
+    AT_DISPATCH_FLOATING_TYPES(grad.scalar_type(), "sequence_pool", [&] {
+      auto* target = out.mutable_data_ptr<scalar_t>();
+      if (pooling == Pooling::max) scatter_maxima(grad.const_data_ptr<scalar_t>(), index.const_data_ptr<int32_t>(), count, width, target);
+      else spread(grad.const_data_ptr<scalar_t>(), offsets, pooling, width, target);
+    });
+    return {out, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
+  }
+};
+
+LodPtr without_last_level(const Lod& lod) {
+  return lod.size() < 2 ? nullptr : std::make_shared<const Lod>(lod.begin(), lod.end() - 1);
+}
+
+void run(const OpContext& op) {
+  const auto kind = kPoolings.find(op.attr<std::string>("pooltype"));
+  if (kind == kPoolings.end()) op.fail("pooltype '{}' is not known", op.attr<std::string>("pooltype"));
+  const Value& x = op.input("X");
+  const auto& offsets = op.offsets("X");
+  if (offsets.back() != x.tensor.size(0)) op.fail("the sequences of '{}' end at row {}, but it has {} rows", op.input_name("X"), offsets.back(), x.tensor.size(0));
+  const at::Tensor rows = x.tensor.contiguous();
+  std::vector<int64_t> shape(rows.sizes().begin(), rows.sizes().end());
+  shape[0] = static_cast<int64_t>(offsets.size()) - 1;
+  const at::Tensor index = kind->second == Pooling::max ? at::empty(shape, at::kInt) : at::Tensor();
+  const double pad = op.attr<float>("pad_value");
+  at::Tensor out = op.training() ? PoolRows::apply(rows, x.lod, kind->second, pad, std::optional<at::Tensor>(index)) : pool_rows(rows, offsets, kind->second, pad, index);
+  op.set_output("Out", std::move(out), without_last_level(*x.lod));
+  if (index.defined()) op.set_output("MaxIndex", index);
+}
+
+Status infer(graph::ShapeContext& context) {
+  const auto& x = context.input("X");
+  const auto kind = context.attribute<std::string>("pooltype");
+  if (!kPoolings.contains(kind)) {
+    return Status::invalid_argument("pool type '{}' is not known; expected sum, average, sqrt, max, first or last", kind);
+  }
+  if (x.lod_level < 1) return Status::invalid_argument("'{}' is no sequence: declare it with lod_level=1", x.name);
+  context.set_output("Out", x.shape, x.dtype, x.lod_level - 1);
+  if (kind == "MAX") context.set_output("MaxIndex", x.shape, x.dtype);
+  return {};
+}
+
+ARGOSY_OP("sequence_pool", run)
+    .doc("One row a sequence: sum, average, sum over the root of the length, maximum, first or last row.")
+    .input("X", "sequences; the innermost level is pooled")
+    .output("Out", "one row a sequence")
+    .optional_output("MaxIndex", "the row of each maximum; MAX only")
+    .attr("pooltype", std::string("AVERAGE"), "SUM | AVERAGE | SQRT | MAX | FIRST | LAST")
+    .attr("is_test", false, "no effect: nothing is kept where no gradient is wanted")
+    .attr("pad_value", 0.0f, "what an empty sequence gives")
+    .infer_shape(infer);
+
+}  // namespace
+}  // namespace argosy::engine
