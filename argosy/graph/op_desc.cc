@@ -14,8 +14,16 @@ constexpr bool kIsList<std::vector<T>> = true;
 
 std::string scalar_text(int32_t value) { return fmt::format("{}", value); }
 std::string scalar_text(int64_t value) { return fmt::format("{}", value); }
-std::string scalar_text(float value) { return fmt::format("{}", value); }
-std::string scalar_text(double value) { return fmt::format("{}", value); }
+// The shortest text that reads back as the same number, with a mark that it is not a whole one: 1.0, as in Python.
+template <typename Float>
+std::string float_text(Float value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string scalar_text(float value) { return float_text(value); }
+std::string scalar_text(double value) { return float_text(value); }
 std::string scalar_text(bool value) { return value ? "True" : "False"; }
 std::string scalar_text(const std::string& value) { return fmt::format("\"{}\"", value); }
 std::string scalar_text(BlockRef value) { return fmt::format("block[{}]", value.index); }

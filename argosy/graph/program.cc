@@ -1,8 +1,6 @@
 #include "argosy/graph/program.h"
 
-#include <algorithm>
 #include <atomic>
-#include <set>
 
 #include "argosy/base/text.h"
 #include "argosy/graph/op_schema.h"
@@ -13,12 +11,6 @@ namespace {
 uint64_t next_id() {
   static std::atomic<uint64_t> counter{1};
   return counter++;
-}
-
-constexpr int32_t kTrainingOnly = kRoleBackward | kRoleOptimize | kRoleLearningRate;
-
-void turn_to_test(OpDesc& op) {
-  if (const auto is_test = op.attributes.find("is_test"); is_test != op.attributes.end()) is_test->second = true;
 }
 
 }  // namespace
@@ -86,15 +78,15 @@ Result<OpDesc*> Block::append_op(OpDesc op) { return insert_op(ops_.size(), std:
 
 Result<OpDesc*> Block::insert_op(size_t at, OpDesc op) {
   ASSIGN_OR_RETURN(auto made, prepare(std::move(op)));
-  OpDesc* added = made.get();
-  ops_.insert(ops_.begin() + static_cast<std::ptrdiff_t>(at), std::move(made));
-  program_.touch();
-  return added;
+  return &insert(at, std::move(made));
 }
 
-OpDesc& Block::append_op_unchecked(OpDesc op) {
+OpDesc& Block::append_op_unchecked(OpDesc op) { return insert_op_unchecked(ops_.size(), std::move(op)); }
+OpDesc& Block::insert_op_unchecked(size_t at, OpDesc op) { return insert(at, std::make_unique<OpDesc>(std::move(op))); }
+
+OpDesc& Block::insert(size_t at, std::unique_ptr<OpDesc> op) {
   program_.touch();
-  return *ops_.emplace_back(std::make_unique<OpDesc>(std::move(op)));
+  return **ops_.insert(ops_.begin() + static_cast<std::ptrdiff_t>(at), std::move(op));
 }
 
 void Block::remove_op(size_t at) {
@@ -117,52 +109,6 @@ void Program::rollback() {
   const int parent = current_block().parent_index();
   ARGOSY_CHECK(parent >= 0, "the global block has no parent");
   current_ = static_cast<size_t>(parent);
-}
-
-std::shared_ptr<Program> Program::clone(bool for_test) const {
-  auto copy = create();
-  copy->random_seed = random_seed;
-  for (size_t i = 1; i < blocks_.size(); ++i) copy->create_block(blocks_[i]->parent_index());
-  copy->current_ = current_;
-  for (size_t i = 0; i < blocks_.size(); ++i) {
-    Block& target = copy->block(i);
-    for (const VarDesc* variable : blocks_[i]->vars()) target.put_var(*variable);
-    for (const auto& op : blocks_[i]->ops()) {
-      if (for_test && (op->role() & kTrainingOnly) != 0) continue;
-      OpDesc& added = target.append_op_unchecked(*op);
-      if (for_test) turn_to_test(added);
-    }
-  }
-  return copy;
-}
-
-Result<std::shared_ptr<Program>> Program::prune(const std::vector<std::string>& feeds, const std::vector<std::string>& targets) const {
-  const Block& source = global_block();
-  for (const auto& names : {feeds, targets}) {
-    for (const std::string& name : names) {
-      if (source.find_var(name) == nullptr) return Status::not_found("the program has no variable '{}'", name);
-    }
-  }
-  const std::set<std::string> given(feeds.begin(), feeds.end());
-  std::set<std::string> needed(targets.begin(), targets.end());
-  std::vector<const OpDesc*> kept;
-  for (auto op = source.ops().rbegin(); op != source.ops().rend(); ++op) {
-    if (((*op)->role() & kTrainingOnly) != 0) continue;
-    const auto outputs = (*op)->output_names();
-    const bool wanted = std::any_of(outputs.begin(), outputs.end(), [&](const auto& name) { return needed.contains(name) && !given.contains(name); });
-    if (!wanted) continue;
-    kept.push_back(op->get());
-    for (const std::string& name : (*op)->input_names()) needed.insert(name);
-    for (const std::string& name : outputs) needed.insert(name);
-  }
-  auto pruned = create();
-  pruned->random_seed = random_seed;
-  needed.insert(given.begin(), given.end());
-  for (const VarDesc* variable : source.vars()) {
-    if (needed.contains(variable->name)) pruned->global_block().put_var(*variable);
-  }
-  for (auto op = kept.rbegin(); op != kept.rend(); ++op) turn_to_test(pruned->global_block().append_op_unchecked(**op));
-  return pruned;
 }
 
 std::vector<VarDesc*> Program::parameters() const {

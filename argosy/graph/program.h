@@ -38,13 +38,15 @@ class Block {
   // Checks `op` against its schema, runs the shape rule on its outputs (which must exist) and adds it at the end, or at `at`.
   Result<OpDesc*> append_op(OpDesc op);
   Result<OpDesc*> insert_op(size_t at, OpDesc op);
-  // Adds `op` as it is: for programs that come from a file.
+  // Adds `op` as it is: for programs that come from a file or go to one.
   OpDesc& append_op_unchecked(OpDesc op);
+  OpDesc& insert_op_unchecked(size_t at, OpDesc op);
   void remove_op(size_t at);
 
  private:
   friend class Program;
   Result<std::unique_ptr<OpDesc>> prepare(OpDesc op);
+  OpDesc& insert(size_t at, std::unique_ptr<OpDesc> op);
 
   Program& program_;
   const int index_, parent_;
@@ -72,6 +74,8 @@ class Program : public std::enable_shared_from_this<Program> {
   uint64_t id() const { return id_; }  // unique in this process
 
   int32_t random_seed = 0;  // 0: random ops draw from the process's generator
+  // The Paddle whose operators the program has, 1.8.5 as 1008005; a program from a file keeps what the file says.
+  int64_t paddle_version = 1008005;
 
   // Another program with equal content. `for_test` leaves out what only training needs (backward and optimizer operators)
   // and turns dropout and batch_norm to their test form.
@@ -84,7 +88,7 @@ class Program : public std::enable_shared_from_this<Program> {
   std::vector<VarDesc*> parameters() const;   // of all blocks
   std::vector<VarDesc*> persistables() const;  // variables that outlive a run, parameters among them; feed and fetch holders not
 
-  std::string to_string() const;  // for people
+  std::string to_string() const;  // for people; see print.h
 
  private:
   Program();
