@@ -1,11 +1,36 @@
+// Runs the operator of soft_cap.cc, forward and backward, in a Program.
 #include <ATen/ATen.h>
-#include <argosy/base/file.h>
-#include <argosy/base/status.h>
+#include <argosy/base/error.h>
+#include <argosy/engine/executor.h>
+#include <argosy/graph/backward.h>
+#include <argosy/graph/build.h>
+#include <argosy/graph/layer_helper.h>
 
 #include <cstdio>
 
+using namespace argosy;
+
+graph::Variable data(const std::string& name, std::vector<int64_t> shape) {
+  const auto program = graph::default_main_program();
+  graph::VarDesc desc;
+  desc.name = name;
+  desc.shape = std::move(shape);
+  desc.is_data = true;
+  return graph::Variable(program, program->global_block(), program->global_block().put_var(desc));
+}
+
 int main() {
-  const auto missing = argosy::read_file("no/such/file");
-  std::printf("%s\n%d ones\n", missing.status().to_string().c_str(), at::ones({3}).sum().item<int>());
-  return missing.ok() ? 1 : 0;
+  const graph::Variable x = data("x", {-1, 3});
+  const graph::Variable y = graph::LayerHelper("soft_cap", "").append_unary("soft_cap", x, {{"cap", 2.0f}});
+  const graph::Variable dx = graph::gradients({y}, {x})[0];
+
+  engine::Scope scope;
+  engine::Runner runner;
+  const auto fetched = value_or_throw(runner.run(*graph::default_main_program(),
+                                                 {{"x", {.tensor = at::tensor({0.0f, 1.0f, 100.0f}).unsqueeze(0)}}},
+                                                 {y.name(), dx.name()}, scope));
+  for (const engine::Value& value : fetched) {
+    const float* numbers = value.tensor.const_data_ptr<float>();
+    std::printf("%.4f %.4f %.4f\n", numbers[0], numbers[1], numbers[2]);
+  }
 }

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md is true: its paths exist, and its table is the one that the layer check uses."""
+"""The documents about the code are true: their paths exist, their table and their code are the real ones."""
 import re
 import subprocess
 import tomllib
@@ -23,9 +23,10 @@ def test_paths_are_told_from_other_words():
     assert paths_in(text) == {"argosy/base", "cmake/", ".ci/run", "README.md"}
 
 
-def test_every_path_exists(root, text):
-    named = paths_in(text)
-    assert len(named) > 20
+@pytest.mark.parametrize("document, least", [("ARCHITECTURE.md", 20), ("docs/adding_an_op.md", 5)])
+def test_every_path_exists(root, document, least):
+    named = paths_in((root / document).read_text(encoding="utf-8"))
+    assert len(named) >= least
     tracked = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=root, check=True,
                              capture_output=True, text=True).stdout.split("\n")
     known = set(tracked) | {"/".join(path.split("/")[:depth]) for path in tracked for depth in range(1, path.count("/") + 1)}
@@ -42,3 +43,8 @@ def test_the_room_table_is_the_checked_one(root, text):
     assert {name for name, room in rooms.items() if not room.get("unfinished")} <= shown.keys()
     for name, allowed in shown.items():
         assert allowed & rooms.keys() == set(rooms[name].get("may_use", [])), name
+
+
+def test_the_operator_in_the_document_is_the_one_that_the_tests_build(root):
+    shown = (root / "docs/adding_an_op.md").read_text(encoding="utf-8")
+    assert (root / "tests/consumer/soft_cap.cc").read_text(encoding="utf-8").strip() in shown

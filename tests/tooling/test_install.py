@@ -22,7 +22,7 @@ def test_a_consumer_builds_and_runs(prefix, root, tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
     done = subprocess.run([tmp_path / "consumer"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "not_found: cannot open 'no/such/file': No such file or directory\n3 ones\n"
+    assert done.stdout == "0.0000 0.9242 2.0000\n1.0000 0.7864 0.0000\n"
 
 
 def test_no_installed_file_names_the_build(prefix, root):
