@@ -1,0 +1,107 @@
+"""Where a program runs."""
+import os
+import warnings
+
+from argosy.errors import InvalidArgumentError, UnimplementedError
+
+_state = {"device": "cpu", "warned": False}
+
+
+class CPUPlace:
+    """The CPU."""
+
+    def __repr__(self):
+        return "CPUPlace"
+
+    def __eq__(self, other):
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self):
+        return hash(repr(self))
+
+
+class CUDAPlace(CPUPlace):
+    """A GPU, by number."""
+
+    def __init__(self, id=0):
+        if not isinstance(id, int) or id < 0:
+            raise InvalidArgumentError(f"CUDAPlace takes the number of a GPU, 0 or more; found {id!r}")
+        self._id = id
+
+    def get_device_id(self):
+        return self._id
+
+    def __repr__(self):
+        return f"CUDAPlace({self._id})"
+
+
+class CUDAPinnedPlace(CPUPlace):
+    """Memory of the CPU that a GPU can read."""
+
+    def __repr__(self):
+        return "CUDAPinnedPlace"
+
+
+def _gpu_count():
+    from argosy import _core
+
+    return _core.gpu_count()
+
+
+def resolve(place):
+    """The place where a request for `place` runs. ARGOSY_DEVICE=cpu turns a GPU into the CPU, with one warning a process."""
+    if place is None:
+        place = _place_of(_state["device"])
+    if not isinstance(place, CPUPlace):
+        raise InvalidArgumentError(f"a place is CPUPlace() or CUDAPlace(number); found {type(place).__name__}")
+    if type(place) is not CUDAPlace:
+        return place
+    if os.environ.get("ARGOSY_DEVICE", "").strip().lower() == "cpu":
+        if not _state["warned"]:
+            _state["warned"] = True
+            warnings.warn(f"{place} was asked for; ARGOSY_DEVICE=cpu makes it the CPU", stacklevel=3)
+        return CPUPlace()
+    count = _gpu_count()
+    if place.get_device_id() >= count:
+        found = "no GPU" if count == 0 else f"{count} GPUs"
+        raise InvalidArgumentError(
+            f"{place}: libtorch sees {found} on this machine; use CPUPlace(), or set ARGOSY_DEVICE=cpu to run on the CPU what asks for a GPU")
+    raise UnimplementedError(f"{place}: programs run on the CPU; use CPUPlace(), or set ARGOSY_DEVICE=cpu")
+
+
+def _place_of(device):
+    kind, _, number = device.partition(":")
+    if kind == "cpu" and not number:
+        return CPUPlace()
+    if kind in ("gpu", "cuda") and (not number or number.isdigit()):
+        return CUDAPlace(int(number or 0))
+    raise InvalidArgumentError(f"set_device takes 'cpu', 'gpu' or 'gpu:<number>'; found {device!r}")
+
+
+def set_device(device):
+    """The place of what is made without one. Returns it."""
+    place = resolve(_place_of(device.lower()))
+    _state["device"] = "cpu" if type(place) is CPUPlace else f"gpu:{place.get_device_id()}"
+    return place
+
+
+def get_device():
+    return _state["device"]
+
+
+def is_compiled_with_cuda():
+    """Whether the libtorch of this process sees a GPU."""
+    return _gpu_count() > 0
+
+
+def cpu_places(device_count=None):
+    """One CPUPlace for each of CPU_NUM (1) threads."""
+    return [CPUPlace() for _ in range(device_count or int(os.environ.get("CPU_NUM", 1)))]
+
+
+def cuda_places(device_ids=None):
+    """The GPUs that FLAGS_selected_gpus names, or all of them."""
+    if device_ids is None:
+        chosen = os.environ.get("FLAGS_selected_gpus")
+        device_ids = [int(one) for one in chosen.split(",")] if chosen else range(_gpu_count())
+    return [CUDAPlace(number) for number in device_ids]

@@ -1,0 +1,81 @@
+"""Programs that Paddle would run on many devices of one process; here one device runs them."""
+from argosy.errors import InvalidArgumentError
+from argosy.fluid import executor, framework
+
+__all__ = ["CompiledProgram", "ParallelExecutor", "ExecutionStrategy", "BuildStrategy"]
+
+
+class _Settings:
+    """Named settings, kept for scripts that read them back. They direct Paddle's graph passes and thread pools, which the
+    executor has no use for."""
+
+    _fields = {}
+
+    def __init__(self):
+        vars(self).update(self._fields)
+
+    def __setattr__(self, name, value):
+        if name not in self._fields:
+            raise AttributeError(f"{type(self).__name__} has no setting '{name}'; it has {', '.join(self._fields)}")
+        vars(self)[name] = value
+
+
+class ExecutionStrategy(_Settings):
+    _fields = {"num_threads": 0, "num_iteration_per_drop_scope": 100, "num_iteration_per_run": 1, "use_thread_barrier": False,
+               "allow_op_delay": False, "use_experimental_executor": False}
+
+
+class BuildStrategy(_Settings):
+    class ReduceStrategy:
+        AllReduce = 0
+        Reduce = 1
+
+    class GradientScaleStrategy:
+        CoeffNumDevice = 0
+        One = 1
+        Customized = 2
+
+    _fields = {"reduce_strategy": 0, "gradient_scale_strategy": 0, "memory_optimize": None, "enable_inplace": None,
+               "fuse_all_reduce_ops": None, "fuse_all_optimizer_ops": False, "fuse_elewise_add_act_ops": False,
+               "fuse_relu_depthwise_conv": False, "fuse_broadcast_ops": False, "sync_batch_norm": False,
+               "enable_sequential_execution": False, "remove_unnecessary_lock": True, "debug_graphviz_path": "", "num_trainers": 1,
+               "trainer_id": 0, "async_mode": False, "enable_auto_fusion": False, "cache_runtime_context": False}
+
+
+class CompiledProgram:
+    """A program, for Executor.run."""
+
+    def __init__(self, program_or_graph, build_strategy=None):
+        if not isinstance(program_or_graph, framework.Program):
+            raise InvalidArgumentError(f"CompiledProgram takes a Program; found {type(program_or_graph).__name__}")
+        self._program = program_or_graph
+
+    def with_data_parallel(self, loss_name=None, build_strategy=None, exec_strategy=None, share_vars_from=None, places=None):
+        """One device: the batch that is fed is the whole batch."""
+        if places is not None and len(places) > 1:
+            raise InvalidArgumentError(
+                f"with_data_parallel: {len(places)} places were given, and one process runs on one; start more with fleetrun")
+        return self
+
+
+class ParallelExecutor:
+    """An executor that is bound to a program."""
+
+    def __init__(self, use_cuda, loss_name=None, main_program=None, share_vars_from=None, exec_strategy=None, build_strategy=None,
+                 num_trainers=1, trainer_id=0, scope=None):
+        if num_trainers != 1:
+            raise InvalidArgumentError(f"ParallelExecutor: num_trainers={num_trainers}, and one process is one trainer; start more with fleetrun")
+        place = framework.cuda_places([0])[0] if use_cuda else framework.cpu_places(1)[0]
+        self._executor = executor.Executor(place)
+        self._program = framework.default_main_program() if main_program is None else main_program
+        self._scope = scope
+
+    @property
+    def device_count(self):
+        return 1
+
+    def run(self, fetch_list, feed=None, feed_dict=None, return_numpy=True):
+        return self._executor.run(self._program, feed if feed is not None else feed_dict, fetch_list, scope=self._scope, return_numpy=return_numpy)
+
+    def drop_local_exe_scopes(self):
+        """Temporaries are dropped after every run."""

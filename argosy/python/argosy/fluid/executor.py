@@ -1,0 +1,120 @@
+"""Running programs."""
+import contextlib
+
+import numpy
+
+from argosy import _core, device
+from argosy.errors import FailedPreconditionError, InvalidArgumentError
+from argosy.fluid import framework, lod_tensor, rate
+
+__all__ = ["Executor", "FetchedArray", "global_scope", "scope_guard"]
+
+global_scope = _core.global_scope
+
+
+class FetchedArray(numpy.ndarray):
+    """A fetched value. One of a single element also counts as a number: float(loss), '%.3f' % loss, f'{loss:.3f}'."""
+
+    def _only(self):
+        if self.size != 1:
+            raise TypeError(f"an array of shape {list(self.shape)} is not one number")
+        return self.item()
+
+    def __float__(self):
+        return float(self._only())
+
+    def __int__(self):
+        return int(self._only())
+
+    def __format__(self, form):
+        return format(self._only(), form) if form and self.size == 1 else super().__format__(form)
+
+
+def _as_numpy(tensor, name):
+    if tensor.lod():
+        raise InvalidArgumentError(
+            f"fetch_list: variable '{name}' holds sequences, which an array cannot; fetch with return_numpy=False")
+    return _core.to_array(tensor).view(FetchedArray)
+
+
+def _fetch_names(fetch_list):
+    if fetch_list is None:
+        return []
+    if isinstance(fetch_list, (str, framework.Variable)):
+        fetch_list = [fetch_list]
+    names = []
+    for item in fetch_list:
+        if isinstance(item, (list, tuple)):
+            names += _fetch_names(item)
+        elif isinstance(item, framework.Variable):
+            names.append(item.name)
+        elif isinstance(item, str):
+            names.append(item)
+        else:
+            raise InvalidArgumentError(f"fetch_list holds variables or their names; found {type(item).__name__}")
+    return names
+
+
+def _feed_values(feed):
+    if feed is None:
+        return {}
+    if isinstance(feed, (list, tuple)) and len(feed) == 1:
+        feed = feed[0]
+    if not isinstance(feed, dict):
+        raise InvalidArgumentError(f"feed is a dict from names to arrays; found {type(feed).__name__}")
+    return {name.name if isinstance(name, framework.Variable) else name: value for name, value in feed.items()}
+
+
+class Executor:
+    """Runs programs on a place. A program is prepared once for each set of names that is fed and fetched."""
+
+    def __init__(self, place=None):
+        self.place = device.resolve(place)
+        self._runner = _core.Runner()
+        self._closed = False
+
+    def run(self, program=None, feed=None, fetch_list=None, feed_var_name="feed", fetch_var_name="fetch", scope=None, return_numpy=True,
+            use_program_cache=False, return_merged=True, use_prune=False):
+        """Feeds `feed` (name -> array, list or LoDTensor), runs everything, and returns the values of `fetch_list`.
+
+        Values are arrays, or LoDTensors with return_numpy=False. With use_prune only what the fetches need is run. Programs are
+        always cached, and one process has one result, so that use_program_cache, return_merged and the names of the holders of
+        feeds and fetches change nothing.
+        """
+        if self._closed:
+            raise FailedPreconditionError("this Executor has been closed; make another one")
+        program = _program_of(program)
+        feed, names = _feed_values(feed), _fetch_names(fetch_list)
+        if use_prune and names:
+            program = program._prune(list(feed), names)
+        scope = global_scope() if scope is None else scope
+        rate.write(program, scope)
+        tensors = self._runner.run(program, feed, names, scope)
+        return [_as_numpy(tensor, name) for tensor, name in zip(tensors, names)] if return_numpy else tensors
+
+    def close(self):
+        """Forgets what was prepared. The executor cannot run any more."""
+        self._runner.clear()
+        self._closed = True
+
+
+def _program_of(program):
+    if program is None:
+        return framework.default_main_program()
+    program = getattr(program, "_program", program)  # a CompiledProgram
+    if not isinstance(program, framework.Program):
+        raise InvalidArgumentError(f"an Executor runs a Program or a CompiledProgram; found {type(program).__name__}")
+    return program
+
+
+@contextlib.contextmanager
+def scope_guard(scope):
+    """Inside, `scope` is the global one."""
+    if not isinstance(scope, _core.Scope):
+        raise InvalidArgumentError(f"scope_guard takes a Scope; found {type(scope).__name__}")
+    before = global_scope()
+    _core.switch_global_scope(scope)
+    try:
+        yield
+    finally:
+        _core.switch_global_scope(before)

@@ -1,0 +1,109 @@
+"""Programs and what they are made of."""
+import contextlib
+
+from argosy import _core
+from argosy.device import cpu_places, cuda_places, is_compiled_with_cuda
+from argosy.errors import InvalidArgumentError, UnavailableError
+from argosy.fluid import math_op_patch
+from argosy.fluid import unique_name
+from argosy.fluid.var_type import VarType
+
+Program = _core.Program
+Block = _core.Block
+Operator = _core.Operator
+Variable = _core.Variable
+Parameter = _core.Parameter
+default_main_program = _core.default_main_program
+default_startup_program = _core.default_startup_program
+
+__all__ = [
+    "Program", "Block", "Operator", "Variable", "Parameter", "default_main_program", "default_startup_program", "program_guard",
+    "name_scope", "cpu_places", "cuda_places", "in_dygraph_mode", "in_dynamic_mode", "enable_static", "disable_static",
+    "is_compiled_with_cuda", "require_version", "seed", "convert_np_dtype_to_dtype_", "grad_var_name",
+]
+
+math_op_patch.patch(Variable)
+
+_scope_names = []  # of the name_scopes that are open
+
+
+def _check_program(program, what):
+    if not isinstance(program, Program):
+        raise InvalidArgumentError(f"program_guard takes a Program as {what}; found {type(program).__name__}")
+
+
+@contextlib.contextmanager
+def program_guard(main_program, startup_program=None):
+    """Layers that are built inside go to these programs."""
+    _check_program(main_program, "main_program")
+    if startup_program is not None:
+        _check_program(startup_program, "startup_program")
+    main_before = _core.switch_main_program(main_program)
+    startup_before = _core.switch_startup_program(startup_program) if startup_program is not None else None
+    try:
+        yield
+    finally:
+        _core.switch_main_program(main_before)
+        if startup_before is not None:
+            _core.switch_startup_program(startup_before)
+
+
+@contextlib.contextmanager
+def name_scope(prefix=None):
+    """Marks the operators that are built inside with the attribute op_namescope, for people who read the program."""
+    _scope_names.append(prefix or "")
+    block = default_main_program().current_block()
+    before = set(block.ops)
+    path = "/" + "".join(f"{name}/" for name in _scope_names)
+    try:
+        yield
+    finally:
+        _scope_names.pop()
+        for op in block.ops:
+            if op not in before and not op.has_attr("op_namescope"):
+                op._set_attr("op_namescope", path)
+
+
+def in_dygraph_mode():
+    """False: programs are built, not run, by layer functions."""
+    return False
+
+
+in_dynamic_mode = in_dygraph_mode
+
+
+def enable_static():
+    """Programs are built by layer functions, which is the only mode there is."""
+
+
+def disable_static(place=None):
+    raise UnavailableError("disable_static: the dynamic front end is not part of this version; build a static program")
+
+
+def seed(number):
+    """Seeds the generator that random operators draw from where their program has no random_seed."""
+    _core.manual_seed(number)
+
+
+def _version(text, what):
+    parts = str(text).split(".")
+    if not all(part.isdigit() for part in parts):
+        raise InvalidArgumentError(f"require_version: {what} is a version such as '1.8.0'; found {text!r}")
+    return tuple(int(part) for part in parts)
+
+
+def require_version(min_version, max_version=None):
+    """Raises unless a dialect of Paddle that argosy speaks, 1.5 to 2.6, lies between the two."""
+    lowest = _version(min_version, "min_version")
+    highest = _version(max_version, "max_version") if max_version is not None else (2, 6)
+    if lowest > (2, 6, 99) or highest < (1, 5):
+        raise InvalidArgumentError(f"argosy speaks Paddle's dialects 1.5 to 2.6; {min_version} to {max_version or 'any'} was required")
+
+
+def convert_np_dtype_to_dtype_(np_dtype):
+    """The VarType of a NumPy dtype."""
+    return _core.to_dtype(np_dtype)
+
+
+def grad_var_name(name):
+    return name + "@GRAD"

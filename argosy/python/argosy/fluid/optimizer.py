@@ -1,0 +1,274 @@
+"""Optimizers: fluid's names over the core's update rules."""
+import numpy
+
+from argosy import _core
+from argosy.errors import FailedPreconditionError, InvalidArgumentError
+from argosy.fluid import executor, framework, rate
+from argosy.fluid.backward import append_backward
+
+__all__ = [
+    "Optimizer", "SGD", "Momentum", "Adagrad", "DecayedAdagrad", "Adadelta", "Adam", "AdamW", "Adamax", "RMSProp", "Ftrl", "Lamb",
+    "SGDOptimizer", "MomentumOptimizer", "AdagradOptimizer", "DecayedAdagradOptimizer", "AdadeltaOptimizer", "AdamOptimizer",
+    "AdamWOptimizer", "AdamaxOptimizer", "RMSPropOptimizer", "FtrlOptimizer", "LambOptimizer",
+]
+
+_OPTIMIZE = 2  # the bit of op_role
+
+
+class Optimizer:
+    """What all optimizers share. The learning rate is a number, a variable, or a scheduler of paddle.optimizer.lr."""
+
+    _rule = None
+
+    def __init__(self, learning_rate, parameter_list=None, regularization=None, grad_clip=None, name=None):
+        if self._rule is None:
+            raise InvalidArgumentError("Optimizer is what the optimizers share; use one of them, such as SGD or Adam")
+        self._learning_rate = learning_rate
+        self._parameter_list = parameter_list
+        self.regularization = regularization
+        self._grad_clip = grad_clip
+        self._name = name
+        self._rates = {}  # id of a program -> the variable of its rate
+        self._spec()  # what does not fit is an error here and not at minimize
+
+    def _hyper_parameters(self):
+        return {}
+
+    def _options(self):
+        return {}
+
+    def _spec(self, grad_clip=None):
+        number = self._first_rate()
+        return _core.Optimizer(self._rule, self._hyper_parameters(), number, self.regularization, grad_clip or self._grad_clip, **self._options())
+
+    def _first_rate(self):
+        given = self._learning_rate
+        if isinstance(given, framework.Variable):
+            return 0.0
+        if callable(given):
+            return float(given())
+        if isinstance(given, (int, float, numpy.floating)) and not isinstance(given, bool):
+            return float(given)
+        raise InvalidArgumentError(f"a learning rate is a number, a Variable or a scheduler; found {type(given).__name__}")
+
+    def _rate_variable(self, program):
+        if isinstance(self._learning_rate, framework.Variable):
+            return self._learning_rate
+        return self._rates.get(program._id)
+
+    def backward(self, loss, startup_program=None, parameter_list=None, no_grad_set=None, callbacks=None):
+        """The first half of minimize: [(parameter, gradient), …]."""
+        return append_backward(loss, parameter_list or self._parameter_list, no_grad_set, callbacks)
+
+    def _apply(self, params_grads, startup_program=None, grad_clip=None):
+        if not params_grads:
+            raise InvalidArgumentError("there is no gradient to apply")
+        program = params_grads[0][0].block.program
+        block = program.global_block()
+        count = len(block.ops)
+        pairs, variable = _core.apply_gradients(self._spec(grad_clip), params_grads, startup_program, self._rate_variable(program))
+        if program._id not in self._rates:
+            self._rates[program._id] = variable
+            if callable(self._learning_rate) and not isinstance(self._learning_rate, framework.Variable):
+                rate.bind(program, variable.name, self._learning_rate)
+        return [op for op in block.ops[count:] if op.attr("op_role") & _OPTIMIZE], pairs
+
+    def apply_gradients(self, params_grads):
+        """The second half: clipping, weight decay and the update operators, which it returns."""
+        return self._apply(params_grads)[0]
+
+    def apply_optimize(self, loss, startup_program, params_grads):
+        return self._apply(params_grads, startup_program)[0]
+
+    def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None, grad_clip=None):
+        """Adds to the loss's program what trains it. Returns the update operators and [(parameter, gradient), …]."""
+        if not isinstance(loss, framework.Variable):
+            raise InvalidArgumentError(f"minimize takes a Variable as the loss; found {type(loss).__name__}")
+        params_grads = self.backward(loss, startup_program, parameter_list, no_grad_set)
+        return self._apply(params_grads, startup_program, grad_clip)
+
+    def current_step_lr(self):
+        """The rate of the next run: what the scope holds, or the first one where nothing has run."""
+        for variable in self._rates.values():
+            found = executor.global_scope().find_var(variable.name)
+            if found is not None and found.get_tensor()._is_initialized() and not callable(self._learning_rate):
+                return float(numpy.array(found.get_tensor()).ravel()[0])
+        return self._first_rate()
+
+    get_lr = current_step_lr
+
+    def set_lr(self, value):
+        """Sets the rate from the next run on."""
+        if isinstance(self._learning_rate, framework.Variable) or callable(self._learning_rate):
+            raise FailedPreconditionError("set_lr: the learning rate follows a schedule; change that one")
+        self._learning_rate = float(value)
+        for variable in self._rates.values():
+            executor.global_scope().var(variable.name).get_tensor().set(numpy.array([value], "float32"))
+
+
+class SGDOptimizer(Optimizer):
+    """parameter -= rate * gradient."""
+
+    _rule = "sgd"
+
+
+class MomentumOptimizer(Optimizer):
+    """A running sum of gradients moves the parameter; use_nesterov looks one step ahead."""
+
+    _rule = "momentum"
+
+    def __init__(self, learning_rate, momentum, parameter_list=None, use_nesterov=False, regularization=None, grad_clip=None, name=None):
+        self._momentum, self._use_nesterov = momentum, use_nesterov
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+
+    def _hyper_parameters(self):
+        return {"mu": self._momentum, "use_nesterov": self._use_nesterov}
+
+
+class AdagradOptimizer(Optimizer):
+    """Each element's rate falls with the sum of its squared gradients."""
+
+    _rule = "adagrad"
+
+    def __init__(self, learning_rate, epsilon=1e-6, parameter_list=None, regularization=None, grad_clip=None, name=None,
+                 initial_accumulator_value=0.0):
+        self._epsilon, self._initial = epsilon, initial_accumulator_value
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+
+    def _hyper_parameters(self):
+        return {"epsilon": self._epsilon, "initial_accumulator_value": self._initial}
+
+
+class DecayedAdagradOptimizer(Optimizer):
+    """Adagrad over a decaying mean of squared gradients."""
+
+    _rule = "decayed_adagrad"
+
+    def __init__(self, learning_rate, decay=0.95, epsilon=1e-6, parameter_list=None, regularization=None, grad_clip=None, name=None):
+        self._decay, self._epsilon = decay, epsilon
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+
+    def _hyper_parameters(self):
+        return {"decay": self._decay, "epsilon": self._epsilon}
+
+
+class AdadeltaOptimizer(Optimizer):
+    """Steps in the parameter's own unit; the rule does not use the learning rate."""
+
+    _rule = "adadelta"
+
+    def __init__(self, learning_rate, epsilon=1e-6, rho=0.95, parameter_list=None, regularization=None, grad_clip=None, name=None):
+        self._epsilon, self._rho = epsilon, rho
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+
+    def _hyper_parameters(self):
+        return {"epsilon": self._epsilon, "rho": self._rho}
+
+
+class AdamOptimizer(Optimizer):
+    """Running means of gradients and of their squares. The rows of a sparse table that a batch leaves out do not move."""
+
+    _rule = "adam"
+
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameter_list=None, regularization=None, grad_clip=None,
+                 name=None, lazy_mode=False):
+        self._betas, self._epsilon, self._lazy_mode = (beta1, beta2), epsilon, lazy_mode
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+
+    def _hyper_parameters(self):
+        return {"beta1": self._betas[0], "beta2": self._betas[1], "epsilon": self._epsilon}
+
+    def _options(self):
+        return {"lazy_mode": self._lazy_mode}
+
+
+class AdamWOptimizer(AdamOptimizer):
+    """Adam with weight decay apart from the gradient."""
+
+    _rule = "adamw"
+
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameter_list=None, weight_decay=0.01,
+                 apply_decay_param_fun=None, grad_clip=None, name=None, lazy_mode=False):
+        self._weight_decay, self._decays = weight_decay, apply_decay_param_fun
+        super().__init__(learning_rate, beta1, beta2, epsilon, parameter_list, None, grad_clip, name, lazy_mode)
+
+    def _hyper_parameters(self):
+        return {**super()._hyper_parameters(), "coeff": self._weight_decay}
+
+    def _options(self):
+        return {**super()._options(), "has_weight_decay": self._decays}
+
+
+class AdamaxOptimizer(Optimizer):
+    """Adam with the largest gradient instead of the mean square."""
+
+    _rule = "adamax"
+
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameter_list=None, regularization=None, grad_clip=None,
+                 name=None):
+        self._betas, self._epsilon = (beta1, beta2), epsilon
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+
+    def _hyper_parameters(self):
+        return {"beta1": self._betas[0], "beta2": self._betas[1], "epsilon": self._epsilon}
+
+
+class RMSPropOptimizer(Optimizer):
+    """A decaying mean of squared gradients; centered takes their variance instead."""
+
+    _rule = "rmsprop"
+
+    def __init__(self, learning_rate, rho=0.95, epsilon=1e-6, momentum=0.0, centered=False, parameter_list=None, regularization=None,
+                 grad_clip=None, name=None):
+        self._numbers = {"decay": rho, "epsilon": epsilon, "momentum": momentum, "centered": centered}
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+
+    def _hyper_parameters(self):
+        return self._numbers
+
+
+class FtrlOptimizer(Optimizer):
+    """Follow the regularized leader: l1 makes many weights exactly zero."""
+
+    _rule = "ftrl"
+
+    def __init__(self, learning_rate, l1=0.0, l2=0.0, lr_power=-0.5, parameter_list=None, regularization=None, grad_clip=None, name=None):
+        self._numbers = {"l1": l1, "l2": l2, "lr_power": lr_power}
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+
+    def _hyper_parameters(self):
+        return self._numbers
+
+
+class LambOptimizer(Optimizer):
+    """Adam with a rate for each parameter by the norms of the parameter and of its step."""
+
+    _rule = "lamb"
+
+    def __init__(self, learning_rate=0.001, lamb_weight_decay=0.01, beta1=0.9, beta2=0.999, epsilon=1e-6, parameter_list=None,
+                 regularization=None, grad_clip=None, exclude_from_weight_decay_fn=None, name=None):
+        self._numbers = {"weight_decay": lamb_weight_decay, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
+        self._excludes = exclude_from_weight_decay_fn
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+
+    def _hyper_parameters(self):
+        return self._numbers
+
+    def _options(self):
+        excludes = self._excludes
+        if excludes is None:
+            return {}
+        return {"has_weight_decay": lambda name: not excludes(framework.default_main_program().global_block().var(name))}
+
+
+SGD = SGDOptimizer
+Momentum = MomentumOptimizer
+Adagrad = AdagradOptimizer
+DecayedAdagrad = DecayedAdagradOptimizer
+Adadelta = AdadeltaOptimizer
+Adam = AdamOptimizer
+AdamW = AdamWOptimizer
+Adamax = AdamaxOptimizer
+RMSProp = RMSPropOptimizer
+Ftrl = FtrlOptimizer
+Lamb = LambOptimizer

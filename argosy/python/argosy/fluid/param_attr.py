@@ -1,0 +1,4 @@
+"""How a layer's parameter is made."""
+from argosy._core import ParamAttr
+
+__all__ = ["ParamAttr"]

@@ -1,0 +1,189 @@
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "argosy/engine/executor.h"
+#include "argosy/engine/scope.h"
+#include "argosy/python/array.h"
+#include "argosy/python/bindings.h"
+#include "argosy/python/casters.h"
+
+namespace argosy::python {
+
+using engine::Lod;
+using engine::Runner;
+using engine::Scope;
+using engine::Value;
+
+namespace {
+
+Lod lengths_to_offsets(const Lod& lengths) {
+  Lod offsets;
+  for (const auto& level : lengths) {
+    auto& added = offsets.emplace_back(std::vector<int64_t>{0});
+    for (int64_t length : level) added.push_back(added.back() + length);
+  }
+  return offsets;
+}
+
+Lod offsets_to_lengths(const Lod& offsets) {
+  Lod lengths;
+  for (const auto& level : offsets) {
+    auto& added = lengths.emplace_back();
+    for (size_t i = 1; i < level.size(); ++i) added.push_back(level[i] - level[i - 1]);
+  }
+  return lengths;
+}
+
+// Each level starts at 0, does not fall, and ends at the number of parts of the next, the last at the number of rows.
+Status check_lod(const Lod& lod, int64_t rows) {
+  for (size_t i = 0; i < lod.size(); ++i) {
+    const auto& level = lod[i];
+    if (level.empty() || level[0] != 0) return Status::invalid_argument("level {} of the LoD does not start at 0", i);
+    if (!std::is_sorted(level.begin(), level.end())) return Status::invalid_argument("level {} of the LoD falls", i);
+    const int64_t parts = i + 1 < lod.size() ? static_cast<int64_t>(lod[i + 1].size()) - 1 : rows;
+    if (level.back() != parts) {
+      return Status::invalid_argument("level {} of the LoD ends at {}, but there are {} {} below it", i, level.back(), parts,
+                                      i + 1 < lod.size() ? "sequences" : "rows");
+    }
+  }
+  return {};
+}
+
+int64_t rows_of(const Value& value) { return value.tensor.defined() && value.tensor.dim() > 0 ? value.tensor.size(0) : 0; }
+
+void set_lod(const TensorHandle& handle, Lod lod) {
+  if (lod.empty()) {
+    handle.value->lod = nullptr;
+    return;
+  }
+  if (handle.value->tensor.defined()) throw_if_error(check_lod(lod, rows_of(*handle.value)));
+  handle.value->lod = std::make_shared<const Lod>(std::move(lod));
+}
+
+Lod lod_of(const TensorHandle& handle) { return handle.value->lod == nullptr ? Lod{} : *handle.value->lod; }
+
+// Writes into the memory that is there where shape and dtype agree: others may share it.
+void set_data(const TensorHandle& handle, const py::object& data) {
+  at::Tensor fresh = tensor_from_python(data);
+  Value& value = *handle.value;
+  const bool fits = value.tensor.defined() && value.tensor.sizes() == fresh.sizes() && value.tensor.scalar_type() == fresh.scalar_type();
+  if (fits) value.tensor.copy_(fresh);
+  else value.tensor = std::move(fresh);
+  value.rows = nullptr;
+}
+
+std::vector<int64_t> shape_of(const TensorHandle& handle) {
+  const Value& value = *handle.value;
+  if (value.rows != nullptr) return {value.rows->height, value.rows->width};
+  return value.tensor.defined() ? value.tensor.sizes().vec() : std::vector<int64_t>{};
+}
+
+py::object array_protocol(const TensorHandle& handle, const py::object& dtype, const py::object& copy) {
+  const py::object array = array_from_value(*handle.value);
+  return dtype.is_none() ? array : array.attr("astype")(dtype);
+}
+
+Value value_from_python(const graph::Program& program, const std::string& name, const py::object& given) {
+  if (py::isinstance<TensorHandle>(given)) return *given.cast<const TensorHandle&>().value;
+  const graph::VarDesc* variable = program.global_block().find_var(name);
+  const bool is_array = py::hasattr(given, "__array__");
+  Value value;
+  try {
+    value.tensor = tensor_from_python(given, variable != nullptr && !is_array ? std::optional(variable->dtype) : std::nullopt);
+  } catch (const Error& error) {
+    throw Error(error.status().with_context("variable '{}'", name));
+  }
+  return value;
+}
+
+std::vector<TensorHandle> run(Runner& runner, const graph::Program& program, const py::dict& feed, const std::vector<std::string>& fetches,
+                              Scope& scope) {
+  engine::Feed values;
+  for (const auto& [name, value] : feed) {
+    const auto key = name.cast<std::string>();
+    values[key] = value_from_python(program, key, py::reinterpret_borrow<py::object>(value));
+  }
+  std::vector<TensorHandle> fetched;
+  {
+    const py::gil_scoped_release release;
+    for (Value& value : value_or_throw(runner.run(program, values, fetches, scope))) {
+      fetched.push_back({std::make_shared<Value>(std::move(value))});
+    }
+  }
+  return fetched;
+}
+
+void bind_tensor(py::module_& m) {
+  py::class_<TensorHandle>(m, "LoDTensor", "A tensor with levels of sequence boundaries.")
+      .def(py::init<>())
+      .def("set", [](const TensorHandle& t, const py::object& array, const py::object&) { set_data(t, array); }, py::arg("array"),
+           py::arg("place") = py::none())
+      .def("shape", &shape_of)
+      .def("_dtype", [](const TensorHandle& t) { return t.value->tensor.defined() ? engine::dtype_of(t.value->tensor) : graph::DType::float32; })
+      .def("_is_initialized", [](const TensorHandle& t) { return t.value->defined(); })
+      .def("lod", &lod_of, "The offsets of each level, outermost first.")
+      .def("set_lod", &set_lod, py::arg("lod"))
+      .def("recursive_sequence_lengths", [](const TensorHandle& t) { return offsets_to_lengths(lod_of(t)); })
+      .def("set_recursive_sequence_lengths", [](const TensorHandle& t, const Lod& lengths) { set_lod(t, lengths_to_offsets(lengths)); },
+           py::arg("recursive_sequence_lengths"))
+      .def("has_valid_recursive_sequence_lengths", [](const TensorHandle& t) { return check_lod(lod_of(t), rows_of(*t.value)).ok(); })
+      .def("__array__", &array_protocol, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
+      .def("__len__", [](const TensorHandle& t) { return rows_of(*t.value); });
+}
+
+using SharedScope = std::shared_ptr<Scope>;
+
+SharedScope unowned(Scope& scope) { return SharedScope(SharedScope(), &scope); }
+
+// A variable of a scope; scripts write scope.find_var(name).get_tensor().
+struct ScopeVariable {
+  std::string name;
+  TensorHandle tensor;
+};
+
+std::optional<ScopeVariable> find_in_scope(const SharedScope& scope, const std::string& name) {
+  Value* found = scope->find(name);
+  if (found == nullptr) return std::nullopt;
+  return ScopeVariable{name, {std::shared_ptr<Value>(scope, found)}};
+}
+
+ScopeVariable make_in_scope(const SharedScope& scope, const std::string& name) {
+  return {name, {std::shared_ptr<Value>(scope, &scope->var(name))}};
+}
+
+void bind_scope(py::module_& m) {
+  py::class_<ScopeVariable>(m, "ScopeVariable", "A variable of a scope.")
+      .def_readonly("name", &ScopeVariable::name)
+      .def("get_tensor", [](const ScopeVariable& v) { return v.tensor; });
+  py::class_<Scope, SharedScope>(m, "Scope", "The variables that outlive a run, by name.")
+      .def(py::init([] { return std::make_shared<Scope>(); }))
+      .def("find_var", &find_in_scope, py::arg("name"), "The variable, here or in a parent; None where there is none.")
+      .def("var", &make_in_scope, py::arg("name"), "The variable, made here where there is none.")
+      .def("new_scope", [](const SharedScope& s) { return SharedScope(s, &s->new_child()); })
+      .def("drop_kids", &Scope::drop_children)
+      .def("erase", [](Scope& s, const std::vector<std::string>& names) { for (const auto& name : names) s.erase(name); }, py::arg("names"))
+      .def("local_var_names", &Scope::names)
+      .def_property_readonly("_id", &Scope::id);
+  m.def("global_scope", [] { return unowned(engine::global_scope()); });
+  m.def("switch_global_scope", [](Scope* scope) { engine::switch_global_scope(scope); }, py::arg("scope"));
+}
+
+}  // namespace
+
+void bind_engine(py::module_& m) {
+  bind_tensor(m);
+  bind_scope(m);
+  py::class_<Runner>(m, "Runner", "Runs programs, each prepared once for its feeds and fetches.")
+      .def(py::init([](bool bfloat16_matmul, bool fuse) { return std::make_unique<Runner>(engine::ExecutorOptions{bfloat16_matmul, fuse}); }),
+           py::arg("bfloat16_matmul") = false, py::arg("fuse") = true)
+      .def("run", &run, py::arg("program"), py::arg("feed"), py::arg("fetches"), py::arg("scope"))
+      .def("clear", &Runner::clear);
+  m.def("to_array", [](const TensorHandle& t) { return array_from_value(*t.value); }, py::arg("tensor"));
+  m.def("manual_seed", [](uint64_t seed) { at::manual_seed(seed); }, py::arg("seed"));
+  m.def("gpu_count", [] { return static_cast<int64_t>(at::getNumGPUs()); });
+  m.def("set_num_threads", [](int threads) { at::set_num_threads(threads); }, py::arg("threads"));
+}
+
+}  // namespace argosy::python

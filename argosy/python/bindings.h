@@ -1,0 +1,23 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+// The parts of the extension module `argosy._core`: one function for each room, called once by core.cc in this order.
+//
+// A layer function is bound in bind_layers_<group>.cc into the submodule `layers`, under the name and with the argument names
+// and defaults of fluid.layers; argosy.fluid.layers finds it there by itself.
+//
+// The extension hands no torch tensor to Python, only buffers, and so runs without torch's Python package.
+namespace argosy::python {
+
+void bind_errors(pybind11::module_& m);
+void bind_optim(pybind11::module_& m);
+void bind_variable(pybind11::module_& m);
+void bind_parameter(pybind11::module_& m);
+void bind_program(pybind11::module_& m);
+void bind_build(pybind11::module_& m);
+void bind_engine(pybind11::module_& m);
+
+void bind_layers_nn(pybind11::module_& layers);
+
+}  // namespace argosy::python

@@ -1,0 +1,18 @@
+#include <pybind11/pybind11.h>
+
+#include "argosy/python/bindings.h"
+
+PYBIND11_MODULE(_core, m) {
+  using namespace argosy::python;
+  m.doc() = "The C++ core of argosy.";
+  bind_errors(m);
+  bind_optim(m);
+  bind_parameter(m);
+  bind_variable(m);
+  bind_program(m);
+  bind_build(m);
+  bind_engine(m);
+
+  auto layers = m.def_submodule("layers", "The layer functions, under fluid.layers' names.");
+  bind_layers_nn(layers);
+}
