@@ -9,6 +9,24 @@ using graph::DType;
 using graph::ParamAttr;
 using graph::Variable;
 
+namespace {
+
+using Embedding = Variable (*)(const Variable&, const std::vector<int64_t>&, const layers::EmbeddingOptions&);
+
+void bind_embedding(py::module_& m, const char* name, Embedding function, const char* doc) {
+  m.def(
+      name,
+      [function](const Variable& input, const std::vector<int64_t>& size, bool is_sparse, bool is_distributed,
+                 std::optional<int64_t> padding_idx, const ParamAttr& param_attr, DType dtype) {
+        return function(input, size,
+                        {.is_sparse = is_sparse, .is_distributed = is_distributed, .padding_idx = padding_idx, .param = param_attr, .dtype = dtype});
+      },
+      py::arg("input"), py::arg("size"), py::arg("is_sparse") = false, py::arg("is_distributed") = false, py::arg("padding_idx") = py::none(),
+      py::arg("param_attr") = py::none(), py::arg("dtype") = "float32", doc);
+}
+
+}  // namespace
+
 void bind_layers_nn(py::module_& m) {
   m.def(
       "fc",
@@ -21,15 +39,8 @@ void bind_layers_nn(py::module_& m) {
       },
       py::arg("input"), py::arg("size"), py::arg("num_flatten_dims") = 1, py::arg("param_attr") = py::none(), py::arg("bias_attr") = py::none(),
       py::arg("act") = py::none(), py::arg("name") = py::none(), "act(sum of input @ weights + bias).");
-  m.def(
-      "embedding",
-      [](const Variable& input, const std::vector<int64_t>& size, bool is_sparse, bool is_distributed, std::optional<int64_t> padding_idx,
-         const ParamAttr& param_attr, DType dtype) {
-        return layers::embedding(input, size,
-                                 {.is_sparse = is_sparse, .is_distributed = is_distributed, .padding_idx = padding_idx, .param = param_attr, .dtype = dtype});
-      },
-      py::arg("input"), py::arg("size"), py::arg("is_sparse") = false, py::arg("is_distributed") = false, py::arg("padding_idx") = py::none(),
-      py::arg("param_attr") = py::none(), py::arg("dtype") = "float32", "Rows of a table by id; the last dimension of the ids is 1.");
+  bind_embedding(m, "embedding", &layers::embedding, "Rows of a table by id; the last dimension of the ids is 1 and is dropped.");
+  bind_embedding(m, "embedding_v2", &layers::embedding_v2, "Rows of a table by id; the ids keep all their dimensions.");
 }
 
 }  // namespace argosy::python

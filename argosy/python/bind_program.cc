@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "argosy/graph/build.h"
+#include "argosy/graph/print.h"
+#include "argosy/graph/wire.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/handles.h"
@@ -118,6 +120,11 @@ BlockHandle block_at(const std::shared_ptr<Program>& program, int64_t index) {
   return {program, &program->block(static_cast<size_t>(index))};
 }
 
+// program.desc, of which scripts want the bytes.
+struct ProgramBytes {
+  std::shared_ptr<Program> program;
+};
+
 void bind_operator(py::module_& m) {
   py::class_<OperatorHandle>(m, "Operator", "An operator of a block.")
       .def_property_readonly("type", [](const OperatorHandle& o) { return o.get().type; })
@@ -144,6 +151,8 @@ void bind_operator(py::module_& m) {
           "_set_attr",
           [](const OperatorHandle& o, const std::string& name, const py::object& value) { o.set_attribute(name, attribute_from_python(name, value)); },
           py::arg("name"), py::arg("val"))
+      .def("to_string", [](const OperatorHandle& o, bool) { return graph::to_string(o.get()); }, py::arg("throw_on_error") = true)
+      .def("__str__", [](const OperatorHandle& o) { return graph::to_string(o.get()); })
       .def("__eq__", [](const OperatorHandle& a, const OperatorHandle& b) { return a.desc == b.desc; }, py::is_operator())
       .def("__hash__", [](const OperatorHandle& o) { return std::hash<const void*>()(o.desc); });
 }
@@ -193,6 +202,9 @@ void bind_block(py::module_& m) {
             b.block->remove_op(static_cast<size_t>(index));
           },
           py::arg("index"))
+      .def("to_string", [](const BlockHandle& b, bool, bool) { return graph::to_string(*b.block); }, py::arg("throw_on_error") = true,
+           py::arg("with_details") = false)
+      .def("__str__", [](const BlockHandle& b) { return graph::to_string(*b.block); })
       .def("__eq__", [](const BlockHandle& a, const BlockHandle& b) { return a.block == b.block; }, py::is_operator())
       .def("__hash__", [](const BlockHandle& b) { return std::hash<const void*>()(b.block); });
 }
@@ -232,6 +244,9 @@ void bind_program(py::module_& m) {
   bind_operator(m);
   bind_block(m);
   using Shared = std::shared_ptr<Program>;
+  py::class_<ProgramBytes>(m, "ProgramDesc", "A program as the bytes of Paddle's wire format.")
+      .def("serialize_to_string", [](const ProgramBytes& d) { return py::bytes(graph::serialize_program(*d.program)); })
+      .def("num_blocks", [](const ProgramBytes& d) { return d.program->block_count(); });
   py::class_<Program, Shared>(m, "Program", py::dynamic_attr(), "What to compute: blocks of variables and operators.")
       .def(py::init(&Program::create))
       .def("global_block", [](const Shared& p) { return BlockHandle{p, &p->global_block()}; })
@@ -256,6 +271,13 @@ void bind_program(py::module_& m) {
             return value_or_throw(p.prune(feeds, targets));
           },
           py::arg("feeds"), py::arg("targets"))
+      .def("to_string", [](const Program& p, bool, bool) { return p.to_string(); }, py::arg("throw_on_error") = true,
+           py::arg("with_details") = false)
+      .def("__str__", &Program::to_string)
+      .def("__repr__", &Program::to_string)
+      .def_property_readonly("desc", [](const Shared& p) { return ProgramBytes{p}; })
+      .def_static("parse_from_string", [](const std::string& bytes) { return value_or_throw(graph::parse_program(bytes)); }, py::arg("binary_str"),
+                  "The program in the bytes of a __model__ file.")
       .def_property_readonly("_version", &Program::version)
       .def_property_readonly("_id", &Program::id);
 }

@@ -1,3 +1,4 @@
+#include "argosy/graph/print.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/handles.h"
@@ -49,6 +50,10 @@ void bind_variable(py::module_& m) {
           "is_data", [](const Variable& v) { return v.desc().is_data; }, [](const Variable& v, bool value) { v.desc().is_data = value; })
       .def_property_readonly("block", [](const Variable& v) { return BlockHandle{v.program(), &v.block()}; })
       .def_property_readonly("grad_name", [](const Variable& v) { return v.name() + "@GRAD"; })
+      .def("to_string", [](const Variable& v, bool, bool) { return graph::to_string(v.desc()); }, py::arg("throw_on_error") = true,
+           py::arg("with_details") = false)
+      .def("__str__", [](const Variable& v) { return graph::to_string(v.desc()); })
+      .def("__repr__", [](const Variable& v) { return graph::to_string(v.desc()); })
       .def("__hash__", [](const Variable& v) { return std::hash<const void*>()(&v.desc()); });
   bind_parameter_class(m);
 }

@@ -4,8 +4,6 @@ Names are found on first use: a script that only needs a part, such as a data ge
 """
 from argosy import _lazy
 
-__version__ = _lazy.version()
-
 _NAMES = {
     "ParamAttr": "fluid.param_attr",
     "CPUPlace": "fluid.core",
@@ -19,6 +17,7 @@ _NAMES = {
     "get_device": "device",
     "seed": "fluid.framework",
     "batch": "batch:batch",
+    "__version__": "version:version",
 }
 _MODULES = ("fluid", "static", "optimizer", "regularizer", "device", "errors", "nn", "tensor", "distributed", "reader", "dataset", "io")
 

@@ -1,6 +1,5 @@
 """The name `paddle` for argosy's modules: `paddle.x.y` is the module argosy.x.y itself, not a copy."""
 import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
@@ -9,7 +8,7 @@ _ALIAS = "paddle"
 _REAL = "argosy"
 
 
-class _Loader(importlib.abc.InspectLoader):
+class _Loader:
     """Hands out a module that exists under another name. The rest is for runpy (`python -m`)."""
 
     def __init__(self, real):
@@ -35,7 +34,7 @@ class _Loader(importlib.abc.InspectLoader):
         return self._spec.origin
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     def find_spec(self, fullname, path=None, target=None):
         if not fullname.startswith(_ALIAS + "."):
             return None
