@@ -14,8 +14,9 @@ graph::DType dtype_of_array(const py::array& array) {
   if (kind == 'b' || kind == 'i' || kind == 'u' || kind == 'f') {
     if (const auto known = graph::parse_dtype(py::str(array.dtype().attr("name")).cast<std::string>())) return *known;
   }
-  throw Error(Status::invalid_argument("an array of {} cannot be used as a tensor; convert it with .astype('float32') or .astype('int64')",
-                                       py::str(array.dtype()).cast<std::string>()));
+  throw Error(Status::invalid_argument(
+      "an array of {} cannot be used as a tensor; convert it with .astype('float32') or .astype('int64')",
+      py::str(array.dtype()).cast<std::string>()));
 }
 
 py::array as_array(const py::object& data, std::optional<graph::DType> dtype) {
@@ -24,7 +25,8 @@ py::array as_array(const py::object& data, std::optional<graph::DType> dtype) {
     return dtype ? numpy.attr("asarray")(data, numpy_dtype(*dtype)) : numpy.attr("asarray")(data);
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) throw;
-    throw Error(Status::invalid_argument("a {} is not an array of numbers: {}", type_name(data), py::str(error.value()).cast<std::string>()));
+    throw Error(Status::invalid_argument("a {} is not an array of numbers: {}", type_name(data),
+                                         py::str(error.value()).cast<std::string>()));
   }
 }
 

@@ -46,7 +46,8 @@ void bind_backward(py::module_& m) {
         return to_pairs(graph::append_backward(loss, parameter_list, no_grad_set));
       },
       py::arg("loss"), py::arg("parameter_list"), py::arg("no_grad_set"));
-  m.def("gradients", &graph::gradients, py::arg("targets"), py::arg("inputs"), py::arg("target_gradients"), py::arg("no_grad_set"));
+  m.def("gradients", &graph::gradients, py::arg("targets"), py::arg("inputs"), py::arg("target_gradients"),
+        py::arg("no_grad_set"));
   m.def("apply_gradients", &apply_gradients, py::arg("optimizer"), py::arg("params_grads"), py::arg("startup_program"),
         py::arg("learning_rate"));
   m.def("learning_rate_variable", &graph::learning_rate_variable, py::arg("schedule"));
@@ -56,7 +57,9 @@ void bind_backward(py::module_& m) {
 }  // namespace
 
 void bind_build(py::module_& m) {
-  m.def("to_dtype", [](graph::DType dtype) { return dtype; }, py::arg("value"), "The VarType of anything that stands for an element type.");
+  m.def(
+      "to_dtype", [](graph::DType dtype) { return dtype; }, py::arg("value"),
+      "The VarType of anything that stands for an element type.");
   m.def("default_main_program", &graph::default_main_program);
   m.def("default_startup_program", &graph::default_startup_program);
   m.def("switch_main_program", &graph::switch_main_program, py::arg("program").none(false));

@@ -68,9 +68,12 @@ Lod lod_of(const TensorHandle& handle) { return handle.value->lod == nullptr ? L
 void set_data(const TensorHandle& handle, const py::object& data) {
   at::Tensor fresh = tensor_from_python(data);
   Value& value = *handle.value;
-  const bool fits = value.tensor.defined() && value.tensor.sizes() == fresh.sizes() && value.tensor.scalar_type() == fresh.scalar_type();
-  if (fits) value.tensor.copy_(fresh);
-  else value.tensor = std::move(fresh);
+  const bool fits =
+      value.tensor.defined() && value.tensor.sizes() == fresh.sizes() && value.tensor.scalar_type() == fresh.scalar_type();
+  if (fits)
+    value.tensor.copy_(fresh);
+  else
+    value.tensor = std::move(fresh);
   value.rows = nullptr;
 }
 
@@ -98,8 +101,8 @@ Value value_from_python(const graph::Program& program, const std::string& name, 
   return value;
 }
 
-std::vector<TensorHandle> run(Runner& runner, const graph::Program& program, const py::dict& feed, const std::vector<std::string>& fetches,
-                              Scope& scope) {
+std::vector<TensorHandle> run(Runner& runner, const graph::Program& program, const py::dict& feed,
+                              const std::vector<std::string>& fetches, Scope& scope) {
   engine::Feed values;
   for (const auto& [name, value] : feed) {
     const auto key = name.cast<std::string>();
@@ -118,17 +121,24 @@ std::vector<TensorHandle> run(Runner& runner, const graph::Program& program, con
 void bind_tensor(py::module_& m) {
   py::class_<TensorHandle>(m, "LoDTensor", "A tensor with levels of sequence boundaries.")
       .def(py::init<>())
-      .def("set", [](const TensorHandle& t, const py::object& array, const py::object&) { set_data(t, array); }, py::arg("array"),
-           py::arg("place") = py::none())
+      .def(
+          "set", [](const TensorHandle& t, const py::object& array, const py::object&) { set_data(t, array); }, py::arg("array"),
+          py::arg("place") = py::none())
       .def("shape", &shape_of)
-      .def("_dtype", [](const TensorHandle& t) { return t.value->tensor.defined() ? engine::dtype_of(t.value->tensor) : graph::DType::float32; })
+      .def("_dtype",
+           [](const TensorHandle& t) {
+             return t.value->tensor.defined() ? engine::dtype_of(t.value->tensor) : graph::DType::float32;
+           })
       .def("_is_initialized", [](const TensorHandle& t) { return t.value->defined(); })
       .def("lod", &lod_of, "The offsets of each level, outermost first.")
       .def("set_lod", &set_lod, py::arg("lod"))
       .def("recursive_sequence_lengths", [](const TensorHandle& t) { return offsets_to_lengths(lod_of(t)); })
-      .def("set_recursive_sequence_lengths", [](const TensorHandle& t, const Lod& lengths) { set_lod(t, lengths_to_offsets(lengths)); },
-           py::arg("recursive_sequence_lengths"))
-      .def("has_valid_recursive_sequence_lengths", [](const TensorHandle& t) { return check_lod(lod_of(t), rows_of(*t.value)).ok(); })
+      .def(
+          "set_recursive_sequence_lengths",
+          [](const TensorHandle& t, const Lod& lengths) { set_lod(t, lengths_to_offsets(lengths)); },
+          py::arg("recursive_sequence_lengths"))
+      .def("has_valid_recursive_sequence_lengths",
+           [](const TensorHandle& t) { return check_lod(lod_of(t), rows_of(*t.value)).ok(); })
       .def("__array__", &array_protocol, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
       .def("__len__", [](const TensorHandle& t) { return rows_of(*t.value); });
 }
@@ -163,7 +173,12 @@ void bind_scope(py::module_& m) {
       .def("var", &make_in_scope, py::arg("name"), "The variable, made here where there is none.")
       .def("new_scope", [](const SharedScope& s) { return SharedScope(s, &s->new_child()); })
       .def("drop_kids", &Scope::drop_children)
-      .def("erase", [](Scope& s, const std::vector<std::string>& names) { for (const auto& name : names) s.erase(name); }, py::arg("names"))
+      .def(
+          "erase",
+          [](Scope& s, const std::vector<std::string>& names) {
+            for (const auto& name : names) s.erase(name);
+          },
+          py::arg("names"))
       .def("local_var_names", &Scope::names)
       .def_property_readonly("_id", &Scope::id);
   m.def("global_scope", [] { return unowned(engine::global_scope()); });
@@ -176,7 +191,9 @@ void bind_engine(py::module_& m) {
   bind_tensor(m);
   bind_scope(m);
   py::class_<Runner>(m, "Runner", "Runs programs, each prepared once for its feeds and fetches.")
-      .def(py::init([](bool bfloat16_matmul, bool fuse) { return std::make_unique<Runner>(engine::ExecutorOptions{bfloat16_matmul, fuse}); }),
+      .def(py::init([](bool bfloat16_matmul, bool fuse) {
+             return std::make_unique<Runner>(engine::ExecutorOptions{bfloat16_matmul, fuse});
+           }),
            py::arg("bfloat16_matmul") = false, py::arg("fuse") = true)
       .def("run", &run, py::arg("program"), py::arg("feed"), py::arg("fetches"), py::arg("scope"))
       .def("clear", &Runner::clear);

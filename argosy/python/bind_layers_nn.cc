@@ -19,10 +19,14 @@ void bind_embedding(py::module_& m, const char* name, Embedding function, const 
       [function](const Variable& input, const std::vector<int64_t>& size, bool is_sparse, bool is_distributed,
                  std::optional<int64_t> padding_idx, const ParamAttr& param_attr, DType dtype) {
         return function(input, size,
-                        {.is_sparse = is_sparse, .is_distributed = is_distributed, .padding_idx = padding_idx, .param = param_attr, .dtype = dtype});
+                        {.is_sparse = is_sparse,
+                         .is_distributed = is_distributed,
+                         .padding_idx = padding_idx,
+                         .param = param_attr,
+                         .dtype = dtype});
       },
-      py::arg("input"), py::arg("size"), py::arg("is_sparse") = false, py::arg("is_distributed") = false, py::arg("padding_idx") = py::none(),
-      py::arg("param_attr") = py::none(), py::arg("dtype") = "float32", doc);
+      py::arg("input"), py::arg("size"), py::arg("is_sparse") = false, py::arg("is_distributed") = false,
+      py::arg("padding_idx") = py::none(), py::arg("param_attr") = py::none(), py::arg("dtype") = "float32", doc);
 }
 
 }  // namespace
@@ -33,12 +37,15 @@ void bind_layers_nn(py::module_& m) {
       [](const OneOrMore& input, int64_t size, int32_t num_flatten_dims, const ParamAttrs& param_attr, const ParamAttr& bias_attr,
          const Text& act, const Text& name) {
         layers::FcOptions options{.num_flatten_dims = num_flatten_dims, .bias = bias_attr, .act = act, .name = name};
-        if (param_attr.values.size() == 1) options.param = param_attr.values[0];
-        else options.params = param_attr.values;
+        if (param_attr.values.size() == 1)
+          options.param = param_attr.values[0];
+        else
+          options.params = param_attr.values;
         return layers::fc(input.values, size, options);
       },
-      py::arg("input"), py::arg("size"), py::arg("num_flatten_dims") = 1, py::arg("param_attr") = py::none(), py::arg("bias_attr") = py::none(),
-      py::arg("act") = py::none(), py::arg("name") = py::none(), "act(sum of input @ weights + bias).");
+      py::arg("input"), py::arg("size"), py::arg("num_flatten_dims") = 1, py::arg("param_attr") = py::none(),
+      py::arg("bias_attr") = py::none(), py::arg("act") = py::none(), py::arg("name") = py::none(),
+      "act(sum of input @ weights + bias).");
   bind_embedding(m, "embedding", &layers::embedding, "Rows of a table by id; the last dimension of the ids is 1 and is dropped.");
   bind_embedding(m, "embedding_v2", &layers::embedding_v2, "Rows of a table by id; the ids keep all their dimensions.");
 }

@@ -58,8 +58,8 @@ void bind_clips(py::module_& m) {
   m.def(
       "clip_by_global_norm",
       [](double norm, std::string group, optim::ParameterFilter need_clip) {
-        return checked<GradientClip>(
-            optim::GradientClipByGlobalNorm{.clip_norm = norm, .group_name = std::move(group), .need_clip = std::move(need_clip)});
+        return checked<GradientClip>(optim::GradientClipByGlobalNorm{
+            .clip_norm = norm, .group_name = std::move(group), .need_clip = std::move(need_clip)});
       },
       py::arg("clip_norm"), py::arg("group_name"), py::arg("need_clip"));
 }
@@ -81,8 +81,8 @@ void bind_schedules(py::module_& m) {
         py::arg("staircase"));
   m.def("inverse_time_decay", &optim::inverse_time_decay, py::arg("learning_rate"), py::arg("decay_steps"), py::arg("decay_rate"),
         py::arg("staircase"));
-  m.def("polynomial_decay", &optim::polynomial_decay, py::arg("learning_rate"), py::arg("decay_steps"), py::arg("end_learning_rate"),
-        py::arg("power"), py::arg("cycle"));
+  m.def("polynomial_decay", &optim::polynomial_decay, py::arg("learning_rate"), py::arg("decay_steps"),
+        py::arg("end_learning_rate"), py::arg("power"), py::arg("cycle"));
   m.def("piecewise_decay", &optim::piecewise_decay, py::arg("boundaries"), py::arg("values"));
   m.def("cosine_decay", &optim::cosine_decay, py::arg("learning_rate"), py::arg("step_each_epoch"), py::arg("epochs"));
   m.def(
@@ -100,9 +100,9 @@ void bind_optim(py::module_& m) {
   bind_clips(m);
   bind_schedules(m);
   py::class_<Optimizer>(m, "Optimizer", "An update rule with its numbers, learning rate, penalty and clipping.")
-      .def(py::init(&make_optimizer),
-           py::arg("rule"), py::arg("hyper_parameters"), py::arg("learning_rate"), py::arg("regularization") = py::none(),
-           py::arg("grad_clip") = py::none(), py::arg("lazy_mode") = false, py::arg("has_weight_decay") = py::none())
+      .def(py::init(&make_optimizer), py::arg("rule"), py::arg("hyper_parameters"), py::arg("learning_rate"),
+           py::arg("regularization") = py::none(), py::arg("grad_clip") = py::none(), py::arg("lazy_mode") = false,
+           py::arg("has_weight_decay") = py::none())
       .def_readonly("rule", &Optimizer::rule);
 }
 

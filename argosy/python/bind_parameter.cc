@@ -35,19 +35,22 @@ void bind_parameter(py::module_& m) {
   py::class_<Initializer>(m, "Initializer", "How a parameter gets its first values.")
       .def(py::init<const Initializer&>())
       .def_readonly("seed", &Initializer::seed)
-      .def("__call__", &append_init_op, py::arg("var"), py::arg("block"), "Adds the operator that writes the first values of `var`.");
+      .def("__call__", &append_init_op, py::arg("var"), py::arg("block"),
+           "Adds the operator that writes the first values of `var`.");
   m.def("constant_initializer", &graph::constant_initializer, py::arg("value"));
   m.def("uniform_initializer", &graph::uniform_initializer, py::arg("low"), py::arg("high"), py::arg("seed"));
   m.def("normal_initializer", &graph::normal_initializer, py::arg("mean"), py::arg("deviation"), py::arg("seed"));
-  m.def("truncated_normal_initializer", &graph::truncated_normal_initializer, py::arg("mean"), py::arg("deviation"), py::arg("seed"));
-  m.def("xavier_initializer", &graph::xavier_initializer, py::arg("uniform"), py::arg("fan_in"), py::arg("fan_out"), py::arg("seed"));
+  m.def("truncated_normal_initializer", &graph::truncated_normal_initializer, py::arg("mean"), py::arg("deviation"),
+        py::arg("seed"));
+  m.def("xavier_initializer", &graph::xavier_initializer, py::arg("uniform"), py::arg("fan_in"), py::arg("fan_out"),
+        py::arg("seed"));
   m.def("msra_initializer", &graph::msra_initializer, py::arg("uniform"), py::arg("fan_in"), py::arg("seed"));
   m.def("values_initializer", &graph::values_initializer, py::arg("values"));
 
   py::class_<ParamAttr>(m, "ParamAttr", "How a layer's parameter is made; everything may be left out.")
-      .def(py::init(&make_param_attr), py::arg("name") = py::none(), py::arg("initializer") = py::none(), py::arg("learning_rate") = 1.0f,
-           py::arg("regularizer") = py::none(), py::arg("trainable") = true, py::arg("do_model_average") = true,
-           py::arg("gradient_clip") = py::none(), py::arg("need_clip") = true)
+      .def(py::init(&make_param_attr), py::arg("name") = py::none(), py::arg("initializer") = py::none(),
+           py::arg("learning_rate") = 1.0f, py::arg("regularizer") = py::none(), py::arg("trainable") = true,
+           py::arg("do_model_average") = true, py::arg("gradient_clip") = py::none(), py::arg("need_clip") = true)
       .def_property(
           "name", [](const ParamAttr& a) { return a.name.empty() ? py::object(py::none()) : py::str(a.name); },
           [](ParamAttr& a, const std::optional<std::string>& name) { a.name = name.value_or(""); })

@@ -1,9 +1,8 @@
-#include "argosy/graph/program.h"
-
 #include <algorithm>
 
 #include "argosy/graph/build.h"
 #include "argosy/graph/print.h"
+#include "argosy/graph/program.h"
 #include "argosy/graph/wire.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
@@ -63,8 +62,8 @@ OpDesc op_from_python(std::string type, const py::object& inputs, const py::obje
   return op;
 }
 
-OperatorHandle insert_op(const BlockHandle& b, size_t at, const std::string& type, const py::object& inputs, const py::object& outputs,
-                         const py::object& attrs) {
+OperatorHandle insert_op(const BlockHandle& b, size_t at, const std::string& type, const py::object& inputs,
+                         const py::object& outputs, const py::object& attrs) {
   OpDesc* added = value_or_throw(b.block->insert_op(at, op_from_python(type, inputs, outputs, attrs)));
   return {b.program, b.block, added};
 }
@@ -77,8 +76,9 @@ Variable find_var(const BlockHandle& b, const std::string& name, bool recursive)
   throw Error(Status::invalid_argument("block {} has no variable '{}'", b.block->index(), name));
 }
 
-Variable create_var(const BlockHandle& b, const std::optional<std::string>& name, const py::object& shape, const py::object& dtype,
-                    int32_t lod_level, bool persistable, bool stop_gradient, bool is_data, const py::object& type) {
+Variable create_var(const BlockHandle& b, const std::optional<std::string>& name, const py::object& shape,
+                    const py::object& dtype, int32_t lod_level, bool persistable, bool stop_gradient, bool is_data,
+                    const py::object& type) {
   VarDesc desc;
   desc.name = name ? *name : graph::unique_name("_generated_var");
   if (!shape.is_none()) desc.shape = shape_from_python(shape);
@@ -110,7 +110,8 @@ std::vector<Variable> variables_of(const std::shared_ptr<Program>& program, bool
 
 void check_op_index(const BlockHandle& b, int64_t at, size_t limit) {
   if (at >= 0 && static_cast<size_t>(at) < limit) return;
-  throw Error(Status::out_of_range("block {} has {} operators; there is no place {}", b.block->index(), b.block->ops().size(), at));
+  throw Error(
+      Status::out_of_range("block {} has {} operators; there is no place {}", b.block->index(), b.block->ops().size(), at));
 }
 
 BlockHandle block_at(const std::shared_ptr<Program>& program, int64_t index) {
@@ -130,15 +131,21 @@ void bind_operator(py::module_& m) {
       .def_property_readonly("type", [](const OperatorHandle& o) { return o.get().type; })
       .def_property_readonly("idx", &OperatorHandle::index)
       .def_property_readonly("block", [](const OperatorHandle& o) { return BlockHandle{o.program, o.block}; })
-      .def("input", [](const OperatorHandle& o, const std::string& slot) { return names_in(o.get().inputs, slot); }, py::arg("name"))
-      .def("output", [](const OperatorHandle& o, const std::string& slot) { return names_in(o.get().outputs, slot); }, py::arg("name"))
+      .def(
+          "input", [](const OperatorHandle& o, const std::string& slot) { return names_in(o.get().inputs, slot); },
+          py::arg("name"))
+      .def(
+          "output", [](const OperatorHandle& o, const std::string& slot) { return names_in(o.get().outputs, slot); },
+          py::arg("name"))
       .def_property_readonly("input_names", [](const OperatorHandle& o) { return slot_names(o.get().inputs); })
       .def_property_readonly("output_names", [](const OperatorHandle& o) { return slot_names(o.get().outputs); })
       .def_property_readonly("input_arg_names", [](const OperatorHandle& o) { return o.get().input_names(); })
       .def_property_readonly("output_arg_names", [](const OperatorHandle& o) { return o.get().output_names(); })
       .def_property_readonly("attr_names", [](const OperatorHandle& o) { return py::list(o.get_attributes().attr("keys")()); })
       .def("all_attrs", &OperatorHandle::get_attributes)
-      .def("has_attr", [](const OperatorHandle& o, const std::string& name) { return o.get().attributes.contains(name); }, py::arg("name"))
+      .def(
+          "has_attr", [](const OperatorHandle& o, const std::string& name) { return o.get().attributes.contains(name); },
+          py::arg("name"))
       .def(
           "attr",
           [](const OperatorHandle& o, const std::string& name) {
@@ -149,19 +156,23 @@ void bind_operator(py::module_& m) {
           py::arg("name"))
       .def(
           "_set_attr",
-          [](const OperatorHandle& o, const std::string& name, const py::object& value) { o.set_attribute(name, attribute_from_python(name, value)); },
+          [](const OperatorHandle& o, const std::string& name, const py::object& value) {
+            o.set_attribute(name, attribute_from_python(name, value));
+          },
           py::arg("name"), py::arg("val"))
-      .def("to_string", [](const OperatorHandle& o, bool) { return graph::to_string(o.get()); }, py::arg("throw_on_error") = true)
+      .def(
+          "to_string", [](const OperatorHandle& o, bool) { return graph::to_string(o.get()); }, py::arg("throw_on_error") = true)
       .def("__str__", [](const OperatorHandle& o) { return graph::to_string(o.get()); })
-      .def("__eq__", [](const OperatorHandle& a, const OperatorHandle& b) { return a.desc == b.desc; }, py::is_operator())
+      .def(
+          "__eq__", [](const OperatorHandle& a, const OperatorHandle& b) { return a.desc == b.desc; }, py::is_operator())
       .def("__hash__", [](const OperatorHandle& o) { return std::hash<const void*>()(o.desc); });
 }
 
 void bind_block(py::module_& m) {
   const auto appended = [](const BlockHandle& b, const std::string& type, const py::object& inputs, const py::object& outputs,
                            const py::object& attrs) { return insert_op(b, b.block->ops().size(), type, inputs, outputs, attrs); };
-  const auto inserted = [](const BlockHandle& b, int64_t index, const std::string& type, const py::object& inputs, const py::object& outputs,
-                           const py::object& attrs) {
+  const auto inserted = [](const BlockHandle& b, int64_t index, const std::string& type, const py::object& inputs,
+                           const py::object& outputs, const py::object& attrs) {
     check_op_index(b, index, b.block->ops().size() + 1);
     return insert_op(b, static_cast<size_t>(index), type, inputs, outputs, attrs);
   };
@@ -181,11 +192,18 @@ void bind_block(py::module_& m) {
                                for (const auto& op : b.block->ops()) ops.push_back({b.program, b.block, op.get()});
                                return ops;
                              })
-      .def("var", [](const BlockHandle& b, const std::string& name) { return find_var(b, name, false); }, py::arg("name"))
-      .def("_var_recursive", [](const BlockHandle& b, const std::string& name) { return find_var(b, name, true); }, py::arg("name"))
-      .def("has_var", [](const BlockHandle& b, const std::string& name) { return b.block->find_var(name) != nullptr; }, py::arg("name"))
-      .def("_has_var_recursive", [](const BlockHandle& b, const std::string& name) { return b.block->find_var_recursive(name) != nullptr; },
-           py::arg("name"))
+      .def(
+          "var", [](const BlockHandle& b, const std::string& name) { return find_var(b, name, false); }, py::arg("name"))
+      .def(
+          "_var_recursive", [](const BlockHandle& b, const std::string& name) { return find_var(b, name, true); },
+          py::arg("name"))
+      .def(
+          "has_var", [](const BlockHandle& b, const std::string& name) { return b.block->find_var(name) != nullptr; },
+          py::arg("name"))
+      .def(
+          "_has_var_recursive",
+          [](const BlockHandle& b, const std::string& name) { return b.block->find_var_recursive(name) != nullptr; },
+          py::arg("name"))
       .def("all_parameters", [](const BlockHandle& b) { return variables_of(b.program, *b.block, true); })
       .def("iter_parameters", [](const BlockHandle& b) { return py::iter(py::cast(variables_of(b.program, *b.block, true))); })
       .def("create_var", &create_var, py::arg("name") = py::none(), py::arg("shape") = py::none(), py::arg("dtype") = py::none(),
@@ -193,8 +211,8 @@ void bind_block(py::module_& m) {
            py::arg("type") = py::none(), "Adds a variable; one of that name takes the new description.")
       .def("append_op", appended, py::arg("type"), py::arg("inputs") = py::none(), py::arg("outputs") = py::none(),
            py::arg("attrs") = py::none(), "Adds an operator at the end and infers the shapes of its outputs.")
-      .def("_insert_op", inserted, py::arg("index"), py::arg("type"), py::arg("inputs") = py::none(), py::arg("outputs") = py::none(),
-           py::arg("attrs") = py::none())
+      .def("_insert_op", inserted, py::arg("index"), py::arg("type"), py::arg("inputs") = py::none(),
+           py::arg("outputs") = py::none(), py::arg("attrs") = py::none())
       .def(
           "_remove_op",
           [](const BlockHandle& b, int64_t index) {
@@ -202,10 +220,12 @@ void bind_block(py::module_& m) {
             b.block->remove_op(static_cast<size_t>(index));
           },
           py::arg("index"))
-      .def("to_string", [](const BlockHandle& b, bool, bool) { return graph::to_string(*b.block); }, py::arg("throw_on_error") = true,
-           py::arg("with_details") = false)
+      .def(
+          "to_string", [](const BlockHandle& b, bool, bool) { return graph::to_string(*b.block); },
+          py::arg("throw_on_error") = true, py::arg("with_details") = false)
       .def("__str__", [](const BlockHandle& b) { return graph::to_string(*b.block); })
-      .def("__eq__", [](const BlockHandle& a, const BlockHandle& b) { return a.block == b.block; }, py::is_operator())
+      .def(
+          "__eq__", [](const BlockHandle& a, const BlockHandle& b) { return a.block == b.block; }, py::is_operator())
       .def("__hash__", [](const BlockHandle& b) { return std::hash<const void*>()(b.block); });
 }
 
@@ -214,7 +234,8 @@ void bind_block(py::module_& m) {
 size_t OperatorHandle::index() const {
   const auto& ops = block->ops();
   const auto found = std::find_if(ops.begin(), ops.end(), [this](const auto& op) { return op.get() == desc; });
-  if (found == ops.end()) throw Error(Status::failed_precondition("this operator has been removed from block {}", block->index()));
+  if (found == ops.end())
+    throw Error(Status::failed_precondition("this operator has been removed from block {}", block->index()));
   return static_cast<size_t>(found - ops.begin());
 }
 
@@ -260,24 +281,30 @@ void bind_program(py::module_& m) {
                                return blocks;
                              })
       .def_property(
-          "random_seed", [](const Program& p) { return p.random_seed; }, [](Program& p, int32_t seed) { p.random_seed = seed, p.touch(); },
+          "random_seed", [](const Program& p) { return p.random_seed; },
+          [](Program& p, int32_t seed) { p.random_seed = seed, p.touch(); },
           "0: random operators draw from the process's generator.")
       .def("clone", &Program::clone, py::arg("for_test") = false,
            "A copy; for_test leaves out what only training needs and turns dropout and batch_norm to their test form.")
-      .def("list_vars", [](const Shared& p) { return py::iter(py::cast(variables_of(p, false))); }, "Every variable of every block.")
+      .def(
+          "list_vars", [](const Shared& p) { return py::iter(py::cast(variables_of(p, false))); },
+          "Every variable of every block.")
       .def("all_parameters", [](const Shared& p) { return variables_of(p, true); })
       .def(
-          "_prune", [](const Program& p, const std::vector<std::string>& feeds, const std::vector<std::string>& targets) {
+          "_prune",
+          [](const Program& p, const std::vector<std::string>& feeds, const std::vector<std::string>& targets) {
             return value_or_throw(p.prune(feeds, targets));
           },
           py::arg("feeds"), py::arg("targets"))
-      .def("to_string", [](const Program& p, bool, bool) { return p.to_string(); }, py::arg("throw_on_error") = true,
-           py::arg("with_details") = false)
+      .def(
+          "to_string", [](const Program& p, bool, bool) { return p.to_string(); }, py::arg("throw_on_error") = true,
+          py::arg("with_details") = false)
       .def("__str__", &Program::to_string)
       .def("__repr__", &Program::to_string)
       .def_property_readonly("desc", [](const Shared& p) { return ProgramBytes{p}; })
-      .def_static("parse_from_string", [](const std::string& bytes) { return value_or_throw(graph::parse_program(bytes)); }, py::arg("binary_str"),
-                  "The program in the bytes of a __model__ file.")
+      .def_static(
+          "parse_from_string", [](const std::string& bytes) { return value_or_throw(graph::parse_program(bytes)); },
+          py::arg("binary_str"), "The program in the bytes of a __model__ file.")
       .def_property_readonly("_version", &Program::version)
       .def_property_readonly("_id", &Program::id);
 }

@@ -24,12 +24,14 @@ void bind_parameter_class(py::module_& m) {
           "gradient_clip_attr", [](const Parameter& p) { return info(p).gradient_clip; },
           [](const Parameter& p, std::optional<optim::GradientClip> value) { info(p).gradient_clip = std::move(value); })
       .def_property(
-          "need_clip", [](const Parameter& p) { return info(p).need_clip; }, [](const Parameter& p, bool value) { info(p).need_clip = value; })
-      .def_property_readonly("optimize_attr", [](const Parameter& p) {
-        py::dict attributes;
-        attributes["learning_rate"] = info(p).learning_rate;
-        return attributes;
-      })
+          "need_clip", [](const Parameter& p) { return info(p).need_clip; },
+          [](const Parameter& p, bool value) { info(p).need_clip = value; })
+      .def_property_readonly("optimize_attr",
+                             [](const Parameter& p) {
+                               py::dict attributes;
+                               attributes["learning_rate"] = info(p).learning_rate;
+                               return attributes;
+                             })
       .def_property(
           "learning_rate_factor", [](const Parameter& p) { return info(p).learning_rate; },
           [](const Parameter& p, float value) { info(p).learning_rate = value; }, "A factor on the optimizer's learning rate.");
@@ -38,7 +40,8 @@ void bind_parameter_class(py::module_& m) {
 }  // namespace
 
 void bind_variable(py::module_& m) {
-  py::class_<Variable, std::shared_ptr<Variable>>(m, "Variable", py::dynamic_attr(), "A variable of a program: what layer functions take and return.")
+  py::class_<Variable, std::shared_ptr<Variable>>(m, "Variable", py::dynamic_attr(),
+                                                  "A variable of a program: what layer functions take and return.")
       .def_property_readonly("name", &Variable::name)
       .def_property_readonly("shape", [](const Variable& v) { return shape_object(v.shape()); })
       .def_property_readonly("dtype", &Variable::dtype)
@@ -47,11 +50,13 @@ void bind_variable(py::module_& m) {
       .def_property("persistable", &Variable::persistable, &Variable::set_persistable)
       .def_property("stop_gradient", &Variable::stop_gradient, &Variable::set_stop_gradient)
       .def_property(
-          "is_data", [](const Variable& v) { return v.desc().is_data; }, [](const Variable& v, bool value) { v.desc().is_data = value; })
+          "is_data", [](const Variable& v) { return v.desc().is_data; },
+          [](const Variable& v, bool value) { v.desc().is_data = value; })
       .def_property_readonly("block", [](const Variable& v) { return BlockHandle{v.program(), &v.block()}; })
       .def_property_readonly("grad_name", [](const Variable& v) { return v.name() + "@GRAD"; })
-      .def("to_string", [](const Variable& v, bool, bool) { return graph::to_string(v.desc()); }, py::arg("throw_on_error") = true,
-           py::arg("with_details") = false)
+      .def(
+          "to_string", [](const Variable& v, bool, bool) { return graph::to_string(v.desc()); }, py::arg("throw_on_error") = true,
+          py::arg("with_details") = false)
       .def("__str__", [](const Variable& v) { return graph::to_string(v.desc()); })
       .def("__repr__", [](const Variable& v) { return graph::to_string(v.desc()); })
       .def("__hash__", [](const Variable& v) { return std::hash<const void*>()(&v.desc()); });

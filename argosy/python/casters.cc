@@ -66,7 +66,8 @@ graph::Attribute list_attribute(const std::string& name, py::handle values) {
   if (all_int) return list_of<int64_t>(values);
   if (all_text) return list_of<std::string>(values);
   if (all_number) return list_of<float>(values);
-  throw Error(Status::invalid_argument("attribute '{}' is a list of mixed things: {}", name, py::str(values).cast<std::string>()));
+  throw Error(
+      Status::invalid_argument("attribute '{}' is a list of mixed things: {}", name, py::str(values).cast<std::string>()));
 }
 
 }  // namespace
@@ -88,7 +89,8 @@ DType dtype_from_python(py::handle value) {
   } else if (const auto text = dtype_text(value)) {
     if (const auto known = graph::parse_dtype(*text)) return *known;
   }
-  throw Error(Status::invalid_argument("{} is not a dtype; expected one such as 'float32' or 'int64'", py::repr(value).cast<std::string>()));
+  throw Error(Status::invalid_argument("{} is not a dtype; expected one such as 'float32' or 'int64'",
+                                       py::repr(value).cast<std::string>()));
 }
 
 py::object dtype_object(DType dtype) {
@@ -107,7 +109,8 @@ graph::ParamAttr param_attr_from_python(py::handle value) {
     return attr;
   }
   throw Error(Status::invalid_argument(
-      "a parameter's attribute is None, False, a name, a ParamAttr, an initializer or a regularizer; found {}", type_name(value)));
+      "a parameter's attribute is None, False, a name, a ParamAttr, an initializer or a regularizer; found {}",
+      type_name(value)));
 }
 
 std::vector<int64_t> shape_from_python(py::handle value) {

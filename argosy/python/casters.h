@@ -92,7 +92,9 @@ struct type_caster<argosy::graph::DType> {
     value = argosy::python::dtype_from_python(source);
     return true;
   }
-  static handle cast(argosy::graph::DType dtype, return_value_policy, handle) { return argosy::python::dtype_object(dtype).release(); }
+  static handle cast(argosy::graph::DType dtype, return_value_policy, handle) {
+    return argosy::python::dtype_object(dtype).release();
+  }
 };
 
 template <>
