@@ -1,7 +1,13 @@
 #pragma once
 
 // All layer functions: namespace argosy::layers.
+#include "argosy/graph/layers/activation.h"
+#include "argosy/graph/layers/fill.h"
 #include "argosy/graph/layers/loss.h"
+#include "argosy/graph/layers/math.h"
 #include "argosy/graph/layers/metric.h"
 #include "argosy/graph/layers/nn.h"
+#include "argosy/graph/layers/operators.h"
 #include "argosy/graph/layers/sequence.h"
+#include "argosy/graph/layers/shape.h"
+#include "argosy/graph/layers/tensor.h"

@@ -24,13 +24,13 @@ void binary(const OpContext& op) {
   const Value& y = op.input("Y");
   const at::Tensor left = x.tensor.dim() >= y.tensor.dim() ? x.tensor : aligned(op, y.tensor, x.tensor);
   const at::Tensor right = x.tensor.dim() >= y.tensor.dim() ? aligned(op, x.tensor, y.tensor) : y.tensor;
-  op.set_output("Out", compute(left, right), x.lod != nullptr ? x.lod : y.lod);
+  op.set_output("Out", compute(left, right), x.lod);
 }
 
 Status infer(graph::ShapeContext& context) {
   const auto& x = context.input("X");
   ASSIGN_OR_RETURN(auto shape, graph::broadcast_shape(x.shape, context.input("Y").shape, context.attribute<int32_t>("axis")));
-  context.set_output("Out", std::move(shape), x.dtype, std::max(x.lod_level, context.input("Y").lod_level));
+  context.set_output("Out", std::move(shape), x.dtype, x.lod_level);
   return {};
 }
 
@@ -63,8 +63,9 @@ at::Tensor multiply(const at::Tensor& x, const at::Tensor& y) { return at::mul(x
 at::Tensor divide(const at::Tensor& x, const at::Tensor& y) {
   return at::isIntegralType(x.scalar_type(), false) ? at::div(x, y, "trunc") : at::div(x, y);
 }
-at::Tensor maximum(const at::Tensor& x, const at::Tensor& y) { return at::maximum(x, y); }
-at::Tensor minimum(const at::Tensor& x, const at::Tensor& y) { return at::minimum(x, y); }
+// Where both are equal the gradient goes to y, as in Paddle; torch would give half to each.
+at::Tensor maximum(const at::Tensor& x, const at::Tensor& y) { return at::where(x > y, x, y); }
+at::Tensor minimum(const at::Tensor& x, const at::Tensor& y) { return at::where(x < y, x, y); }
 at::Tensor power(const at::Tensor& x, const at::Tensor& y) { return at::pow(x, y); }
 at::Tensor remainder(const at::Tensor& x, const at::Tensor& y) { return at::remainder(x, y); }
 at::Tensor floor_divide(const at::Tensor& x, const at::Tensor& y) { return at::div(x, y, "trunc"); }

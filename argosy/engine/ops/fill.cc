@@ -3,6 +3,7 @@
 
 #include "argosy/base/text.h"
 #include "argosy/engine/op.h"
+#include "argosy/engine/ops/arguments.h"
 
 namespace argosy::engine {
 namespace {
@@ -10,34 +11,47 @@ namespace {
 using graph::DType;
 using graph::ShapeContext;
 
+constexpr NumberSlots kShape{.attribute = "shape", .tensor = "ShapeTensor", .list = "ShapeTensorList"};
+
 Status shape_from_attributes(ShapeContext& context) {
-  context.set_output("Out", context.attribute<std::vector<int64_t>>("shape"), context.dtype_attribute("dtype", DType::float32));
+  context.set_output("Out", integers_at_build(context, kShape), context.dtype_attribute("dtype", DType::float32));
   return {};
+}
+
+std::vector<int64_t> shape_of(const OpContext& op) {
+  std::vector<int64_t> shape = integers(op, kShape);
+  for (int64_t size : shape) {
+    if (size < 0) op.fail("shape {} has a negative size", graph::shape_to_string(shape));
+  }
+  return shape;
 }
 
 at::TensorOptions options_of(const OpContext& op) { return at::TensorOptions(scalar_type(op.dtype_attr("dtype"))); }
 
-double constant_of(const OpContext& op) {
+at::Scalar constant_of(const OpContext& op) {
+  if (op.has_input("ValueTensor")) return op.tensor("ValueTensor").item();
   const auto& text = op.attr<std::string>("str_value");
-  if (text.empty()) return op.attr<float>("value");
+  if (text.empty()) return static_cast<double>(op.attr<float>("value"));
+  if (const auto whole = parse_integer(text)) return *whole;
   const auto value = parse_number(text);
   if (!value) op.fail("attribute 'str_value' is '{}', expected a number", text);
   return *value;
 }
 
-// The shape of `Input` with the batch dimension taken over.
-std::vector<int64_t> batch_size_like(const OpContext& op) {
-  std::vector<int64_t> shape = op.attr<std::vector<int64_t>>("shape");
+// The shape with the batch dimension of `Input`: its rows or, where `sequences` is true and it has them, its sequences.
+std::vector<int64_t> batch_size_like(const OpContext& op, bool sequences) {
+  std::vector<int64_t> shape = integer_list(op.desc(), "shape");
   const auto in = static_cast<size_t>(op.attr<int32_t>("input_dim_idx"));
   const auto out = static_cast<size_t>(op.attr<int32_t>("output_dim_idx"));
   const at::Tensor& input = op.tensor("Input");
   if (out >= shape.size() || in >= static_cast<size_t>(input.dim())) op.fail("input_dim_idx {} or output_dim_idx {} is outside the shape", in, out);
-  shape[out] = op.input("Input").lod != nullptr && in == 0 ? static_cast<int64_t>(op.offsets("Input").size()) - 1 : input.size(static_cast<int64_t>(in));
+  const bool count = sequences && in == 0 && op.input("Input").lod != nullptr;
+  shape[out] = count ? static_cast<int64_t>(op.offsets("Input").size()) - 1 : input.size(static_cast<int64_t>(in));
   return shape;
 }
 
 Status infer_batch_size_like(ShapeContext& context) {
-  std::vector<int64_t> shape = context.attribute<std::vector<int64_t>>("shape");
+  std::vector<int64_t> shape = integer_list(context.op(), "shape");
   const auto in = static_cast<size_t>(context.attribute<int32_t>("input_dim_idx"));
   const auto out = static_cast<size_t>(context.attribute<int32_t>("output_dim_idx"));
   const auto& input = context.input("Input").shape;
@@ -66,9 +80,12 @@ at::Tensor truncated_normal(const OpContext& op, at::IntArrayRef shape) {
 }
 
 ARGOSY_OP("fill_constant", [](const OpContext& op) {
-  op.set_output("Out", at::full(op.attr<std::vector<int64_t>>("shape"), constant_of(op), options_of(op)));
+  op.set_output("Out", at::full(shape_of(op), constant_of(op), options_of(op)));
 })
     .doc("A tensor of one value.")
+    .optional_input("ValueTensor", "the value, where the program computes it")
+    .optional_input("ShapeTensor", "the shape, where the program computes it")
+    .optional_input_list("ShapeTensorList", "the same, one variable a dimension")
     .output("Out", "the tensor")
     .attr("shape", std::vector<int64_t>{}, "its shape")
     .attr("dtype", static_cast<int32_t>(DType::float32), "its element type")
@@ -79,12 +96,12 @@ ARGOSY_OP("fill_constant", [](const OpContext& op) {
     .no_gradient();
 
 ARGOSY_OP("fill_constant_batch_size_like", [](const OpContext& op) {
-  op.set_output("Out", at::full(batch_size_like(op), constant_of(op), options_of(op)));
+  op.set_output("Out", at::full(batch_size_like(op, true), constant_of(op), options_of(op)));
 })
     .doc("A tensor of one value whose batch dimension is that of Input.")
     .input("Input", "gives the batch size")
     .output("Out", "the tensor")
-    .attr("shape", std::vector<int64_t>{}, "its shape")
+    .attr("shape", std::vector<int32_t>{}, "its shape")
     .attr("dtype", static_cast<int32_t>(DType::float32), "its element type")
     .attr("value", 0.0f, "the value")
     .attr("str_value", std::string(), "the value as text")
@@ -94,8 +111,10 @@ ARGOSY_OP("fill_constant_batch_size_like", [](const OpContext& op) {
     .infer_shape(infer_batch_size_like)
     .no_gradient();
 
-ARGOSY_OP("uniform_random", [](const OpContext& op) { op.set_output("Out", uniform(op, op.attr<std::vector<int64_t>>("shape"))); })
+ARGOSY_OP("uniform_random", [](const OpContext& op) { op.set_output("Out", uniform(op, shape_of(op))); })
     .doc("Uniform random numbers in [min, max).")
+    .optional_input("ShapeTensor", "the shape, where the program computes it")
+    .optional_input_list("ShapeTensorList", "the same, one variable a dimension")
     .output("Out", "the tensor")
     .attr("shape", std::vector<int64_t>{}, "its shape")
     .attr("dtype", static_cast<int32_t>(DType::float32), "its element type")
@@ -105,11 +124,11 @@ ARGOSY_OP("uniform_random", [](const OpContext& op) { op.set_output("Out", unifo
     .infer_shape(shape_from_attributes)
     .no_gradient();
 
-ARGOSY_OP("uniform_random_batch_size_like", [](const OpContext& op) { op.set_output("Out", uniform(op, batch_size_like(op))); })
+ARGOSY_OP("uniform_random_batch_size_like", [](const OpContext& op) { op.set_output("Out", uniform(op, batch_size_like(op, false))); })
     .doc("Uniform random numbers; the batch dimension is that of Input.")
     .input("Input", "gives the batch size")
     .output("Out", "the tensor")
-    .attr("shape", std::vector<int64_t>{}, "its shape")
+    .attr("shape", std::vector<int32_t>{}, "its shape")
     .attr("dtype", static_cast<int32_t>(DType::float32), "its element type")
     .attr("min", -1.0f, "lowest value")
     .attr("max", 1.0f, "highest value")
@@ -121,10 +140,12 @@ ARGOSY_OP("uniform_random_batch_size_like", [](const OpContext& op) { op.set_out
 
 ARGOSY_OP("gaussian_random", [](const OpContext& op) {
   const double mean = op.attr<float>("mean"), deviation = op.attr<float>("std");
-  at::Tensor out = at::empty(op.attr<std::vector<int64_t>>("shape"), options_of(op));
+  at::Tensor out = at::empty(shape_of(op), options_of(op));
   op.set_output("Out", out.normal_(mean, deviation, op.generator(op.attr<int32_t>("seed"))));
 })
     .doc("Normal random numbers.")
+    .optional_input("ShapeTensor", "the shape, where the program computes it")
+    .optional_input_list("ShapeTensorList", "the same, one variable a dimension")
     .output("Out", "the tensor")
     .attr("shape", std::vector<int64_t>{}, "its shape")
     .attr("dtype", static_cast<int32_t>(DType::float32), "its element type")
@@ -134,10 +155,10 @@ ARGOSY_OP("gaussian_random", [](const OpContext& op) {
     .infer_shape(shape_from_attributes)
     .no_gradient();
 
-ARGOSY_OP("truncated_gaussian_random", [](const OpContext& op) { op.set_output("Out", truncated_normal(op, op.attr<std::vector<int64_t>>("shape"))); })
+ARGOSY_OP("truncated_gaussian_random", [](const OpContext& op) { op.set_output("Out", truncated_normal(op, shape_of(op))); })
     .doc("Normal random numbers within two deviations of the mean.")
     .output("Out", "the tensor")
-    .attr("shape", std::vector<int64_t>{}, "its shape")
+    .attr("shape", std::vector<int32_t>{}, "its shape")
     .attr("dtype", static_cast<int32_t>(DType::float32), "its element type")
     .attr("mean", 0.0f, "mean")
     .attr("std", 1.0f, "standard deviation before the cut")
@@ -145,19 +166,30 @@ ARGOSY_OP("truncated_gaussian_random", [](const OpContext& op) { op.set_output("
     .infer_shape(shape_from_attributes)
     .no_gradient();
 
+// The values are in the list of the element type.
+at::Tensor given_values(const OpContext& op, DType dtype) {
+  switch (dtype) {
+    case DType::boolean: return at::tensor(op.attr<std::vector<int32_t>>("bool_values"));
+    case DType::int32: return at::tensor(op.attr<std::vector<int32_t>>("int32_values"));
+    case DType::int64: return at::tensor(op.attr<std::vector<int64_t>>("int64_values"));
+    case DType::float64:
+      if (const auto& values = op.attr<std::vector<double>>("fp64_values"); !values.empty()) return at::tensor(values);
+      return at::tensor(op.attr<std::vector<float>>("fp32_values"));
+    default: return at::tensor(op.attr<std::vector<float>>("fp32_values"));
+  }
+}
+
 ARGOSY_OP("assign_value", [](const OpContext& op) {
-  const auto& shape = op.attr<std::vector<int64_t>>("shape");
   const DType dtype = op.dtype_attr("dtype");
-  const at::Tensor flat = dtype == DType::int64   ? at::tensor(op.attr<std::vector<int64_t>>("int64_values"))
-                          : dtype == DType::int32 ? at::tensor(op.attr<std::vector<int32_t>>("int32_values"))
-                                                  : at::tensor(op.attr<std::vector<float>>("fp32_values"));
-  op.set_output("Out", flat.to(scalar_type(dtype)).reshape(shape));
+  op.set_output("Out", given_values(op, dtype).to(scalar_type(dtype)).reshape(shape_of(op)));
 })
     .doc("A tensor of given values.")
     .output("Out", "the tensor")
-    .attr("shape", std::vector<int64_t>{}, "its shape")
+    .attr("shape", std::vector<int32_t>{}, "its shape")
     .attr("dtype", static_cast<int32_t>(DType::float32), "its element type")
     .attr("fp32_values", std::vector<float>{}, "the values of a float tensor")
+    .attr("fp64_values", std::vector<double>{}, "of a float64 tensor")
+    .attr("bool_values", std::vector<int32_t>{}, "of a bool tensor")
     .attr("int32_values", std::vector<int32_t>{}, "of an int32 tensor")
     .attr("int64_values", std::vector<int64_t>{}, "of an int64 tensor")
     .infer_shape(shape_from_attributes)
