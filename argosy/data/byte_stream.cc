@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <system_error>
 
-#include "argosy/base/check.h"
-
 namespace argosy::data {
 namespace {
 
@@ -41,8 +39,11 @@ void Fd::close() {
   fd_ = -1;
 }
 
-StopSignal::StopSignal() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  ARGOSY_CHECK(event_.open(), "no file descriptor is left for an eventfd; raise the limit (ulimit -n)");
+StopSignal::StopSignal() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+Status StopSignal::status() const {
+  if (event_.open()) return {};
+  return Status::resource_exhausted("no file descriptor is left to read data with; raise the limit (ulimit -n)");
 }
 
 void StopSignal::stop() {

@@ -35,6 +35,7 @@ class Fd {
 class StopSignal {
  public:
   StopSignal();
+  Status status() const;  // an error where the system had no file descriptor left for it
   void stop();
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   int fd() const { return event_.get(); }  // becomes readable at stop(), for poll

@@ -83,7 +83,8 @@ const char* CriteoDecoder::decode(const char* line, CriteoSample& sample, LineEr
   const char* at = skip_blanks(line);
   if (*at == '+') ++at;
   const char* end = read_int64(at, sample.label);
-  if (end == nullptr || !ends_field(*(end = skip_blanks(end)))) return fail(line, 0, "the label, an integer", error);
+  if (end != nullptr) end = skip_blanks(end);
+  if (end == nullptr || !ends_field(*end)) return fail(line, 0, "the label, an integer", error);
   at = end;
   for (int i = 0; i < kCriteoDense; ++i) {
     if (*at != '\t') return fail(at, i + 1, "40 fields separated by tabs", error);
@@ -113,9 +114,9 @@ bool CriteoDecoder::read_number(const char*& at, double& number) const {
     if (options_.scheme == CriteoScheme::log1p) return false;
     end = read_double_slowly(begin, number);
   }
-  if (end == nullptr || !ends_field(*(end = skip_blanks(end)))) return false;
-  at = end;
-  return true;
+  if (end == nullptr) return false;
+  at = skip_blanks(end);
+  return ends_field(*at);
 }
 
 const char* CriteoDecoder::read_category(const char* at, int field, int64_t& id) const {

@@ -61,6 +61,7 @@ Status criteo_to_multislot(int in_fd, int out_fd, const CriteoOptions& options) 
   auto origin = std::make_shared<TextOrigin>();
   origin->path = "criteo";
   const StopSignal never;
+  RETURN_IF_ERROR(never.status());
   BlockReader reader(read_fd(std::move(input), origin->path, never), origin, 1);
   const CriteoDecoder decoder(options);
   TextBlock block;

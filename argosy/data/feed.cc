@@ -11,6 +11,8 @@ namespace argosy::data {
 namespace {
 
 constexpr int64_t kBadLinesLogged = 5;
+// A consumer may take as long as it likes between two batches; stop() closes the queue and so ends a reader's wait for it.
+constexpr double kUntilClosed = 1e9;
 constexpr int kPatienceSeconds = 60;  // after so long without data a line in the log says so; the wait itself ends by stop()
 
 size_t queue_length(int consumers) { return 4 * static_cast<size_t>(std::max(consumers, 2)); }
@@ -45,6 +47,7 @@ void FileFeed::read_files() {
 }
 
 Status FileFeed::read_file(int64_t file) {
+  RETURN_IF_ERROR(stop_.status());
   auto origin = std::make_shared<TextOrigin>();
   origin->path = options_.files[static_cast<size_t>(file)];
   origin->file = file;
@@ -60,10 +63,8 @@ Status FileFeed::read_file(int64_t file) {
     count_time(read_ns_, watch);
     if (!more) return {};
     bytes_ += static_cast<int64_t>(block.size);
-    QueueState state;
-    while ((state = full_.push(std::move(block), Deadline::after_seconds(kPatienceSeconds))) == QueueState::timed_out) {
-    }
-    if (state == QueueState::closed) return Status::cancelled("reading was stopped");
+    const QueueState state = full_.push(std::move(block), Deadline::after_seconds(kUntilClosed));
+    if (state != QueueState::ok) return Status::cancelled("reading was stopped");
   }
 }
 

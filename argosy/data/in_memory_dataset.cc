@@ -60,6 +60,7 @@ Status InMemoryDataset::load() {
   }
   if (stopped_) feed->stop();
   std::vector<Lane> lanes;
+  lanes.reserve(static_cast<size_t>(options_.threads));
   for (int i = 0; i < options_.threads; ++i) lanes.emplace_back(options_.slots);
   {
     std::vector<Thread> threads;

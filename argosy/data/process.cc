@@ -133,6 +133,7 @@ Status Process::spawn(const std::vector<std::string>& argv, const Fd& input_file
   posix_spawn_file_actions_adddup2(&setup.actions, out.write.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&setup.actions, err.write.get(), STDERR_FILENO);
   std::vector<char*> words;
+  words.reserve(argv.size() + 1);
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   if (const int error = ::posix_spawnp(&pid_, words[0], &setup.actions, &setup.attributes, words.data(), environ); error != 0) {

@@ -10,7 +10,8 @@
 namespace argosy::data {
 
 // Streams the files once per start(): text is parsed by the thread that asks for a batch, straight into its columns. Each
-// thread's last batch may be smaller than batch_size. With one thread the samples come in the order of the files.
+// thread's last batch may be smaller than batch_size; with drop_last each thread leaves such a one out. With one thread the
+// samples come in the order of the files.
 //
 // Threads as BatchSource says; no start() while a thread is inside next().
 class QueueDataset : public BatchSource {
