@@ -23,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   const auto names = inference_names(**program);
   if (names.ok()) {
-    if (const auto model = make_inference_program(**program, names->feeds, names->fetches); model.ok()) serialize_program(**model);
+    if (const auto model = make_inference_program(**program, names->feeds, names->fetches); model.ok())
+      serialize_program(**model);
   }
   return 0;
 }

@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     append_tensor(*tensor, file);
     const auto again = decode_tensor(file);
     ARGOSY_CHECK(again.ok(), again.status().message());
-    ARGOSY_CHECK(again->dtype == tensor->dtype && again->shape == tensor->shape && again->lod == tensor->lod && again->bytes == tensor->bytes);
+    ARGOSY_CHECK(again->dtype == tensor->dtype && again->shape == tensor->shape && again->lod == tensor->lod &&
+                 again->bytes == tensor->bytes);
   }
   return 0;
 }

@@ -76,6 +76,15 @@ void append_backward_op(const std::vector<Variable>& targets, const std::vector<
   value_or_throw(targets[0].program()->global_block().append_op(std::move(op)));
 }
 
+void check_parameter_list(const Block& block, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const VarDesc* variable = block.find_var(name);
+    if (variable == nullptr) throw Error(Status::not_found("parameter_list names '{}', which the program does not have", name));
+    if (!variable->is_parameter())
+      throw Error(Status::invalid_argument("parameter_list names '{}', which is not a parameter", name));
+  }
+}
+
 void mark_as_loss(Block& block, const std::string& loss) {
   for (const auto& op : block.ops()) {
     const auto outputs = op->output_names();
@@ -89,22 +98,22 @@ void mark_as_loss(Block& block, const std::string& loss) {
 
 std::string gradient_name(std::string_view variable) { return fmt::format("{}@GRAD", variable); }
 
-std::vector<ParamGrad> append_backward(const Variable& loss, const std::vector<std::string>& parameter_list, const Names& no_grad_set) {
-  int64_t elements = 1;
-  for (int64_t size : loss.shape()) elements *= size;
-  if (elements != 1) {
-    throw Error(Status::invalid_argument("loss '{}' has shape {}; minimize needs one number: take its mean or sum first", loss.name(),
-                                         shape_to_string(loss.shape())));
+std::vector<ParamGrad> append_backward(const Variable& loss, const std::vector<std::string>& parameter_list,
+                                       const Names& no_grad_set) {
+  if (std::any_of(loss.shape().begin(), loss.shape().end(), [](int64_t size) { return size != 1; })) {
+    throw Error(Status::invalid_argument("loss '{}' has shape {}; minimize needs one number: take its mean or sum first",
+                                         loss.name(), shape_to_string(loss.shape())));
   }
   Block& block = loss.program()->global_block();
+  check_parameter_list(block, parameter_list);
   mark_as_loss(block, loss.name());
   const Names reached = ancestors_of(block, {loss.name()}, no_grad_set);
   std::vector<Variable> params, grads;
   for (VarDesc* desc : block.vars()) {
-    const bool listed = parameter_list.empty() || std::find(parameter_list.begin(), parameter_list.end(), desc->name) != parameter_list.end();
+    const bool listed =
+        parameter_list.empty() || std::find(parameter_list.begin(), parameter_list.end(), desc->name) != parameter_list.end();
     if (!desc->is_parameter() || !desc->parameter->trainable || !listed || !reached.contains(desc->name)) continue;
     params.emplace_back(loss.program(), block, *desc);
-    if (no_grad_set.contains(desc->name)) params.pop_back();
   }
   if (params.empty()) {
     throw Error(Status::invalid_argument("no trainable parameter reaches loss '{}'{}", loss.name(),
@@ -123,7 +132,8 @@ std::vector<Variable> gradients(const std::vector<Variable>& targets, const std:
                                 const std::vector<Variable>& target_gradients, const Names& no_grad_set) {
   if (targets.empty()) throw Error(Status::invalid_argument("gradients() needs at least one target"));
   if (!target_gradients.empty() && target_gradients.size() != targets.size()) {
-    throw Error(Status::invalid_argument("gradients(): {} targets but {} target gradients", targets.size(), target_gradients.size()));
+    throw Error(
+        Status::invalid_argument("gradients(): {} targets but {} target gradients", targets.size(), target_gradients.size()));
   }
   Names target_names;
   for (const Variable& target : targets) target_names.insert(target.name());

@@ -23,12 +23,15 @@ Current& current() {
 
 std::shared_ptr<Program> default_main_program() { return current().main; }
 std::shared_ptr<Program> default_startup_program() { return current().startup; }
-std::shared_ptr<Program> switch_main_program(std::shared_ptr<Program> program) { return std::exchange(current().main, std::move(program)); }
+std::shared_ptr<Program> switch_main_program(std::shared_ptr<Program> program) {
+  return std::exchange(current().main, std::move(program));
+}
 std::shared_ptr<Program> switch_startup_program(std::shared_ptr<Program> program) {
   return std::exchange(current().startup, std::move(program));
 }
 
-ProgramGuard::ProgramGuard(std::shared_ptr<Program> main, std::shared_ptr<Program> startup) : main_(switch_main_program(std::move(main))) {
+ProgramGuard::ProgramGuard(std::shared_ptr<Program> main, std::shared_ptr<Program> startup)
+    : main_(switch_main_program(std::move(main))) {
   if (startup != nullptr) startup_ = switch_startup_program(std::move(startup));
 }
 
@@ -39,7 +42,9 @@ ProgramGuard::~ProgramGuard() {
 
 std::string UniqueNames::generate(const std::string& key) { return fmt::format("{}{}_{}", prefix_, key, next_[key]++); }
 std::string unique_name(const std::string& key) { return current().names->generate(key); }
-std::shared_ptr<UniqueNames> switch_unique_names(std::shared_ptr<UniqueNames> names) { return std::exchange(current().names, std::move(names)); }
+std::shared_ptr<UniqueNames> switch_unique_names(std::shared_ptr<UniqueNames> names) {
+  return std::exchange(current().names, std::move(names));
+}
 
 RoleGuard::RoleGuard(int32_t role) : before_(std::exchange(current().role, role)) {}
 RoleGuard::~RoleGuard() { current().role = before_; }

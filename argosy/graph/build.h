@@ -43,7 +43,8 @@ std::shared_ptr<UniqueNames> switch_unique_names(std::shared_ptr<UniqueNames> na
 
 class UniqueNameGuard {
  public:
-  explicit UniqueNameGuard(std::string prefix = "") : before_(switch_unique_names(std::make_shared<UniqueNames>(std::move(prefix)))) {}
+  explicit UniqueNameGuard(std::string prefix = "")
+      : before_(switch_unique_names(std::make_shared<UniqueNames>(std::move(prefix)))) {}
   ~UniqueNameGuard() { switch_unique_names(before_); }
   UniqueNameGuard(const UniqueNameGuard&) = delete;
 

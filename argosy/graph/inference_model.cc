@@ -35,8 +35,10 @@ Status check_inputs(const Block& block, const std::vector<std::string>& feeds) {
     for (const std::string& name : op->input_names()) {
       const VarDesc* variable = block.find_var(name);
       if (variable == nullptr || variable->persistable || known.contains(name)) continue;
-      return Status::invalid_argument("operator '{}' reads '{}', which is not among the inputs of the model: {}; feed it, or choose targets that do not need it",
-                                      op->type, name, feeds.empty() ? "none" : join(feeds, ", "));
+      return Status::invalid_argument(
+          "operator '{}' reads '{}', which is not among the inputs of the model: {}; feed it, or choose targets that do not need "
+          "it",
+          op->type, name, feeds.empty() ? "none" : join(feeds, ", "));
     }
     for (std::string& name : op->output_names()) known.insert(std::move(name));
   }
@@ -52,13 +54,12 @@ std::string add_scale(Block& block, const std::string& target, size_t column) {
   }
   out.persistable = out.is_data = false;
   out.parameter.reset();
-  block.append_op_unchecked({.type = "scale",
-                             .inputs = {{"X", {target}}},
-                             .outputs = {{"Out", {out.name}}},
-                             .attributes = {{"scale", 1.0f},
-                                            {"bias", 0.0f},
-                                            {"bias_after_scale", true},
-                                            {std::string(kRoleAttribute), int32_t{kRoleForward}}}});
+  block.append_op_unchecked(
+      {.type = "scale",
+       .inputs = {{"X", {target}}},
+       .outputs = {{"Out", {out.name}}},
+       .attributes = {
+           {"scale", 1.0f}, {"bias", 0.0f}, {"bias_after_scale", true}, {std::string(kRoleAttribute), int32_t{kRoleForward}}}});
   return block.put_var(std::move(out)).name;
 }
 
@@ -75,7 +76,8 @@ void add_fetches(Block& block, const std::vector<std::string>& targets) {
 }
 
 // The variables at `slot` of the operators of `type`, by column.
-Result<std::vector<std::string>> columns_of(const Block& block, std::string_view type, const SlotMap OpDesc::*slots, std::string_view slot) {
+Result<std::vector<std::string>> columns_of(const Block& block, std::string_view type, const SlotMap OpDesc::* slots,
+                                            std::string_view slot) {
   std::map<int32_t, std::string> by_column;
   for (const auto& op : block.ops()) {
     if (op->type != type) continue;
@@ -90,7 +92,8 @@ Result<std::vector<std::string>> columns_of(const Block& block, std::string_view
   }
   std::vector<std::string> ordered;
   for (auto& [column, name] : by_column) {
-    if (column != static_cast<int32_t>(ordered.size())) return Status::data_loss("no operator '{}' has column {}", type, ordered.size());
+    if (column != static_cast<int32_t>(ordered.size()))
+      return Status::data_loss("no operator '{}' has column {}", type, ordered.size());
     ordered.push_back(std::move(name));
   }
   return ordered;
@@ -118,7 +121,8 @@ Result<InferenceNames> inference_names(const Program& program) {
   ASSIGN_OR_RETURN(names.feeds, columns_of(block, kFeed, &OpDesc::outputs, "Out"));
   ASSIGN_OR_RETURN(names.fetches, columns_of(block, kFetch, &OpDesc::inputs, "X"));
   if (names.fetches.empty()) {
-    return Status::failed_precondition("the program has no 'fetch' operator, so it is not a model for inference; save_inference_model makes one");
+    return Status::failed_precondition(
+        "the program has no 'fetch' operator, so it is not a model for inference; save_inference_model makes one");
   }
   return names;
 }

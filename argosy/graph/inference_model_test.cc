@@ -19,7 +19,8 @@ void add_var(Block& block, const std::string& name, std::vector<int64_t> shape, 
   block.put_var(std::move(desc));
 }
 
-void add_op(Block& block, const std::string& type, std::vector<std::string> inputs, const std::string& output, int32_t role = kRoleForward) {
+void add_op(Block& block, const std::string& type, std::vector<std::string> inputs, const std::string& output,
+            int32_t role = kRoleForward) {
   block.append_op_unchecked({.type = type,
                              .inputs = {{"X", std::move(inputs)}},
                              .outputs = {{"Out", {output}}},
@@ -103,8 +104,9 @@ TEST(InferenceModel, AnInputMayGoUnused) {
 
 TEST(InferenceModelErrors, SayWhatIsMissing) {
   const auto program = small_program();
-  EXPECT_EQ(make_inference_program(*program, {"x"}, {"p"}).status().message(),
-            "operator 'add' reads 'z', which is not among the inputs of the model: x; feed it, or choose targets that do not need it");
+  EXPECT_EQ(
+      make_inference_program(*program, {"x"}, {"p"}).status().message(),
+      "operator 'add' reads 'z', which is not among the inputs of the model: x; feed it, or choose targets that do not need it");
   EXPECT_THAT(make_inference_program(*program, {"x"}, {"q"}).status().message(), HasSubstr("no variable 'q'"));
   EXPECT_THAT(make_inference_program(*program, {"x"}, {}).status().message(), HasSubstr("at least one target"));
   EXPECT_THAT(make_inference_program(*program, {"x", "x"}, {"p"}).status().message(), HasSubstr("an input is named twice: x, x"));

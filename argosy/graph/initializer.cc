@@ -87,7 +87,12 @@ OpDesc init_op(const Initializer& init, const VarDesc& variable) {
     case Kind::constant: break;
     case Kind::values: {
       OpDesc op = fill_op("assign_value", variable);
-      op.attributes["fp32_values"] = init.values;
+      if (variable.dtype == DType::int64)
+        op.attributes["int64_values"] = std::vector<int64_t>(init.values.begin(), init.values.end());
+      else if (variable.dtype == DType::int32)
+        op.attributes["int32_values"] = std::vector<int32_t>(init.values.begin(), init.values.end());
+      else
+        op.attributes["fp32_values"] = init.values;
       return op;
     }
   }

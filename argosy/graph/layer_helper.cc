@@ -1,9 +1,29 @@
 #include "argosy/graph/layer_helper.h"
 
+#include <algorithm>
+
 #include "argosy/base/error.h"
 #include "argosy/graph/build.h"
 
 namespace argosy::graph {
+namespace {
+
+bool is_written(const Block& block, const std::string& variable) {
+  return std::any_of(block.ops().begin(), block.ops().end(), [&](const auto& op) {
+    const auto outputs = op->output_names();
+    return std::find(outputs.begin(), outputs.end(), variable) != outputs.end();
+  });
+}
+
+// Once a startup program: a second main program that shares the variable must not draw its first values again.
+void add_first_values(Program& startup, const VarDesc& variable, const Initializer& init) {
+  Block& block = startup.global_block();
+  if (is_written(block, variable.name)) return;
+  block.put_var(variable);
+  value_or_throw(block.append_op(init_op(init, variable)));
+}
+
+}  // namespace
 
 LayerHelper::LayerHelper(std::string type, const std::string& name)
     : type_(std::move(type)),
@@ -17,8 +37,9 @@ Variable LayerHelper::create_parameter(const ParamAttr& attr, std::vector<int64_
   Block& block = main_->global_block();
   if (VarDesc* known = block.find_var(parameter)) {
     if (known->shape != shape || known->dtype != dtype) {
-      throw Error(Status::invalid_argument("parameter '{}' is shared by {} with shape {} {}, but it was made with {} {}", parameter, type_,
-                                           shape_to_string(shape), dtype_name(dtype), shape_to_string(known->shape), dtype_name(known->dtype)));
+      throw Error(Status::invalid_argument("parameter '{}' is shared by {} with shape {} {}, but it was made with {} {}",
+                                           parameter, type_, shape_to_string(shape), dtype_name(dtype),
+                                           shape_to_string(known->shape), dtype_name(known->dtype)));
     }
     return Variable(main_, block, *known);
   }
@@ -37,8 +58,7 @@ Variable LayerHelper::create_parameter(const ParamAttr& attr, std::vector<int64_
                            : otherwise      ? *otherwise
                            : is_bias        ? constant_initializer(0)
                                             : xavier_initializer();
-  startup_->global_block().put_var(desc);
-  value_or_throw(startup_->global_block().append_op(init_op(init, desc)));
+  add_first_values(*startup_, desc, init);
   return Variable(main_, block, block.put_var(std::move(desc)));
 }
 
@@ -51,15 +71,15 @@ Variable LayerHelper::create_tmp(DType dtype, bool stop_gradient) {
   return Variable(main_, block, block.put_var(std::move(desc)));
 }
 
-Variable LayerHelper::create_state(const std::string& variable_name, std::vector<int64_t> shape, DType dtype, const Initializer& init) {
+Variable LayerHelper::create_state(const std::string& variable_name, std::vector<int64_t> shape, DType dtype,
+                                   const Initializer& init) {
   VarDesc desc;
   desc.name = variable_name;
   desc.dtype = dtype;
   desc.shape = std::move(shape);
   desc.persistable = true;
   desc.stop_gradient = true;
-  startup_->global_block().put_var(desc);
-  value_or_throw(startup_->global_block().append_op(init_op(init, desc)));
+  add_first_values(*startup_, desc, init);
   Block& block = main_->global_block();
   return Variable(main_, block, block.put_var(std::move(desc)));
 }
@@ -68,13 +88,18 @@ OpDesc& LayerHelper::append_op(OpDesc op) { return *value_or_throw(main_->curren
 
 Variable LayerHelper::append_unary(const std::string& op_type, const Variable& x, AttributeMap attributes) {
   const Variable out = create_tmp(x.dtype());
-  append_op({.type = op_type, .inputs = {{"X", {x.name()}}}, .outputs = {{"Out", {out.name()}}}, .attributes = std::move(attributes)});
+  append_op(
+      {.type = op_type, .inputs = {{"X", {x.name()}}}, .outputs = {{"Out", {out.name()}}}, .attributes = std::move(attributes)});
   return out;
 }
 
 Variable LayerHelper::append_bias(const Variable& x, const ParamAttr& bias, int32_t axis) {
   if (bias.absent) return x;
-  std::vector<int64_t> shape(x.shape().begin() + axis, x.shape().begin() + axis + 1);
+  if (axis < 0 || static_cast<size_t>(axis) >= x.shape().size()) {
+    throw Error(Status::invalid_argument("{}: a bias on axis {} of '{}', whose shape is {}", type_, axis, x.name(),
+                                         shape_to_string(x.shape())));
+  }
+  std::vector<int64_t> shape = {x.shape()[static_cast<size_t>(axis)]};
   const Variable b = create_parameter(bias, std::move(shape), x.dtype(), true);
   const Variable out = create_tmp(x.dtype());
   append_op({.type = "elementwise_add",

@@ -41,7 +41,8 @@ class LayerHelper {
 
   const std::string& name() const { return name_; }
 
-  // A parameter named attr.name or "<layer>.w_<n>" ("b" for a bias). One that exists under that name is shared; its shape must agree.
+  // A parameter named attr.name or "<layer>.w_<n>" ("b" for a bias). One that exists under that name is shared; its shape must
+  // agree.
   Variable create_parameter(const ParamAttr& attr, std::vector<int64_t> shape, DType dtype, bool is_bias = false,
                             std::optional<Initializer> otherwise = std::nullopt);
   // "<layer>.tmp_<n>".

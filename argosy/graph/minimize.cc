@@ -11,7 +11,9 @@
 namespace argosy::graph {
 namespace {
 
-OpDesc& append(const Variable& like, OpDesc op) { return *value_or_throw(like.program()->global_block().append_op(std::move(op))); }
+OpDesc& append(const Variable& like, OpDesc op) {
+  return *value_or_throw(like.program()->global_block().append_op(std::move(op)));
+}
 
 Variable new_gradient(const Variable& grad, const char* suffix) {
   VarDesc desc = grad.desc();
@@ -42,10 +44,13 @@ std::vector<ClipGroup> clip_groups(const optim::Optimizer& optimizer, const std:
     const auto& clip = info.gradient_clip ? info.gradient_clip : optimizer.grad_clip;
     if (!clip || !info.need_clip || !clip->applies_to(pairs[i].param.name())) continue;
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const ClipGroup& group) {
-      return clip->kind == optim::GradientClip::by_global_norm && group.clip.kind == clip->kind && group.clip.group_name == clip->group_name;
+      return clip->kind == optim::GradientClip::by_global_norm && group.clip.kind == clip->kind &&
+             group.clip.group_name == clip->group_name;
     });
-    if (same == groups.end()) groups.push_back({*clip, {i}});
-    else same->members.push_back(i);
+    if (same == groups.end())
+      groups.push_back({*clip, {i}});
+    else
+      same->members.push_back(i);
   }
   return groups;
 }
@@ -76,13 +81,14 @@ void append_decays(const optim::Optimizer& optimizer, std::vector<ParamGrad>& pa
     append(pair.param, {.type = "regularize_gradient",
                         .inputs = {{"Param", {pair.param.name()}}, {"Grad", {pair.grad.name()}}},
                         .outputs = {{"Out", {decayed.name()}}},
-                        .attributes = {{"kind", std::string(decay->kind == optim::Regularization::l1 ? "l1" : "l2")}, {"coeff", decay->coeff}}});
+                        .attributes = {{"kind", std::string(decay->kind == optim::Regularization::l1 ? "l1" : "l2")},
+                                       {"coeff", decay->coeff}}});
     pair.grad = decayed;
   }
 }
 
 // A persistable variable with its first value in the startup program.
-Variable make_state(const Variable& param, const std::string& name, std::vector<int64_t> shape, float initial) {
+Variable make_state(const std::string& name, std::vector<int64_t> shape, float initial) {
   LayerHelper helper("optimizer_state", name);
   return helper.create_state(name, std::move(shape), DType::float32, constant_initializer(initial));
 }
@@ -105,9 +111,9 @@ void append_update(const optim::Optimizer& optimizer, const optim::Rule& rule, c
   for (const optim::StateSlot& slot : rule.states()) {
     const std::string name = unique_name(fmt::format("{}_{}", pair.param.name(), slot.suffix));
     const bool whole = slot.shape == optim::StateSlot::element;
-    const Variable state = make_state(pair.param, name, whole ? pair.param.shape() : std::vector<int64_t>{1}, slot.initial);
+    const Variable state = make_state(name, whole ? pair.param.shape() : std::vector<int64_t>{1}, slot.initial);
     op.inputs[slot.op_slot] = {state.name()};
-    op.outputs[slot.op_output] = {state.name()};
+    if (!slot.op_output.empty()) op.outputs[slot.op_output] = {state.name()};
   }
   const optim::HyperParameters values = optimizer.hyper_parameters_of(pair.param.name());
   for (const optim::HyperParameter& parameter : info.hyper_parameters) {
@@ -116,6 +122,7 @@ void append_update(const optim::Optimizer& optimizer, const optim::Rule& rule, c
     const bool boolean = parameter.kind == optim::HyperParameter::boolean;
     op.attributes[std::string(parameter.name)] = boolean ? Attribute(given->second != 0) : Attribute(given->second);
   }
+  if (info.op_type.starts_with("adam") && info.op_type != "adamax") op.attributes["lazy_mode"] = optimizer.lazy_mode;
   op.attributes["op_role_var"] = std::vector<std::string>{pair.param.name(), pair.grad.name()};
   append(pair.param, std::move(op));
 }
@@ -156,9 +163,15 @@ Variable learning_rate_variable(const optim::Schedule& schedule) {
   return rate;
 }
 
-MinimizeResult apply_gradients(const optim::Optimizer& optimizer, std::vector<ParamGrad> params_grads, const MinimizeOptions& options) {
+MinimizeResult apply_gradients(const optim::Optimizer& optimizer, std::vector<ParamGrad> params_grads,
+                               const MinimizeOptions& options) {
   throw_if_error(optimizer.check());
+  std::erase_if(params_grads, [](const ParamGrad& pair) { return !pair.grad; });
   if (params_grads.empty()) throw Error(Status::invalid_argument("there is no gradient to apply"));
+  for (const ParamGrad& pair : params_grads) {
+    if (!pair.param.desc().is_parameter())
+      throw Error(Status::invalid_argument("'{}' is not a parameter; it has no update", pair.param.name()));
+  }
   const auto startup = options.startup_program != nullptr ? options.startup_program : default_startup_program();
   const ProgramGuard programs(params_grads[0].param.program(), startup);
   MinimizeResult result;

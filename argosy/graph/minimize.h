@@ -29,8 +29,9 @@ struct MinimizeResult {
 // optimizer's rule for each parameter, with its state variables; their first values go to the startup program. Throws Error.
 MinimizeResult minimize(const optim::Optimizer& optimizer, const Variable& loss, const MinimizeOptions& options = {});
 
-// The second half of it, for gradients that were changed in between.
-MinimizeResult apply_gradients(const optim::Optimizer& optimizer, std::vector<ParamGrad> params_grads, const MinimizeOptions& options = {});
+// The second half of it, for gradients that were changed in between; a pair without a gradient is left out.
+MinimizeResult apply_gradients(const optim::Optimizer& optimizer, std::vector<ParamGrad> params_grads,
+                               const MinimizeOptions& options = {});
 
 // The rate of a schedule as a variable of the default main program; every run of it is a step.
 Variable learning_rate_variable(const optim::Schedule& schedule);

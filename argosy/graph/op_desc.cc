@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace argosy::graph {
 namespace {
@@ -29,16 +30,35 @@ std::string scalar_text(const std::string& value) { return fmt::format("\"{}\"",
 std::string scalar_text(BlockRef value) { return fmt::format("block[{}]", value.index); }
 
 template <typename To, typename From>
+bool holds(From value) {
+  if constexpr (std::is_integral_v<To> && std::is_integral_v<From> && !std::is_same_v<From, bool>)
+    return std::in_range<To>(value);
+  return true;
+}
+
+template <typename To, typename From>
 bool convert_as(Attribute& value, const Attribute& wanted) {
   if (!std::holds_alternative<To>(wanted) || !std::holds_alternative<From>(value)) return false;
+  const From from = std::get<From>(value);
   if constexpr (kIsList<To>) {
-    const From& from = std::get<From>(value);
+    if (!std::all_of(from.begin(), from.end(), [](auto item) { return holds<typename To::value_type>(item); })) return false;
     value = To(from.begin(), from.end());
   } else {
-    value = static_cast<To>(std::get<From>(value));
+    if (!holds<To>(from)) return false;
+    value = static_cast<To>(from);
   }
   return true;
 }
+
+template <typename To, typename... From>
+bool convert_from(Attribute& value, const Attribute& wanted) {
+  return (convert_as<To, From>(value, wanted) || ...);
+}
+
+using Ints = std::vector<int32_t>;
+using Longs = std::vector<int64_t>;
+using Floats = std::vector<float>;
+using Doubles = std::vector<double>;
 
 template <typename T>
 bool is_empty_list(const T& value) {
@@ -67,7 +87,7 @@ std::string attribute_to_string(const Attribute& attribute) {
 }
 
 std::string_view attribute_kind(const Attribute& value) {
-  static constexpr std::string_view kKinds[] = {"int",  "float", "string", "ints",   "floats", "strings", "bool",
+  static constexpr std::string_view kKinds[] = {"int",   "float", "string", "ints",   "floats", "strings", "bool",
                                                 "bools", "block", "long",   "blocks", "longs",  "double",  "doubles"};
   return kKinds[value.index()];
 }
@@ -79,15 +99,11 @@ bool convert_attribute(Attribute& value, const Attribute& wanted) {
     value = std::visit([](const auto& w) { return Attribute(std::decay_t<decltype(w)>{}); }, wanted);
     return true;
   }
-  return convert_as<float, int32_t>(value, wanted) || convert_as<float, int64_t>(value, wanted) ||
-         convert_as<float, double>(value, wanted) || convert_as<double, float>(value, wanted) ||
-         convert_as<double, int32_t>(value, wanted) || convert_as<int64_t, int32_t>(value, wanted) ||
-         convert_as<int32_t, int64_t>(value, wanted) || convert_as<int32_t, bool>(value, wanted) ||
-         convert_as<std::vector<int64_t>, std::vector<int32_t>>(value, wanted) ||
-         convert_as<std::vector<int32_t>, std::vector<int64_t>>(value, wanted) ||
-         convert_as<std::vector<float>, std::vector<int32_t>>(value, wanted) ||
-         convert_as<std::vector<float>, std::vector<int64_t>>(value, wanted) ||
-         convert_as<std::vector<float>, std::vector<double>>(value, wanted);
+  return convert_from<float, int32_t, int64_t, double>(value, wanted) ||
+         convert_from<double, int32_t, int64_t, float>(value, wanted) || convert_from<int64_t, int32_t>(value, wanted) ||
+         convert_from<int32_t, int64_t, bool>(value, wanted) || convert_from<Floats, Ints, Longs, Doubles>(value, wanted) ||
+         convert_from<Doubles, Ints, Longs, Floats>(value, wanted) || convert_from<Longs, Ints>(value, wanted) ||
+         convert_from<Ints, Longs>(value, wanted);
 }
 
 const std::vector<std::string>* SlotMap::find(std::string_view slot) const {

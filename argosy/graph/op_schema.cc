@@ -31,7 +31,8 @@ Status check_slots(const OpDesc& op, const SlotMap& given, const std::vector<Slo
       return Status::invalid_argument("operator '{}' has no {} '{}'{}", op.type, what, slot, nearest_hint(slot, known));
     }
     if (!schema->list && variables.size() > 1) {
-      return Status::invalid_argument("operator '{}': {} '{}' takes one variable, {} were given", op.type, what, slot, variables.size());
+      return Status::invalid_argument("operator '{}': {} '{}' takes one variable, {} were given", op.type, what, slot,
+                                      variables.size());
     }
   }
   for (const SlotSchema& schema : known) {
@@ -45,8 +46,8 @@ Status check_slots(const OpDesc& op, const SlotMap& given, const std::vector<Slo
 
 // Attributes that Paddle puts on any operator.
 bool is_common_attribute(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kCommon = {"op_role", "op_role_var", "op_namescope", "op_callstack",
-                                                              "op_device", "with_quant_attr", "use_mkldnn", "use_cudnn"};
+  static constexpr std::array<std::string_view, 8> kCommon = {"op_role",   "op_role_var",     "op_namescope", "op_callstack",
+                                                              "op_device", "with_quant_attr", "use_mkldnn",   "use_cudnn"};
   return std::find(kCommon.begin(), kCommon.end(), name) != kCommon.end();
 }
 
@@ -126,7 +127,8 @@ Status check_and_complete(OpDesc& op, const OpSchema& schema) {
     const AttributeSchema* known = schema.find_attribute(name);
     if (known == nullptr) {
       if (is_common_attribute(name)) continue;
-      return Status::invalid_argument("operator '{}' has no attribute '{}'{}", op.type, name, nearest_hint(name, schema.attributes));
+      return Status::invalid_argument("operator '{}' has no attribute '{}'{}", op.type, name,
+                                      nearest_hint(name, schema.attributes));
     }
     if (!convert_attribute(value, known->value)) {
       return Status::invalid_argument("operator '{}': attribute '{}' is {} {}, expected {}", op.type, name, attribute_kind(value),
@@ -161,11 +163,13 @@ Result<std::vector<int64_t>> broadcast_shape(const std::vector<int64_t>& x, cons
   if (axis < 0) axis += static_cast<int>(x.size() - y.size()) + 1;
   std::vector<int64_t> out = x;
   size_t count = y.size();
-  while (count > 0 && y[count - 1] == 1 && static_cast<size_t>(axis) + count > x.size()) --count;  // trailing ones of y do not count
+  while (count > 0 && y[count - 1] == 1 && static_cast<size_t>(axis) + count > x.size())
+    --count;  // trailing ones of y do not count
   for (size_t i = 0; i < count; ++i) {
     const size_t at = static_cast<size_t>(axis) + i;
     if (at >= x.size() || (x[at] > 1 && y[i] > 1 && x[at] != y[i])) {
-      return Status::invalid_argument("shapes {} and {} cannot be broadcast with axis {}", shape_to_string(x), shape_to_string(y), axis);
+      return Status::invalid_argument("shapes {} and {} cannot be broadcast with axis {}", shape_to_string(x), shape_to_string(y),
+                                      axis);
     }
     if (x[at] == 1) out[at] = y[i];
     if (x[at] == -1 && y[i] > 1) out[at] = y[i];

@@ -13,8 +13,12 @@ namespace pb = google::protobuf;
 // Numbers as Python prints them: 1.0, not 1.
 class PythonNumbers : public pb::TextFormat::FastFieldValuePrinter {
  public:
-  void PrintFloat(float value, pb::TextFormat::BaseTextGenerator* out) const override { out->PrintString(attribute_to_string(value)); }
-  void PrintDouble(double value, pb::TextFormat::BaseTextGenerator* out) const override { out->PrintString(attribute_to_string(value)); }
+  void PrintFloat(float value, pb::TextFormat::BaseTextGenerator* out) const override {
+    out->PrintString(attribute_to_string(value));
+  }
+  void PrintDouble(double value, pb::TextFormat::BaseTextGenerator* out) const override {
+    out->PrintString(attribute_to_string(value));
+  }
 };
 
 std::string text_of(const pb::Message& message) {

@@ -5,9 +5,9 @@
 namespace argosy::graph {
 namespace {
 
-VarDesc input() {
+VarDesc input(std::string name = "x") {
   VarDesc x;
-  x.name = "x", x.shape = {-1, 4}, x.is_data = true, x.stop_gradient = true;
+  x.name = std::move(name), x.shape = {-1, 4}, x.is_data = true, x.stop_gradient = true;
   return x;
 }
 
@@ -30,17 +30,19 @@ persistable: false
 TEST(Print, AVariable) { EXPECT_EQ(to_string(input()), kInput); }
 
 TEST(Print, AParameterHasNoLodLevel) {
-  VarDesc w = input();
-  w.name = "w", w.persistable = true, w.is_data = false, w.parameter = ParameterInfo{};
+  VarDesc w = input("w");
+  w.persistable = true, w.is_data = false, w.parameter = ParameterInfo{};
   EXPECT_EQ(to_string(w).find("lod_level"), std::string::npos);
   EXPECT_NE(to_string(w).find("persistable: true"), std::string::npos);
 }
 
 TEST(Print, AnOperatorWithNumbersAsInPython) {
-  const OpDesc op{.type = "scale",
-                  .inputs = {{"X", {"x"}}, {"ScaleTensor", {}}},
-                  .outputs = {{"Out", {"y"}}},
-                  .attributes = {{"bias", 0.0f}, {"names", std::vector<std::string>{}}, {"scale", 0.1f}, {"shape", std::vector<int64_t>{2, 3}}}};
+  const OpDesc op{
+      .type = "scale",
+      .inputs = {{"X", {"x"}}, {"ScaleTensor", {}}},
+      .outputs = {{"Out", {"y"}}},
+      .attributes = {
+          {"bias", 0.0f}, {"names", std::vector<std::string>{}}, {"scale", 0.1f}, {"shape", std::vector<int64_t>{2, 3}}}};
   EXPECT_EQ(to_string(op), R"(inputs {
   parameter: "X"
   arguments: "x"

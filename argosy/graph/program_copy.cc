@@ -48,7 +48,8 @@ class Selection {
  private:
   bool computes_needed(const OpDesc& op) const {
     const auto outputs = op.output_names();
-    return std::any_of(outputs.begin(), outputs.end(), [&](const auto& name) { return needed_.contains(name) && !given_.contains(name); });
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](const auto& name) { return needed_.contains(name) && !given_.contains(name); });
   }
 
   void keep(const OpDesc& op) {
@@ -96,7 +97,8 @@ std::shared_ptr<Program> Program::clone(bool for_test) const {
   return copy;
 }
 
-Result<std::shared_ptr<Program>> Program::prune(const std::vector<std::string>& feeds, const std::vector<std::string>& targets) const {
+Result<std::shared_ptr<Program>> Program::prune(const std::vector<std::string>& feeds,
+                                                const std::vector<std::string>& targets) const {
   for (const auto& names : {feeds, targets}) {
     for (const std::string& name : names) {
       if (global_block().find_var(name) == nullptr) return Status::not_found("the program has no variable '{}'", name);

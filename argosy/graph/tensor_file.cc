@@ -68,7 +68,8 @@ Result<std::vector<int64_t>> read_level(Cursor& cursor, uint64_t level) {
   const size_t at = cursor.offset();
   ASSIGN_OR_RETURN(const uint64_t size, cursor.number<uint64_t>("the size of a LoD level"));
   if (size % sizeof(int64_t) != 0) {
-    return Status::data_loss("at byte {}: LoD level {} has {} bytes, expected a multiple of {}", at, level, size, sizeof(int64_t));
+    return Status::data_loss("at byte {}: LoD level {} has {} bytes, expected a multiple of {}", at, level, size,
+                             sizeof(int64_t));
   }
   ASSIGN_OR_RETURN(const std::string_view bytes, cursor.take(size, "a LoD level"));
   std::vector<int64_t> offsets(size / sizeof(int64_t));
@@ -79,7 +80,8 @@ Result<std::vector<int64_t>> read_level(Cursor& cursor, uint64_t level) {
   }
   for (size_t i = 1; i < offsets.size(); ++i) {
     if (offsets[i] < offsets[i - 1]) {
-      return Status::data_loss("at byte {}: LoD level {} falls from {} to {} at offset {}", at, level, offsets[i - 1], offsets[i], i);
+      return Status::data_loss("at byte {}: LoD level {} falls from {} to {} at offset {}", at, level, offsets[i - 1], offsets[i],
+                               i);
     }
   }
   return offsets;
@@ -123,8 +125,8 @@ Status check_lod(const TensorFile& tensor, size_t at) {
     const int64_t rows = tensor.shape.empty() ? 1 : tensor.shape[0];
     const int64_t below = last ? rows : static_cast<int64_t>(tensor.lod[level + 1].size()) - 1;
     if (tensor.lod[level].back() != below) {
-      return Status::data_loss("tensor at byte {}: LoD level {} ends at {}, but there are {} {} below it", at, level, tensor.lod[level].back(),
-                               below, last ? "rows" : "sequences");
+      return Status::data_loss("tensor at byte {}: LoD level {} ends at {}, but there are {} {} below it", at, level,
+                               tensor.lod[level].back(), below, last ? "rows" : "sequences");
     }
   }
   return {};
@@ -133,7 +135,8 @@ Status check_lod(const TensorFile& tensor, size_t at) {
 Status read_elements(Cursor& cursor, TensorFile& tensor) {
   const auto size = byte_size(tensor.shape, tensor.dtype);
   if (!size) return Status::data_loss("at byte {}: no tensor has the shape {}", cursor.offset(), shape_to_string(tensor.shape));
-  const std::string what = fmt::format("the elements of a {} tensor of shape {}", dtype_name(tensor.dtype), shape_to_string(tensor.shape));
+  const std::string what =
+      fmt::format("the elements of a {} tensor of shape {}", dtype_name(tensor.dtype), shape_to_string(tensor.shape));
   ASSIGN_OR_RETURN(tensor.bytes, cursor.take(*size, what.c_str()));
   return {};
 }
@@ -181,7 +184,8 @@ Result<TensorFile> decode_tensor(std::string_view file) {
   TensorFileReader reader(file);
   ASSIGN_OR_RETURN(TensorFile tensor, reader.next());
   if (reader.done()) return tensor;
-  return Status::data_loss("at byte {}: {} bytes follow the tensor, expected the end of the file", reader.offset(), file.size() - reader.offset());
+  return Status::data_loss("at byte {}: {} bytes follow the tensor, expected the end of the file", reader.offset(),
+                           file.size() - reader.offset());
 }
 
 }  // namespace argosy::graph

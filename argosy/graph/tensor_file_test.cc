@@ -26,7 +26,8 @@ std::string_view bytes_of(const std::vector<T>& values) {
 
 std::string from_hex(std::string_view hex) {
   std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) bytes.push_back(static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16)));
+  for (size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16)));
   return bytes;
 }
 
@@ -152,14 +153,18 @@ TEST(TensorFileErrors, NameTheOffsetAndWhatWasExpected) {
   const std::string plain = file_of(six()), lod = file_of(five());
   EXPECT_THAT(message_of(plain + "x"), HasSubstr("at byte 50: 1 bytes follow the tensor, expected the end of the file"));
   EXPECT_THAT(message_of(with<uint32_t>(plain, 0, 1)), HasSubstr("the version of the LoD is 1, expected 0"));
-  EXPECT_THAT(message_of(with<uint64_t>(plain, 4, UINT64_MAX)), HasSubstr("at byte 4: the number of LoD levels is 18446744073709551615"));
+  EXPECT_THAT(message_of(with<uint64_t>(plain, 4, UINT64_MAX)),
+              HasSubstr("at byte 4: the number of LoD levels is 18446744073709551615"));
   EXPECT_THAT(message_of(with<uint32_t>(plain, 12, 9)), HasSubstr("at byte 12: the version of the tensor is 9"));
   EXPECT_THAT(message_of(with<int32_t>(plain, 16, -6)), HasSubstr("at byte 16: the size of the description is -6"));
-  EXPECT_THAT(message_of(with<int32_t>(plain, 16, 1 << 30)), HasSubstr("the description takes 1073741824 bytes, but the file ends after 30"));
-  EXPECT_THAT(message_of(with<uint8_t>(plain, 20, 0xff)), HasSubstr("at byte 20: the 6 bytes of the description are not a TensorDesc"));
+  EXPECT_THAT(message_of(with<int32_t>(plain, 16, 1 << 30)),
+              HasSubstr("the description takes 1073741824 bytes, but the file ends after 30"));
+  EXPECT_THAT(message_of(with<uint8_t>(plain, 20, 0xff)),
+              HasSubstr("at byte 20: the 6 bytes of the description are not a TensorDesc"));
   EXPECT_THAT(message_of(with<uint8_t>(plain, 21, 23)), HasSubstr("the element type is COMPLEX64, which is not supported"));
   EXPECT_THAT(message_of(with<uint8_t>(plain, 23, 200)), HasSubstr("not a TensorDesc"));
-  EXPECT_THAT(message_of(with<uint64_t>(lod, 12, 23)), HasSubstr("at byte 12: LoD level 0 has 23 bytes, expected a multiple of 8"));
+  EXPECT_THAT(message_of(with<uint64_t>(lod, 12, 23)),
+              HasSubstr("at byte 12: LoD level 0 has 23 bytes, expected a multiple of 8"));
   EXPECT_THAT(message_of(with<uint64_t>(lod, 12, uint64_t{1} << 63)), HasSubstr("a LoD level takes 9223372036854775808 bytes"));
   EXPECT_THAT(message_of(with<int64_t>(lod, 20, 1)), HasSubstr("LoD level 0 starts with 1, expected 0"));
   EXPECT_THAT(message_of(with<int64_t>(lod, 28, 6)), HasSubstr("LoD level 0 falls from 6 to 5 at offset 2"));
@@ -174,7 +179,8 @@ TEST(TensorFileErrors, ShapesThatNoMachineHolds) {
     return file.append(dims);
   };
   const std::string huge = "\x10\x80\x80\x80\x80\x80\x80\x80\x80\x40";  // 2^62
-  EXPECT_THAT(message_of(with_shape(huge + huge)), HasSubstr("no tensor has the shape [4611686018427387904, 4611686018427387904]"));
+  EXPECT_THAT(message_of(with_shape(huge + huge)),
+              HasSubstr("no tensor has the shape [4611686018427387904, 4611686018427387904]"));
   EXPECT_THAT(message_of(with_shape("\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")), HasSubstr("no tensor has the shape [-1]"));
 }
 

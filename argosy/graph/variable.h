@@ -13,7 +13,8 @@ namespace argosy::graph {
 class Variable {
  public:
   Variable() = default;
-  Variable(std::shared_ptr<Program> program, Block& block, VarDesc& desc) : program_(std::move(program)), block_(&block), desc_(&desc) {}
+  Variable(std::shared_ptr<Program> program, Block& block, VarDesc& desc)
+      : program_(std::move(program)), block_(&block), desc_(&desc) {}
 
   explicit operator bool() const { return desc_ != nullptr; }
   const std::string& name() const { return desc_->name; }

@@ -41,7 +41,8 @@ Status read_tensor(const wire::VarType::TensorDesc& message, VarDesc& variable) 
   variable.shape = list_of<int64_t>(message.dims());
   const auto bad = std::find_if(variable.shape.begin(), variable.shape.end(), [](int64_t size) { return size < -1; });
   if (bad == variable.shape.end()) return {};
-  return Status::data_loss("its shape {} has the size {}; sizes are -1 (known only in a run) or more", shape_to_string(variable.shape), *bad);
+  return Status::data_loss("its shape {} has the size {}; sizes are -1 (known only in a run) or more",
+                           shape_to_string(variable.shape), *bad);
 }
 
 Status read_lod_tensor(const wire::VarType::LoDTensorDesc& message, VarDesc& variable) {
@@ -134,7 +135,8 @@ Result<Attribute> read_attribute(const wire::OpDesc::Attr& message) {
 
 Status check_sub_block(const Block& block, BlockRef ref) {
   if (ref.index > block.index() && static_cast<size_t>(ref.index) < block.program().block_count()) return {};
-  return Status::data_loss("it names block {}, expected one after the operator's own and before {}", ref.index, block.program().block_count());
+  return Status::data_loss("it names block {}, expected one after the operator's own and before {}", ref.index,
+                           block.program().block_count());
 }
 
 Status check_sub_blocks(const Block& block, const Attribute& value) {
@@ -193,7 +195,8 @@ Status make_blocks(const wire::ProgramDesc& message, Program& program) {
     if (block.idx() != i) return Status::data_loss("block {} says that it is block {}", i, block.idx());
     const bool good = i == 0 ? block.parent_idx() == -1 : block.parent_idx() >= 0 && block.parent_idx() < i;
     if (!good) {
-      return Status::data_loss("block {} has block {} as its parent, expected {}", i, block.parent_idx(), i == 0 ? "-1: none" : "one before it");
+      return Status::data_loss("block {} has block {} as its parent, expected {}", i, block.parent_idx(),
+                               i == 0 ? "-1: none" : "one before it");
     }
     if (i > 0) program.create_block(block.parent_idx());
   }
@@ -236,10 +239,12 @@ Result<std::shared_ptr<Program>> parse_program(std::string_view bytes) {
     RETURN_IF_ERROR(make_blocks(message, *program));
     for (const wire::BlockDesc& block : message.blocks()) {
       for (const wire::VarDesc& variable : block.vars()) {
-        RETURN_IF_ERROR(read_variable(variable, program->block(static_cast<size_t>(block.idx()))).with_context("block {}", block.idx()));
+        RETURN_IF_ERROR(
+            read_variable(variable, program->block(static_cast<size_t>(block.idx()))).with_context("block {}", block.idx()));
       }
     }
-    for (const wire::BlockDesc& block : message.blocks()) RETURN_IF_ERROR(read_ops(block, program->block(static_cast<size_t>(block.idx()))));
+    for (const wire::BlockDesc& block : message.blocks())
+      RETURN_IF_ERROR(read_ops(block, program->block(static_cast<size_t>(block.idx()))));
     return {};
   };
   RETURN_IF_ERROR(read().with_context("not a usable program"));

@@ -142,7 +142,8 @@ TEST(Wire, ReadsModelsOfPaddle) {
 TEST(Wire, FindsTheParametersThatAFileDoesNotMark) {
   const auto program = parse(corpus("paddle_1.8.5_training"));
   ASSERT_NE(program, nullptr);
-  EXPECT_THAT(names_of(program->parameters()), UnorderedElementsAre("fc_0.w_0", "fc_0.b_0", "batch_norm_0.w_0", "batch_norm_0.b_0"));
+  EXPECT_THAT(names_of(program->parameters()),
+              UnorderedElementsAre("fc_0.w_0", "fc_0.b_0", "batch_norm_0.w_0", "batch_norm_0.b_0"));
 }
 
 TEST(Wire, TakesTheMarksWhereAFileHasThem) {
@@ -183,8 +184,9 @@ TEST(Wire, ReadsTheNumbersOfAnyKindThat2xWrites) {
 }
 
 TEST(Wire, SkipsFieldsThatItDoesNotKnow) {
-  const std::string field_15_of_three_bytes = "\x7a\x03"
-                                              "abc";
+  const std::string field_15_of_three_bytes =
+      "\x7a\x03"
+      "abc";
   EXPECT_NE(parse(serialize_program(*Program::create()) + field_15_of_three_bytes), nullptr);
 }
 
@@ -225,7 +227,8 @@ class HostileWire : public ::testing::Test {
 TEST_F(HostileWire, IsFineBeforeItIsSpoiled) { EXPECT_EQ(error(), ""); }
 
 TEST_F(HostileWire, NotAProgram) {
-  EXPECT_EQ(message_of("hello, world"), "not a usable program: its 12 bytes are not a ProgramDesc message, or they are cut short");
+  EXPECT_EQ(message_of("hello, world"),
+            "not a usable program: its 12 bytes are not a ProgramDesc message, or they are cut short");
   EXPECT_EQ(message_of(""), "not a usable program: it has no block");
 }
 

@@ -49,7 +49,9 @@ class AttributeWriter {
   }
   void operator()(const std::vector<int64_t>& value) { kind(wire::LONGS), to_.mutable_longs()->Add(value.begin(), value.end()); }
   void operator()(double value) { kind(wire::FLOAT64), to_.set_float64(value); }
-  void operator()(const std::vector<double>& value) { kind(wire::FLOAT64S), to_.mutable_float64s()->Add(value.begin(), value.end()); }
+  void operator()(const std::vector<double>& value) {
+    kind(wire::FLOAT64S), to_.mutable_float64s()->Add(value.begin(), value.end());
+  }
 
  private:
   void kind(wire::AttrType type) { to_.set_type(type); }

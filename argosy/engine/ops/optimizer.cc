@@ -106,7 +106,8 @@ std::vector<OpRegistration> register_rules() {
     else op.optional_input("LearningRate", "not used by this rule");
     op.output("ParamOut", "the same variable as Param");
     for (const optim::StateSlot& slot : info.states) {
-      op.input(std::string(slot.op_slot), "state").output(std::string(slot.op_output), "the same variable as the state");
+      op.input(std::string(slot.op_slot), "state");
+      if (!slot.op_output.empty()) op.output(std::string(slot.op_output), "the same variable as the state");
     }
     for (const optim::HyperParameter& parameter : info.hyper_parameters) {
       if (!parameter.is_attribute) continue;
