@@ -51,10 +51,11 @@ Status write_all(int fd, std::string_view bytes, const fs::path& path) {
   return {};
 }
 
-Status write_new_file(const fs::path& path, std::string_view bytes) {
+Status write_new_file(const fs::path& path, std::span<const std::string_view> parts) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return system_error("cannot create", path);
-  Status status = write_all(fd, bytes, path);
+  Status status;
+  for (size_t i = 0; i < parts.size() && status.ok(); ++i) status = write_all(fd, parts[i], path);
   if (status.ok() && ::fsync(fd) != 0) status = system_error("cannot sync", path);
   ::close(fd);
   return status;
@@ -86,7 +87,7 @@ Result<std::string> read_file(const fs::path& path) {
 
 Status write_file_atomically(const fs::path& path, std::string_view bytes) {
   const fs::path temporary = temporary_name(path);
-  Status status = write_new_file(temporary, bytes);
+  Status status = write_new_file(temporary, {&bytes, 1});
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) status = system_error("cannot rename to", path);
   if (!status.ok()) {
     ::unlink(temporary.c_str());
@@ -118,12 +119,14 @@ Result<FolderWriter> FolderWriter::open(const fs::path& target, bool keep_others
   return FolderWriter(std::move(clean), temporary, keep_others);
 }
 
-Status FolderWriter::write(const std::string& name, std::string_view bytes) {
+Status FolderWriter::write(const std::string& name, std::string_view bytes) { return write(name, {&bytes, 1}); }
+
+Status FolderWriter::write(const std::string& name, std::span<const std::string_view> parts) {
   const fs::path path = temporary_ / name;
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) return from_error_code("cannot create folder", path.parent_path(), error);
-  return write_new_file(path, bytes);
+  return write_new_file(path, parts);
 }
 
 Status FolderWriter::commit() {

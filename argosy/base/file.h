@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,7 @@ class FolderWriter {
 
   const std::filesystem::path& path() const { return temporary_; }
   Status write(const std::string& name, std::string_view bytes);
+  Status write(const std::string& name, std::span<const std::string_view> parts);  // one after the other
   Status commit();
 
  private:

@@ -138,6 +138,7 @@ class Fuser {
     if (pool_op.type != "sequence_pool") return false;
     const std::string kind = pool_op.attribute_or<std::string>("pooltype", "");
     if ((kind != "SUM" && kind != "AVERAGE") || (!pooling.empty() && pooling != kind)) return false;
+    if (pool_op.attribute_or<float>("pad_value", 0.0f) != 0.0f) return false;
     const auto lookup = hidden_maker(uses, pool_op.inputs.find("X")->front(), pool);
     if (!lookup || ops_[*lookup].type != "lookup_table") return false;
     const OpDesc& lookup_op = ops_[*lookup];

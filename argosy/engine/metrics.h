@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace argosy::engine {
+
+// Measures of a model over many batches. Every class is thread-safe and exact: each update counts once, whoever makes it.
+// Predictions are probabilities of class 1 and labels are 0 or 1, unless said otherwise. REQUIRES: equal sizes in an update.
+
+// The area under the ROC curve, from counts of positives and negatives in buckets of the prediction.
+class AucMetric {
+ public:
+  explicit AucMetric(int num_thresholds = 4095);
+  void update(std::span<const float> predictions, std::span<const int64_t> labels);
+  double value() const;  // 0.5 while one of the classes has not been seen
+  void reset();
+
+ private:
+  std::vector<std::atomic<int64_t>> positive_, negative_;
+};
+
+// The area for counts by ascending prediction: the trapezoid rule. 0.5 where a class is empty.
+double auc_of_counts(std::span<const int64_t> positive, std::span<const int64_t> negative);
+
+class PrecisionMetric {
+ public:
+  void update(std::span<const float> predictions, std::span<const int64_t> labels);
+  double value() const;  // true positives / predicted positives; 0 where nothing was predicted
+  void reset();
+
+ private:
+  std::atomic<int64_t> true_positive_{0}, false_positive_{0};
+};
+
+class RecallMetric {
+ public:
+  void update(std::span<const float> predictions, std::span<const int64_t> labels);
+  double value() const;  // true positives / positives; 0 where there were none
+  void reset();
+
+ private:
+  std::atomic<int64_t> true_positive_{0}, false_negative_{0};
+};
+
+// A mean of values with weights: the accuracy of batches of different sizes.
+class MeanMetric {
+ public:
+  void update(double value, double weight);
+  double value() const;  // 0 while the weights sum to 0
+  double weight() const;
+  void reset();
+
+ private:
+  mutable std::mutex mutex_;
+  double sum_ = 0, weight_ = 0;  // guarded by mutex_
+};
+
+// Mean absolute and root mean squared error of predictions against real-valued labels.
+class ErrorMetric {
+ public:
+  void update(std::span<const float> predictions, std::span<const float> labels);
+  double mean_absolute() const;
+  double root_mean_squared() const;
+  int64_t count() const;
+  void reset();
+
+ private:
+  mutable std::mutex mutex_;
+  double absolute_ = 0, squared_ = 0;  // guarded by mutex_
+  int64_t count_ = 0;                  // guarded by mutex_
+};
+
+}  // namespace argosy::engine

@@ -1,0 +1,217 @@
+#include "argosy/engine/model_io.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "argosy/base/file.h"
+#include "argosy/base/text.h"
+#include "argosy/graph/inference_model.h"
+#include "argosy/graph/tensor_file.h"
+#include "argosy/graph/wire.h"
+
+namespace argosy::engine {
+namespace fs = std::filesystem;
+namespace {
+
+using Variables = std::vector<const graph::VarDesc*>;
+
+Variables sorted_by_name(Variables variables) {
+  std::sort(variables.begin(), variables.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  return variables;
+}
+
+std::string_view bytes_of(const at::Tensor& tensor) { return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()}; }
+
+// A tensor of the scope on its way to a file: `tensor` owns the bytes that `file` shows.
+struct Outgoing {
+  at::Tensor tensor;
+  graph::TensorFile file;
+  std::string header;
+};
+
+Result<Outgoing> outgoing(const Scope& scope, const graph::VarDesc& variable) {
+  const Value* value = scope.find(variable.name);
+  if (value == nullptr || !value->tensor.defined()) {
+    return Status::failed_precondition("variable '{}' has no value to save; run the startup program first", variable.name);
+  }
+  Outgoing out{.tensor = value->tensor.detach().contiguous()};
+  out.file = {.dtype = dtype_of(out.tensor), .shape = out.tensor.sizes().vec(), .bytes = bytes_of(out.tensor)};
+  if (value->lod != nullptr) out.file.lod = *value->lod;
+  out.header = graph::encode_tensor_header(out.file);
+  return out;
+}
+
+Status write_vars(FolderWriter& writer, const Scope& scope, const Variables& variables, const std::string& filename) {
+  std::vector<Outgoing> tensors;
+  for (const graph::VarDesc* variable : sorted_by_name(variables)) {
+    ASSIGN_OR_RETURN(tensors.emplace_back(), outgoing(scope, *variable));
+    if (!filename.empty()) continue;
+    const std::string_view parts[] = {tensors.back().header, tensors.back().file.bytes};
+    RETURN_IF_ERROR(writer.write(variable->name, parts));
+    tensors.clear();
+  }
+  if (filename.empty()) return {};
+  std::vector<std::string_view> parts;
+  for (const Outgoing& tensor : tensors) {
+    parts.push_back(tensor.header);
+    parts.push_back(tensor.file.bytes);
+  }
+  return writer.write(filename, parts);
+}
+
+// What a variable will become. The bytes were copied once, out of the file.
+struct Incoming {
+  const graph::VarDesc* variable;
+  at::Tensor tensor;
+  LodPtr lod;
+};
+
+bool fits(const std::vector<int64_t>& declared, const std::vector<int64_t>& found) {
+  if (declared.size() != found.size()) return false;
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (declared[i] >= 0 && declared[i] != found[i]) return false;
+  }
+  return true;
+}
+
+Result<Incoming> incoming(const graph::VarDesc& variable, const graph::TensorFile& file) {
+  if (!fits(variable.shape, file.shape) || variable.dtype != file.dtype) {
+    return Status::invalid_argument("'{}' is {} {} on disk, expected {} {}", variable.name, graph::shape_to_string(file.shape),
+                                    graph::dtype_name(file.dtype), graph::shape_to_string(variable.shape), graph::dtype_name(variable.dtype));
+  }
+  Incoming in{.variable = &variable, .tensor = at::empty(file.shape, scalar_type(file.dtype))};
+  std::memcpy(in.tensor.mutable_data_ptr(), file.bytes.data(), file.bytes.size());
+  if (!file.lod.empty()) in.lod = std::make_shared<Lod>(file.lod);
+  return in;
+}
+
+void store(Scope& scope, std::vector<Incoming>& all) {
+  for (Incoming& in : all) {
+    Value* known = scope.find(in.variable->name);
+    Value& value = known != nullptr ? *known : scope.var(in.variable->name);
+    const bool same = value.tensor.defined() && value.tensor.sizes() == in.tensor.sizes() && value.tensor.scalar_type() == in.tensor.scalar_type();
+    if (same) value.tensor.detach().copy_(in.tensor);
+    else value.tensor = in.tensor;
+    value.lod = in.lod;
+  }
+}
+
+// Errors of several variables as one message.
+class Problems {
+ public:
+  void add(const Status& status) {
+    if (!status.ok()) messages_.push_back(status.message());
+  }
+  Status status(const fs::path& folder) const {
+    if (messages_.empty()) return {};
+    return Status::invalid_argument("cannot load from '{}': {}", folder.string(), join(messages_, "; "));
+  }
+
+ private:
+  std::vector<std::string> messages_;
+};
+
+Result<LoadReport> load_files(Scope& scope, const Variables& variables, const fs::path& folder) {
+  LoadReport report;
+  Problems problems;
+  std::vector<Incoming> all;
+  std::vector<std::string> missing;
+  for (const graph::VarDesc* variable : variables) {
+    auto bytes = read_file(folder / variable->name);
+    if (bytes.status().code() == Code::not_found) {
+      missing.push_back(variable->name);
+      continue;
+    }
+    if (!bytes.ok()) return bytes.status();
+    auto file = graph::decode_tensor(*bytes);
+    if (!file.ok()) {
+      problems.add(file.status().with_context("'{}'", (folder / variable->name).string()));
+      continue;
+    }
+    auto in = incoming(*variable, *file);
+    problems.add(in.status());
+    if (in.ok()) all.push_back(std::move(*in));
+    report.loaded.push_back(variable->name);
+  }
+  if (!missing.empty()) problems.add(Status::not_found("no file for {} of {} variables: {}", missing.size(), variables.size(), join(missing, ", ")));
+  RETURN_IF_ERROR(problems.status(folder));
+  store(scope, all);
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool used = std::find(report.loaded.begin(), report.loaded.end(), name) != report.loaded.end();
+    if (!used && entry.is_regular_file() && !name.starts_with("__")) report.unused.push_back(name);
+  }
+  std::sort(report.unused.begin(), report.unused.end());
+  return report;
+}
+
+Result<LoadReport> load_combined(Scope& scope, const Variables& variables, const fs::path& path) {
+  LoadReport report;
+  Problems problems;
+  ASSIGN_OR_RETURN(const std::string bytes, read_file(path));
+  graph::TensorFileReader reader(bytes);
+  std::vector<Incoming> all;
+  for (const graph::VarDesc* variable : sorted_by_name(variables)) {
+    if (reader.done()) {
+      return Status::not_found("'{}' has {} tensors, but {} variables are to be loaded; the first without one is '{}'", path.string(),
+                               report.loaded.size(), variables.size(), variable->name);
+    }
+    ASSIGN_OR_RETURN(const graph::TensorFile file, reader.next());
+    auto in = incoming(*variable, file);
+    problems.add(in.status());
+    if (in.ok()) all.push_back(std::move(*in));
+    report.loaded.push_back(variable->name);
+  }
+  RETURN_IF_ERROR(problems.status(path));
+  if (!reader.done()) {
+    return Status::invalid_argument("'{}' holds more tensors than the {} variables that are to be loaded: it was saved for another program",
+                                    path.string(), variables.size());
+  }
+  store(scope, all);
+  return report;
+}
+
+Variables persistables_of(const graph::Program& program) {
+  const auto found = program.persistables();
+  return {found.begin(), found.end()};
+}
+
+}  // namespace
+
+Status save_vars(const Scope& scope, const Variables& variables, const fs::path& folder, const std::string& filename) {
+  ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder, true));
+  RETURN_IF_ERROR(write_vars(writer, scope, variables, filename));
+  return writer.commit();
+}
+
+Result<LoadReport> load_vars(Scope& scope, const Variables& variables, const fs::path& folder, const std::string& filename) {
+  if (!fs::is_directory(folder)) return Status::not_found("cannot load from '{}': there is no such folder", folder.string());
+  return filename.empty() ? load_files(scope, variables, folder) : load_combined(scope, variables, folder / filename);
+}
+
+Status save_inference_model(const graph::Program& program, const std::vector<std::string>& feeds, const std::vector<std::string>& targets,
+                            const Scope& scope, const fs::path& folder, const std::string& model_filename, const std::string& params_filename) {
+  ASSIGN_OR_RETURN(const auto model, graph::make_inference_program(program, feeds, targets));
+  ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder, true));
+  RETURN_IF_ERROR(writer.write(model_filename, graph::serialize_program(*model)));
+  RETURN_IF_ERROR(write_vars(writer, scope, persistables_of(*model), params_filename));
+  return writer.commit();
+}
+
+Result<InferenceModel> load_inference_model(const fs::path& folder, Scope& scope, const std::string& model_filename, const std::string& params_filename) {
+  ASSIGN_OR_RETURN(const std::string bytes, read_file(folder / model_filename));
+  auto program = graph::parse_program(bytes);
+  if (!program.ok()) return program.status().with_context("'{}'", (folder / model_filename).string());
+  ASSIGN_OR_RETURN(auto names, graph::inference_names(**program));
+  const Variables variables = persistables_of(**program);
+  if (!variables.empty()) {
+    auto report = load_vars(scope, variables, folder, params_filename);
+    if (!report.ok()) return report.status();
+  }
+  return InferenceModel{*program, std::move(names.feeds), std::move(names.fetches)};
+}
+
+}  // namespace argosy::engine
