@@ -1,0 +1,61 @@
+// The program `argosy`: small tools around training. Starts in milliseconds, for it links no torch.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "argosy/base/file.h"
+#include "argosy/data/criteo.h"
+#include "argosy/graph/wire.h"
+
+namespace {
+
+using argosy::Status;
+
+int report(const Status& status) {
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "argosy: %s\n", status.message().c_str());
+  return 1;
+}
+
+Status inspect(const std::string& path) {
+  const std::filesystem::path model = std::filesystem::is_directory(path) ? std::filesystem::path(path) / "__model__" : std::filesystem::path(path);
+  ASSIGN_OR_RETURN(const std::string bytes, argosy::read_file(model));
+  auto program = argosy::graph::parse_program(bytes);
+  if (!program.ok()) return program.status().with_context("'{}'", model.string());
+  std::fputs((*program)->to_string().c_str(), stdout);
+  return {};
+}
+
+void add_criteo(CLI::App& app, int& result) {
+  auto* command = app.add_subcommand("criteo", "Criteo's tab-separated text on stdin becomes MultiSlot text on stdout: a pipe command.");
+  auto options = std::make_shared<argosy::data::CriteoOptions>();
+  command->add_option("hash_dim", options->hash_dim, "ids are taken modulo this number")->required()->check(CLI::PositiveNumber);
+  const std::map<std::string, argosy::data::CriteoScheme> schemes = {{"span", argosy::data::CriteoScheme::span},
+                                                                     {"log1p", argosy::data::CriteoScheme::log1p}};
+  command->add_option("--scheme", options->scheme, "how numbers are scaled and ids made: span (default) or log1p")
+      ->transform(CLI::CheckedTransformer(schemes, CLI::ignore_case));
+  command->callback([options, &result] { result = report(argosy::data::criteo_to_multislot(STDIN_FILENO, STDOUT_FILENO, *options)); });
+}
+
+void add_inspect(CLI::App& app, int& result) {
+  auto* command = app.add_subcommand("inspect", "Prints the program of a saved model.");
+  auto path = std::make_shared<std::string>();
+  command->add_option("model", *path, "a folder with __model__, or the file")->required();
+  command->callback([path, &result] { result = report(inspect(*path)); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Tools around Argosy, Fleet-style training on libtorch.\n\n"
+               "  argosy criteo 100001 < part-0 > part-0.ms     what a dataset's pipe command does\n"
+               "  argosy inspect models/epoch3.model            the operators of a saved model\n");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", ARGOSY_VERSION);
+  int result = 0;
+  add_criteo(app, result);
+  add_inspect(app, result);
+  CLI11_PARSE(app, argc, argv);
+  return result;
+}

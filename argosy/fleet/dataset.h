@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "argosy/data/dataset.h"
+#include "argosy/data/in_memory_dataset.h"
+#include "argosy/data/queue_dataset.h"
+#include "argosy/graph/variable.h"
+
+namespace argosy {
+
+// What a line of a file is: MultiSlot text without more, or Criteo's.
+struct DatasetFormat {
+  std::optional<data::CriteoOptions> criteo;
+};
+inline DatasetFormat multislot() { return {}; }
+inline DatasetFormat criteo(int64_t hash_dim) { return {data::CriteoOptions{.hash_dim = hash_dim}}; }
+
+struct DatasetRequest {
+  std::vector<graph::Variable> use;  // the variables that the slots of a line feed, in order
+  std::vector<std::string> files;
+  DatasetFormat format;
+  std::string pipe_command = "cat";
+  int batch_size = 1;
+  int threads = 1;
+  int64_t max_bad_lines = 0;
+  bool drop_last = false;
+};
+
+// Streams the files; or reads them into memory first (call load_into_memory). Throw argosy::Error.
+std::unique_ptr<data::QueueDataset> make_dataset(const DatasetRequest& request);
+std::unique_ptr<data::InMemoryDataset> make_in_memory_dataset(const DatasetRequest& request);
+
+// Variables and lists of variables as one list: inputs(dense, slots, label).
+inline void append_inputs(std::vector<graph::Variable>& all, const graph::Variable& one) { all.push_back(one); }
+inline void append_inputs(std::vector<graph::Variable>& all, const std::vector<graph::Variable>& more) { all.insert(all.end(), more.begin(), more.end()); }
+template <typename... Parts>
+std::vector<graph::Variable> inputs(const Parts&... parts) {
+  std::vector<graph::Variable> all;
+  (append_inputs(all, parts), ...);
+  return all;
+}
+
+// The paths that match a shell pattern, sorted. No match is an error that names the pattern.
+std::vector<std::string> glob(const std::string& pattern);
+
+}  // namespace argosy

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "argosy/engine/executor.h"
+#include "argosy/engine/trainer.h"
+#include "argosy/graph/build.h"
+#include "argosy/graph/variable.h"
+
+namespace argosy {
+
+using engine::ExecutorOptions;
+using engine::Feed;
+using engine::Scope;
+using engine::TrainProgress;
+using engine::TrainReport;
+using engine::Value;
+using graph::Program;
+using graph::Variable;
+
+struct DatasetRunOptions {
+  std::vector<std::pair<std::string, Variable>> fetch;  // {{"auc", auc.value}}: printed as it goes, returned at the end
+  int print_period = 100;
+  int threads = 0;  // 0: as many as the dataset says
+  bool debug = false;
+  std::function<void(const TrainProgress&)> on_progress;
+  Scope* scope = nullptr;  // the global one where null
+};
+
+// Runs programs, one batch at a time or over a dataset. Throws argosy::Error.
+//
+// Thread-safe, as engine::Runner is.
+class Executor {
+ public:
+  explicit Executor(ExecutorOptions options = {}) : runner_(options) {}
+
+  std::vector<Value> run(const std::shared_ptr<Program>& program, const Feed& feed = {}, const std::vector<Variable>& fetch = {},
+                         Scope* scope = nullptr);
+
+  // One pass of training over the dataset, and one of the program's test form (see Program::clone).
+  TrainReport train_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset, const DatasetRunOptions& options = {});
+  TrainReport infer_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset, const DatasetRunOptions& options = {});
+
+  // Forgets prepared programs. Safe to call twice; a later run prepares anew.
+  void close() { runner_.clear(); }
+
+  engine::Runner& runner() { return runner_; }
+
+ private:
+  engine::Runner runner_;
+};
+
+}  // namespace argosy

@@ -1,0 +1,45 @@
+#include "argosy/fleet/model.h"
+
+#include "argosy/base/error.h"
+
+namespace argosy {
+namespace {
+
+Scope& scope_of(Scope* given) { return given != nullptr ? *given : engine::global_scope(); }
+
+std::vector<std::string> names_of(const std::vector<Variable>& variables) {
+  std::vector<std::string> names;
+  for (const Variable& variable : variables) names.push_back(variable.name());
+  return names;
+}
+
+std::vector<const graph::VarDesc*> constant(const std::vector<graph::VarDesc*>& variables) { return {variables.begin(), variables.end()}; }
+
+}  // namespace
+
+void save_inference_model(const std::string& folder, const std::vector<Variable>& feeds, const std::vector<Variable>& targets, Scope* scope) {
+  if (targets.empty()) throw Error(Status::invalid_argument("save_inference_model: name at least one target"));
+  throw_if_error(engine::save_inference_model(*targets[0].program(), names_of(feeds), names_of(targets), scope_of(scope), folder));
+}
+
+InferenceModel load_inference_model(const std::string& folder, Scope* scope) {
+  return value_or_throw(engine::load_inference_model(folder, scope_of(scope)));
+}
+
+void save_persistables(const Program& program, const std::string& folder, Scope* scope) {
+  throw_if_error(engine::save_vars(scope_of(scope), constant(program.persistables()), folder));
+}
+
+void save_params(const Program& program, const std::string& folder, Scope* scope) {
+  throw_if_error(engine::save_vars(scope_of(scope), constant(program.parameters()), folder));
+}
+
+LoadReport load_persistables(const Program& program, const std::string& folder, Scope* scope) {
+  return value_or_throw(engine::load_vars(scope_of(scope), constant(program.persistables()), folder));
+}
+
+LoadReport load_params(const Program& program, const std::string& folder, Scope* scope) {
+  return value_or_throw(engine::load_vars(scope_of(scope), constant(program.parameters()), folder));
+}
+
+}  // namespace argosy

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/status.h"
+
+namespace argosy::launch {
+
+// How a process is started. A plain value.
+struct ProcessSpec {
+  std::string name;                                // "worker 0", for messages
+  std::vector<std::string> command;                // argv; looked up on PATH
+  std::map<std::string, std::string> environment;  // on top of the launcher's own
+  std::string log;                                 // stdout and stderr go there; opened for appending
+};
+
+// How a process ended.
+struct Exit {
+  int code = 0;    // of exit(), or 128 + the signal
+  int signal = 0;  // 0 where it ended by itself
+  bool ok() const { return code == 0; }
+  std::string to_string() const;  // "exit status 3", "killed by signal 9 (Killed)"
+};
+
+// A child in a session of its own, so that a signal reaches all that it started. The destructor kills what still runs and
+// waits for it. Confined to one thread.
+class Process {
+ public:
+  static Result<Process> start(const ProcessSpec& spec);
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&&) = delete;
+  ~Process();
+
+  pid_t pid() const { return pid_; }
+  std::optional<Exit> poll();  // nullopt while it runs
+  void signal(int number);     // to its whole session; nothing where it has ended
+  // Waits until it has ended or the deadline has passed.
+  std::optional<Exit> wait(Deadline deadline);
+
+ private:
+  explicit Process(pid_t pid) : pid_(pid) {}
+
+  pid_t pid_;
+  std::optional<Exit> exit_;
+};
+
+// The last lines of a file, at most `lines`; empty where it cannot be read.
+std::string tail(const std::string& path, int lines);
+
+}  // namespace argosy::launch

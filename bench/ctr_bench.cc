@@ -1,0 +1,91 @@
+// CTR-DNN against its own matrix products, in one process and one run: each round measures every way once, so that all of
+// them meet the same noise. Prints one JSON object a line.
+//
+//   ctr_bench 'data/part-*' [ROUNDS]
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "argosy/base/clock.h"
+#include "bench/ctr_model.h"
+
+namespace argosy::bench {
+namespace {
+
+// Seconds a step of the products that forward and backward cannot do without.
+double gemm_seconds() {
+  at::NoGradGuard no_grad;
+  const std::vector<int64_t> widths = {26 * kWidth + 13, kHidden, kHidden, kHidden, 2};
+  std::vector<at::Tensor> x, w, g;
+  for (size_t i = 0; i + 1 < widths.size(); ++i) {
+    x.push_back(at::randn({kBatch, widths[i]}));
+    w.push_back(at::randn({widths[i], widths[i + 1]}));
+    g.push_back(at::randn({kBatch, widths[i + 1]}));
+  }
+  constexpr int kSteps = 40;
+  const Stopwatch watch;
+  for (int step = 0; step < kSteps; ++step) {
+    for (size_t i = 0; i < w.size(); ++i) at::mm(x[i], w[i]);
+    for (size_t i = w.size(); i-- > 0;) {
+      at::mm(x[i].t(), g[i]);
+      at::mm(g[i], w[i].t());
+    }
+  }
+  return watch.seconds() / kSteps;
+}
+
+class Trial {
+ public:
+  Trial(const std::string& files, ExecutorOptions options) : model_(make_ctr_model()), executor_(options) {
+    executor_.run(model_.startup, {}, {}, &scope_);
+    dataset_ = make_in_memory_dataset({.use = model_.inputs, .files = glob(files), .format = criteo(kRows), .batch_size = kBatch, .threads = 2});
+    throw_if_error(dataset_->load_into_memory());
+  }
+
+  TrainReport epoch(int threads) {
+    engine::TrainOptions options{.fetch = {{"auc", model_.auc.value.name()}}, .print_period = 1 << 30, .threads = threads};
+    options.print = [](std::string_view) {};
+    return value_or_throw(engine::train(executor_.runner(), *model_.main, *dataset_, options, scope_));
+  }
+
+ private:
+  CtrModel model_;
+  Scope scope_;
+  Executor executor_;
+  std::unique_ptr<data::InMemoryDataset> dataset_;
+};
+
+void print_row(int round, const char* what, double samples_per_second, double auc) {
+  std::printf("{\"round\": %d, \"what\": \"%s\", \"samples_per_second\": %.1f, \"auc\": %.5f}\n", round, what, samples_per_second, auc);
+  std::fflush(stdout);
+}
+
+double auc_of(const TrainReport& report) { return report.last_fetches[0].tensor.item<double>(); }
+
+void run(const std::string& files, int rounds) {
+  at::set_num_threads(1);
+  Trial exact(files, {}), pair(files, {}), narrow(files, {.bfloat16_matmul = true});
+  for (int round = 0; round < rounds; ++round) {
+    print_row(round, "gemm_bound", kBatch / gemm_seconds(), 0);
+    const TrainReport one = exact.epoch(1), two = pair.epoch(2), half = narrow.epoch(1);
+    print_row(round, "float32_1_thread", one.total.samples_per_second(), auc_of(one));
+    print_row(round, "float32_2_threads", two.total.samples_per_second(), auc_of(two));
+    print_row(round, "bfloat16_1_thread", half.total.samples_per_second(), auc_of(half));
+  }
+}
+
+}  // namespace
+}  // namespace argosy::bench
+
+int main(int argc, char** argv) try {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: %s 'FILES' [ROUNDS]\n", argv[0]);
+    return 2;
+  }
+  argosy::bench::run(argv[1], argc > 2 ? std::atoi(argv[2]) : 5);
+} catch (const argosy::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
