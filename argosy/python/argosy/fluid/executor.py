@@ -5,9 +5,9 @@ import numpy
 
 from argosy import _core, device
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
-from argosy.fluid import framework, lod_tensor, rate
+from argosy.fluid import framework, lod_tensor, rate, reader
 
-__all__ = ["Executor", "FetchedArray", "global_scope", "scope_guard"]
+__all__ = ["DatasetReport", "Executor", "FetchedArray", "global_scope", "scope_guard"]
 
 global_scope = _core.global_scope
 
@@ -65,6 +65,28 @@ def _feed_values(feed):
     return {name.name if isinstance(name, framework.Variable) else name: value for name, value in feed.items()}
 
 
+class DatasetReport:
+    """What a run over a dataset gave. Iterating gives the last fetched values, in the order of fetch_list."""
+
+    def __init__(self, report, names):
+        self.fetched = [_core.to_array(tensor).view(FetchedArray) for tensor in report.pop("fetched")]
+        self.names = names
+        for name, value in report.items():  # batches, samples, seconds, samples_per_second, read_seconds, compute_seconds, bad_lines
+            setattr(self, name, value)
+
+    def __iter__(self):
+        return iter(self.fetched)
+
+    def __len__(self):
+        return len(self.fetched)
+
+    def __getitem__(self, index):
+        return self.fetched[index]
+
+    def __repr__(self):
+        return f"DatasetReport({self.samples} samples in {self.seconds:.2f} s, {self.samples_per_second:.0f} samples/s)"
+
+
 class Executor:
     """Runs programs on a place. A program is prepared once for each set of names that is fed and fetched."""
 
@@ -84,6 +106,8 @@ class Executor:
         if self._closed:
             raise FailedPreconditionError("this Executor has been closed; make another one")
         program = _program_of(program)
+        if feed is None:
+            feed = reader.feed_of_readers(program)
         feed, names = _feed_values(feed), _fetch_names(fetch_list)
         if use_prune and names:
             program = program._prune(list(feed), names)
@@ -91,6 +115,32 @@ class Executor:
         rate.write(program, scope)
         tensors = self._runner.run(program, feed, names, scope)
         return [_as_numpy(tensor, name) for tensor, name in zip(tensors, names)] if return_numpy else tensors
+
+    def train_from_dataset(self, program=None, dataset=None, scope=None, thread=0, debug=False, fetch_list=None, fetch_info=None,
+                           print_period=100, progress=None):
+        """One pass over a dataset on `thread` threads (0: as many as the dataset says) that share the parameters.
+
+        Prints the fetches at the first batch, at every print_period-th and at the last, and samples/s at the end; with debug,
+        where the time went. `progress` is called a few times a second with a dict of batches, samples and seconds so far.
+        Returns a DatasetReport: the last fetched values and totals.
+        """
+        if dataset is None:
+            raise InvalidArgumentError("train_from_dataset needs a dataset, such as fluid.DatasetFactory().create_dataset('QueueDataset')")
+        program, names = _program_of(program), _fetch_names(fetch_list)
+        labels = list(fetch_info) if fetch_info else names
+        if len(labels) != len(names):
+            raise InvalidArgumentError(f"fetch_info has {len(labels)} texts for {len(names)} variables of fetch_list")
+        scope = global_scope() if scope is None else scope
+        rate.write(program, scope)
+        report = _core.train(self._runner, program, dataset._source(), list(zip(labels, names)), print_period, thread, debug, scope,
+                             lambda line: print(line, flush=True), progress)
+        return DatasetReport(report, names)
+
+    def infer_from_dataset(self, program=None, dataset=None, scope=None, thread=0, debug=False, fetch_list=None, fetch_info=None,
+                           print_period=100, progress=None):
+        """The same with the program's test form: nothing is learned."""
+        program = _program_of(program).clone(for_test=True)
+        return self.train_from_dataset(program, dataset, scope, thread, debug, fetch_list, fetch_info, print_period, progress)
 
     def close(self):
         """Forgets what was prepared. The executor cannot run any more."""

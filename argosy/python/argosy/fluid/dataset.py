@@ -1,0 +1,141 @@
+"""Dataset: files of text, read, parsed and fed by the core, several threads at a time."""
+
+__all__ = ["DatasetFactory", "DatasetBase", "InMemoryDataset", "QueueDataset"]
+
+
+class DatasetFactory:
+    """create_dataset("QueueDataset") streams files; create_dataset("InMemoryDataset") reads them into memory first."""
+
+    def create_dataset(self, datafeed_class="QueueDataset"):
+        kinds = {"QueueDataset": QueueDataset, "InMemoryDataset": InMemoryDataset}
+        if datafeed_class not in kinds:
+            raise ValueError("there is no dataset %r; choose one of %s" % (datafeed_class, ", ".join(kinds)))
+        return kinds[datafeed_class]()
+
+
+class DatasetBase:
+    """The settings of a dataset. Changes count from the next pass (or load) on."""
+
+    def __init__(self):
+        self._use_var, self._filelist = [], []
+        self._pipe_command, self._batch_size, self._threads = "cat", 1, 1
+        self._fs_name, self._fs_ugi = "", ""
+        self._max_bad_lines, self._drop_last = 0, False
+        self._criteo = None
+
+    def init(self, batch_size=1, thread_num=1, use_var=(), pipe_command="cat", input_type=0, fs_name="", fs_ugi="", download_cmd="cat"):
+        """All settings in one call, as in paddle.distributed. input_type other than 0 and download_cmd have no form here."""
+        if input_type != 0:
+            raise ValueError("input_type=%r is not supported; 0 (MultiSlot text) is" % (input_type,))
+        if download_cmd != "cat":
+            raise ValueError("download_cmd=%r is not supported; put it into pipe_command" % (download_cmd,))
+        self.set_batch_size(batch_size)
+        self.set_thread(thread_num)
+        self.set_use_var(use_var)
+        self.set_pipe_command(pipe_command)
+        self.set_hdfs_config(fs_name, fs_ugi)
+
+    def set_use_var(self, var_list):
+        """The variables that the slots of a line feed, in order."""
+        self._use_var = list(var_list)
+
+    def set_pipe_command(self, pipe_command):
+        """A shell command that turns a file on its standard input into MultiSlot text."""
+        self._pipe_command = pipe_command
+
+    def set_criteo(self, hash_dim, scheme="span"):
+        """Lines are Criteo's tab-separated text, parsed in the core: the same values as the pipe command `argosy criteo`."""
+        self._criteo = (int(hash_dim), scheme)
+
+    def set_batch_size(self, batch_size):
+        self._batch_size = int(batch_size)
+
+    def set_thread(self, thread_num):
+        self._threads = int(thread_num)
+
+    def set_filelist(self, filelist):
+        self._filelist = [str(path) for path in filelist]
+
+    def set_hdfs_config(self, fs_name, fs_ugi):
+        """How `hadoop fs` reaches files whose path begins with hdfs: or afs:."""
+        self._fs_name, self._fs_ugi = fs_name, fs_ugi
+
+    def set_max_bad_lines(self, count):
+        """So many malformed lines are skipped and counted; one more ends the run. 0: the first one does."""
+        self._max_bad_lines = int(count)
+
+    def set_drop_last(self, drop_last):
+        """Leave out a batch that is smaller than the batch size."""
+        self._drop_last = bool(drop_last)
+
+    def _options(self):
+        from argosy import _core
+        if not self._use_var:
+            raise ValueError("the dataset does not know its variables: call set_use_var")
+        return _core.DatasetOptions(self._use_var, self._filelist, self._pipe_command, self._batch_size, self._threads, self._max_bad_lines,
+                                    self._fs_name, self._fs_ugi, self._criteo, self._drop_last)
+
+    def _source(self):
+        """The core's dataset for the next pass."""
+        raise TypeError("use QueueDataset or InMemoryDataset")
+
+
+class QueueDataset(DatasetBase):
+    """Streams the files, once a pass. It cannot be shuffled: InMemoryDataset can."""
+
+    def _source(self):
+        from argosy import _core
+        return _core.QueueDataset(self._options())
+
+    def local_shuffle(self):
+        raise NotImplementedError("a QueueDataset streams its files and cannot be shuffled; use InMemoryDataset")
+
+    def global_shuffle(self, fleet=None, thread_num=12):
+        raise NotImplementedError("a QueueDataset streams its files and cannot be shuffled; use InMemoryDataset")
+
+
+class InMemoryDataset(DatasetBase):
+    """Reads the files into memory; passes and shuffles then work there."""
+
+    def __init__(self):
+        super().__init__()
+        self._loaded = None
+
+    def _memory(self, call):
+        if self._loaded is None:
+            raise RuntimeError("%s() before load_into_memory(): the dataset is empty" % call)
+        return self._loaded
+
+    def _source(self):
+        return self._memory("train_from_dataset")
+
+    def _new(self):
+        from argosy import _core
+        self._loaded = _core.InMemoryDataset(self._options())
+        return self._loaded
+
+    def load_into_memory(self):
+        self._new().load_into_memory()
+
+    def preload_into_memory(self, thread_num=None):
+        """Loads in the background; wait_preload_done() ends it and raises what went wrong."""
+        if thread_num is not None:
+            self.set_thread(thread_num)
+        self._new().preload_into_memory()
+
+    def wait_preload_done(self):
+        self._memory("wait_preload_done").wait_preload_done()
+
+    def local_shuffle(self, seed=None):
+        """A random order of this process's samples; the same one for the same seed."""
+        import random
+        self._memory("local_shuffle").local_shuffle(random.getrandbits(63) if seed is None else seed)
+
+    def get_memory_data_size(self, fleet=None):
+        """How many samples are in memory."""
+        return self._memory("get_memory_data_size").memory_data_size()
+
+    def release_memory(self):
+        if self._loaded is not None:
+            self._loaded.release_memory()
+        self._loaded = None

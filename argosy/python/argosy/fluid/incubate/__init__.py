@@ -1,0 +1,1 @@
+"""What Paddle kept under fluid.incubate: data generators and the first Fleet."""

@@ -1,0 +1,1 @@
+"""The first Fleet, as fluid has it."""

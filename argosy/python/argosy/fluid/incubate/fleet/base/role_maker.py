@@ -1,0 +1,71 @@
+"""Role makers: where a process learns who it is in its job."""
+from argosy import _core
+
+__all__ = ["Role", "RoleMakerBase", "PaddleCloudRoleMaker", "UserDefinedRoleMaker"]
+
+Role = _core.Role
+
+
+class RoleMakerBase:
+    """Tells a process its role. generate_role() finds it out, once; the queries do so by themselves."""
+
+    def __init__(self):
+        self._info = None
+
+    def _find_out(self):
+        raise TypeError("use PaddleCloudRoleMaker or UserDefinedRoleMaker")
+
+    def generate_role(self):
+        if self._info is None:
+            self._info = self._find_out()
+        return self._info
+
+    def is_worker(self):
+        return self.generate_role().role == Role.WORKER
+
+    def is_server(self):
+        return self.generate_role().role == Role.SERVER
+
+    def is_first_worker(self):
+        return self.is_worker() and self.generate_role().index == 0
+
+    def worker_index(self):
+        return self.generate_role().index
+
+    def server_index(self):
+        return self.generate_role().index
+
+    def worker_num(self):
+        return self.generate_role().worker_count
+
+    def server_num(self):
+        return len(self.generate_role().server_endpoints)
+
+    def get_trainer_endpoints(self):
+        return self.generate_role().worker_endpoints
+
+    def get_pserver_endpoints(self):
+        return self.generate_role().server_endpoints
+
+
+class PaddleCloudRoleMaker(RoleMakerBase):
+    """From the environment that launch_ps, fleetrun and PaddleCloud set."""
+
+    def __init__(self, is_collective=False):
+        super().__init__()
+        if is_collective:
+            raise NotImplementedError("PaddleCloudRoleMaker(is_collective=True): collective jobs are not there yet")
+
+    def _find_out(self):
+        return _core.paddle_cloud_role()
+
+
+class UserDefinedRoleMaker(RoleMakerBase):
+    """As the script says."""
+
+    def __init__(self, current_id=0, role=Role.WORKER, worker_num=0, server_endpoints=None, worker_endpoints=None):
+        super().__init__()
+        self._info = _core.user_defined_role(current_id, role, worker_num, list(server_endpoints or []), list(worker_endpoints or []))
+
+    def _find_out(self):
+        return self._info

@@ -1,0 +1,109 @@
+#include "argosy/data/in_memory_dataset.h"
+#include "argosy/data/queue_dataset.h"
+#include "argosy/engine/trainer.h"
+#include "argosy/python/array.h"
+#include "argosy/python/bindings.h"
+#include "argosy/python/casters.h"
+
+// Datasets, and runs over them. Everything that reads or computes releases the GIL; lines that a run prints come back to
+// Python's own print, so that they keep their place among the script's.
+namespace argosy::python {
+
+using data::BatchSource;
+using data::DatasetOptions;
+using data::InMemoryDataset;
+using data::QueueDataset;
+using engine::TrainOptions;
+using engine::TrainReport;
+
+namespace {
+
+using Release = py::call_guard<py::gil_scoped_release>;
+
+data::CriteoOptions criteo_options(int64_t hash_dim, const std::string& scheme) {
+  if (scheme != "span" && scheme != "log1p") {
+    throw Error(Status::invalid_argument("set_criteo: scheme is '{}', expected 'span' or 'log1p'", scheme));
+  }
+  return {.hash_dim = hash_dim, .scheme = scheme == "span" ? data::CriteoScheme::span : data::CriteoScheme::log1p};
+}
+
+DatasetOptions make_options(const std::vector<graph::Variable>& variables, std::vector<std::string> files, const std::string& pipe_command,
+                            int batch_size, int threads, int64_t max_bad_lines, const std::string& fs_name, const std::string& fs_ugi,
+                            const std::optional<std::pair<int64_t, std::string>>& criteo, bool drop_last) {
+  std::vector<std::string> names;
+  for (const graph::Variable& variable : variables) names.push_back(variable.name());
+  DatasetOptions options{.slots = value_or_throw(engine::slots_of(*variables.at(0).program(), names)),
+                         .pipe_command = pipe_command,
+                         .batch_size = batch_size,
+                         .threads = threads,
+                         .files = std::move(files),
+                         .max_bad_lines = max_bad_lines,
+                         .fs_name = fs_name,
+                         .fs_ugi = fs_ugi,
+                         .drop_last = drop_last};
+  if (criteo) options.criteo = criteo_options(criteo->first, criteo->second);
+  return options;
+}
+
+py::dict progress_object(const engine::TrainProgress& now) {
+  py::dict result;
+  result["batches"] = now.batches;
+  result["samples"] = now.samples;
+  result["seconds"] = now.seconds;
+  result["samples_per_second"] = now.samples_per_second();
+  result["read_seconds"] = now.read_seconds;
+  result["compute_seconds"] = now.compute_seconds;
+  return result;
+}
+
+py::dict report_object(const TrainReport& report) {
+  py::dict result = progress_object(report.total);
+  result["bad_lines"] = report.data.bad_lines;
+  py::list fetched;
+  for (const engine::Value& value : report.last_fetches) fetched.append(TensorHandle{std::make_shared<engine::Value>(value)});
+  result["fetched"] = fetched;
+  return result;
+}
+
+py::dict train(engine::Runner& runner, const graph::Program& program, BatchSource& source, const std::vector<std::pair<std::string, std::string>>& fetch,
+               int print_period, int threads, bool debug, engine::Scope& scope, const py::function& print, const py::object& progress) {
+  TrainOptions options{.fetch = fetch, .print_period = print_period, .threads = threads, .debug = debug};
+  options.print = [&print](std::string_view line) {
+    const py::gil_scoped_acquire acquire;
+    print(py::str(line.data(), line.size()));
+  };
+  if (!progress.is_none()) {
+    options.on_progress = [&progress](const engine::TrainProgress& now) {
+      const py::gil_scoped_acquire acquire;
+      progress(progress_object(now));
+    };
+  }
+  std::optional<TrainReport> report;
+  {
+    const py::gil_scoped_release release;
+    report = value_or_throw(engine::train(runner, program, source, options, scope));
+  }
+  return report_object(*report);
+}
+
+}  // namespace
+
+void bind_data(py::module_& m) {
+  py::class_<DatasetOptions>(m, "DatasetOptions", "What a dataset reads and how it cuts it into batches.")
+      .def(py::init(&make_options), py::arg("variables"), py::arg("files"), py::arg("pipe_command"), py::arg("batch_size"), py::arg("threads"),
+           py::arg("max_bad_lines"), py::arg("fs_name"), py::arg("fs_ugi"), py::arg("criteo"), py::arg("drop_last"));
+  py::class_<BatchSource>(m, "BatchSource", "Batches for trainer threads.").def("stop", &BatchSource::stop, Release());
+  py::class_<QueueDataset, BatchSource>(m, "QueueDataset", "Streams files.").def(py::init<DatasetOptions>(), py::arg("options"));
+  py::class_<InMemoryDataset, BatchSource>(m, "InMemoryDataset", "Reads files into memory first.")
+      .def(py::init<DatasetOptions>(), py::arg("options"))
+      .def("load_into_memory", [](InMemoryDataset& d) { throw_if_error(d.load_into_memory()); }, Release())
+      .def("preload_into_memory", [](InMemoryDataset& d) { throw_if_error(d.preload_into_memory()); }, Release())
+      .def("wait_preload_done", [](InMemoryDataset& d) { throw_if_error(d.wait_preload_done()); }, Release())
+      .def("local_shuffle", [](InMemoryDataset& d, uint64_t seed) { throw_if_error(d.local_shuffle(seed)); }, py::arg("seed"), Release())
+      .def("memory_data_size", &InMemoryDataset::memory_data_size)
+      .def("release_memory", [](InMemoryDataset& d) { throw_if_error(d.release_memory()); }, Release());
+  m.def("train", &train, py::arg("runner"), py::arg("program"), py::arg("source"), py::arg("fetch"), py::arg("print_period"), py::arg("threads"),
+        py::arg("debug"), py::arg("scope"), py::arg("print"), py::arg("progress"), "Runs the program once for every batch of a dataset.");
+}
+
+}  // namespace argosy::python
