@@ -65,6 +65,7 @@ class LayerTest : public testing::Test {
     const at::Tensor value = run(feed, out);
     const Variable seed = data("check_gradients.seed", std::vector<int64_t>(value.dim(), -1), out.dtype());
     feed["check_gradients.seed"] = {.tensor = at::randn(value.sizes(), value.options())};
+    const size_t operators = main_->global_block().ops().size();
     const auto grads = graph::gradients({out}, inputs, {seed});
     for (size_t i = 0; i < inputs.size(); ++i) {
       ASSERT_TRUE(grads[i]) << out.name() << " does not depend on " << inputs[i].name();
@@ -73,6 +74,7 @@ class LayerTest : public testing::Test {
       const at::Tensor expected = differences(out, feed, inputs[i]);
       EXPECT_TRUE(at::allclose(gradient, expected, 1e-5, 1e-6)) << "gradient of " << inputs[i].name() << ":\n" << gradient << "\nexpected:\n" << expected;
     }
+    while (main_->global_block().ops().size() > operators) main_->global_block().remove_op(operators);
   }
 
   std::shared_ptr<graph::Program> main_, startup_;
