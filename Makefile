@@ -10,7 +10,7 @@ PRESET_asan := asan-ubsan
 PRESET_tsan := tsan
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build unit pytest test asan tsan fuzz format lint parity clean
+.PHONY: help setup build demo unit pytest test asan tsan fuzz format lint parity clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -24,6 +24,9 @@ $(BUILD)/build.ninja: | setup
 build: setup $(BUILD)/build.ninja ## the core, the programs and the Python extension, in build/release
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
 	@tools/link_venv.sh $(BUILD)
+
+demo: build ## trains CTR-DNN on click logs that it makes, tests it and saves it
+	@$(PYTHON) tools/demo.py
 
 unit: build ## the C++ unit tests
 	@$(CTEST) --test-dir $(BUILD) --output-on-failure -j $(JOBS) --schedule-random

@@ -21,7 +21,8 @@ class Queue {
  public:
   explicit Queue(size_t capacity) : capacity_(capacity == 0 ? 1 : capacity) {}
 
-  QueueState push(T item, Deadline deadline) {
+  // Takes `item` where the result is ok, and leaves it alone otherwise.
+  QueueState push(T&& item, Deadline deadline) {
     std::unique_lock lock(mutex_);
     const bool ready = not_full_.wait_until(lock, deadline.when(), [&] { return closed_ || items_.size() < capacity_; });
     if (closed_) return QueueState::closed;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "argosy/base/thread.h"
@@ -17,6 +18,14 @@ TEST(Queue, AFullQueueMakesTheProducerWaitUntilItsDeadline) {
   Queue<int> queue(1);
   EXPECT_EQ(queue.push(1, Deadline::after_seconds(5)), QueueState::ok);
   EXPECT_EQ(queue.push(2, Deadline::after(kShort)), QueueState::timed_out);
+}
+
+TEST(Queue, AnItemThatIsNotTakenStaysWithItsOwner) {
+  Queue<std::string> queue(1);
+  std::string first = "first", second = "second";
+  ASSERT_EQ(queue.push(std::move(first), Deadline::after_seconds(5)), QueueState::ok);
+  ASSERT_EQ(queue.push(std::move(second), Deadline::after(kShort)), QueueState::timed_out);
+  EXPECT_EQ(second, "second");
 }
 
 TEST(Queue, CloseLetsConsumersDrainWhatIsLeft) {
@@ -44,7 +53,7 @@ TEST(Queue, EveryItemArrivesOnceWithSeveralProducersAndConsumers) {
     }
     for (int i = 0; i < 3; ++i) {
       producers.emplace_back("producer", [&] {
-        for (int k = 1; k <= kEach; ++k) ASSERT_EQ(queue.push(k, Deadline::after_seconds(30)), QueueState::ok);
+        for (int k = 1; k <= kEach; ++k) ASSERT_EQ(queue.push(int{k}, Deadline::after_seconds(30)), QueueState::ok);
       });
     }
     producers.clear();

@@ -25,6 +25,15 @@ Variables sorted_by_name(Variables variables) {
 
 std::string_view bytes_of(const at::Tensor& tensor) { return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()}; }
 
+// A variable's name is its file's name, and may come from a model that somebody else made: it must stay inside the folder.
+// Paddle's own names may have folders in them.
+Status check_file_name(const std::string& name) {
+  const fs::path path(name);
+  const bool climbs = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
+  if (name.empty() || path.is_absolute() || climbs) return Status::invalid_argument("variable '{}' cannot be a file in a model's folder", name);
+  return {};
+}
+
 // A tensor of the scope on its way to a file: `tensor` owns the bytes that `file` shows.
 struct Outgoing {
   at::Tensor tensor;
@@ -49,6 +58,7 @@ Status write_vars(FolderWriter& writer, const Scope& scope, const Variables& var
   for (const graph::VarDesc* variable : sorted_by_name(variables)) {
     ASSIGN_OR_RETURN(tensors.emplace_back(), outgoing(scope, *variable));
     if (!filename.empty()) continue;
+    RETURN_IF_ERROR(check_file_name(variable->name));
     const std::string_view parts[] = {tensors.back().header, tensors.back().file.bytes};
     RETURN_IF_ERROR(writer.write(variable->name, parts));
     tensors.clear();
@@ -120,6 +130,7 @@ Result<LoadReport> load_files(Scope& scope, const Variables& variables, const fs
   std::vector<Incoming> all;
   std::vector<std::string> missing;
   for (const graph::VarDesc* variable : variables) {
+    RETURN_IF_ERROR(check_file_name(variable->name));
     auto bytes = read_file(folder / variable->name);
     if (bytes.status().code() == Code::not_found) {
       missing.push_back(variable->name);

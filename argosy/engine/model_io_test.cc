@@ -98,6 +98,17 @@ TEST_F(ModelIoTest, ADamagedFileIsNamed) {
   EXPECT_NE(report.status().message().find((folder_ / "w").string()), std::string::npos) << report.status().message();
 }
 
+// A model from elsewhere may name its variables as it likes; no file outside the folder is touched.
+TEST_F(ModelIoTest, AVariableNameDoesNotLeaveTheFolder) {
+  ASSERT_TRUE(save_vars(scope_, variables(), folder_).ok());
+  for (const char* name : {"../w", "/etc/hostname", "a/../../w", ""}) {
+    const graph::VarDesc variable{.name = name, .shape = {3, 2}};
+    scope_.var(name).tensor = at::zeros({3, 2});
+    EXPECT_EQ(load_vars(scope_, {&variable}, folder_).status().code(), Code::invalid_argument) << name;
+    EXPECT_EQ(save_vars(scope_, {&variable}, folder_).code(), Code::invalid_argument) << name;
+  }
+}
+
 TEST_F(ModelIoTest, AnUninitialisedVariableCannotBeSaved) {
   Scope empty;
   const Status status = save_vars(empty, variables(), folder_);
