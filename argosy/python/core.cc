@@ -18,4 +18,6 @@ PYBIND11_MODULE(_core, m) {
 
   auto layers = m.def_submodule("layers", "The layer functions, under fluid.layers' names.");
   bind_layers_nn(layers);
+  bind_layers_math(layers);
+  bind_layers_tensor(layers);
 }
