@@ -24,5 +24,6 @@ void bind_fleet(pybind11::module_& m);
 void bind_layers_nn(pybind11::module_& layers);
 void bind_layers_math(pybind11::module_& layers);
 void bind_layers_tensor(pybind11::module_& layers);
+void bind_layers_loss(pybind11::module_& layers);
 
 }  // namespace argosy::python

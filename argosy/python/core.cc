@@ -20,4 +20,5 @@ PYBIND11_MODULE(_core, m) {
   bind_layers_nn(layers);
   bind_layers_math(layers);
   bind_layers_tensor(layers);
+  bind_layers_loss(layers);
 }
