@@ -48,27 +48,6 @@ function(argosy_room name)
   endif()
 endfunction()
 
-# argosy_program(NAME SOURCE [USES rooms…] [TORCH])
-#
-# A program of the project, in build/<preset>/bin/, with the rooms it uses whole: ops register themselves. One that needs
-# TORCH is left out of a build without it.
-function(argosy_program name source)
-  cmake_parse_arguments(program "TORCH" "" "USES" ${ARGN})
-  if(program_TORCH AND NOT ARGOSY_TORCH)
-    return()
-  endif()
-  add_executable(program_${name} "${source}")
-  target_link_libraries(program_${name} PRIVATE argosy_flags)
-  foreach(used ${program_USES})
-    target_link_libraries(program_${name} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,argosy_${used}>)
-  endforeach()
-  if(program_TORCH)
-    argosy_use_torch(program_${name})
-  endif()
-  set_target_properties(program_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
-  set_property(GLOBAL APPEND PROPERTY ARGOSY_PROGRAMS program_${name})
-endfunction()
-
 # Links libtorch and takes the one precompiled torch header.
 function(argosy_use_torch target)
   target_link_libraries(${target} PRIVATE argosy_torch)

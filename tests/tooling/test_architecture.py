@@ -23,7 +23,7 @@ def test_paths_are_told_from_other_words():
     assert paths_in(text) == {"argosy/base", "cmake/", ".ci/run", "README.md"}
 
 
-@pytest.mark.parametrize("document, least", [("ARCHITECTURE.md", 20), ("docs/adding_an_op.md", 5)])
+@pytest.mark.parametrize("document, least", [("ARCHITECTURE.md", 20), ("README.md", 5), ("docs/adding_an_op.md", 5)])
 def test_every_path_exists(root, document, least):
     named = paths_in((root / document).read_text(encoding="utf-8"))
     assert len(named) >= least
@@ -48,3 +48,14 @@ def test_the_room_table_is_the_checked_one(root, text):
 def test_the_operator_in_the_document_is_the_one_that_the_tests_build(root):
     shown = (root / "docs/adding_an_op.md").read_text(encoding="utf-8")
     assert (root / "tests/consumer/soft_cap.cc").read_text(encoding="utf-8").strip() in shown
+
+
+@pytest.mark.parametrize("language, example, blocks", [("cpp", "examples/ctr_dnn.cc", 1), ("python", "examples/ctr_dnn.py", 2)])
+def test_the_code_in_the_readme_is_from_the_examples(root, language, example, blocks):
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(rf"^```{language}\n(.*?)^```", readme, re.M | re.S)
+    source = [line.strip() for line in (root / example).read_text(encoding="utf-8").splitlines()]
+    assert len(shown) == blocks
+    for block in shown:
+        lines = [line.strip() for line in block.splitlines()]
+        assert any(source[i:i + len(lines)] == lines for i in range(len(source))), block
