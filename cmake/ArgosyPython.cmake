@@ -16,7 +16,11 @@ function(argosy_extension name)
   foreach(room ${rooms})
     target_link_libraries(${name} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,argosy_${room}>)
   endforeach()
-  argosy_use_torch(${name})
+  # Its own precompiled header: pybind11's templates are what these files cost, not torch's.
+  target_link_libraries(${name} PRIVATE argosy_torch)
+  set_property(TARGET ${name} APPEND PROPERTY BUILD_RPATH "${ARGOSY_TORCH_LIB}")
+  target_compile_options(${name} PRIVATE -fpch-preprocess)
+  target_precompile_headers(${name} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/python_pch.h")
   target_link_libraries(${name} PRIVATE argosy_flags "${ARGOSY_TORCH_LIB}/libtorch_python.so")
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/argosy"
                                            INSTALL_RPATH "$ORIGIN/../torch/lib")
