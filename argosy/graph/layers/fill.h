@@ -38,7 +38,8 @@ Variable create_global_var(std::vector<int64_t> shape, double value, DType dtype
 // An empty variable, for the `out` of other functions.
 Variable create_tensor(DType dtype, const std::string& name = "", bool persistable = false);
 
-// A counter that is `begin` in the first run of the program and grows by `step` in each; one for each name.
+// A counter that grows by `step` at the beginning of each run, from begin - 1: with a step of 1 the first run sees `begin`. One
+// for each name.
 Variable autoincreased_step_counter(const std::string& counter_name = "@STEP_COUNTER@", int64_t begin = 1, int64_t step = 1);
 
 struct FillOptions {
