@@ -54,8 +54,10 @@ const std::vector<Unary> kUnary = {
     {"gelu_approximate", [](auto& x) { return L::gelu(x, true); },
      [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }, -3, 3, "gelu"},
     {"swish", [](auto& x) { return L::swish(x, 0.5f); }, [](double x) { return x * sigmoid(0.5 * x); }},
-    {"hard_sigmoid", [](auto& x) { return L::hard_sigmoid(x, 0.25f, 0.5f); }, [](double x) { return limit(0.25 * x + 0.5, 0, 1); }},
-    {"hard_swish", [](auto& x) { return L::hard_swish(x, 4.0f, 2.0f, 1.0f); }, [](double x) { return x * limit(x + 1, 0, 4) / 2; }},
+    {"hard_sigmoid", [](auto& x) { return L::hard_sigmoid(x, 0.25f, 0.5f); },
+     [](double x) { return limit(0.25 * x + 0.5, 0, 1); }},
+    {"hard_swish", [](auto& x) { return L::hard_swish(x, 4.0f, 2.0f, 1.0f); },
+     [](double x) { return x * limit(x + 1, 0, 4) / 2; }},
     {"pow", [](auto& x) { return L::pow(x, 3.0f); }, [](double x) { return x * x * x; }},
 };
 
@@ -71,7 +73,8 @@ std::vector<Case> unary_cases() {
                      .expected =
                          [formula](auto& in) {
                            at::Tensor out = in[0].clone();
-                           for (int64_t i = 0; i < out.numel(); ++i) out.view(-1)[i] = formula(in[0].view(-1)[i].template item<double>());
+                           for (int64_t i = 0; i < out.numel(); ++i)
+                             out.view(-1)[i] = formula(in[0].view(-1)[i].template item<double>());
                            return out;
                          },
                      .out_name = unary.op + "_0.tmp_0",

@@ -26,7 +26,8 @@ std::vector<int64_t> integers(const OpContext& op, const NumberSlots& slots) {
   std::vector<int64_t> values;
   for (size_t i = 0; i < op.input_count(slots.list); ++i) {
     const at::Tensor& value = op.tensor(slots.list, i);
-    if (value.numel() != 1) op.fail("variable '{}' (input '{}') has {} values, expected 1", op.input_name(slots.list, i), slots.list, value.numel());
+    if (value.numel() != 1)
+      op.fail("variable '{}' (input '{}') has {} values, expected 1", op.input_name(slots.list, i), slots.list, value.numel());
     values.push_back(value.item().toLong());
   }
   return values;
@@ -38,7 +39,8 @@ int64_t integer(const OpContext& op, std::string_view attribute, std::string_vie
     return op.attr<int32_t>(attribute);
   }
   const at::Tensor& value = op.tensor(tensor);
-  if (value.numel() != 1) op.fail("variable '{}' (input '{}') has {} values, expected 1", op.input_name(tensor), tensor, value.numel());
+  if (value.numel() != 1)
+    op.fail("variable '{}' (input '{}') has {} values, expected 1", op.input_name(tensor), tensor, value.numel());
   return value.item().toLong();
 }
 
@@ -69,7 +71,8 @@ void check_indices(const OpContext& op, std::string_view slot, int64_t size, con
   const int64_t found = low.item().toLong() < 0 ? low.item().toLong() : high.item().toLong();
   if (found >= 0 && found < size) return;
   const int64_t position = indices.flatten().eq(found).nonzero()[0].item().toLong();
-  op.fail("variable '{}': index {} at position {} is outside {}, which has {} entries", op.input_name(slot), found, position, of, size);
+  op.fail("variable '{}': index {} at position {} is outside {}, which has {} entries", op.input_name(slot), found, position, of,
+          size);
 }
 
 int64_t product(const std::vector<int64_t>& sizes, size_t begin, size_t end) {

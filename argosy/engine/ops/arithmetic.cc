@@ -17,12 +17,15 @@ double number(const OpContext& op, const char* attribute, const char* tensor) {
   return op.has_input(tensor) ? op.tensor(tensor).item().toDouble() : static_cast<double>(op.attr<float>(attribute));
 }
 
-ARGOSY_OP("scale", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const at::Scalar factor = scalar_like(x.tensor, number(op, "scale", "ScaleTensor")), bias = scalar_like(x.tensor, op.attr<float>("bias"));
-  at::Tensor out = op.attr<bool>("bias_after_scale") ? at::add(at::mul(x.tensor, factor), bias) : at::mul(at::add(x.tensor, bias), factor);
-  op.set_output("Out", std::move(out), x.lod);
-})
+ARGOSY_OP("scale",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const at::Scalar factor = scalar_like(x.tensor, number(op, "scale", "ScaleTensor")),
+                             bias = scalar_like(x.tensor, op.attr<float>("bias"));
+            at::Tensor out = op.attr<bool>("bias_after_scale") ? at::add(at::mul(x.tensor, factor), bias)
+                                                               : at::mul(at::add(x.tensor, bias), factor);
+            op.set_output("Out", std::move(out), x.lod);
+          })
     .doc("scale * x + bias, or scale * (x + bias).")
     .input("X", "any shape")
     .optional_input("ScaleTensor", "the factor, where the program computes it; takes no gradient")
@@ -32,11 +35,13 @@ ARGOSY_OP("scale", [](const OpContext& op) {
     .attr("bias_after_scale", true, "add after multiplying")
     .infer_shape(graph::same_shape_as_x);
 
-ARGOSY_OP("sum", [](const OpContext& op) {
-  at::Tensor total = op.tensor("X");
-  for (size_t i = 1; i < op.input_count("X"); ++i) total = i == 1 ? at::add(total, op.tensor("X", i)) : total.add_(op.tensor("X", i));
-  op.set_output("Out", op.input_count("X") == 1 ? total.clone() : std::move(total), op.input("X").lod);
-})
+ARGOSY_OP("sum",
+          [](const OpContext& op) {
+            at::Tensor total = op.tensor("X");
+            for (size_t i = 1; i < op.input_count("X"); ++i)
+              total = i == 1 ? at::add(total, op.tensor("X", i)) : total.add_(op.tensor("X", i));
+            op.set_output("Out", op.input_count("X") == 1 ? total.clone() : std::move(total), op.input("X").lod);
+          })
     .doc("Tensors of one shape, added up.")
     .input_list("X", "tensors of one shape")
     .output("Out", "their sum")
@@ -50,8 +55,8 @@ ARGOSY_OP("sum", [](const OpContext& op) {
           fits = next.shape[k] < 0 || next.shape[k] == out.shape[k];
         }
         if (!fits) {
-          return Status::invalid_argument("variable '{}' {} cannot be added to variable '{}' {}", next.name, graph::shape_to_string(next.shape),
-                                          out.name, graph::shape_to_string(out.shape));
+          return Status::invalid_argument("variable '{}' {} cannot be added to variable '{}' {}", next.name,
+                                          graph::shape_to_string(next.shape), out.name, graph::shape_to_string(out.shape));
         }
       }
       context.set_output_like("Out", out);
@@ -59,13 +64,17 @@ ARGOSY_OP("sum", [](const OpContext& op) {
     });
 
 // No gradient at the bounds themselves.
-ARGOSY_OP("clip", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const double low = number(op, "min", "Min"), high = number(op, "max", "Max");
-  if (low > high) op.fail("min {} is above max {}", low, high);
-  const bool whole = at::isIntegralType(x.tensor.scalar_type(), true);
-  op.set_output("Out", whole ? at::clamp(x.tensor, static_cast<int64_t>(low), static_cast<int64_t>(high)) : at::hardtanh(x.tensor, low, high), x.lod);
-})
+ARGOSY_OP("clip",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const double low = number(op, "min", "Min"), high = number(op, "max", "Max");
+            if (low > high) op.fail("min {} is above max {}", low, high);
+            const bool whole = at::isIntegralType(x.tensor.scalar_type(), true);
+            op.set_output("Out",
+                          whole ? at::clamp(x.tensor, static_cast<int64_t>(low), static_cast<int64_t>(high))
+                                : at::hardtanh(x.tensor, low, high),
+                          x.lod);
+          })
     .doc("Values limited to [min, max].")
     .input("X", "any shape")
     .optional_input("Min", "the lower limit, where the program computes it")
@@ -75,25 +84,28 @@ ARGOSY_OP("clip", [](const OpContext& op) {
     .attr("max", 0.0f, "the upper limit")
     .infer_shape(graph::same_shape_as_x);
 
-ARGOSY_OP("clip_by_norm", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const double limit = op.attr<float>("max_norm");
-  if (!(limit > 0)) op.fail("attribute 'max_norm' is {}, expected a number above 0", limit);
-  const at::Tensor norm = at::square(x.tensor).sum().sqrt();
-  op.set_output("Out", norm.item().toDouble() > limit ? x.tensor * (limit / norm) : x.tensor.clone(), x.lod);
-})
+ARGOSY_OP("clip_by_norm",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const double limit = op.attr<float>("max_norm");
+            if (!(limit > 0)) op.fail("attribute 'max_norm' is {}, expected a number above 0", limit);
+            const at::Tensor norm = at::square(x.tensor).sum().sqrt();
+            op.set_output("Out", norm.item().toDouble() > limit ? x.tensor * (limit / norm) : x.tensor.clone(), x.lod);
+          })
     .doc("X, made shorter where its Euclidean norm is above a limit.")
     .input("X", "any shape")
     .output("Out", "like X")
     .attr("max_norm", 1.0f, "the limit")
     .infer_shape(graph::same_shape_as_x);
 
-ARGOSY_OP("norm", [](const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
-  const at::Tensor norm = at::sqrt(at::square(x).sum(op.attr<int32_t>("axis"), true) + static_cast<double>(op.attr<float>("epsilon")));
-  op.set_output("Norm", norm);
-  op.set_output("Out", x / norm);
-})
+ARGOSY_OP("norm",
+          [](const OpContext& op) {
+            const at::Tensor& x = op.tensor("X");
+            const at::Tensor norm =
+                at::sqrt(at::square(x).sum(op.attr<int32_t>("axis"), true) + static_cast<double>(op.attr<float>("epsilon")));
+            op.set_output("Norm", norm);
+            op.set_output("Out", x / norm);
+          })
     .doc("X divided by its Euclidean norm along an axis.")
     .input("X", "any shape")
     .output("Out", "like X")
@@ -110,17 +122,18 @@ ARGOSY_OP("norm", [](const OpContext& op) {
       return {};
     });
 
-ARGOSY_OP("cumsum", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const bool flat = op.attr<bool>("flatten");
-  const int64_t axis = flat ? 0 : op.attr<int32_t>("axis");
-  const at::Tensor values = flat ? x.tensor.flatten() : x.tensor;
-  const bool backwards = op.attr<bool>("reverse");
-  const at::Tensor in_order = backwards ? values.flip(axis) : values;
-  at::Tensor out = at::cumsum(in_order, axis, in_order.scalar_type());
-  if (op.attr<bool>("exclusive")) out = out - in_order;
-  op.set_output("Out", backwards ? out.flip(axis) : std::move(out), flat ? nullptr : x.lod);
-})
+ARGOSY_OP("cumsum",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const bool flat = op.attr<bool>("flatten");
+            const int64_t axis = flat ? 0 : op.attr<int32_t>("axis");
+            const at::Tensor values = flat ? x.tensor.flatten() : x.tensor;
+            const bool backwards = op.attr<bool>("reverse");
+            const at::Tensor in_order = backwards ? values.flip(axis) : values;
+            at::Tensor out = at::cumsum(in_order, axis, in_order.scalar_type());
+            if (op.attr<bool>("exclusive")) out = out - in_order;
+            op.set_output("Out", backwards ? out.flip(axis) : std::move(out), flat ? nullptr : x.lod);
+          })
     .doc("Running sums along an axis.")
     .input("X", "any shape")
     .output("Out", "like X")
@@ -140,15 +153,19 @@ ARGOSY_OP("cumsum", [](const OpContext& op) {
     });
 
 // In place where X and Out are one variable: a counter that threads share is one number in memory.
-ARGOSY_OP("increment", [](const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
-  if (x.numel() != 1) op.fail("variable '{}' has {} elements, expected 1", op.input_name("X"), x.numel());
-  const at::Tensor sum = at::add(x, scalar_like(x, op.attr<float>("step")));
-  const bool in_place = op.instruction().find_input("X")->values == op.instruction().find_output("Out")->values;
-  const bool kept = op.frame().program().values()[static_cast<size_t>(op.instruction().find_output("Out")->values[0])].persistable;
-  if (in_place && kept) op.write_output("Out", sum);
-  else op.set_output("Out", sum, op.input("X").lod);
-})
+ARGOSY_OP("increment",
+          [](const OpContext& op) {
+            const at::Tensor& x = op.tensor("X");
+            if (x.numel() != 1) op.fail("variable '{}' has {} elements, expected 1", op.input_name("X"), x.numel());
+            const at::Tensor sum = at::add(x, scalar_like(x, op.attr<float>("step")));
+            const bool in_place = op.instruction().find_input("X")->values == op.instruction().find_output("Out")->values;
+            const bool kept =
+                op.frame().program().values()[static_cast<size_t>(op.instruction().find_output("Out")->values[0])].persistable;
+            if (in_place && kept)
+              op.write_output("Out", sum);
+            else
+              op.set_output("Out", sum, op.input("X").lod);
+          })
     .doc("A one-element tensor plus a number.")
     .input("X", "one element")
     .output("Out", "may be X itself")
@@ -156,7 +173,8 @@ ARGOSY_OP("increment", [](const OpContext& op) {
     .infer_shape([](graph::ShapeContext& context) -> Status {
       const auto& x = context.input("X");
       if (product(x.shape, 0, x.shape.size()) != 1) {
-        return Status::invalid_argument("variable '{}' has shape {}, expected one element", x.name, graph::shape_to_string(x.shape));
+        return Status::invalid_argument("variable '{}' has shape {}, expected one element", x.name,
+                                        graph::shape_to_string(x.shape));
       }
       context.set_output_like("Out", x);
       return {};

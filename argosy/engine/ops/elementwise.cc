@@ -54,7 +54,9 @@ OpRegistration described(OpRegistration op, const char* text, graph::ShapeRule r
 }
 
 OpRegistration compared(OpRegistration op, const char* text) {
-  return described(std::move(op), text, infer_comparison).attr("force_cpu", false, "no effect: there is one device").no_gradient();
+  return described(std::move(op), text, infer_comparison)
+      .attr("force_cpu", false, "no effect: there is one device")
+      .no_gradient();
 }
 
 at::Tensor add(const at::Tensor& x, const at::Tensor& y) { return at::add(x, y); }

@@ -41,14 +41,16 @@ Status infer_repeat(ShapeContext& context, const NumberSlots& slots) {
 Status infer_to_shape(ShapeContext& context, Shape shape) {
   const auto& x = context.input("X");
   if (shape.size() < x.shape.size()) {
-    return Status::invalid_argument("variable '{}' {} has more dimensions than {}", x.name, graph::shape_to_string(x.shape), graph::shape_to_string(shape));
+    return Status::invalid_argument("variable '{}' {} has more dimensions than {}", x.name, graph::shape_to_string(x.shape),
+                                    graph::shape_to_string(shape));
   }
   const size_t more = shape.size() - x.shape.size();
   for (size_t i = more; i < shape.size(); ++i) {
     const int64_t size = x.shape[i - more];
     if (shape[i] == -1) shape[i] = size == 1 ? -1 : size;
     if (size > 1 && shape[i] > 0 && shape[i] != size) {
-      return Status::invalid_argument("variable '{}' {} cannot be expanded to {}", x.name, graph::shape_to_string(x.shape), graph::shape_to_string(shape));
+      return Status::invalid_argument("variable '{}' {} cannot be expanded to {}", x.name, graph::shape_to_string(x.shape),
+                                      graph::shape_to_string(shape));
     }
   }
   const bool same_rows = more == 0 && !shape.empty() && shape[0] == x.shape[0];
@@ -86,18 +88,19 @@ ARGOSY_OP("tile", [](const OpContext& op) { repeat(op, integers(op, kRepeats)); 
     .attr("repeat_times", std::vector<int32_t>{}, "how often, for the last dimensions")
     .infer_shape([](ShapeContext& context) { return infer_repeat(context, kRepeats); });
 
-ARGOSY_OP("expand_as", [](const OpContext& op) {
-  const at::Tensor &x = op.tensor("X"), &target = op.tensor("target_tensor");
-  Shape times;
-  for (int64_t i = 0; i < x.dim(); ++i) {
-    if (target.dim() != x.dim() || x.size(i) == 0 || target.size(i) % x.size(i) != 0) {
-      op.fail("variable '{}' {} cannot be repeated to fill {}", op.input_name("X"), graph::shape_to_string(x.sizes().vec()),
-              graph::shape_to_string(target.sizes().vec()));
-    }
-    times.push_back(target.size(i) / x.size(i));
-  }
-  op.set_output("Out", x.repeat(times));
-})
+ARGOSY_OP("expand_as",
+          [](const OpContext& op) {
+            const at::Tensor &x = op.tensor("X"), &target = op.tensor("target_tensor");
+            Shape times;
+            for (int64_t i = 0; i < x.dim(); ++i) {
+              if (target.dim() != x.dim() || x.size(i) == 0 || target.size(i) % x.size(i) != 0) {
+                op.fail("variable '{}' {} cannot be repeated to fill {}", op.input_name("X"),
+                        graph::shape_to_string(x.sizes().vec()), graph::shape_to_string(target.sizes().vec()));
+              }
+              times.push_back(target.size(i) / x.size(i));
+            }
+            op.set_output("Out", x.repeat(times));
+          })
     .doc("X repeated until it is as large as another tensor.")
     .input("X", "any shape")
     .input("target_tensor", "its sizes are multiples of X's")
@@ -114,20 +117,21 @@ ARGOSY_OP("expand_v2", [](const OpContext& op) { set_expanded(op, op.tensor("X")
     .optional_input_list("expand_shapes_tensor", "the same, one variable a dimension")
     .output("Out", "the broadcast tensor")
     .attr("shape", std::vector<int32_t>{}, "the shape; -1: as in X")
-    .infer_shape([](ShapeContext& context) {
-      return infer_to_shape(context, integers_at_build(context, kShape));
-    });
+    .infer_shape([](ShapeContext& context) { return infer_to_shape(context, integers_at_build(context, kShape)); });
 
-ARGOSY_OP("expand_as_v2", [](const OpContext& op) {
-  set_expanded(op, op.tensor("X").expand(op.has_input("Y") ? op.tensor("Y").sizes().vec() : integer_list(op.desc(), "target_shape")));
-})
+ARGOSY_OP("expand_as_v2",
+          [](const OpContext& op) {
+            set_expanded(op, op.tensor("X").expand(op.has_input("Y") ? op.tensor("Y").sizes().vec()
+                                                                     : integer_list(op.desc(), "target_shape")));
+          })
     .doc("X broadcast to the shape of another tensor.")
     .input("X", "any shape")
     .optional_input("Y", "has the shape")
     .output("Out", "the broadcast tensor")
     .attr("target_shape", std::vector<int32_t>{}, "the shape where there is no Y")
     .infer_shape([](ShapeContext& context) {
-      return infer_to_shape(context, context.has_input("Y") ? context.input("Y").shape : integer_list(context.op(), "target_shape"));
+      return infer_to_shape(context,
+                            context.has_input("Y") ? context.input("Y").shape : integer_list(context.op(), "target_shape"));
     });
 
 }  // namespace

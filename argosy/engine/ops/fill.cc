@@ -44,7 +44,8 @@ std::vector<int64_t> batch_size_like(const OpContext& op, bool sequences) {
   const auto in = static_cast<size_t>(op.attr<int32_t>("input_dim_idx"));
   const auto out = static_cast<size_t>(op.attr<int32_t>("output_dim_idx"));
   const at::Tensor& input = op.tensor("Input");
-  if (out >= shape.size() || in >= static_cast<size_t>(input.dim())) op.fail("input_dim_idx {} or output_dim_idx {} is outside the shape", in, out);
+  if (out >= shape.size() || in >= static_cast<size_t>(input.dim()))
+    op.fail("input_dim_idx {} or output_dim_idx {} is outside the shape", in, out);
   const bool count = sequences && in == 0 && op.input("Input").lod != nullptr;
   shape[out] = count ? static_cast<int64_t>(op.offsets("Input").size()) - 1 : input.size(static_cast<int64_t>(in));
   return shape;
@@ -56,8 +57,8 @@ Status infer_batch_size_like(ShapeContext& context) {
   const auto out = static_cast<size_t>(context.attribute<int32_t>("output_dim_idx"));
   const auto& input = context.input("Input").shape;
   if (out >= shape.size() || in >= input.size()) {
-    return Status::invalid_argument("input_dim_idx {} or output_dim_idx {} is outside {} and {}", in, out, graph::shape_to_string(input),
-                                    graph::shape_to_string(shape));
+    return Status::invalid_argument("input_dim_idx {} or output_dim_idx {} is outside {} and {}", in, out,
+                                    graph::shape_to_string(input), graph::shape_to_string(shape));
   }
   shape[out] = input[in];
   context.set_output("Out", std::move(shape), context.dtype_attribute("dtype", DType::float32));
@@ -79,9 +80,8 @@ at::Tensor truncated_normal(const OpContext& op, at::IntArrayRef shape) {
   return (standard * op.attr<float>("std") + op.attr<float>("mean")).to(options_of(op));
 }
 
-ARGOSY_OP("fill_constant", [](const OpContext& op) {
-  op.set_output("Out", at::full(shape_of(op), constant_of(op), options_of(op)));
-})
+ARGOSY_OP("fill_constant",
+          [](const OpContext& op) { op.set_output("Out", at::full(shape_of(op), constant_of(op), options_of(op))); })
     .doc("A tensor of one value.")
     .optional_input("ValueTensor", "the value, where the program computes it")
     .optional_input("ShapeTensor", "the shape, where the program computes it")
@@ -95,9 +95,8 @@ ARGOSY_OP("fill_constant", [](const OpContext& op) {
     .infer_shape(shape_from_attributes)
     .no_gradient();
 
-ARGOSY_OP("fill_constant_batch_size_like", [](const OpContext& op) {
-  op.set_output("Out", at::full(batch_size_like(op, true), constant_of(op), options_of(op)));
-})
+ARGOSY_OP("fill_constant_batch_size_like",
+          [](const OpContext& op) { op.set_output("Out", at::full(batch_size_like(op, true), constant_of(op), options_of(op))); })
     .doc("A tensor of one value whose batch dimension is that of Input.")
     .input("Input", "gives the batch size")
     .output("Out", "the tensor")
@@ -124,7 +123,8 @@ ARGOSY_OP("uniform_random", [](const OpContext& op) { op.set_output("Out", unifo
     .infer_shape(shape_from_attributes)
     .no_gradient();
 
-ARGOSY_OP("uniform_random_batch_size_like", [](const OpContext& op) { op.set_output("Out", uniform(op, batch_size_like(op, false))); })
+ARGOSY_OP("uniform_random_batch_size_like",
+          [](const OpContext& op) { op.set_output("Out", uniform(op, batch_size_like(op, false))); })
     .doc("Uniform random numbers; the batch dimension is that of Input.")
     .input("Input", "gives the batch size")
     .output("Out", "the tensor")
@@ -138,11 +138,12 @@ ARGOSY_OP("uniform_random_batch_size_like", [](const OpContext& op) { op.set_out
     .infer_shape(infer_batch_size_like)
     .no_gradient();
 
-ARGOSY_OP("gaussian_random", [](const OpContext& op) {
-  const double mean = op.attr<float>("mean"), deviation = op.attr<float>("std");
-  at::Tensor out = at::empty(shape_of(op), options_of(op));
-  op.set_output("Out", out.normal_(mean, deviation, op.generator(op.attr<int32_t>("seed"))));
-})
+ARGOSY_OP("gaussian_random",
+          [](const OpContext& op) {
+            const double mean = op.attr<float>("mean"), deviation = op.attr<float>("std");
+            at::Tensor out = at::empty(shape_of(op), options_of(op));
+            op.set_output("Out", out.normal_(mean, deviation, op.generator(op.attr<int32_t>("seed"))));
+          })
     .doc("Normal random numbers.")
     .optional_input("ShapeTensor", "the shape, where the program computes it")
     .optional_input_list("ShapeTensorList", "the same, one variable a dimension")
@@ -179,10 +180,11 @@ at::Tensor given_values(const OpContext& op, DType dtype) {
   }
 }
 
-ARGOSY_OP("assign_value", [](const OpContext& op) {
-  const DType dtype = op.dtype_attr("dtype");
-  op.set_output("Out", given_values(op, dtype).to(scalar_type(dtype)).reshape(shape_of(op)));
-})
+ARGOSY_OP("assign_value",
+          [](const OpContext& op) {
+            const DType dtype = op.dtype_attr("dtype");
+            op.set_output("Out", given_values(op, dtype).to(scalar_type(dtype)).reshape(shape_of(op)));
+          })
     .doc("A tensor of given values.")
     .output("Out", "the tensor")
     .attr("shape", std::vector<int32_t>{}, "its shape")

@@ -49,7 +49,8 @@ Status infer_gather(ShapeContext& context, int64_t along) {
   const auto &x = context.input("X"), &index = context.input("Index");
   ASSIGN_OR_RETURN(const size_t axis, axis_in(x, along));
   if (index.shape.size() > 2 || (index.shape.size() == 2 && index.shape[1] != 1)) {
-    return Status::invalid_argument("variable '{}' has shape {}, expected [n] or [n, 1]", index.name, graph::shape_to_string(index.shape));
+    return Status::invalid_argument("variable '{}' has shape {}, expected [n] or [n, 1]", index.name,
+                                    graph::shape_to_string(index.shape));
   }
   Shape shape = x.shape;
   shape[axis] = index.shape.empty() ? 1 : index.shape[0];
@@ -71,11 +72,12 @@ ARGOSY_OP("gather", gather)
       return {};
     });
 
-ARGOSY_OP("index_select", [](const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
-  const int64_t axis = at::maybe_wrap_dim(op.attr<int32_t>("dim"), x.dim());
-  op.set_output("Out", at::index_select(x, axis, flat_index(op, "Index", x, axis)));
-})
+ARGOSY_OP("index_select",
+          [](const OpContext& op) {
+            const at::Tensor& x = op.tensor("X");
+            const int64_t axis = at::maybe_wrap_dim(op.attr<int32_t>("dim"), x.dim());
+            op.set_output("Out", at::index_select(x, axis, flat_index(op, "Index", x, axis)));
+          })
     .doc("Entries along an axis, by index; gradients of an index that occurs more than once add up.")
     .input("X", "any shape")
     .input("Index", "whole numbers")
@@ -83,15 +85,18 @@ ARGOSY_OP("index_select", [](const OpContext& op) {
     .attr("dim", 0, "the axis")
     .infer_shape([](ShapeContext& context) { return infer_gather(context, context.attribute<int32_t>("dim")); });
 
-ARGOSY_OP("gather_nd", [](const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
-  const at::Tensor index = op.tensor("Index").to(at::kLong);
-  const int64_t depth = index.dim() == 0 ? 0 : index.size(-1);
-  if (depth < 1 || depth > x.dim()) op.fail("variable '{}' names {} dimensions of '{}', which has {}", op.input_name("Index"), depth, op.input_name("X"), x.dim());
-  c10::List<std::optional<at::Tensor>> positions;
-  for (int64_t i = 0; i < depth; ++i) positions.push_back(index.select(-1, i));
-  op.set_output("Out", at::index(x, positions), op.input("Index").lod);
-})
+ARGOSY_OP("gather_nd",
+          [](const OpContext& op) {
+            const at::Tensor& x = op.tensor("X");
+            const at::Tensor index = op.tensor("Index").to(at::kLong);
+            const int64_t depth = index.dim() == 0 ? 0 : index.size(-1);
+            if (depth < 1 || depth > x.dim())
+              op.fail("variable '{}' names {} dimensions of '{}', which has {}", op.input_name("Index"), depth,
+                      op.input_name("X"), x.dim());
+            c10::List<std::optional<at::Tensor>> positions;
+            for (int64_t i = 0; i < depth; ++i) positions.push_back(index.select(-1, i));
+            op.set_output("Out", at::index(x, positions), op.input("Index").lod);
+          })
     .doc("Entries by position: the last dimension of Index names the first dimensions of X.")
     .input("X", "any shape")
     .input("Index", "whole numbers, [..., k]")
@@ -99,8 +104,8 @@ ARGOSY_OP("gather_nd", [](const OpContext& op) {
     .infer_shape([](ShapeContext& context) -> Status {
       const auto &x = context.input("X"), &index = context.input("Index");
       if (index.shape.empty() || index.shape.back() < 1 || index.shape.back() > static_cast<int64_t>(x.shape.size())) {
-        return Status::invalid_argument("the last dimension of variable '{}' {} must name 1 to {} dimensions of variable '{}'", index.name,
-                                        graph::shape_to_string(index.shape), x.shape.size(), x.name);
+        return Status::invalid_argument("the last dimension of variable '{}' {} must name 1 to {} dimensions of variable '{}'",
+                                        index.name, graph::shape_to_string(index.shape), x.shape.size(), x.name);
       }
       Shape shape(index.shape.begin(), index.shape.end() - 1);
       shape.insert(shape.end(), x.shape.begin() + index.shape.back(), x.shape.end());
@@ -108,12 +113,14 @@ ARGOSY_OP("gather_nd", [](const OpContext& op) {
       return {};
     });
 
-ARGOSY_OP("scatter", [](const OpContext& op) {
-  const at::Tensor &x = op.tensor("X"), &updates = op.tensor("Updates");
-  check_indices(op, "Ids", x.size(0), fmt::format("dimension 0 of variable '{}'", op.input_name("X")));
-  const at::Tensor ids = op.tensor("Ids").flatten().to(at::kLong);
-  op.set_output("Out", op.attr<bool>("overwrite") ? at::index_put(x, {ids}, updates) : at::index_add(at::index_fill(x, 0, ids, 0), 0, ids, updates));
-})
+ARGOSY_OP("scatter",
+          [](const OpContext& op) {
+            const at::Tensor &x = op.tensor("X"), &updates = op.tensor("Updates");
+            check_indices(op, "Ids", x.size(0), fmt::format("dimension 0 of variable '{}'", op.input_name("X")));
+            const at::Tensor ids = op.tensor("Ids").flatten().to(at::kLong);
+            op.set_output("Out", op.attr<bool>("overwrite") ? at::index_put(x, {ids}, updates)
+                                                            : at::index_add(at::index_fill(x, 0, ids, 0), 0, ids, updates));
+          })
     .doc("X with some rows replaced.")
     .input("X", "any shape")
     .input("Ids", "which rows")
@@ -122,8 +129,10 @@ ARGOSY_OP("scatter", [](const OpContext& op) {
     .attr("overwrite", true, "false: rows for the same id add up; true: an id occurs once")
     .infer_shape([](ShapeContext& context) -> Status {
       const auto &x = context.input("X"), &ids = context.input("Ids"), &updates = context.input("Updates");
-      if (!ids.shape.empty() && !updates.shape.empty() && ids.shape[0] >= 0 && updates.shape[0] >= 0 && ids.shape[0] != updates.shape[0]) {
-        return Status::invalid_argument("variable '{}' has {} ids for the {} rows of variable '{}'", ids.name, ids.shape[0], updates.shape[0], updates.name);
+      if (!ids.shape.empty() && !updates.shape.empty() && ids.shape[0] >= 0 && updates.shape[0] >= 0 &&
+          ids.shape[0] != updates.shape[0]) {
+        return Status::invalid_argument("variable '{}' has {} ids for the {} rows of variable '{}'", ids.name, ids.shape[0],
+                                        updates.shape[0], updates.name);
       }
       context.set_output("Out", x.shape, x.dtype);
       return {};
@@ -134,7 +143,8 @@ void one_hot(const OpContext& op, bool drops_last) {
   const Value& x = op.input("X");
   const int64_t depth = integer(op, "depth", "depth_tensor");
   if (depth < 1) op.fail("depth is {}, expected 1 or more", depth);
-  if (drops_last && (x.tensor.dim() == 0 || x.tensor.size(-1) != 1)) op.fail("variable '{}': the last dimension must have size 1", op.input_name("X"));
+  if (drops_last && (x.tensor.dim() == 0 || x.tensor.size(-1) != 1))
+    op.fail("variable '{}': the last dimension must have size 1", op.input_name("X"));
   if (!op.attr<bool>("allow_out_of_range")) check_indices(op, "X", depth, "the depth");
   const at::Tensor ids = (drops_last ? x.tensor.squeeze(-1) : x.tensor).to(at::kLong).unsqueeze(-1);
   op.set_output("Out", ids.eq(at::arange(depth)).to(scalar_type(op.dtype_attr("dtype"))), x.lod);
@@ -144,7 +154,8 @@ Status infer_one_hot(ShapeContext& context, bool drops_last) {
   const auto& x = context.input("X");
   Shape shape = x.shape;
   if (drops_last && (shape.empty() || (shape.back() != 1 && shape.back() != -1))) {
-    return Status::invalid_argument("variable '{}' has shape {}, expected a last dimension of 1", x.name, graph::shape_to_string(shape));
+    return Status::invalid_argument("variable '{}' has shape {}, expected a last dimension of 1", x.name,
+                                    graph::shape_to_string(shape));
   }
   if (drops_last) shape.pop_back();
   shape.push_back(context.has_input("depth_tensor") ? -1 : context.attribute<int32_t>("depth"));

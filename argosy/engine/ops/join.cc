@@ -30,12 +30,13 @@ LodPtr joined_lod(const OpContext& op) {
   return std::make_shared<const Lod>(std::move(joined));
 }
 
-ARGOSY_OP("concat", [](const OpContext& op) {
-  const at::Tensor& first = op.tensor("X");
-  const int64_t axis = integer(op, "axis", "AxisTensor");
-  const bool along_rows = axis == 0 || axis == -first.dim();
-  op.set_output("Out", at::cat(op.tensors("X"), axis), along_rows ? joined_lod(op) : op.input("X").lod);
-})
+ARGOSY_OP("concat",
+          [](const OpContext& op) {
+            const at::Tensor& first = op.tensor("X");
+            const int64_t axis = integer(op, "axis", "AxisTensor");
+            const bool along_rows = axis == 0 || axis == -first.dim();
+            op.set_output("Out", at::cat(op.tensors("X"), axis), along_rows ? joined_lod(op) : op.input("X").lod);
+          })
     .doc("Tensors one after the other along an axis.")
     .input_list("X", "tensors that agree in all other dimensions")
     .optional_input("AxisTensor", "the axis, where the program computes it")
@@ -56,17 +57,23 @@ ARGOSY_OP("concat", [](const OpContext& op) {
           const int64_t size = k < next.shape.size() ? next.shape[k] : 0;
           if (next.shape.size() != shape.size() || (k != axis && size >= 0 && shape[k] >= 0 && size != shape[k])) {
             return Status::invalid_argument("variable '{}' {} and variable '{}' {} cannot be joined along axis {}", first.name,
-                                            graph::shape_to_string(first.shape), next.name, graph::shape_to_string(next.shape), axis);
+                                            graph::shape_to_string(first.shape), next.name, graph::shape_to_string(next.shape),
+                                            axis);
           }
-          if (k == axis) shape[k] = shape[k] < 0 || size < 0 ? -1 : shape[k] + size;
-          else if (shape[k] < 0) shape[k] = size;
+          if (k == axis)
+            shape[k] = shape[k] < 0 || size < 0 ? -1 : shape[k] + size;
+          else if (shape[k] < 0)
+            shape[k] = size;
         }
       }
       context.set_output("Out", std::move(shape), first.dtype, first.lod_level);
       return {};
     });
 
-ARGOSY_OP("stack", [](const OpContext& op) { op.set_output("Y", at::stack(op.tensors("X"), op.attr<int32_t>("axis")), op.input("X").lod); })
+ARGOSY_OP("stack",
+          [](const OpContext& op) {
+            op.set_output("Y", at::stack(op.tensors("X"), op.attr<int32_t>("axis")), op.input("X").lod);
+          })
     .doc("Tensors of one shape along a new axis.")
     .input_list("X", "tensors of one shape")
     .output("Y", "with one dimension more")
@@ -75,7 +82,8 @@ ARGOSY_OP("stack", [](const OpContext& op) { op.set_output("Y", at::stack(op.ten
       const auto& first = context.input("X");
       const auto rank = static_cast<int64_t>(first.shape.size()) + 1;
       const int64_t axis = context.attribute<int32_t>("axis");
-      if (axis < -rank || axis >= rank) return Status::invalid_argument("axis {} is outside the {} dimensions of the result", axis, rank);
+      if (axis < -rank || axis >= rank)
+        return Status::invalid_argument("axis {} is outside the {} dimensions of the result", axis, rank);
       Shape shape = first.shape;
       shape.insert(shape.begin() + (axis < 0 ? axis + rank : axis), static_cast<int64_t>(context.input_count("X")));
       context.set_output("Y", std::move(shape), first.dtype, first.lod_level);
@@ -84,11 +92,14 @@ ARGOSY_OP("stack", [](const OpContext& op) { op.set_output("Y", at::stack(op.ten
 
 // --- split and unstack
 
-ARGOSY_OP("unstack", [](const OpContext& op) {
-  const std::vector<at::Tensor> parts = op.tensor("X").unbind(op.attr<int32_t>("axis"));
-  if (parts.size() != op.output_count("Y")) op.fail("variable '{}' gives {} parts, expected {}", op.input_name("X"), parts.size(), op.output_count("Y"));
-  for (size_t i = 0; i < parts.size(); ++i) op.set_output("Y", parts[i].dim() == 0 ? parts[i].reshape({1}) : parts[i], nullptr, i);
-})
+ARGOSY_OP("unstack",
+          [](const OpContext& op) {
+            const std::vector<at::Tensor> parts = op.tensor("X").unbind(op.attr<int32_t>("axis"));
+            if (parts.size() != op.output_count("Y"))
+              op.fail("variable '{}' gives {} parts, expected {}", op.input_name("X"), parts.size(), op.output_count("Y"));
+            for (size_t i = 0; i < parts.size(); ++i)
+              op.set_output("Y", parts[i].dim() == 0 ? parts[i].reshape({1}) : parts[i], nullptr, i);
+          })
     .doc("The entries along an axis, one by one.")
     .input("X", "any shape")
     .output_list("Y", "each without the axis")
@@ -122,21 +133,24 @@ Result<Shape> section_sizes(int64_t size, Shape sections, size_t count, const st
   for (int64_t section : sections) known += std::max<int64_t>(section, 0);
   const auto open = std::find(sections.begin(), sections.end(), -1);
   if (size >= 0 && (open == sections.end() ? known != size : known > size)) {
-    return Status::invalid_argument("{} cannot be split into sections {}, which have {} entries", what, graph::shape_to_string(sections), known);
+    return Status::invalid_argument("{} cannot be split into sections {}, which have {} entries", what,
+                                    graph::shape_to_string(sections), known);
   }
   if (open != sections.end() && size >= 0) *open = size - known;
   return sections;
 }
 
-ARGOSY_OP("split", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const int64_t axis = at::maybe_wrap_dim(integer(op, "axis", "AxisTensor"), x.tensor.dim());
-  auto sizes = section_sizes(x.tensor.size(axis), integers(op, kSections), op.output_count("Out"),
-                             fmt::format("variable '{}' with {} entries along axis {}", op.input_name("X"), x.tensor.size(axis), axis));
-  if (!sizes.ok()) throw KernelError(sizes.status());
-  const std::vector<at::Tensor> parts = x.tensor.split_with_sizes(*sizes, axis);
-  for (size_t i = 0; i < parts.size(); ++i) op.set_output("Out", parts[i], axis == 0 ? nullptr : x.lod, i);
-})
+ARGOSY_OP("split",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const int64_t axis = at::maybe_wrap_dim(integer(op, "axis", "AxisTensor"), x.tensor.dim());
+            auto sizes = section_sizes(
+                x.tensor.size(axis), integers(op, kSections), op.output_count("Out"),
+                fmt::format("variable '{}' with {} entries along axis {}", op.input_name("X"), x.tensor.size(axis), axis));
+            if (!sizes.ok()) throw KernelError(sizes.status());
+            const std::vector<at::Tensor> parts = x.tensor.split_with_sizes(*sizes, axis);
+            for (size_t i = 0; i < parts.size(); ++i) op.set_output("Out", parts[i], axis == 0 ? nullptr : x.lod, i);
+          })
     .doc("A tensor cut along an axis.")
     .input("X", "any shape")
     .optional_input("AxisTensor", "the axis, where the program computes it")
@@ -158,7 +172,9 @@ ARGOSY_OP("split", [](const OpContext& op) {
       const Shape sections = integer_list(context.op(), "sections");
       Shape sizes = sections;
       if (fixed_at_build(context, kSections)) {
-        ASSIGN_OR_RETURN(sizes, section_sizes(x.shape[axis], sections, count, fmt::format("variable '{}' {} along axis {}", x.name, graph::shape_to_string(x.shape), axis)));
+        ASSIGN_OR_RETURN(
+            sizes, section_sizes(x.shape[axis], sections, count,
+                                 fmt::format("variable '{}' {} along axis {}", x.name, graph::shape_to_string(x.shape), axis)));
       }
       if (sizes.size() != count) return Status::invalid_argument("{} sections for {} outputs", sizes.size(), count);
       for (size_t i = 0; i < count; ++i) {
@@ -190,7 +206,8 @@ void slice(const OpContext& op) {
     int64_t end = bound(ends[i], size);
     if (one && starts[i] == -1 && ends[i] == 0) end = size;  // x[-1], as it is written
     if (one && end - start != 1) {
-      op.fail("index {} is outside variable '{}', which has {} entries along axis {}", starts[i], op.input_name("Input"), size, axes[i]);
+      op.fail("index {} is outside variable '{}', which has {} entries along axis {}", starts[i], op.input_name("Input"), size,
+              axes[i]);
     }
     out = out.narrow(axes[i], start, std::max<int64_t>(end - start, 0));
   }
@@ -202,7 +219,8 @@ void slice(const OpContext& op) {
 
 Status infer_slice(ShapeContext& context) {
   const auto& x = context.input("Input");
-  const Shape axes = integer_list(context.op(), "axes"), starts = integer_list(context.op(), "starts"), ends = integer_list(context.op(), "ends");
+  const Shape axes = integer_list(context.op(), "axes"), starts = integer_list(context.op(), "starts"),
+              ends = integer_list(context.op(), "ends");
   const Shape flags = integer_list(context.op(), "infer_flags"), dropped = integer_list(context.op(), "decrease_axis");
   Shape shape = x.shape;
   const bool fixed = fixed_at_build(context, kStarts) && fixed_at_build(context, kEnds);
@@ -241,15 +259,17 @@ ARGOSY_OP("slice", slice)
 
 // --- pad and reverse
 
-ARGOSY_OP("pad", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const Shape paddings = integer_list(op.desc(), "paddings");
-  Shape from_last;  // torch begins with the last dimension
-  for (size_t i = paddings.size() / 2; i-- > 0;) from_last.insert(from_last.end(), {paddings[2 * i], paddings[2 * i + 1]});
-  at::Tensor out = at::constant_pad_nd(x.tensor, from_last, op.attr<float>("pad_value"));
-  const bool same_rows = out.size(0) == x.tensor.size(0);
-  op.set_output("Out", std::move(out), same_rows ? x.lod : nullptr);
-})
+ARGOSY_OP("pad",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const Shape paddings = integer_list(op.desc(), "paddings");
+            Shape from_last;  // torch begins with the last dimension
+            for (size_t i = paddings.size() / 2; i-- > 0;)
+              from_last.insert(from_last.end(), {paddings[2 * i], paddings[2 * i + 1]});
+            at::Tensor out = at::constant_pad_nd(x.tensor, from_last, op.attr<float>("pad_value"));
+            const bool same_rows = out.size(0) == x.tensor.size(0);
+            op.set_output("Out", std::move(out), same_rows ? x.lod : nullptr);
+          })
     .doc("A tensor with a margin of one value.")
     .input("X", "any shape")
     .output("Out", "the larger tensor")
@@ -259,8 +279,8 @@ ARGOSY_OP("pad", [](const OpContext& op) {
       const auto& x = context.input("X");
       const Shape paddings = integer_list(context.op(), "paddings");
       if (paddings.size() != 2 * x.shape.size()) {
-        return Status::invalid_argument("paddings has {} numbers, expected two for each dimension of variable '{}' {}", paddings.size(), x.name,
-                                        graph::shape_to_string(x.shape));
+        return Status::invalid_argument("paddings has {} numbers, expected two for each dimension of variable '{}' {}",
+                                        paddings.size(), x.name, graph::shape_to_string(x.shape));
       }
       Shape shape = x.shape;
       for (size_t i = 0; i < shape.size(); ++i) {
@@ -272,7 +292,8 @@ ARGOSY_OP("pad", [](const OpContext& op) {
     });
 
 OpRegistration reverse_op(const char* type) {
-  return OpRegistration(type, [](const OpContext& op) { op.set_output("Out", op.tensor("X").flip(integer_list(op.desc(), "axis"))); })
+  return OpRegistration(type,
+                        [](const OpContext& op) { op.set_output("Out", op.tensor("X").flip(integer_list(op.desc(), "axis"))); })
       .doc("The entries along some axes in reverse order.")
       .input("X", "any shape")
       .output("Out", "like X")

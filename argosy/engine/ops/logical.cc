@@ -64,9 +64,11 @@ const OpRegistration kFinite = tested({"isfinite_v2", &test<is_finite>}, "whethe
 const OpRegistration kInfinite = tested({"isinf_v2", &test<is_infinite>}, "whether each element is infinite");
 const OpRegistration kNan = tested({"isnan_v2", &test<is_nan>}, "whether each element is not a number");
 
-ARGOSY_OP("where", [](const OpContext& op) {
-  op.set_output("Out", at::where(op.tensor("Condition").to(at::kBool), op.tensor("X"), op.tensor("Y")), op.input("X").lod);
-})
+ARGOSY_OP("where",
+          [](const OpContext& op) {
+            op.set_output("Out", at::where(op.tensor("Condition").to(at::kBool), op.tensor("X"), op.tensor("Y")),
+                          op.input("X").lod);
+          })
     .doc("Each element from X where the condition holds, from Y elsewhere.")
     .input("Condition", "bool")
     .input("X", "taken where true")

@@ -146,7 +146,10 @@ const std::vector<Case> kArithmetic = {
      .out_name = "scale_0.tmp_0"},
     {.name = "scale_after_the_bias",
      .shapes = {{5, 4}},
-     .build = [](auto& in) { return L::scale(in[0], L::fill_constant({1}, kFloat64, 2.5), {.bias = 1.0f, .bias_after_scale = false, .act = "tanh"}); },
+     .build =
+         [](auto& in) {
+           return L::scale(in[0], L::fill_constant({1}, kFloat64, 2.5), {.bias = 1.0f, .bias_after_scale = false, .act = "tanh"});
+         },
      .expected = [](auto& in) { return (2.5 * (in[0] + 1)).tanh(); },
      .out_name = "scale_0.tmp_1"},
     {.name = "clip",
@@ -181,7 +184,8 @@ const std::vector<Case> kArithmetic = {
     {.name = "cumsum_of_those_behind",
      .shapes = {{3, 3}},
      .build = [](auto& in) { return L::cumsum(in[0], std::nullopt, true, true); },
-     .expected = [](auto& in) { return at::stack({in[0].slice(1, 1, 3).sum(1), in[0].select(1, 2), at::zeros({3}, at::kDouble)}, 1); }},
+     .expected =
+         [](auto& in) { return at::stack({in[0].slice(1, 1, 3).sum(1), in[0].select(1, 2), at::zeros({3}, at::kDouble)}, 1); }},
 };
 
 const std::vector<Case> kOperators = {
@@ -227,7 +231,8 @@ TEST_F(MathFacts, TiesTakeGradientsAsInPaddle) {
   Feed feed;
   for (const char* left : {"x", "a", "c"}) feed[left].tensor = doubles({3, 1, 3});
   for (const char* right : {"y", "b"}) feed[right].tensor = doubles({3, 2, 1});
-  const auto of_max = graph::gradients({L::elementwise_max(x, y)}, {x, y}), of_min = graph::gradients({L::elementwise_min(a, b)}, {a, b});
+  const auto of_max = graph::gradients({L::elementwise_max(x, y)}, {x, y}),
+             of_min = graph::gradients({L::elementwise_min(a, b)}, {a, b});
   EXPECT_TRUE(at::equal(run(feed, of_max[0]), doubles({0, 0, 1})));
   EXPECT_TRUE(at::equal(run(feed, of_max[1]), doubles({1, 1, 0})));
   EXPECT_TRUE(at::equal(run(feed, of_min[0]), doubles({0, 1, 0})));
@@ -311,8 +316,10 @@ TEST_F(MathFacts, WhatDoesNotFitIsNamed) {
     return std::string("nothing was thrown");
   };
   const Variable x = data("x", {-1, 4}), y = data("y", {3, 5});
-  EXPECT_EQ(message([&] { L::matmul(x, y); }), "operator 'matmul': variable 'x' [-1, 4] and variable 'y' [3, 5] cannot be multiplied: 4 columns against 3 rows");
-  EXPECT_EQ(message([&] { L::reduce_sum(x, {.dim = {2}}); }), "operator 'reduce_sum': axis 2 is outside variable 'x' [-1, 4], which has 2 dimensions");
+  EXPECT_EQ(message([&] { L::matmul(x, y); }),
+            "operator 'matmul': variable 'x' [-1, 4] and variable 'y' [3, 5] cannot be multiplied: 4 columns against 3 rows");
+  EXPECT_EQ(message([&] { L::reduce_sum(x, {.dim = {2}}); }),
+            "operator 'reduce_sum': axis 2 is outside variable 'x' [-1, 4], which has 2 dimensions");
   EXPECT_EQ(message([&] { L::sum({x, y}); }), "operator 'sum': variable 'y' [3, 5] cannot be added to variable 'x' [3, 4]");
   EXPECT_EQ(message([&] { L::increment(x); }), "operator 'increment': variable 'x' has shape [-1, 4], expected one element");
   EXPECT_NE(message([&] { L::elementwise_add(x, x, {.act = "rel"}); }).find("did you mean 'relu'"), std::string::npos);

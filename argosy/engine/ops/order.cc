@@ -26,7 +26,8 @@ Status infer_top_k(ShapeContext& context, int64_t along) {
   ASSIGN_OR_RETURN(const size_t axis, axis_in(x, along));
   const int64_t k = context.attribute<int32_t>("k");
   if (!context.has_input("K") && (k < 1 || (x.shape[axis] >= 0 && k > x.shape[axis]))) {
-    return Status::invalid_argument("k is {}, but variable '{}' {} has {} entries along axis {}", k, x.name, graph::shape_to_string(x.shape), x.shape[axis], axis);
+    return Status::invalid_argument("k is {}, but variable '{}' {} has {} entries along axis {}", k, x.name,
+                                    graph::shape_to_string(x.shape), x.shape[axis], axis);
   }
   Shape shape = x.shape;
   shape[axis] = k;
@@ -44,7 +45,8 @@ ARGOSY_OP("top_k", [](const OpContext& op) { top_k(op, -1, true, true); })
     .attr("k", 1, "how many")
     .infer_shape([](ShapeContext& context) { return infer_top_k(context, -1); });
 
-ARGOSY_OP("top_k_v2", [](const OpContext& op) { top_k(op, op.attr<int32_t>("axis"), op.attr<bool>("largest"), op.attr<bool>("sorted")); })
+ARGOSY_OP("top_k_v2",
+          [](const OpContext& op) { top_k(op, op.attr<int32_t>("axis"), op.attr<bool>("largest"), op.attr<bool>("sorted")); })
     .doc("The k largest or smallest values along an axis.")
     .input("X", "any shape")
     .optional_input("K", "k, where the program computes it")
@@ -56,12 +58,13 @@ ARGOSY_OP("top_k_v2", [](const OpContext& op) { top_k(op, op.attr<int32_t>("axis
     .attr("sorted", true, "in order")
     .infer_shape([](ShapeContext& context) { return infer_top_k(context, context.attribute<int32_t>("axis")); });
 
-ARGOSY_OP("argsort", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  auto [values, places] = at::sort(x.tensor, /*stable=*/true, op.attr<int32_t>("axis"), op.attr<bool>("descending"));
-  op.set_output("Out", std::move(values), x.lod);
-  op.set_output("Indices", std::move(places), x.lod);
-})
+ARGOSY_OP("argsort",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            auto [values, places] = at::sort(x.tensor, /*stable=*/true, op.attr<int32_t>("axis"), op.attr<bool>("descending"));
+            op.set_output("Out", std::move(values), x.lod);
+            op.set_output("Indices", std::move(places), x.lod);
+          })
     .doc("The entries along an axis in order; equal ones keep theirs.")
     .input("X", "any shape")
     .output("Out", "the values")
@@ -76,7 +79,9 @@ ARGOSY_OP("argsort", [](const OpContext& op) {
       return {};
     });
 
-at::ScalarType index_type(const OpContext& op) { return op.attr<int32_t>("dtype") < 0 ? at::kLong : scalar_type(op.dtype_attr("dtype")); }
+at::ScalarType index_type(const OpContext& op) {
+  return op.attr<int32_t>("dtype") < 0 ? at::kLong : scalar_type(op.dtype_attr("dtype"));
+}
 
 template <bool largest>
 void arg_extreme(const OpContext& op) {
@@ -95,8 +100,10 @@ Status infer_arg_extreme(ShapeContext& context) {
   if (!context.attribute<bool>("flatten")) {
     ASSIGN_OR_RETURN(const size_t axis, axis_in(x, context.attribute<int64_t>("axis")));
     for (size_t i = 0; i < x.shape.size(); ++i) {
-      if (i != axis) shape.push_back(x.shape[i]);
-      else if (context.attribute<bool>("keepdims")) shape.push_back(1);
+      if (i != axis)
+        shape.push_back(x.shape[i]);
+      else if (context.attribute<bool>("keepdims"))
+        shape.push_back(1);
     }
   }
   context.set_output("Out", shape.empty() ? Shape{1} : std::move(shape), dtype);
@@ -115,12 +122,15 @@ OpRegistration arg_extreme_op(const char* type, Kernel kernel, const char* doc) 
       .infer_shape(infer_arg_extreme)
       .no_gradient();
 }
-const OpRegistration kArgMax = arg_extreme_op("arg_max", &arg_extreme<true>, "Where the largest entry along an axis is; the first of equal ones.");
-const OpRegistration kArgMin = arg_extreme_op("arg_min", &arg_extreme<false>, "Where the smallest entry along an axis is; the first of equal ones.");
+const OpRegistration kArgMax =
+    arg_extreme_op("arg_max", &arg_extreme<true>, "Where the largest entry along an axis is; the first of equal ones.");
+const OpRegistration kArgMin =
+    arg_extreme_op("arg_min", &arg_extreme<false>, "Where the smallest entry along an axis is; the first of equal ones.");
 
 // torch finds distinct values in ascending order; without is_sorted they are wanted in the order of their first occurrence.
 void unique(const OpContext& op) {
-  if (!integer_list(op.desc(), "axis").empty()) op.fail("distinct slices along an axis are not supported, only distinct elements");
+  if (!integer_list(op.desc(), "axis").empty())
+    op.fail("distinct slices along an axis are not supported, only distinct elements");
   const at::Tensor flat = op.tensor("X").flatten();
   auto [values, inverse] = at::_unique(flat, true, true);
   const at::Tensor places = at::arange(flat.numel(), at::kLong);
@@ -160,7 +170,8 @@ OpRegistration unique_op(const char* type) {
       })
       .no_gradient();
 }
-const OpRegistration kUnique = unique_op("unique").optional_output("Indices", "the first occurrences").optional_output("Counts", "how often each occurs");
+const OpRegistration kUnique =
+    unique_op("unique").optional_output("Indices", "the first occurrences").optional_output("Counts", "how often each occurs");
 const OpRegistration kUniqueWithCounts = unique_op("unique_with_counts").output("Count", "how often each occurs");
 
 }  // namespace

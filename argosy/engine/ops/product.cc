@@ -20,7 +20,8 @@ Shape turned(Shape shape, bool transpose) {
 }
 
 std::string described(const graph::VarDesc& x, const graph::VarDesc& y) {
-  return fmt::format("variable '{}' {} and variable '{}' {}", x.name, graph::shape_to_string(x.shape), y.name, graph::shape_to_string(y.shape));
+  return fmt::format("variable '{}' {} and variable '{}' {}", x.name, graph::shape_to_string(x.shape), y.name,
+                     graph::shape_to_string(y.shape));
 }
 
 // A vector on the left is a row, one on the right is a column; the dimension that this adds is not in the result.
@@ -42,12 +43,14 @@ Status infer_matmul(ShapeContext& context, bool transpose_x, bool transpose_y) {
   return {};
 }
 
-ARGOSY_OP("matmul", [](const OpContext& op) {
-  const at::Tensor x = turned(op.tensor("X"), op.attr<bool>("transpose_X")), y = turned(op.tensor("Y"), op.attr<bool>("transpose_Y"));
-  at::Tensor out = at_least_one_dimension(at::matmul(x, y));
-  const double alpha = op.attr<float>("alpha");
-  op.set_output("Out", alpha == 1.0 ? std::move(out) : out * alpha, op.input("X").lod);
-})
+ARGOSY_OP("matmul",
+          [](const OpContext& op) {
+            const at::Tensor x = turned(op.tensor("X"), op.attr<bool>("transpose_X")),
+                             y = turned(op.tensor("Y"), op.attr<bool>("transpose_Y"));
+            at::Tensor out = at_least_one_dimension(at::matmul(x, y));
+            const double alpha = op.attr<float>("alpha");
+            op.set_output("Out", alpha == 1.0 ? std::move(out) : out * alpha, op.input("X").lod);
+          })
     .doc("The product of matrices or vectors; more dimensions are batches.")
     .input("X", "left; a vector is a row")
     .input("Y", "right; a vector is a column")
@@ -59,17 +62,21 @@ ARGOSY_OP("matmul", [](const OpContext& op) {
       return infer_matmul(context, context.attribute<bool>("transpose_X"), context.attribute<bool>("transpose_Y"));
     });
 
-ARGOSY_OP("matmul_v2", [](const OpContext& op) {
-  const at::Tensor x = turned(op.tensor("X"), op.attr<bool>("trans_x")), y = turned(op.tensor("Y"), op.attr<bool>("trans_y"));
-  op.set_output("Out", at_least_one_dimension(at::matmul(x, y)), op.input("X").lod);
-})
+ARGOSY_OP("matmul_v2",
+          [](const OpContext& op) {
+            const at::Tensor x = turned(op.tensor("X"), op.attr<bool>("trans_x")),
+                             y = turned(op.tensor("Y"), op.attr<bool>("trans_y"));
+            op.set_output("Out", at_least_one_dimension(at::matmul(x, y)), op.input("X").lod);
+          })
     .doc("The product of matrices or vectors; more dimensions are batches.")
     .input("X", "left; a vector is a row")
     .input("Y", "right; a vector is a column")
     .output("Out", "the product; [1] of two vectors")
     .attr("trans_x", false, "swap the last two dimensions of X")
     .attr("trans_y", false, "swap the last two dimensions of Y")
-    .infer_shape([](ShapeContext& context) { return infer_matmul(context, context.attribute<bool>("trans_x"), context.attribute<bool>("trans_y")); });
+    .infer_shape([](ShapeContext& context) {
+      return infer_matmul(context, context.attribute<bool>("trans_x"), context.attribute<bool>("trans_y"));
+    });
 
 ARGOSY_OP("bmm", [](const OpContext& op) { op.set_output("Out", at::bmm(op.tensor("X"), op.tensor("Y")), op.input("X").lod); })
     .doc("The products of two batches of matrices.")
@@ -78,14 +85,18 @@ ARGOSY_OP("bmm", [](const OpContext& op) { op.set_output("Out", at::bmm(op.tenso
     .output("Out", "[batch, n, k]")
     .infer_shape([](ShapeContext& context) { return infer_matmul(context, false, false); });
 
-ARGOSY_OP("dot", [](const OpContext& op) { op.set_output("Out", at::mul(op.tensor("X"), op.tensor("Y")).sum(-1, true), op.input("X").lod); })
+ARGOSY_OP("dot",
+          [](const OpContext& op) {
+            op.set_output("Out", at::mul(op.tensor("X"), op.tensor("Y")).sum(-1, true), op.input("X").lod);
+          })
     .doc("The inner products along the last dimension.")
     .input("X", "vectors")
     .input("Y", "like X")
     .output("Out", "like X, with a last dimension of 1")
     .infer_shape([](ShapeContext& context) -> Status {
       const auto &x = context.input("X"), &y = context.input("Y");
-      if (x.shape.empty() || x.shape.size() != y.shape.size()) return Status::invalid_argument("{} have different dimensions", described(x, y));
+      if (x.shape.empty() || x.shape.size() != y.shape.size())
+        return Status::invalid_argument("{} have different dimensions", described(x, y));
       Shape shape = x.shape;
       shape.back() = 1;
       context.set_output("Out", std::move(shape), x.dtype, x.lod_level);

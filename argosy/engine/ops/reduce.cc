@@ -23,7 +23,8 @@ std::vector<int64_t> axes_of(const OpContext& op, int64_t rank) {
     return axes;
   }
   for (int64_t& axis : axes) {
-    if (axis < -rank || axis >= rank) op.fail("attribute 'dim' has {}, but variable '{}' has {} dimensions", axis, op.input_name("X"), rank);
+    if (axis < -rank || axis >= rank)
+      op.fail("attribute 'dim' has {}, but variable '{}' has {} dimensions", axis, op.input_name("X"), rank);
     if (axis < 0) axis += rank;
   }
   std::sort(axes.begin(), axes.end());
@@ -68,7 +69,8 @@ template <at::Tensor (*compute)(const at::Tensor&, const std::vector<int64_t>&)>
 void reduce(const OpContext& op) {
   const Value& x = op.input("X");
   const std::vector<int64_t> axes = axes_of(op, x.tensor.dim());
-  if (x.tensor.numel() == 0 && (compute == largest_over || compute == smallest_over)) op.fail("variable '{}' is empty", op.input_name("X"));
+  if (x.tensor.numel() == 0 && (compute == largest_over || compute == smallest_over))
+    op.fail("variable '{}' is empty", op.input_name("X"));
   at::Tensor out = axes.empty() ? x.tensor : compute(x.tensor, axes);
   if (const int32_t number = op.attr<int32_t>("out_dtype"); number >= 0) out = out.to(scalar_type(op.dtype_attr("out_dtype")));
   if (!op.attr<bool>("keep_dim") && !axes.empty()) out = out.squeeze(axes);
@@ -87,8 +89,10 @@ Status infer_reduction(graph::ShapeContext& context) {
   }
   std::vector<int64_t> shape;
   for (size_t i = 0; i < x.shape.size(); ++i) {
-    if (!gone[i]) shape.push_back(x.shape[i]);
-    else if (context.attribute<bool>("keep_dim")) shape.push_back(1);
+    if (!gone[i])
+      shape.push_back(x.shape[i]);
+    else if (context.attribute<bool>("keep_dim"))
+      shape.push_back(1);
   }
   if (shape.empty()) shape = {1};
   const bool rows_stay = !gone.empty() && !gone[0];
@@ -112,8 +116,10 @@ OpRegistration described(OpRegistration op, const char* doc) {
 
 const OpRegistration kSum = described({"reduce_sum", &reduce<sum_over>}, "the sum");
 const OpRegistration kMean = described({"reduce_mean", &reduce<mean_over>}, "the mean");
-const OpRegistration kMax = described({"reduce_max", &reduce<largest_over>}, "the largest value; every element that equals it gets the gradient");
-const OpRegistration kMin = described({"reduce_min", &reduce<smallest_over>}, "the smallest value; every element that equals it gets the gradient");
+const OpRegistration kMax =
+    described({"reduce_max", &reduce<largest_over>}, "the largest value; every element that equals it gets the gradient");
+const OpRegistration kMin =
+    described({"reduce_min", &reduce<smallest_over>}, "the smallest value; every element that equals it gets the gradient");
 const OpRegistration kProd = described({"reduce_prod", &reduce<product_over>}, "the product");
 const OpRegistration kAll = described({"reduce_all", &reduce<all_over>}, "whether all are true").no_gradient();
 const OpRegistration kAny = described({"reduce_any", &reduce<any_over>}, "whether any is true").no_gradient();

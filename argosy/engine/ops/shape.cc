@@ -40,7 +40,9 @@ void reshape(const OpContext& op) {
   Shape shape = integers(op, kReshape);
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] != 0 || x.numel() == 0) continue;
-    if (static_cast<int64_t>(i) >= x.dim()) op.fail("shape {} copies dimension {} of variable '{}', which has {}", graph::shape_to_string(shape), i, op.input_name("X"), x.dim());
+    if (static_cast<int64_t>(i) >= x.dim())
+      op.fail("shape {} copies dimension {} of variable '{}', which has {}", graph::shape_to_string(shape), i, op.input_name("X"),
+              x.dim());
     shape[i] = x.size(static_cast<int64_t>(i));
   }
   set_reshaped(op, x.reshape(shape));
@@ -53,8 +55,8 @@ Status infer_reshape(ShapeContext& context) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] != 0) continue;
     if (i >= x.shape.size()) {
-      return Status::invalid_argument("shape {} copies dimension {} of variable '{}' {}, which has only {}", graph::shape_to_string(wanted), i, x.name,
-                                      graph::shape_to_string(x.shape), x.shape.size());
+      return Status::invalid_argument("shape {} copies dimension {} of variable '{}' {}, which has only {}",
+                                      graph::shape_to_string(wanted), i, x.name, graph::shape_to_string(x.shape), x.shape.size());
     }
     shape[i] = x.shape[i];
   }
@@ -64,8 +66,8 @@ Status infer_reshape(ShapeContext& context) {
     const int64_t known = product(shape, 0, static_cast<size_t>(open - shape.begin())) *
                           (open == shape.end() ? 1 : product(shape, static_cast<size_t>(open - shape.begin()) + 1, shape.size()));
     if (known <= 0 || (open == shape.end() ? known != size : size % known != 0)) {
-      return Status::invalid_argument("variable '{}' {} has {} elements, which do not fill shape {}", x.name, graph::shape_to_string(x.shape), size,
-                                      graph::shape_to_string(wanted));
+      return Status::invalid_argument("variable '{}' {} has {} elements, which do not fill shape {}", x.name,
+                                      graph::shape_to_string(x.shape), size, graph::shape_to_string(wanted));
     }
     if (open != shape.end()) *open = size / known;
   }
@@ -90,7 +92,8 @@ const OpRegistration kReshape1 = reshape_op("reshape"), kReshape2 = with_x_shape
 void flatten(const OpContext& op) {
   const at::Tensor& x = op.tensor("X");
   const int64_t axis = op.attr<int32_t>("axis");
-  if (axis < 0 || axis > x.dim()) op.fail("axis {} is outside variable '{}', which has {} dimensions", axis, op.input_name("X"), x.dim());
+  if (axis < 0 || axis > x.dim())
+    op.fail("axis {} is outside variable '{}', which has {} dimensions", axis, op.input_name("X"), x.dim());
   int64_t rows = 1;
   for (int64_t i = 0; i < axis; ++i) rows *= x.size(i);
   set_reshaped(op, x.reshape({rows, rows == 0 ? 0 : x.numel() / rows}));
@@ -100,7 +103,8 @@ Status infer_flatten(ShapeContext& context) {
   const auto& x = context.input("X");
   const auto axis = static_cast<size_t>(context.attribute<int32_t>("axis"));
   if (axis > x.shape.size()) {
-    return Status::invalid_argument("axis {} is outside variable '{}' {}", context.attribute<int32_t>("axis"), x.name, graph::shape_to_string(x.shape));
+    return Status::invalid_argument("axis {} is outside variable '{}' {}", context.attribute<int32_t>("axis"), x.name,
+                                    graph::shape_to_string(x.shape));
   }
   infer_reshaped(context, {product(x.shape, 0, axis), product(x.shape, axis, x.shape.size())});
   return {};
@@ -116,10 +120,12 @@ OpRegistration flatten_op(const char* type) {
 }
 const OpRegistration kFlatten1 = flatten_op("flatten"), kFlatten2 = with_x_shape(flatten_op("flatten2"));
 
-ARGOSY_OP("flatten_contiguous_range", [](const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
-  set_reshaped(op, x.dim() == 0 ? x.reshape({1}) : x.flatten(op.attr<int32_t>("start_axis"), op.attr<int32_t>("stop_axis")));
-})
+ARGOSY_OP("flatten_contiguous_range",
+          [](const OpContext& op) {
+            const at::Tensor& x = op.tensor("X");
+            set_reshaped(
+                op, x.dim() == 0 ? x.reshape({1}) : x.flatten(op.attr<int32_t>("start_axis"), op.attr<int32_t>("stop_axis")));
+          })
     .doc("Some neighbouring dimensions made one.")
     .input("X", "any shape")
     .output("Out", "the same elements")
@@ -186,7 +192,8 @@ Status infer_unsqueeze(ShapeContext& context) {
   const auto& x = context.input("X");
   Shape shape = x.shape;
   if (!fixed_at_build(context, kUnsqueeze)) {
-    const size_t more = context.has_input("AxesTensor") ? integers_at_build(context, kUnsqueeze).size() : context.input_count("AxesTensorList");
+    const size_t more =
+        context.has_input("AxesTensor") ? integers_at_build(context, kUnsqueeze).size() : context.input_count("AxesTensorList");
     shape.assign(x.shape.size() + more, -1);
     infer_reshaped(context, std::move(shape));
     return {};
@@ -227,8 +234,8 @@ Status infer_transpose(ShapeContext& context) {
     shape.push_back(x.shape[at]);
   }
   if (order.size() != x.shape.size() || std::find(seen.begin(), seen.end(), false) != seen.end()) {
-    return Status::invalid_argument("{} does not name each dimension of variable '{}' {} once", graph::shape_to_string(order), x.name,
-                                    graph::shape_to_string(x.shape));
+    return Status::invalid_argument("{} does not name each dimension of variable '{}' {} once", graph::shape_to_string(order),
+                                    x.name, graph::shape_to_string(x.shape));
   }
   infer_reshaped(context, shape);
   context.set_output("Out", std::move(shape), x.dtype);
@@ -236,7 +243,8 @@ Status infer_transpose(ShapeContext& context) {
 }
 
 OpRegistration transpose_op(const char* type) {
-  return OpRegistration(type, [](const OpContext& op) { op.set_output("Out", op.tensor("X").permute(integer_list(op.desc(), "axis"))); })
+  return OpRegistration(
+             type, [](const OpContext& op) { op.set_output("Out", op.tensor("X").permute(integer_list(op.desc(), "axis"))); })
       .doc("The dimensions in another order.")
       .input("X", "any shape")
       .output("Out", "the transposed tensor")

@@ -167,7 +167,10 @@ const std::vector<Case> kJoins = {
     {.name = "pad",
      .shapes = {{2, 3}},
      .build = [](auto& in) { return L::pad(in[0], {0, 1, 2, 0}, 0.5f); },
-     .expected = [](auto& in) { return at::vstack({at::hstack({at::full({2, 2}, 0.5, at::kDouble), in[0]}), at::full({1, 5}, 0.5, at::kDouble)}); },
+     .expected =
+         [](auto& in) {
+           return at::vstack({at::hstack({at::full({2, 2}, 0.5, at::kDouble), in[0]}), at::full({1, 5}, 0.5, at::kDouble)});
+         },
      .out_name = "pad_0.tmp_0",
      .out_shape = {-1, 5}},
     {.name = "reverse",
@@ -188,13 +191,27 @@ using Sequences = LayerTest;
 TEST_F(Sequences, AreHandedOnWhereRowsStay) {
   const Variable x = data("x", {-1, 4}, DType::float64, 1), y = data("y", {-1, 4}, DType::float64, 1), z = data("z", {-1, 4});
   const std::vector<std::pair<Variable, bool>> expected = {
-      {L::concat({x, y}, 1), true},       {L::concat({z, x}, 1), false},          {L::split(x, 2)[0], true},
-      {L::slice(x, {1}, {0}, {2}), true}, {L::slice(x, {0}, {0}, {2}), false},    {L::reshape(x, {0, 2, 2}), true},
-      {L::unsqueeze(x, {1}), true},       {L::unsqueeze(x, {0}), false},          {L::transpose(x, {0, 1}), false},
-      {L::expand(x, {1, 2}), true},       {L::reduce_sum(x, {.dim = {1}}), true}, {L::reduce_sum(x, {.dim = {0}}), false},
-      {L::elementwise_add(x, z), true},   {L::elementwise_add(z, x), false},      {L::cast(x, kInt64), true},
-      {L::stack({x, y}), true},           {L::pad(x, {0, 0, 1, 1}), true},        {L::reverse(x, {1}), false},
-      {L::topk(x, 2).values, true},       {L::argmax(x, 1), false},               {L::gather(x, L::argmax(x, 1)), false},
+      {L::concat({x, y}, 1), true},
+      {L::concat({z, x}, 1), false},
+      {L::split(x, 2)[0], true},
+      {L::slice(x, {1}, {0}, {2}), true},
+      {L::slice(x, {0}, {0}, {2}), false},
+      {L::reshape(x, {0, 2, 2}), true},
+      {L::unsqueeze(x, {1}), true},
+      {L::unsqueeze(x, {0}), false},
+      {L::transpose(x, {0, 1}), false},
+      {L::expand(x, {1, 2}), true},
+      {L::reduce_sum(x, {.dim = {1}}), true},
+      {L::reduce_sum(x, {.dim = {0}}), false},
+      {L::elementwise_add(x, z), true},
+      {L::elementwise_add(z, x), false},
+      {L::cast(x, kInt64), true},
+      {L::stack({x, y}), true},
+      {L::pad(x, {0, 0, 1, 1}), true},
+      {L::reverse(x, {1}), false},
+      {L::topk(x, 2).values, true},
+      {L::argmax(x, 1), false},
+      {L::gather(x, L::argmax(x, 1)), false},
   };
   const Value rows{.tensor = at::rand({5, 4}, at::kDouble), .lod = lod({{0, 2, 5}})};
   const Feed feed = {{"x", rows}, {"y", rows}, {"z", {.tensor = at::rand({5, 4}, at::kDouble)}}};
@@ -226,14 +243,20 @@ TEST_F(ShapeErrors, NameTheVariableAndWhatDoesNotFit) {
     return std::string("nothing was thrown");
   };
   const Variable x = data("x", {2, 3}), y = data("y", {-1, 4});
-  EXPECT_EQ(message([&] { L::reshape(x, {-1, 4}); }), "operator 'reshape2': variable 'x' [2, 3] has 6 elements, which do not fill shape [-1, 4]");
-  EXPECT_EQ(message([&] { L::concat({x, y}, 0); }), "operator 'concat': variable 'x' [2, 3] and variable 'y' [-1, 4] cannot be joined along axis 0");
-  EXPECT_EQ(message([&] { L::split(x, 2, 1); }), "operator 'split': variable 'x' [2, 3] along axis 1 cannot be split into 2 equal parts");
-  EXPECT_EQ(message([&] { L::transpose(x, {0, 0}); }), "operator 'transpose2': [0, 0] does not name each dimension of variable 'x' [2, 3] once");
+  EXPECT_EQ(message([&] { L::reshape(x, {-1, 4}); }),
+            "operator 'reshape2': variable 'x' [2, 3] has 6 elements, which do not fill shape [-1, 4]");
+  EXPECT_EQ(message([&] { L::concat({x, y}, 0); }),
+            "operator 'concat': variable 'x' [2, 3] and variable 'y' [-1, 4] cannot be joined along axis 0");
+  EXPECT_EQ(message([&] { L::split(x, 2, 1); }),
+            "operator 'split': variable 'x' [2, 3] along axis 1 cannot be split into 2 equal parts");
+  EXPECT_EQ(message([&] { L::transpose(x, {0, 0}); }),
+            "operator 'transpose2': [0, 0] does not name each dimension of variable 'x' [2, 3] once");
   EXPECT_EQ(message([&] { L::unstack(y, 0); }), "unstack: the size of axis 0 of variable 'y' [-1, 4] is not known; give num");
-  EXPECT_EQ(message([&] { L::squeeze(x, {5}); }), "operator 'squeeze2': axis 5 is outside variable 'x' [2, 3], which has 2 dimensions");
+  EXPECT_EQ(message([&] { L::squeeze(x, {5}); }),
+            "operator 'squeeze2': axis 5 is outside variable 'x' [2, 3], which has 2 dimensions");
   const Variable entry = L::slice_of(y, {0}, {3}, {4}, {0});
-  EXPECT_NE(error_of({{"y", {.tensor = at::rand({2, 4}, at::kDouble)}}}, entry).find("index 3 is outside variable 'y', which has 2 entries along axis 0"),
+  EXPECT_NE(error_of({{"y", {.tensor = at::rand({2, 4}, at::kDouble)}}}, entry)
+                .find("index 3 is outside variable 'y', which has 2 entries along axis 0"),
             std::string::npos);
 }
 

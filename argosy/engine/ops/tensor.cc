@@ -11,10 +11,11 @@ using graph::DType;
 using graph::ShapeContext;
 
 // A copy even where the type is the same: a later operator may change X in place.
-ARGOSY_OP("cast", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  op.set_output("Out", x.tensor.to(scalar_type(op.dtype_attr("out_dtype")), false, true), x.lod);
-})
+ARGOSY_OP("cast",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            op.set_output("Out", x.tensor.to(scalar_type(op.dtype_attr("out_dtype")), false, true), x.lod);
+          })
     .doc("The elements as another type; fractions are cut off.")
     .input("X", "any shape")
     .output("Out", "like X, of the other type")
@@ -32,10 +33,11 @@ ARGOSY_OP("assign", [](const OpContext& op) { op.set_output("Out", op.tensor("X"
     .output("Out", "like X")
     .infer_shape(graph::same_shape_as_x);
 
-ARGOSY_OP("shape", [](const OpContext& op) {
-  const std::vector<int64_t> sizes = op.tensor("Input").sizes().vec();
-  op.set_output("Out", at::tensor(sizes, at::kInt));
-})
+ARGOSY_OP("shape",
+          [](const OpContext& op) {
+            const std::vector<int64_t> sizes = op.tensor("Input").sizes().vec();
+            op.set_output("Out", at::tensor(sizes, at::kInt));
+          })
     .doc("The sizes of a tensor.")
     .input("Input", "any shape")
     .output("Out", "one number for each dimension, int32")
@@ -55,11 +57,12 @@ ARGOSY_OP("size", [](const OpContext& op) { op.set_output("Out", at::full({1}, o
     })
     .no_gradient();
 
-ARGOSY_OP("fill_any_like", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const auto type = op.attr<int32_t>("dtype") < 0 ? x.tensor.scalar_type() : scalar_type(op.dtype_attr("dtype"));
-  op.set_output("Out", at::full(x.tensor.sizes(), static_cast<double>(op.attr<float>("value")), type), x.lod);
-})
+ARGOSY_OP("fill_any_like",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const auto type = op.attr<int32_t>("dtype") < 0 ? x.tensor.scalar_type() : scalar_type(op.dtype_attr("dtype"));
+            op.set_output("Out", at::full(x.tensor.sizes(), static_cast<double>(op.attr<float>("value")), type), x.lod);
+          })
     .doc("One value, in the shape of X.")
     .input("X", "gives the shape")
     .output("Out", "like X")
@@ -67,7 +70,9 @@ ARGOSY_OP("fill_any_like", [](const OpContext& op) {
     .attr("dtype", -1, "the element type; -1: X's")
     .infer_shape([](ShapeContext& context) {
       const auto& x = context.input("X");
-      context.set_output("Out", x.shape, context.attribute<int32_t>("dtype") < 0 ? x.dtype : context.dtype_attribute("dtype", x.dtype), x.lod_level);
+      context.set_output("Out", x.shape,
+                         context.attribute<int32_t>("dtype") < 0 ? x.dtype : context.dtype_attribute("dtype", x.dtype),
+                         x.lod_level);
       return Status();
     })
     .no_gradient();
@@ -81,7 +86,8 @@ ARGOSY_OP("fill_zeros_like", [](const OpContext& op) { op.set_output("Out", at::
 
 at::Scalar one_number(const OpContext& op, std::string_view slot) {
   const at::Tensor& value = op.tensor(slot);
-  if (value.numel() != 1) op.fail("variable '{}' (input '{}') has {} values, expected 1", op.input_name(slot), slot, value.numel());
+  if (value.numel() != 1)
+    op.fail("variable '{}' (input '{}') has {} values, expected 1", op.input_name(slot), slot, value.numel());
   return value.item();
 }
 
@@ -90,11 +96,12 @@ Status infer_line(ShapeContext& context) {
   return {};
 }
 
-ARGOSY_OP("range", [](const OpContext& op) {
-  const at::Scalar step = one_number(op, "Step");
-  if (step.toDouble() == 0) op.fail("variable '{}' is 0: a range needs a step", op.input_name("Step"));
-  op.set_output("Out", at::arange(one_number(op, "Start"), one_number(op, "End"), step, op.tensor("Start").options()));
-})
+ARGOSY_OP("range",
+          [](const OpContext& op) {
+            const at::Scalar step = one_number(op, "Step");
+            if (step.toDouble() == 0) op.fail("variable '{}' is 0: a range needs a step", op.input_name("Step"));
+            op.set_output("Out", at::arange(one_number(op, "Start"), one_number(op, "End"), step, op.tensor("Start").options()));
+          })
     .doc("Numbers from Start up to, without, End.")
     .input("Start", "the first")
     .input("End", "the limit")
@@ -103,11 +110,13 @@ ARGOSY_OP("range", [](const OpContext& op) {
     .infer_shape(infer_line)
     .no_gradient();
 
-ARGOSY_OP("linspace", [](const OpContext& op) {
-  const int64_t count = one_number(op, "Num").toLong();
-  if (count < 1) op.fail("variable '{}' is {}, expected 1 or more", op.input_name("Num"), count);
-  op.set_output("Out", at::linspace(one_number(op, "Start"), one_number(op, "Stop"), count, op.tensor("Start").options()));
-})
+ARGOSY_OP("linspace",
+          [](const OpContext& op) {
+            const int64_t count = one_number(op, "Num").toLong();
+            if (count < 1) op.fail("variable '{}' is {}, expected 1 or more", op.input_name("Num"), count);
+            op.set_output("Out",
+                          at::linspace(one_number(op, "Start"), one_number(op, "Stop"), count, op.tensor("Start").options()));
+          })
     .doc("Evenly spaced numbers from Start to Stop, both included.")
     .input("Start", "the first")
     .input("Stop", "the last")

@@ -109,7 +109,8 @@ TEST_F(Tensors, IndicesOutsideAreNamed) {
   const Variable index = data("index", {-1}, DType::int64), x = data("x", {-1, 2});
   const Variable rows = L::gather(x, index);
   Feed feed = {{"index", {.tensor = longs({0, 7})}}, {"x", {.tensor = at::rand({5, 2}, at::kDouble)}}};
-  EXPECT_NE(error_of(feed, rows).find("variable 'index': index 7 at position 1 is outside dimension 0 of variable 'x', which has 5 entries"),
+  EXPECT_NE(error_of(feed, rows)
+                .find("variable 'index': index 7 at position 1 is outside dimension 0 of variable 'x', which has 5 entries"),
             std::string::npos)
       << error_of(feed, rows);
   feed["index"].tensor = longs({4, -1});
@@ -119,12 +120,14 @@ TEST_F(Tensors, IndicesOutsideAreNamed) {
 TEST_F(Tensors, AHotRowOutsideIsNamed) {
   const Variable hot = L::one_hot_v2(data("ids", {-1}, DType::int64), 3);
   const std::string message = error_of({{"ids", {.tensor = longs({2, 3})}}}, hot);
-  EXPECT_NE(message.find("variable 'ids': index 3 at position 1 is outside the depth, which has 3 entries"), std::string::npos) << message;
+  EXPECT_NE(message.find("variable 'ids': index 3 at position 1 is outside the depth, which has 3 entries"), std::string::npos)
+      << message;
 }
 
 TEST_F(Tensors, OneHot) {
   const Variable ids = data("ids", {-1, 1}, DType::int64);
-  const Variable rows = L::one_hot(ids, 3, /*allow_out_of_range=*/true), kept = L::one_hot_v2(ids, L::fill_constant({1}, kInt32, 3), true);
+  const Variable rows = L::one_hot(ids, 3, /*allow_out_of_range=*/true),
+                 kept = L::one_hot_v2(ids, L::fill_constant({1}, kInt32, 3), true);
   EXPECT_EQ(rows.name(), "one_hot_0.tmp_0");
   EXPECT_EQ(rows.shape(), (Shape{-1, 3}));
   EXPECT_EQ(kept.shape(), (Shape{-1, 1, -1}));
@@ -172,7 +175,8 @@ TEST_F(Tensors, ConstantsAndRanges) {
       {L::ones_like(x), at::ones({5, 4}, at::kDouble)},
       {L::fill_constant_batch_size_like(x, {-1, 2}, kFloat32, 3), at::full({5, 2}, 3, at::kFloat)},
       {L::range(0, 10, 3, kInt64), longs({0, 3, 6, 9})},
-      {L::range(L::fill_constant({1}, kInt32, 1), L::fill_constant({1}, kInt64, 4), L::fill_constant({1}, kInt64, 1), kInt64), longs({1, 2, 3})},
+      {L::range(L::fill_constant({1}, kInt32, 1), L::fill_constant({1}, kInt64, 4), L::fill_constant({1}, kInt64, 1), kInt64),
+       longs({1, 2, 3})},
       {L::linspace(0, 1, 5, kFloat64), doubles({0, 0.25, 0.5, 0.75, 1})},
       {L::shape(x), ints({5, 4})},
       {L::size(x), longs({20})},
@@ -205,7 +209,8 @@ TEST_F(Tensors, RandomNumbersHaveTheirDistribution) {
 // Where Input has sequences, constants count them and random numbers count rows, as in PaddlePaddle 1.8.5.
 TEST_F(Tensors, BatchSizesOfSequences) {
   const Variable x = data("x", {-1, 4}, DType::float64, 1);
-  const Variable constant = L::fill_constant_batch_size_like(x, {-1, 3}, kFloat32, 1), random = L::uniform_random_batch_size_like(x, {-1, 3});
+  const Variable constant = L::fill_constant_batch_size_like(x, {-1, 3}, kFloat32, 1),
+                 random = L::uniform_random_batch_size_like(x, {-1, 3});
   const Feed feed = {{"x", {.tensor = at::rand({5, 4}, at::kDouble), .lod = lod({{0, 2, 5}})}}};
   EXPECT_EQ(run(feed, constant).sizes(), (at::IntArrayRef{2, 3}));
   EXPECT_EQ(run(feed, random).sizes(), (at::IntArrayRef{5, 3}));

@@ -38,8 +38,12 @@ Variable atan(const Variable& x, const std::string& name) { return unary("atan",
 Variable erf(const Variable& x) { return unary("erf", x, ""); }
 Variable sign(const Variable& x) { return unary("sign", x, ""); }
 
-Variable relu6(const Variable& x, float threshold, const std::string& name) { return unary("relu6", x, name, {{"threshold", threshold}}); }
-Variable leaky_relu(const Variable& x, float alpha, const std::string& name) { return unary("leaky_relu", x, name, {{"alpha", alpha}}); }
+Variable relu6(const Variable& x, float threshold, const std::string& name) {
+  return unary("relu6", x, name, {{"threshold", threshold}});
+}
+Variable leaky_relu(const Variable& x, float alpha, const std::string& name) {
+  return unary("leaky_relu", x, name, {{"alpha", alpha}});
+}
 Variable elu(const Variable& x, float alpha, const std::string& name) { return unary("elu", x, name, {{"alpha", alpha}}); }
 Variable gelu(const Variable& x, bool approximate) { return unary("gelu", x, "", {{"approximate", approximate}}); }
 Variable swish(const Variable& x, float beta, const std::string& name) { return unary("swish", x, name, {{"beta", beta}}); }
@@ -60,17 +64,20 @@ Variable pow(const Variable& x, const Variable& factor, const std::string& name)
   return out;
 }
 
-Variable softmax(const Variable& input, int32_t axis, const std::string& name) { return unary("softmax", input, name, {{"axis", axis}}); }
+Variable softmax(const Variable& input, int32_t axis, const std::string& name) {
+  return unary("softmax", input, name, {{"axis", axis}});
+}
 
 Variable log_softmax(const Variable& input, int32_t axis, std::optional<DType> dtype, const std::string& name) {
   LayerHelper helper("log_softmax", name);
   Variable x = input;
   if (dtype) {
     x = helper.create_tmp(*dtype);
-    helper.append_op({.type = "cast",
-                      .inputs = {{"X", {input.name()}}},
-                      .outputs = {{"Out", {x.name()}}},
-                      .attributes = {{"in_dtype", static_cast<int32_t>(input.dtype())}, {"out_dtype", static_cast<int32_t>(*dtype)}}});
+    helper.append_op(
+        {.type = "cast",
+         .inputs = {{"X", {input.name()}}},
+         .outputs = {{"Out", {x.name()}}},
+         .attributes = {{"in_dtype", static_cast<int32_t>(input.dtype())}, {"out_dtype", static_cast<int32_t>(*dtype)}}});
   }
   return helper.append_unary("log", helper.append_unary("softmax", x, {{"axis", axis}}));
 }

@@ -40,12 +40,14 @@ Variable elu(const Variable& x, float alpha = 1.0f, const std::string& name = ""
 Variable gelu(const Variable& x, bool approximate = false);
 Variable swish(const Variable& x, float beta = 1.0f, const std::string& name = "");
 Variable hard_sigmoid(const Variable& x, float slope = 0.2f, float offset = 0.5f, const std::string& name = "");
-Variable hard_swish(const Variable& x, float threshold = 6.0f, float scale = 6.0f, float offset = 3.0f, const std::string& name = "");
+Variable hard_swish(const Variable& x, float threshold = 6.0f, float scale = 6.0f, float offset = 3.0f,
+                    const std::string& name = "");
 Variable pow(const Variable& x, float factor = 1.0f, const std::string& name = "");
 Variable pow(const Variable& x, const Variable& factor, const std::string& name = "");
 
 Variable softmax(const Variable& input, int32_t axis = -1, const std::string& name = "");
 // softmax, then log, as fluid.layers writes it. `dtype` converts the input first.
-Variable log_softmax(const Variable& input, int32_t axis = -1, std::optional<DType> dtype = std::nullopt, const std::string& name = "");
+Variable log_softmax(const Variable& input, int32_t axis = -1, std::optional<DType> dtype = std::nullopt,
+                     const std::string& name = "");
 
 }  // namespace argosy::layers

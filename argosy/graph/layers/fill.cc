@@ -45,7 +45,8 @@ Variable finish_constant(LayerHelper& helper, OpDesc op, const Numbers& shape, D
   return out;
 }
 
-OpDesc batch_size_op(const char* type, const Variable& input, std::vector<int64_t> shape, DType dtype, const BatchSizeOptions& batch) {
+OpDesc batch_size_op(const char* type, const Variable& input, std::vector<int64_t> shape, DType dtype,
+                     const BatchSizeOptions& batch) {
   return {.type = type,
           .inputs = {{"Input", {input.name()}}},
           .attributes = {{"shape", std::move(shape)},
@@ -55,14 +56,16 @@ OpDesc batch_size_op(const char* type, const Variable& input, std::vector<int64_
 }
 
 template <typename T>
-Variable assign_values(const std::vector<T>& values, std::vector<int64_t> shape, DType dtype, const char* attribute, const Variable& output) {
+Variable assign_values(const std::vector<T>& values, std::vector<int64_t> shape, DType dtype, const char* attribute,
+                       const Variable& output) {
   LayerHelper helper("assign", "");
   int64_t count = 1;
   for (int64_t size : shape) count *= size;
   if (count != static_cast<int64_t>(values.size())) {
     throw Error(Status::invalid_argument("assign: {} values do not fill shape {}", values.size(), graph::shape_to_string(shape)));
   }
-  OpDesc op{.type = "assign_value", .attributes = {{"shape", std::move(shape)}, {"dtype", number_of(dtype)}, {attribute, values}}};
+  OpDesc op{.type = "assign_value",
+            .attributes = {{"shape", std::move(shape)}, {"dtype", number_of(dtype)}, {attribute, values}}};
   return finish(helper, std::move(op), output ? output : helper.create_tmp(dtype));
 }
 
@@ -129,8 +132,8 @@ Variable autoincreased_step_counter(const std::string& counter_name, int64_t beg
   const auto main = graph::default_main_program();
   graph::Block& block = main->global_block();
   if (graph::VarDesc* known = block.find_var(counter_name)) return Variable(main, block, *known);
-  const Variable counter =
-      create_global_var({1}, static_cast<double>(begin - 1), kInt64, {.persistable = true, .force_cpu = true, .name = counter_name});
+  const Variable counter = create_global_var({1}, static_cast<double>(begin - 1), kInt64,
+                                             {.persistable = true, .force_cpu = true, .name = counter_name});
   value_or_throw(block.insert_op(0, {.type = "increment",
                                      .inputs = {{"X", {counter_name}}},
                                      .outputs = {{"Out", {counter_name}}},
@@ -140,7 +143,8 @@ Variable autoincreased_step_counter(const std::string& counter_name, int64_t beg
 
 Variable fill_constant(const Numbers& shape, DType dtype, double value, const FillOptions& options) {
   LayerHelper helper("fill_constant", "");
-  OpDesc op{.type = "fill_constant", .attributes = {{"value", static_cast<float>(value)}, {"str_value", value_text(dtype, value)}}};
+  OpDesc op{.type = "fill_constant",
+            .attributes = {{"value", static_cast<float>(value)}, {"str_value", value_text(dtype, value)}}};
   return finish_constant(helper, std::move(op), shape, dtype, options);
 }
 
@@ -149,8 +153,12 @@ Variable fill_constant(const Numbers& shape, DType dtype, const Variable& value,
   return finish_constant(helper, {.type = "fill_constant", .inputs = {{"ValueTensor", {value.name()}}}}, shape, dtype, options);
 }
 
-Variable zeros(const Numbers& shape, DType dtype, bool force_cpu) { return fill_constant(shape, dtype, 0.0, {.force_cpu = force_cpu}); }
-Variable ones(const Numbers& shape, DType dtype, bool force_cpu) { return fill_constant(shape, dtype, 1.0, {.force_cpu = force_cpu}); }
+Variable zeros(const Numbers& shape, DType dtype, bool force_cpu) {
+  return fill_constant(shape, dtype, 0.0, {.force_cpu = force_cpu});
+}
+Variable ones(const Numbers& shape, DType dtype, bool force_cpu) {
+  return fill_constant(shape, dtype, 1.0, {.force_cpu = force_cpu});
+}
 
 Variable zeros_like(const Variable& x, const Variable& out) {
   LayerHelper helper("zeros_like", "");
@@ -178,8 +186,9 @@ Variable fill_constant_batch_size_like(const Variable& input, std::vector<int64_
 
 Variable uniform_random(const Numbers& shape, const UniformOptions& options) {
   LayerHelper helper("uniform_random", "");
-  OpDesc op{.type = "uniform_random",
-            .attributes = {{"dtype", number_of(options.dtype)}, {"min", options.min}, {"max", options.max}, {"seed", options.seed}}};
+  OpDesc op{
+      .type = "uniform_random",
+      .attributes = {{"dtype", number_of(options.dtype)}, {"min", options.min}, {"max", options.max}, {"seed", options.seed}}};
   put_numbers(helper, op, shape, {.attribute = "shape", .tensor = "ShapeTensor", .list = "ShapeTensorList", .dtype = kInt64});
   return finish(helper, std::move(op), helper.create_tmp(options.dtype));
 }
@@ -196,8 +205,9 @@ Variable uniform_random_batch_size_like(const Variable& input, std::vector<int64
 
 Variable gaussian_random(const Numbers& shape, const GaussianOptions& options) {
   LayerHelper helper("gaussian_random", "");
-  OpDesc op{.type = "gaussian_random",
-            .attributes = {{"dtype", number_of(options.dtype)}, {"mean", options.mean}, {"std", options.std}, {"seed", options.seed}}};
+  OpDesc op{
+      .type = "gaussian_random",
+      .attributes = {{"dtype", number_of(options.dtype)}, {"mean", options.mean}, {"std", options.std}, {"seed", options.seed}}};
   put_numbers(helper, op, shape, kShape);
   return finish(helper, std::move(op), helper.create_tmp(options.dtype));
 }
@@ -212,13 +222,15 @@ Variable range(const Variable& start, const Variable& end, const Variable& step,
 }
 
 Variable range(double start, double end, double step, DType dtype) {
-  const Variable first = fill_constant({1}, dtype, start), last = fill_constant({1}, dtype, end), by = fill_constant({1}, dtype, step);
+  const Variable first = fill_constant({1}, dtype, start), last = fill_constant({1}, dtype, end),
+                 by = fill_constant({1}, dtype, step);
   return range(first, last, by, dtype);
 }
 
 Variable linspace(const Variable& start, const Variable& stop, const Variable& num, DType dtype) {
   LayerHelper helper("linspace", "");
-  return finish(helper, {.type = "linspace", .inputs = {{"Start", {start.name()}}, {"Stop", {stop.name()}}, {"Num", {num.name()}}}},
+  return finish(helper,
+                {.type = "linspace", .inputs = {{"Start", {start.name()}}, {"Stop", {stop.name()}}, {"Num", {num.name()}}}},
                 helper.create_tmp(dtype));
 }
 
@@ -229,7 +241,8 @@ Variable linspace(double start, double stop, int64_t num, DType dtype) {
 
 Variable assign(const Variable& input, const Variable& output) {
   LayerHelper helper("assign", "");
-  return finish(helper, {.type = "assign", .inputs = {{"X", {input.name()}}}}, output ? output : helper.create_tmp(input.dtype()));
+  return finish(helper, {.type = "assign", .inputs = {{"X", {input.name()}}}},
+                output ? output : helper.create_tmp(input.dtype()));
 }
 
 Variable assign(const std::vector<float>& values, std::vector<int64_t> shape, const Variable& output) {

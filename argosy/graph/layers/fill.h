@@ -8,7 +8,8 @@
 #include "argosy/graph/layers/types.h"
 
 // Layer functions that make variables: inputs, parameters, constants, random numbers. As all layer functions they work on the
-// default programs, have the names, operators and shapes of fluid.layers, and throw argosy::Error. Confined to the building thread.
+// default programs, have the names, operators and shapes of fluid.layers, and throw argosy::Error. Confined to the building
+// thread.
 namespace argosy::layers {
 
 struct DataOptions {

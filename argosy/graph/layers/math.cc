@@ -65,14 +65,30 @@ Variable unary(const char* type, const Variable& x, const std::string& name, Att
 
 }  // namespace
 
-Variable elementwise_add(const Variable& x, const Variable& y, const ElementwiseOptions& o) { return elementwise("elementwise_add", x, y, o); }
-Variable elementwise_sub(const Variable& x, const Variable& y, const ElementwiseOptions& o) { return elementwise("elementwise_sub", x, y, o); }
-Variable elementwise_mul(const Variable& x, const Variable& y, const ElementwiseOptions& o) { return elementwise("elementwise_mul", x, y, o); }
-Variable elementwise_div(const Variable& x, const Variable& y, const ElementwiseOptions& o) { return elementwise("elementwise_div", x, y, o); }
-Variable elementwise_max(const Variable& x, const Variable& y, const ElementwiseOptions& o) { return elementwise("elementwise_max", x, y, o); }
-Variable elementwise_min(const Variable& x, const Variable& y, const ElementwiseOptions& o) { return elementwise("elementwise_min", x, y, o); }
-Variable elementwise_pow(const Variable& x, const Variable& y, const ElementwiseOptions& o) { return elementwise("elementwise_pow", x, y, o); }
-Variable elementwise_mod(const Variable& x, const Variable& y, const ElementwiseOptions& o) { return elementwise("elementwise_mod", x, y, o); }
+Variable elementwise_add(const Variable& x, const Variable& y, const ElementwiseOptions& o) {
+  return elementwise("elementwise_add", x, y, o);
+}
+Variable elementwise_sub(const Variable& x, const Variable& y, const ElementwiseOptions& o) {
+  return elementwise("elementwise_sub", x, y, o);
+}
+Variable elementwise_mul(const Variable& x, const Variable& y, const ElementwiseOptions& o) {
+  return elementwise("elementwise_mul", x, y, o);
+}
+Variable elementwise_div(const Variable& x, const Variable& y, const ElementwiseOptions& o) {
+  return elementwise("elementwise_div", x, y, o);
+}
+Variable elementwise_max(const Variable& x, const Variable& y, const ElementwiseOptions& o) {
+  return elementwise("elementwise_max", x, y, o);
+}
+Variable elementwise_min(const Variable& x, const Variable& y, const ElementwiseOptions& o) {
+  return elementwise("elementwise_min", x, y, o);
+}
+Variable elementwise_pow(const Variable& x, const Variable& y, const ElementwiseOptions& o) {
+  return elementwise("elementwise_pow", x, y, o);
+}
+Variable elementwise_mod(const Variable& x, const Variable& y, const ElementwiseOptions& o) {
+  return elementwise("elementwise_mod", x, y, o);
+}
 Variable elementwise_floordiv(const Variable& x, const Variable& y, const ElementwiseOptions& o) {
   return elementwise("elementwise_floordiv", x, y, o);
 }
@@ -116,7 +132,9 @@ Variable scale(const Variable& x, const Variable& scale, const ScaleOptions& opt
   return helper.append_activation(out, options.act);
 }
 
-Variable clip(const Variable& x, float min, float max, const std::string& name) { return unary("clip", x, name, {{"min", min}, {"max", max}}); }
+Variable clip(const Variable& x, float min, float max, const std::string& name) {
+  return unary("clip", x, name, {{"min", min}, {"max", max}});
+}
 Variable clip_by_norm(const Variable& x, float max_norm, const std::string& name) {
   return unary("clip_by_norm", x, name, {{"max_norm", max_norm}});
 }
@@ -143,16 +161,26 @@ Variable increment(const Variable& x, float value, bool in_place) {
   return out;
 }
 
-Variable less_than(const Variable& x, const Variable& y, bool force_cpu, Variable cond) { return compare("less_than", x, y, force_cpu, cond); }
+Variable less_than(const Variable& x, const Variable& y, bool force_cpu, Variable cond) {
+  return compare("less_than", x, y, force_cpu, cond);
+}
 Variable less_equal(const Variable& x, const Variable& y, Variable cond) { return compare("less_equal", x, y, false, cond); }
 Variable greater_than(const Variable& x, const Variable& y, Variable cond) { return compare("greater_than", x, y, false, cond); }
-Variable greater_equal(const Variable& x, const Variable& y, Variable cond) { return compare("greater_equal", x, y, false, cond); }
+Variable greater_equal(const Variable& x, const Variable& y, Variable cond) {
+  return compare("greater_equal", x, y, false, cond);
+}
 Variable equal(const Variable& x, const Variable& y, Variable cond) { return compare("equal", x, y, false, cond); }
 Variable not_equal(const Variable& x, const Variable& y, Variable cond) { return compare("not_equal", x, y, false, cond); }
 
-Variable logical_and(const Variable& x, const Variable& y, Variable out, const std::string& name) { return logical("logical_and", x, y, out, name); }
-Variable logical_or(const Variable& x, const Variable& y, Variable out, const std::string& name) { return logical("logical_or", x, y, out, name); }
-Variable logical_xor(const Variable& x, const Variable& y, Variable out, const std::string& name) { return logical("logical_xor", x, y, out, name); }
+Variable logical_and(const Variable& x, const Variable& y, Variable out, const std::string& name) {
+  return logical("logical_and", x, y, out, name);
+}
+Variable logical_or(const Variable& x, const Variable& y, Variable out, const std::string& name) {
+  return logical("logical_or", x, y, out, name);
+}
+Variable logical_xor(const Variable& x, const Variable& y, Variable out, const std::string& name) {
+  return logical("logical_xor", x, y, out, name);
+}
 
 Variable logical_not(const Variable& x, Variable out, const std::string& name) {
   LayerHelper helper("logical_not", name);

@@ -49,7 +49,8 @@ struct MatmulOptions {
   std::string name;
 };
 Variable matmul(const Variable& x, const Variable& y, const MatmulOptions& options = {});
-Variable mul(const Variable& x, const Variable& y, int32_t x_num_col_dims = 1, int32_t y_num_col_dims = 1, const std::string& name = "");
+Variable mul(const Variable& x, const Variable& y, int32_t x_num_col_dims = 1, int32_t y_num_col_dims = 1,
+             const std::string& name = "");
 Variable bmm(const Variable& x, const Variable& y, const std::string& name = "");
 Variable dot(const Variable& x, const Variable& y, const std::string& name = "");
 

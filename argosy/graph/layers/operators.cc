@@ -99,8 +99,9 @@ Variable operate(const std::string& type, const Variable& x, const Variable& y) 
 
 Variable operate(const std::string& type, const Variable& x, double y, bool reversed) {
   if (is_whole(x.dtype()) && y != std::floor(y) && !is_comparison(type)) {
-    throw Error(Status::invalid_argument("variable '{}' has whole numbers ({}), which {} cannot be joined with; cast it to a float type first",
-                                         x.name(), graph::dtype_name(x.dtype()), y));
+    throw Error(Status::invalid_argument(
+        "variable '{}' has whole numbers ({}), which {} cannot be joined with; cast it to a float type first", x.name(),
+        graph::dtype_name(x.dtype()), y));
   }
   if (const auto made = as_scale(type, x, y, reversed)) return *made;
   if (reversed) return join(type, constant_like(x, y), x, x.dtype());

@@ -35,8 +35,10 @@ std::vector<Variable> create_several(LayerHelper& helper, size_t count, DType dt
 }
 
 void put_axis(OpDesc& op, const Number& axis) {
-  if (axis.variable) op.inputs["AxisTensor"] = {axis.variable.name()};
-  else op.attributes["axis"] = static_cast<int32_t>(axis.value);
+  if (axis.variable)
+    op.inputs["AxisTensor"] = {axis.variable.name()};
+  else
+    op.attributes["axis"] = static_cast<int32_t>(axis.value);
 }
 
 // split writes its axis counted from the front.
@@ -104,7 +106,8 @@ Variable expand(const Variable& x, const Numbers& expand_times, const std::strin
 
 Variable expand_as(const Variable& x, const Variable& target_tensor, const std::string& name) {
   LayerHelper helper("expand_as", name);
-  return finish(helper, {.type = "expand_as", .inputs = {{"X", {x.name()}}, {"target_tensor", {target_tensor.name()}}}}, "Out", x.dtype());
+  return finish(helper, {.type = "expand_as", .inputs = {{"X", {x.name()}}, {"target_tensor", {target_tensor.name()}}}}, "Out",
+                x.dtype());
 }
 
 Variable concat(const std::vector<Variable>& input, const Number& axis, const std::string& name) {
@@ -127,8 +130,8 @@ std::vector<Variable> unstack(const Variable& x, int32_t axis, int32_t num) {
   const bool inside = axis >= -rank && axis < rank;
   if (num <= 0 && inside) num = static_cast<int32_t>(x.shape()[static_cast<size_t>(axis < 0 ? axis + rank : axis)]);
   if (num <= 0) {
-    throw Error(Status::invalid_argument("unstack: the size of axis {} of variable '{}' {} is not known; give num", axis, x.name(),
-                                         graph::shape_to_string(x.shape())));
+    throw Error(Status::invalid_argument("unstack: the size of axis {} of variable '{}' {} is not known; give num", axis,
+                                         x.name(), graph::shape_to_string(x.shape())));
   }
   const std::vector<Variable> parts = create_several(helper, static_cast<size_t>(num), x.dtype());
   helper.append_op({.type = "unstack",
@@ -139,7 +142,8 @@ std::vector<Variable> unstack(const Variable& x, int32_t axis, int32_t num) {
 }
 
 std::vector<Variable> split(const Variable& input, int32_t num, const Number& dim, const std::string& name) {
-  if (num < 1) throw Error(Status::invalid_argument("split: variable '{}' is to have {} parts, expected 1 or more", input.name(), num));
+  if (num < 1)
+    throw Error(Status::invalid_argument("split: variable '{}' is to have {} parts, expected 1 or more", input.name(), num));
   LayerHelper helper("split", name);
   return finish_split(helper, {.type = "split", .attributes = {{"num", num}}}, input, dim, static_cast<size_t>(num));
 }
@@ -160,8 +164,8 @@ Variable slice(const Variable& input, const std::vector<int32_t>& axes, const Nu
   return finish(helper, std::move(op), "Out", input.dtype());
 }
 
-Variable slice_of(const Variable& x, const std::vector<int32_t>& axes, const std::vector<int64_t>& starts, const std::vector<int64_t>& ends,
-                  const std::vector<int32_t>& single) {
+Variable slice_of(const Variable& x, const std::vector<int32_t>& axes, const std::vector<int64_t>& starts,
+                  const std::vector<int64_t>& ends, const std::vector<int32_t>& single) {
   const auto program = graph::default_main_program();
   graph::VarDesc desc;
   desc.name = graph::unique_name(x.name() + "_slice");

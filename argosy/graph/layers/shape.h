@@ -33,8 +33,8 @@ std::vector<Variable> split(const Variable& input, int32_t num, const Number& di
 std::vector<Variable> split(const Variable& input, const Numbers& sections, const Number& dim = -1, const std::string& name = "");
 Variable slice(const Variable& input, const std::vector<int32_t>& axes, const Numbers& starts, const Numbers& ends);
 // What x[...] writes: named after x, and the axes in `single` go, because one entry of each is taken.
-Variable slice_of(const Variable& x, const std::vector<int32_t>& axes, const std::vector<int64_t>& starts, const std::vector<int64_t>& ends,
-                  const std::vector<int32_t>& single);
+Variable slice_of(const Variable& x, const std::vector<int32_t>& axes, const std::vector<int64_t>& starts,
+                  const std::vector<int64_t>& ends, const std::vector<int32_t>& single);
 Variable pad(const Variable& x, std::vector<int32_t> paddings, float pad_value = 0.0f, const std::string& name = "");
 Variable reverse(const Variable& x, std::vector<int32_t> axis);
 

@@ -18,7 +18,8 @@ Variable finish(LayerHelper& helper, OpDesc op, DType dtype, bool stop_gradient 
 
 Variable arg_extreme(const char* type, const Variable& x, int32_t axis) {
   LayerHelper helper(type, "");
-  return finish(helper, {.type = type, .inputs = {{"X", {x.name()}}}, .attributes = {{"axis", axis}}}, kInt64, /*stop_gradient=*/true);
+  return finish(helper, {.type = type, .inputs = {{"X", {x.name()}}}, .attributes = {{"axis", axis}}}, kInt64,
+                /*stop_gradient=*/true);
 }
 
 Ordered finish_ordered(LayerHelper& helper, OpDesc op, const Variable& input) {
@@ -85,8 +86,10 @@ Ordered argsort(const Variable& input, int32_t axis, bool descending, const std:
 Ordered topk(const Variable& input, const Number& k, const std::string& name) {
   LayerHelper helper("top_k", name);
   OpDesc op{.type = "top_k"};
-  if (k.variable) op.inputs["K"] = {k.variable.name()};
-  else op.attributes["k"] = static_cast<int32_t>(k.value);
+  if (k.variable)
+    op.inputs["K"] = {k.variable.name()};
+  else
+    op.attributes["k"] = static_cast<int32_t>(k.value);
   return finish_ordered(helper, std::move(op), input);
 }
 
@@ -107,14 +110,16 @@ Variable where(const Variable& condition) {
 
 Variable where(const Variable& condition, const Variable& x, const Variable& y) {
   LayerHelper helper("where", "");
-  return finish(helper, {.type = "where", .inputs = {{"Condition", {condition.name()}}, {"X", {x.name()}}, {"Y", {y.name()}}}}, x.dtype());
+  return finish(helper, {.type = "where", .inputs = {{"Condition", {condition.name()}}, {"X", {x.name()}}, {"Y", {y.name()}}}},
+                x.dtype());
 }
 
 Variable gather(const Variable& input, const Variable& index, bool overwrite) {
   LayerHelper helper("gather", "");
-  return finish(helper,
-                {.type = "gather", .inputs = {{"X", {input.name()}}, {"Index", {index.name()}}}, .attributes = {{"overwrite", overwrite}}},
-                input.dtype());
+  return finish(
+      helper,
+      {.type = "gather", .inputs = {{"X", {input.name()}}, {"Index", {index.name()}}}, .attributes = {{"overwrite", overwrite}}},
+      input.dtype());
 }
 
 Variable gather_nd(const Variable& input, const Variable& index, const std::string& name) {

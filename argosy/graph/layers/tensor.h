@@ -41,6 +41,7 @@ Variable where(const Variable& condition, const Variable& x, const Variable& y);
 // Rows by index. `overwrite`: an index that occurs more than once gets the gradient of its last occurrence, not the sum.
 Variable gather(const Variable& input, const Variable& index, bool overwrite = true);
 Variable gather_nd(const Variable& input, const Variable& index, const std::string& name = "");
-Variable scatter(const Variable& input, const Variable& index, const Variable& updates, const std::string& name = "", bool overwrite = true);
+Variable scatter(const Variable& input, const Variable& index, const Variable& updates, const std::string& name = "",
+                 bool overwrite = true);
 
 }  // namespace argosy::layers

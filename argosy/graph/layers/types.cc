@@ -8,7 +8,8 @@
 namespace argosy::layers {
 
 bool Numbers::fixed() const {
-  return !all && std::none_of(items.begin(), items.end(), [](const Number& number) { return static_cast<bool>(number.variable); });
+  return !all &&
+         std::none_of(items.begin(), items.end(), [](const Number& number) { return static_cast<bool>(number.variable); });
 }
 
 std::vector<int64_t> Numbers::values() const {
@@ -21,8 +22,9 @@ void put_numbers(graph::LayerHelper& helper, graph::OpDesc& op, const Numbers& n
   op.attributes[slots.attribute] = numbers.values();
   if (numbers.all) {
     if (slots.tensor == nullptr) {
-      throw Error(Status::invalid_argument("operator '{}': '{}' takes numbers or a list of variables, but variable '{}' was given", op.type,
-                                           slots.attribute, numbers.all.name()));
+      throw Error(
+          Status::invalid_argument("operator '{}': '{}' takes numbers or a list of variables, but variable '{}' was given",
+                                   op.type, slots.attribute, numbers.all.name()));
     }
     op.inputs[slots.tensor] = {numbers.all.name()};
     return;
@@ -36,7 +38,8 @@ void put_numbers(graph::LayerHelper& helper, graph::OpDesc& op, const Numbers& n
       list.push_back(fill_constant({1}, slots.dtype, static_cast<double>(number.value), {.force_cpu = true}).name());
     } else {
       const Variable constant = helper.create_tmp(slots.dtype);
-      list.push_back(fill_constant({1}, slots.dtype, static_cast<double>(number.value), {.force_cpu = true, .out = constant}).name());
+      list.push_back(
+          fill_constant({1}, slots.dtype, static_cast<double>(number.value), {.force_cpu = true, .out = constant}).name());
     }
   }
 }
