@@ -32,6 +32,16 @@ Names ancestors_of(const Block& block, const Names& targets, const Names& no_gra
   return reached;
 }
 
+// True where `op` reads some rows of `parameter` only.
+bool is_row_input(const OpDesc& op, const std::string& parameter) {
+  const auto reads = [&](std::string_view slot) {
+    const auto* names = op.inputs.find(slot);
+    return names != nullptr && std::find(names->begin(), names->end(), parameter) != names->end();
+  };
+  if (op.type.starts_with("lookup_table")) return reads("W");
+  return op.type == "nce" && (reads("Weight") || reads("Bias")) && !reads("Input");
+}
+
 // A table that is only ever looked up row by row has a gradient of rows.
 bool has_row_gradient(const Block& block, const std::string& parameter) {
   bool looked_up = false;
@@ -39,8 +49,7 @@ bool has_row_gradient(const Block& block, const std::string& parameter) {
     if (((*op).role() & (kRoleBackward | kRoleOptimize)) != 0) continue;
     const auto inputs = op->input_names();
     if (std::find(inputs.begin(), inputs.end(), parameter) == inputs.end()) continue;
-    const bool sparse_lookup = op->type.starts_with("lookup_table") && op->attribute_or<bool>("is_sparse", false);
-    if (!sparse_lookup) return false;
+    if (!is_row_input(*op, parameter) || !op->attribute_or<bool>("is_sparse", false)) return false;
     looked_up = true;
   }
   return looked_up;

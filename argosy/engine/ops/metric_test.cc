@@ -22,6 +22,16 @@ struct Batch {
   Feed feed() const { return {{"p", {.tensor = scores}}, {"label", {.tensor = label}}}; }
 };
 
+TEST_F(Metric, AccuracyIsThePartWithTheLabelAmongTheLargest) {
+  const Variable p = data("p", {-1, 3}, DType::float32), label = data("label", {-1, 1}, DType::int64);
+  const Variable first = layers::accuracy(p, label), second = layers::accuracy(p, label, {.k = 2});
+  EXPECT_EQ(first.name(), "accuracy_0.tmp_0");
+  const at::Tensor scores = at::tensor({0.1f, 0.7f, 0.2f, 0.5f, 0.3f, 0.2f, 0.3f, 0.1f, 0.6f, 0.2f, 0.5f, 0.3f}).reshape({4, 3});
+  const auto got = run({{"p", {.tensor = scores}}, {"label", {.tensor = at::tensor({1, 1, 1, 2}, at::kLong).unsqueeze(1)}}}, {first, second});
+  EXPECT_FLOAT_EQ(got[0].tensor.item<float>(), 0.25f);
+  EXPECT_FLOAT_EQ(got[1].tensor.item<float>(), 0.75f);
+}
+
 TEST_F(Metric, AucCountsAllBatchesAndTheLastOnes) {
   const auto auc = layers::auc(data("p", {-1, 2}, DType::float32), data("label", {-1, 1}, DType::int64), {.num_thresholds = 200, .slide_steps = 2});
   EXPECT_EQ(auc.value.name(), "auc_0.tmp_0");

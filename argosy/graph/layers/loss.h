@@ -1,11 +1,12 @@
 #pragma once
 
-#include "argosy/graph/layer_helper.h"
+#include <string>
+#include <vector>
+
+#include "argosy/graph/layers/types.h"
 
 // Layer functions for losses. See nn.h for what holds for all layer functions.
 namespace argosy::layers {
-
-using graph::Variable;
 
 struct CrossEntropyOptions {
   bool soft_label = false;      // the label is a distribution over the classes
@@ -26,5 +27,63 @@ struct SoftmaxWithCrossEntropy {
 // softmax and cross_entropy in one.
 SoftmaxWithCrossEntropy softmax_with_cross_entropy(const Variable& logits, const Variable& label,
                                                    const SoftmaxWithCrossEntropyOptions& options = {});
+
+struct SigmoidCrossEntropyOptions {
+  int32_t ignore_index = -100;
+  std::string name;
+  bool normalize = false;  // divide by the number of values that count
+};
+// Each value a decision of its own: the cross entropy of sigmoid(x) with the label.
+Variable sigmoid_cross_entropy_with_logits(const Variable& x, const Variable& label, const SigmoidCrossEntropyOptions& options = {});
+
+Variable square_error_cost(const Variable& input, const Variable& label);  // (input - label)^2
+Variable mse_loss(const Variable& input, const Variable& label);           // its mean
+Variable log_loss(const Variable& input, const Variable& label, float epsilon = 1e-4f, const std::string& name = "");
+Variable huber_loss(const Variable& input, const Variable& label, float delta);
+
+struct SmoothL1Options {
+  Variable inside_weight, outside_weight;  // none where empty
+  float sigma = 1.0f;
+};
+Variable smooth_l1(const Variable& x, const Variable& y, const SmoothL1Options& options = {});  // [rows, 1]
+
+// x: log-probabilities. reduction: none, mean, sum or batchmean.
+Variable kldiv_loss(const Variable& x, const Variable& target, const std::string& reduction = "mean", const std::string& name = "");
+
+Variable rank_loss(const Variable& label, const Variable& left, const Variable& right, const std::string& name = "");
+Variable margin_rank_loss(const Variable& label, const Variable& left, const Variable& right, float margin = 0.1f, const std::string& name = "");
+Variable bpr_loss(const Variable& input, const Variable& label, const std::string& name = "");
+
+struct LabelSmoothOptions {
+  Variable prior_dist;  // uniform where empty
+  float epsilon = 0.1f;
+  std::string name;
+};
+Variable label_smooth(const Variable& label, const LabelSmoothOptions& options = {});
+
+// The cosine of the angle between the rows of x and y; y may have one row.
+Variable cos_sim(const Variable& x, const Variable& y);
+
+struct NceOptions {
+  Variable sample_weight;       // none where empty
+  ParamAttr param, bias;
+  int32_t num_neg_samples = 10;
+  std::string name;
+  std::string sampler = "uniform";  // or "log_uniform", "custom_dist"
+  std::vector<float> custom_dist;   // the probability of each class
+  int32_t seed = 0;
+  bool is_sparse = false;  // the gradients hold only the rows of the batch
+};
+// Noise-contrastive estimation: the label's class against some drawn at random.
+Variable nce(const Variable& input, const Variable& label, int32_t num_total_classes, const NceOptions& options = {});
+
+struct SampledSoftmaxOptions {
+  int32_t num_true = 1;
+  bool remove_accidental_hits = true;
+  Variable customized_samples, customized_probabilities;  // both, to give the candidates instead of drawing them
+  int32_t seed = 0;
+};
+// softmax_with_cross_entropy over the label's class and some drawn at random, once for the batch.
+Variable sampled_softmax_with_cross_entropy(const Variable& logits, const Variable& label, int32_t num_samples, const SampledSoftmaxOptions& options = {});
 
 }  // namespace argosy::layers

@@ -2,30 +2,13 @@
 
 #include "argosy/base/error.h"
 #include "argosy/graph/build.h"
+#include "argosy/graph/layers/tensor.h"
 
 namespace argosy::layers {
 
-using graph::DType;
 using graph::LayerHelper;
 
 namespace {
-
-struct TopK {
-  Variable values, indices;
-};
-
-TopK largest(const Variable& input, int32_t k) {
-  LayerHelper helper("top_k", "");
-  const Variable values = helper.create_tmp(input.dtype());
-  const Variable indices = helper.create_tmp(DType::int64);
-  helper.append_op({.type = "top_k",
-                    .inputs = {{"X", {input.name()}}},
-                    .outputs = {{"Out", {values.name()}}, {"Indices", {indices.name()}}},
-                    .attributes = {{"k", k}}});
-  values.desc().stop_gradient = true;
-  indices.desc().stop_gradient = true;
-  return {values, indices};
-}
 
 void append_auc(LayerHelper& helper, const Variable& input, const Variable& label, const Variable& positives, const Variable& negatives,
                 const Variable& out, const AucOptions& options, int32_t slide_steps) {
@@ -39,7 +22,7 @@ void append_auc(LayerHelper& helper, const Variable& input, const Variable& labe
 
 Variable accuracy(const Variable& input, const Variable& label, const AccuracyOptions& options) {
   LayerHelper helper("accuracy", "");
-  const TopK top = largest(input, options.k);
+  const Ordered top = topk(input, options.k);
   const Variable out = helper.create_tmp(DType::float32);
   const Variable correct = options.correct ? options.correct : helper.create_tmp(DType::int32);
   const Variable total = options.total ? options.total : helper.create_tmp(DType::int32);

@@ -3,12 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "argosy/graph/layer_helper.h"
+#include "argosy/graph/layers/types.h"
 
 // Layer functions for metrics. See nn.h for what holds for all layer functions.
 namespace argosy::layers {
-
-using graph::Variable;
 
 struct AccuracyOptions {
   int32_t k = 1;            // right where the label is among the k largest

@@ -4,16 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "argosy/graph/layer_helper.h"
+#include "argosy/graph/layers/types.h"
 
 // Layer functions of neural networks. Each adds operators to the default main program and the first values of its parameters
 // to the default startup program, and returns what it computes. Names, operators and shapes are those of fluid.layers.
 // They throw argosy::Error for arguments that do not fit, and are confined to the building thread.
 namespace argosy::layers {
-
-using graph::DType;
-using graph::ParamAttr;
-using graph::Variable;
 
 struct FcOptions {
   int32_t num_flatten_dims = 1;    // the first so many dimensions are rows; -1: all but the last
@@ -152,5 +148,12 @@ struct AdaptivePool2d {
 };
 // The result has `pool_size` pixels, whatever the input has.
 AdaptivePool2d adaptive_pool2d(const Variable& input, Extent pool_size, const std::string& pool_type = "max", const std::string& name = "");
+
+// `input` rows begin with two counts, shows and clicks. use_cvm turns them into log(shows + 1) and the logarithm of the click
+// rate, else they are dropped. `cvm` are the counts of each sample, which the gradient carries to the table in their place.
+Variable continuous_value_model(const Variable& input, const Variable& cvm, bool use_cvm = true);
+
+// `num_hash` hashes of each row of ids, below hash_size: [..., num_hash, 1].
+Variable hash(const Variable& input, int64_t hash_size, int32_t num_hash = 1, const std::string& name = "");
 
 }  // namespace argosy::layers
