@@ -16,12 +16,17 @@ std::vector<int64_t> snapshot(const std::vector<std::atomic<int64_t>>& counts) {
 
 AucMetric::AucMetric(int num_thresholds) : positive_(static_cast<size_t>(num_thresholds) + 1), negative_(positive_.size()) {}
 
-void AucMetric::update(std::span<const float> predictions, std::span<const int64_t> labels) {
-  const auto last = static_cast<float>(positive_.size() - 1);
+Status AucMetric::update(std::span<const float> predictions, std::span<const int64_t> labels) {
+  const auto wrong = std::find_if(predictions.begin(), predictions.end(), [](float p) { return !(p >= 0.0f && p <= 1.0f); });
+  if (wrong != predictions.end()) {
+    return Status::invalid_argument("AUC: prediction {} is {}, expected a probability from 0 to 1", wrong - predictions.begin(), *wrong);
+  }
+  const auto last = static_cast<double>(positive_.size() - 1);
   for (size_t i = 0; i < predictions.size(); ++i) {
-    const auto bucket = static_cast<size_t>(std::clamp(predictions[i] * last, 0.0f, last));
+    const auto bucket = static_cast<size_t>(static_cast<double>(predictions[i]) * last);
     (labels[i] != 0 ? positive_ : negative_)[bucket].fetch_add(1, std::memory_order_relaxed);
   }
+  return {};
 }
 
 double AucMetric::value() const { return auc_of_counts(snapshot(positive_), snapshot(negative_)); }
@@ -41,7 +46,7 @@ double auc_of_counts(std::span<const int64_t> positive, std::span<const int64_t>
     positives = more_positives;
     negatives = more_negatives;
   }
-  return positives > 0 && negatives > 0 ? area / positives / negatives : 0.5;
+  return positives > 0 && negatives > 0 ? area / positives / negatives : 0.0;
 }
 
 void PrecisionMetric::update(std::span<const float> predictions, std::span<const int64_t> labels) {

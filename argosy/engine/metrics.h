@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "argosy/base/status.h"
+
 namespace argosy::engine {
 
 // Measures of a model over many batches. Every class is thread-safe and exact: each update counts once, whoever makes it.
@@ -15,21 +17,24 @@ namespace argosy::engine {
 class AucMetric {
  public:
   explicit AucMetric(int num_thresholds = 4095);
-  void update(std::span<const float> predictions, std::span<const int64_t> labels);
-  double value() const;  // 0.5 while one of the classes has not been seen
+  // A prediction that is not in [0, 1] is an error, and then no sample of the update counts.
+  Status update(std::span<const float> predictions, std::span<const int64_t> labels);
+  double value() const;  // 0 while one of the classes has not been seen
   void reset();
 
  private:
   std::vector<std::atomic<int64_t>> positive_, negative_;
 };
 
-// The area for counts by ascending prediction: the trapezoid rule. 0.5 where a class is empty.
+// The area for counts by ascending prediction: the trapezoid rule. 0 where a class is empty.
 double auc_of_counts(std::span<const int64_t> positive, std::span<const int64_t> negative);
 
 class PrecisionMetric {
  public:
   void update(std::span<const float> predictions, std::span<const int64_t> labels);
   double value() const;  // true positives / predicted positives; 0 where nothing was predicted
+  int64_t true_positives() const { return true_positive_; }
+  int64_t false_positives() const { return false_positive_; }
   void reset();
 
  private:
@@ -40,6 +45,8 @@ class RecallMetric {
  public:
   void update(std::span<const float> predictions, std::span<const int64_t> labels);
   double value() const;  // true positives / positives; 0 where there were none
+  int64_t true_positives() const { return true_positive_; }
+  int64_t false_negatives() const { return false_negative_; }
   void reset();
 
  private:

@@ -57,11 +57,22 @@ TEST(AucMetric, EqualsItsDefinitionWithSeveralThreads) {
   const Samples samples = draw(seed);
   AucMetric auc(100);
   from_threads([&](size_t begin, size_t count) {
-    auc.update(std::span(samples.predictions).subspan(begin, count), std::span(samples.labels).subspan(begin, count));
+    EXPECT_TRUE(auc.update(std::span(samples.predictions).subspan(begin, count), std::span(samples.labels).subspan(begin, count)).ok());
   });
   EXPECT_NEAR(auc.value(), pairwise_auc(samples), 1e-9);
   auc.reset();
-  EXPECT_EQ(auc.value(), 0.5);
+  EXPECT_EQ(auc.value(), 0.0);
+}
+
+TEST(AucMetric, RefusesWhatIsNoProbabilityAndCountsNoneOfIt) {
+  AucMetric auc;
+  const std::vector<int64_t> labels = {1, 0};
+  for (const float wrong : {-0.1f, 1.1f, std::nanf("")}) {
+    EXPECT_EQ(auc.update(std::vector<float>{0.9f, wrong}, labels).code(), Code::invalid_argument);
+  }
+  EXPECT_EQ(auc.value(), 0.0);
+  EXPECT_TRUE(auc.update(std::vector<float>{1.0f, 0.0f}, labels).ok());
+  EXPECT_EQ(auc.value(), 1.0);
 }
 
 TEST(PrecisionAndRecall, CountEverySampleOnce) {

@@ -144,10 +144,7 @@ void Run::thread_body(int number, Frame& frame) {
     Stopwatch phase;
     auto more = source_.next(number, batch);
     read_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
-    if (!more.ok()) {
-      if (more.status().code() != Code::cancelled) fail(more.status());
-      return;
-    }
+    if (!more.ok()) return fail(more.status());  // also a stop from outside: the pass was cut short
     if (!*more) return;
     phase.restart();
     if (Status status = step(frame, batch); !status.ok()) return fail(std::move(status));

@@ -4,9 +4,10 @@
 #include "argosy/python/array.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
+#include "argosy/python/interrupt.h"
 
-// Datasets, and runs over them. Everything that reads or computes releases the GIL; lines that a run prints come back to
-// Python's own print, so that they keep their place among the script's.
+// Datasets, and runs over them. Everything that reads or computes releases the GIL and can be ended by Ctrl-C; lines that a run
+// prints come back to Python's own print, so that they keep their place among the script's.
 namespace argosy::python {
 
 using data::BatchSource;
@@ -65,25 +66,62 @@ py::dict report_object(const TrainReport& report) {
   return result;
 }
 
+// The functions of Python that a run calls from its threads. The first exception of any of them stops the run; it is raised
+// where the run was started. Thread-safe.
+class Callbacks {
+ public:
+  Callbacks(BatchSource& source, py::function print, py::object progress)
+      : source_(source), print_(std::move(print)), progress_(std::move(progress)) {}
+
+  void add_to(TrainOptions& options) {
+    options.print = [this](std::string_view line) { call([&] { print_(py::str(line.data(), line.size())); }); };
+    if (progress_.is_none()) return;
+    options.on_progress = [this](const engine::TrainProgress& now) { call([&] { progress_(progress_object(now)); }); };
+  }
+
+  void throw_if_raised() {
+    if (raised_ != nullptr) std::rethrow_exception(raised_);
+  }
+
+ private:
+  template <typename Call>
+  void call(Call&& function) {
+    {
+      const py::gil_scoped_acquire acquire;
+      if (raised_ != nullptr) return;
+      try {
+        function();
+        return;
+      } catch (...) {
+        raised_ = std::current_exception();
+      }
+    }
+    source_.stop();
+  }
+
+  BatchSource& source_;
+  const py::function print_;
+  const py::object progress_;
+  std::exception_ptr raised_;  // guarded by the GIL
+};
+
 py::dict train(engine::Runner& runner, const graph::Program& program, BatchSource& source, const std::vector<std::pair<std::string, std::string>>& fetch,
                int print_period, int threads, bool debug, engine::Scope& scope, const py::function& print, const py::object& progress) {
   TrainOptions options{.fetch = fetch, .print_period = print_period, .threads = threads, .debug = debug};
-  options.print = [&print](std::string_view line) {
-    const py::gil_scoped_acquire acquire;
-    print(py::str(line.data(), line.size()));
-  };
-  if (!progress.is_none()) {
-    options.on_progress = [&progress](const engine::TrainProgress& now) {
-      const py::gil_scoped_acquire acquire;
-      progress(progress_object(now));
-    };
-  }
-  std::optional<TrainReport> report;
-  {
-    const py::gil_scoped_release release;
-    report = value_or_throw(engine::train(runner, program, source, options, scope));
-  }
-  return report_object(*report);
+  Callbacks callbacks(source, print, progress);
+  callbacks.add_to(options);
+  std::optional<Result<TrainReport>> report;
+  run_interruptibly([&] { report = engine::train(runner, program, source, options, scope); }, [&source] { source.stop(); });
+  callbacks.throw_if_raised();
+  return report_object(value_or_throw(std::move(*report)));
+}
+
+// One of the calls of a dataset that read files.
+template <Status (InMemoryDataset::*call)()>
+void load(InMemoryDataset& dataset) {
+  Status status;
+  run_interruptibly([&] { status = (dataset.*call)(); }, [&dataset] { dataset.stop(); });
+  throw_if_error(status);
 }
 
 }  // namespace
@@ -96,12 +134,11 @@ void bind_data(py::module_& m) {
   py::class_<QueueDataset, BatchSource>(m, "QueueDataset", "Streams files.").def(py::init<DatasetOptions>(), py::arg("options"));
   py::class_<InMemoryDataset, BatchSource>(m, "InMemoryDataset", "Reads files into memory first.")
       .def(py::init<DatasetOptions>(), py::arg("options"))
-      .def("load_into_memory", [](InMemoryDataset& d) { throw_if_error(d.load_into_memory()); }, Release())
+      .def("load_into_memory", &load<&InMemoryDataset::load_into_memory>)
       .def("preload_into_memory", [](InMemoryDataset& d) { throw_if_error(d.preload_into_memory()); }, Release())
-      .def("wait_preload_done", [](InMemoryDataset& d) { throw_if_error(d.wait_preload_done()); }, Release())
+      .def("wait_preload_done", &load<&InMemoryDataset::wait_preload_done>)
       .def("local_shuffle", [](InMemoryDataset& d, uint64_t seed) { throw_if_error(d.local_shuffle(seed)); }, py::arg("seed"), Release())
-      .def("memory_data_size", &InMemoryDataset::memory_data_size)
-      .def("release_memory", [](InMemoryDataset& d) { throw_if_error(d.release_memory()); }, Release());
+      .def("memory_data_size", &InMemoryDataset::memory_data_size);
   m.def("train", &train, py::arg("runner"), py::arg("program"), py::arg("source"), py::arg("fetch"), py::arg("print_period"), py::arg("threads"),
         py::arg("debug"), py::arg("scope"), py::arg("print"), py::arg("progress"), "Runs the program once for every batch of a dataset.");
 }

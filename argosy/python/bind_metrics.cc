@@ -24,25 +24,29 @@ template <typename Metric, typename Labels>
 void update(Metric& metric, const Floats& predictions, const Labels& labels) {
   check_sizes(predictions.size(), labels.size());
   const py::gil_scoped_release release;
-  metric.update(span_of(predictions), span_of(labels));
+  if constexpr (std::is_same_v<Metric, AucMetric>)
+    throw_if_error(metric.update(span_of(predictions), span_of(labels)));
+  else
+    metric.update(span_of(predictions), span_of(labels));
 }
 
 template <typename Metric>
-void bind_classifier(py::module_& m, const char* name) {
-  py::class_<Metric>(m, name)
+py::class_<Metric> bind_classifier(py::module_& m, const char* name) {
+  return py::class_<Metric>(m, name)
       .def(py::init<>())
       .def("update", &update<Metric, Integers>, py::arg("predictions"), py::arg("labels"))
       .def("value", &Metric::value)
-      .def("reset", &Metric::reset);
+      .def("reset", &Metric::reset)
+      .def("true_positives", &Metric::true_positives);
 }
 
 }  // namespace
 
 void bind_metrics(py::module_& m) {
-  bind_classifier<PrecisionMetric>(m, "PrecisionMetric");
-  bind_classifier<RecallMetric>(m, "RecallMetric");
+  bind_classifier<PrecisionMetric>(m, "PrecisionMetric").def("false_positives", &PrecisionMetric::false_positives);
+  bind_classifier<RecallMetric>(m, "RecallMetric").def("false_negatives", &RecallMetric::false_negatives);
   py::class_<AucMetric>(m, "AucMetric")
-      .def(py::init<int>(), py::arg("num_thresholds") = 4095)
+      .def(py::init<int>(), py::arg("num_thresholds"))
       .def("update", &update<AucMetric, Integers>, py::arg("predictions"), py::arg("labels"))
       .def("value", &AucMetric::value)
       .def("reset", &AucMetric::reset);

@@ -114,6 +114,13 @@ void check_op_index(const BlockHandle& b, int64_t at, size_t limit) {
       Status::out_of_range("block {} has {} operators; there is no place {}", b.block->index(), b.block->ops().size(), at));
 }
 
+// What Python has hung on a program (its loaders, for one) goes with its copies.
+py::object clone(const py::object& program, bool for_test) {
+  py::object copy = py::cast(program.cast<const Program&>().clone(for_test));
+  copy.attr("__dict__").attr("update")(program.attr("__dict__"));
+  return copy;
+}
+
 BlockHandle block_at(const std::shared_ptr<Program>& program, int64_t index) {
   if (index < 0 || static_cast<size_t>(index) >= program->block_count()) {
     throw Error(Status::out_of_range("the program has {} blocks; there is no block {}", program->block_count(), index));
@@ -284,7 +291,7 @@ void bind_program(py::module_& m) {
           "random_seed", [](const Program& p) { return p.random_seed; },
           [](Program& p, int32_t seed) { p.random_seed = seed, p.touch(); },
           "0: random operators draw from the process's generator.")
-      .def("clone", &Program::clone, py::arg("for_test") = false,
+      .def("clone", &clone, py::arg("for_test") = false,
            "A copy; for_test leaves out what only training needs and turns dropout and batch_norm to their test form.")
       .def(
           "list_vars", [](const Shared& p) { return py::iter(py::cast(variables_of(p, false))); },

@@ -16,6 +16,13 @@ def count(n):
     return lambda: iter(range(n))
 
 
+@pytest.fixture
+def data_home(tmp_path, monkeypatch):
+    """An empty folder in the place of ~/.cache/paddle/dataset."""
+    monkeypatch.setattr(paddle.dataset.common, "DATA_HOME", str(tmp_path))
+    return tmp_path
+
+
 def test_batch_keeps_or_drops_the_rest():
     assert list(paddle.batch(count(5), 2)()) == [[0, 1], [2, 3], [4]]
     assert list(paddle.batch(count(5), 2, drop_last=True)()) == [[0, 1], [2, 3]]
@@ -27,6 +34,12 @@ def test_shuffle_is_a_permutation_within_its_buffer():
     shuffled = list(paddle.reader.shuffle(count(100), 10)())
     assert sorted(shuffled) == list(range(100)) and shuffled != list(range(100))
     assert all(abs(value - at) < 10 for at, value in enumerate(shuffled))
+
+
+def test_shuffle_takes_a_reader_of_a_list_and_refuses_an_empty_buffer():
+    assert sorted(paddle.reader.shuffle(lambda: [1, 2, 3], 2)()) == [1, 2, 3]
+    with pytest.raises(ValueError, match="buf_size is 0"):
+        paddle.reader.shuffle(count(5), 0)
 
 
 def test_chain_firstn_map_cache():
@@ -61,14 +74,34 @@ def test_background_readers_pass_everything_raise_and_leave_no_thread(decorate):
     assert threading.active_count() <= before
 
 
+def test_a_reader_that_hangs_is_left_behind_with_a_warning():
+    from argosy.reader import ahead
+
+    release = threading.Event()
+
+    def stuck():
+        yield 1
+        release.wait(60)
+
+    reading = ahead.Ahead([stuck], 5)
+    assert next(reading) == 1
+    with pytest.warns(RuntimeWarning, match="did not come to its next item"):
+        reading.close(patience=0.1)
+    release.set()
+
+
+def test_several_readers_at_once_lose_nothing():
+    together = list(paddle.reader.multiprocess_reader([count(30), count(20), count(10)], queue_size=3)())
+    assert sorted(together) == sorted([*range(30), *range(20), *range(10)])
+
+
 def test_xmap_without_order_loses_nothing():
     assert sorted(paddle.reader.xmap_readers(lambda v: v * 2, count(50), 4, 5)()) == [v * 2 for v in range(50)]
 
 
-def test_uci_housing_is_scaled_and_split(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    folder = tmp_path / ".cache" / "paddle" / "dataset" / "uci_housing"
-    folder.mkdir(parents=True)
+def test_uci_housing_is_scaled_and_split(data_home):
+    folder = data_home / "uci_housing"
+    folder.mkdir()
     rows = np.random.default_rng(0).normal(size=(10, 14))
     np.savetxt(folder / "housing.data", rows)
     train, test = list(paddle.dataset.uci_housing.train()()), list(paddle.dataset.uci_housing.test()())
@@ -79,16 +112,14 @@ def test_uci_housing_is_scaled_and_split(tmp_path, monkeypatch):
     np.testing.assert_allclose(train[3][1], rows[3, 13:], rtol=1e-6)
 
 
-def test_a_missing_data_set_says_where_it_belongs(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
+def test_a_missing_data_set_says_where_it_belongs(data_home):
     with pytest.raises(FileNotFoundError, match=r"uci_housing/housing\.data; put it there"):
         next(paddle.dataset.uci_housing.train()())
 
 
-def test_cifar_reads_its_makers_archive(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    folder = tmp_path / ".cache" / "paddle" / "dataset" / "cifar"
-    folder.mkdir(parents=True)
+def test_cifar_reads_its_makers_archive(data_home):
+    folder = data_home / "cifar"
+    folder.mkdir()
     image = np.arange(3072, dtype=np.uint8).reshape(1, 3072)
     with tarfile.open(folder / "cifar-10-python.tar.gz", "w:gz") as tar:
         for name, label in [("data_batch_1", 3), ("data_batch_2", 4), ("test_batch", 5)]:
@@ -102,10 +133,9 @@ def test_cifar_reads_its_makers_archive(tmp_path, monkeypatch):
     assert [label for _, label in paddle.dataset.cifar.test10()()] == [5]
 
 
-def test_mnist_checks_its_magic_number(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    folder = tmp_path / ".cache" / "paddle" / "dataset" / "mnist"
-    folder.mkdir(parents=True)
+def test_mnist_checks_its_magic_number(data_home):
+    folder = data_home / "mnist"
+    folder.mkdir()
     with gzip.open(folder / "train-images-idx3-ubyte.gz", "wb") as file:
         file.write(struct.pack(">4I", 2051, 2, 28, 28) + bytes([0, 255] * 784))
     with gzip.open(folder / "train-labels-idx1-ubyte.gz", "wb") as file:

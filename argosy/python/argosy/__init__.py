@@ -16,7 +16,7 @@ _NAMES = {
     "set_device": "device",
     "get_device": "device",
     "seed": "fluid.framework",
-    "batch": "batch:batch",
+    "batch": "_batch",
     "__version__": "version:version",
 }
 _MODULES = ("fluid", "static", "optimizer", "regularizer", "device", "errors", "nn", "tensor", "distributed", "reader", "dataset", "io")

@@ -17,7 +17,7 @@ _WHERE = {
     "input": "data embedding",
     "data_feeder": "DataFeeder",
     "dataset": "DatasetFactory InMemoryDataset QueueDataset",
-    "transpiler": "DistributeTranspiler DistributeTranspilerConfig",
+    "transpiler": "DistributeTranspilerConfig",
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}
 _NAMES["Tensor"] = "core:LoDTensor"

@@ -1,31 +1,21 @@
 """Programs that Paddle would run on many devices of one process; here one device runs them."""
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import executor, framework
+from argosy.fluid.settings import Settings
 
 __all__ = ["CompiledProgram", "ParallelExecutor", "ExecutionStrategy", "BuildStrategy"]
 
 
-class _Settings:
-    """Named settings, kept for scripts that read them back. They direct Paddle's graph passes and thread pools, which the
-    executor has no use for."""
+class ExecutionStrategy(Settings):
+    """Kept for scripts that read them back: they direct Paddle's thread pools, which the executor has no use for."""
 
-    _fields = {}
-
-    def __init__(self):
-        vars(self).update(self._fields)
-
-    def __setattr__(self, name, value):
-        if name not in self._fields:
-            raise AttributeError(f"{type(self).__name__} has no setting '{name}'; it has {', '.join(self._fields)}")
-        vars(self)[name] = value
-
-
-class ExecutionStrategy(_Settings):
     _fields = {"num_threads": 0, "num_iteration_per_drop_scope": 100, "num_iteration_per_run": 1, "use_thread_barrier": False,
                "allow_op_delay": False, "use_experimental_executor": False}
 
 
-class BuildStrategy(_Settings):
+class BuildStrategy(Settings):
+    """Kept for scripts that read them back: they direct Paddle's graph passes, which the executor has no use for."""
+
     class ReduceStrategy:
         AllReduce = 0
         Reduce = 1

@@ -2,7 +2,6 @@
 import numpy as np
 
 from argosy import _core
-from argosy.fluid import lod_tensor
 
 __all__ = ["DataFeeder", "convert_dtype"]
 
@@ -13,71 +12,112 @@ def convert_dtype(dtype):
 
 
 class _Column:
-    """The values of one variable over a batch: a dense array, or flat values with the lengths of their sequences."""
+    """The values of one variable over a batch: flat, with the lengths of their sequences where the variable has any."""
 
-    def __init__(self, variable):
-        self.name, self.dtype = variable.name, convert_dtype(variable.dtype)
-        self.shape, self.levels = list(variable.shape), variable.lod_level
+    def __init__(self, name, dtype, shape, levels):
+        self.name, self.dtype, self.shape, self.levels = name, dtype, list(shape), levels
         self.values = []
-        self.lengths = [[] for _ in range(self.levels)]
+        self.lengths = [[] for _ in range(levels)]
 
-    def add(self, value):
-        self._add(value, 0)
-
-    def _add(self, value, level):
+    def add(self, value, level=0):
         if level == self.levels:
             self.values.append(value)
             return
+        if not hasattr(value, "__len__"):
+            raise ValueError("variable '%s' has lod_level %d; found %r where a sequence should be" % (self.name, self.levels, value))
         self.lengths[level].append(len(value))
         for part in value:
-            self._add(part, level + 1)
+            self.add(part, level + 1)
 
     def _array(self):
-        array = np.array(self.values, dtype=self.dtype)
-        inner = [size for size in self.shape[1:]]
-        if self.levels == 0 and any(size < 0 for size in inner):
-            return array
-        if self.levels:
-            inner = self.shape[1:] if len(self.shape) > 1 else [1]
-        wanted = [-1] + [abs(size) for size in inner] if inner else [-1]
+        """One row for each value. A value may come flat, or without sizes of 1; its rows are never mixed with another's."""
+        inner = self.shape[1:]
         try:
-            return array.reshape(wanted)
+            array = np.array(self.values, self.dtype)
+        except (TypeError, ValueError) as error:
+            raise ValueError("variable '%s': the samples are not one array of %s: %s" % (self.name, self.dtype, error)) from None
+        found = list(array.shape[1:])
+        if not self.values:
+            return array.reshape([0] + [max(size, 0) for size in inner])
+        if len(found) == len(inner) and all(size in (-1, given) for size, given in zip(inner, found)):
+            return array
+        try:
+            return array.reshape([len(array)] + inner)
         except ValueError:
-            raise ValueError("variable '%s': samples of shape %s do not fit the declared shape %s"
-                             % (self.name, list(array.shape[1:]), self.shape)) from None
+            raise ValueError("variable '%s': a sample has shape %s, expected %s (declared shape %s)"
+                             % (self.name, found, inner, self.shape)) from None
 
-    def done(self):
-        array = self._array()
-        return lod_tensor.create_lod_tensor(array, self.lengths, None) if self.levels else array
+    def tensor(self):
+        tensor = _core.LoDTensor()
+        tensor.set(self._array())
+        if self.levels:
+            tensor.set_recursive_sequence_lengths(self.lengths)
+        return tensor
+
+
+def in_groups(items, size, drop_last=True):
+    """Lists of `size` items: what each of so many places is fed. The last, shorter one is dropped, or given all the same."""
+    group = []
+    for item in items:
+        group.append(item)
+        if len(group) == size:
+            yield group
+            group = []
+    if group and not drop_last:
+        yield group
 
 
 class DataFeeder:
-    """Puts a list of samples, each a value for every variable of feed_list, into a feed dictionary."""
+    """Puts a list of samples, each a value for every variable of feed_list, into a feed dictionary. Thread-safe."""
 
     def __init__(self, feed_list, place=None, program=None):
         from argosy.fluid.framework import Variable, default_main_program
-        program = program if program is not None else default_main_program()
-        self.feed_list = [item if isinstance(item, Variable) else program.global_block().var(item) for item in feed_list]
-        self.feed_names = [variable.name for variable in self.feed_list]
+        block = (program if program is not None else default_main_program()).global_block()
+        variables = [block.var(item) if isinstance(item, str) else item for item in feed_list]
+        for variable in variables:
+            if not isinstance(variable, Variable):
+                raise TypeError("feed_list holds variables or their names; found %s" % type(variable).__name__)
+        self.feed_names = [variable.name for variable in variables]
+        self.feed_dtypes = [convert_dtype(variable.dtype) for variable in variables]
+        self.feed_shapes = [variable.shape for variable in variables]
+        self.feed_lod_level = [variable.lod_level for variable in variables]
         self.place = place
 
     def feed(self, iterable):
-        columns = [_Column(variable) for variable in self.feed_list]
+        """A LoDTensor for every variable, by name."""
+        columns = [_Column(*what) for what in zip(self.feed_names, self.feed_dtypes, self.feed_shapes, self.feed_lod_level)]
         for number, sample in enumerate(iterable):
-            if len(sample) != len(columns):
-                raise ValueError("sample %d has %d values, expected %d (%s)" % (number, len(sample), len(columns), ", ".join(self.feed_names)))
+            self._check_sample(number, sample)
             for column, value in zip(columns, sample):
                 column.add(value)
-        return {column.name: column.done() for column in columns}
+        return {column.name: column.tensor() for column in columns}
 
-    def feed_parallel(self, iterable, num_places=None):
-        """One feed dictionary for each batch of `iterable`."""
-        for batch in iterable:
+    def _check_sample(self, number, sample):
+        expected = "expected %d (%s)" % (len(self.feed_names), ", ".join(self.feed_names))
+        if not hasattr(sample, "__len__"):
+            raise ValueError("sample %d is %r and not a list of values; %s" % (number, sample, expected))
+        if len(sample) != len(self.feed_names):
+            raise ValueError("sample %d has %d values, %s" % (number, len(sample), expected))
+
+    def feed_parallel(self, iterable, num_places=1):
+        """One feed dictionary for each of num_places batches."""
+        batches = list(iterable)
+        if len(batches) != num_places:
+            raise ValueError("feed_parallel: %d batches for %d places; there must be one for each" % (len(batches), num_places))
+        for batch in batches:
             yield self.feed(batch)
 
-    def decorate_reader(self, reader, multi_devices=False, num_places=None, drop_last=True):
-        """A reader of feed dictionaries from a reader of batches."""
-        def decorated():
+    def decorate_reader(self, reader, multi_devices=False, num_places=1, drop_last=True):
+        """A reader of feed dictionaries from a reader of batches; with multi_devices of lists of num_places of them."""
+        def feeds():
             for batch in reader():
                 yield self.feed(batch)
-        return decorated
+
+        def groups():
+            for group in in_groups(feeds(), num_places, drop_last=False):
+                if len(group) == num_places:
+                    yield group
+                elif not drop_last:
+                    raise ValueError("decorate_reader: %d batches are left for %d places; drop_last=True leaves them out"
+                                     % (len(group), num_places))
+        return groups if multi_devices else feeds

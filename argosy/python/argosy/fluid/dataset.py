@@ -23,21 +23,13 @@ class DatasetBase:
         self._max_bad_lines, self._drop_last = 0, False
         self._criteo = None
 
-    def init(self, batch_size=1, thread_num=1, use_var=(), pipe_command="cat", input_type=0, fs_name="", fs_ugi="", download_cmd="cat"):
-        """All settings in one call, as in paddle.distributed. input_type other than 0 and download_cmd have no form here."""
-        if input_type != 0:
-            raise ValueError("input_type=%r is not supported; 0 (MultiSlot text) is" % (input_type,))
-        if download_cmd != "cat":
-            raise ValueError("download_cmd=%r is not supported; put it into pipe_command" % (download_cmd,))
-        self.set_batch_size(batch_size)
-        self.set_thread(thread_num)
-        self.set_use_var(use_var)
-        self.set_pipe_command(pipe_command)
-        self.set_hdfs_config(fs_name, fs_ugi)
-
     def set_use_var(self, var_list):
         """The variables that the slots of a line feed, in order."""
+        from argosy.fluid.framework import Variable
         self._use_var = list(var_list)
+        for variable in self._use_var:
+            if not isinstance(variable, Variable):
+                raise TypeError("set_use_var takes a list of variables; found %s in it" % type(variable).__name__)
 
     def set_pipe_command(self, pipe_command):
         """A shell command that turns a file on its standard input into MultiSlot text."""
@@ -54,6 +46,8 @@ class DatasetBase:
         self._threads = int(thread_num)
 
     def set_filelist(self, filelist):
+        if isinstance(filelist, str):
+            raise TypeError("set_filelist takes a list of paths; found the text %r" % filelist)
         self._filelist = [str(path) for path in filelist]
 
     def set_hdfs_config(self, fs_name, fs_ugi):
@@ -95,47 +89,78 @@ class QueueDataset(DatasetBase):
 
 
 class InMemoryDataset(DatasetBase):
-    """Reads the files into memory; passes and shuffles then work there."""
+    """Reads the files into memory; passes and shuffles then work there. Confined to one thread."""
 
     def __init__(self):
         super().__init__()
         self._loaded = None
+        self._preloading = False
 
     def _memory(self, call):
         if self._loaded is None:
-            raise RuntimeError("%s() before load_into_memory(): the dataset is empty" % call)
+            raise RuntimeError("%s before load_into_memory(): there is nothing in memory" % call)
+        if self._preloading:
+            raise RuntimeError("%s while the data are being loaded: call wait_preload_done() first" % call)
         return self._loaded
 
     def _source(self):
-        return self._memory("train_from_dataset")
+        return self._memory("a pass")
 
     def _new(self):
         from argosy import _core
-        self._loaded = _core.InMemoryDataset(self._options())
-        return self._loaded
+        if self._preloading:
+            raise RuntimeError("the data are being loaded already: call wait_preload_done() first")
+        self._loaded = None  # its memory is free before the new data need any
+        return _core.InMemoryDataset(self._options())
 
     def load_into_memory(self):
-        self._new().load_into_memory()
+        loaded = self._new()
+        loaded.load_into_memory()
+        self._loaded = loaded
 
     def preload_into_memory(self, thread_num=None):
         """Loads in the background; wait_preload_done() ends it and raises what went wrong."""
         if thread_num is not None:
             self.set_thread(thread_num)
-        self._new().preload_into_memory()
+        loaded = self._new()
+        loaded.preload_into_memory()
+        self._loaded, self._preloading = loaded, True
 
     def wait_preload_done(self):
-        self._memory("wait_preload_done").wait_preload_done()
+        if not self._preloading:
+            raise RuntimeError("wait_preload_done() without preload_into_memory() before it")
+        loaded, self._loaded, self._preloading = self._loaded, None, False
+        loaded.wait_preload_done()
+        self._loaded = loaded
 
     def local_shuffle(self, seed=None):
         """A random order of this process's samples; the same one for the same seed."""
         import random
-        self._memory("local_shuffle").local_shuffle(random.getrandbits(63) if seed is None else seed)
+        self._memory("local_shuffle()").local_shuffle(random.getrandbits(63) if seed is None else seed)
+
+    def global_shuffle(self, fleet=None, thread_num=12):
+        """A random order of the samples of all workers. There must be one worker: that is local_shuffle()."""
+        _check_alone(fleet, "global_shuffle()")
+        self.local_shuffle()
 
     def get_memory_data_size(self, fleet=None):
         """How many samples are in memory."""
-        return self._memory("get_memory_data_size").memory_data_size()
+        _check_alone(fleet, "get_memory_data_size()")
+        return self._memory("get_memory_data_size()").memory_data_size()
+
+    def get_shuffle_data_size(self, fleet=None):
+        """How many samples are in memory after a shuffle, which leaves none out."""
+        _check_alone(fleet, "get_shuffle_data_size()")
+        return self._memory("get_shuffle_data_size()").memory_data_size()
 
     def release_memory(self):
-        if self._loaded is not None:
-            self._loaded.release_memory()
+        """Frees the memory. Without data in memory it does nothing."""
+        if self._preloading:
+            raise RuntimeError("release_memory() while the data are being loaded: call wait_preload_done() first")
         self._loaded = None
+
+
+def _check_alone(fleet, call):
+    if fleet is not None and fleet.worker_num() > 1:
+        raise NotImplementedError("%s across %d workers is not there yet; without the argument fleet it is about this worker alone"
+                                  % (call, fleet.worker_num()))

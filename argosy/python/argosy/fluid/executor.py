@@ -6,6 +6,7 @@ import numpy
 from argosy import _core, device
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.fluid import framework, lod_tensor, rate, reader
+from argosy.fluid.dataset import DatasetBase
 
 __all__ = ["DatasetReport", "Executor", "FetchedArray", "global_scope", "scope_guard"]
 
@@ -97,18 +98,16 @@ class Executor:
 
     def run(self, program=None, feed=None, fetch_list=None, feed_var_name="feed", fetch_var_name="fetch", scope=None, return_numpy=True,
             use_program_cache=False, return_merged=True, use_prune=False):
-        """Feeds `feed` (name -> array, list or LoDTensor), runs everything, and returns the values of `fetch_list`.
+        """Feeds `feed` (name -> array, list or LoDTensor), runs everything, and returns the values of `fetch_list`. A program with
+        loaders that are not iterable takes a batch from each.
 
         Values are arrays, or LoDTensors with return_numpy=False. With use_prune only what the fetches need is run. Programs are
         always cached, and one process has one result, so that use_program_cache, return_merged and the names of the holders of
         feeds and fetches change nothing.
         """
-        if self._closed:
-            raise FailedPreconditionError("this Executor has been closed; make another one")
+        self._check_open()
         program = _program_of(program)
-        if feed is None:
-            feed = reader.feed_of_readers(program)
-        feed, names = _feed_values(feed), _fetch_names(fetch_list)
+        feed, names = reader.add_loader_feeds(program, _feed_values(feed)), _fetch_names(fetch_list)
         if use_prune and names:
             program = program._prune(list(feed), names)
         scope = global_scope() if scope is None else scope
@@ -124,8 +123,8 @@ class Executor:
         where the time went. `progress` is called a few times a second with a dict of batches, samples and seconds so far.
         Returns a DatasetReport: the last fetched values and totals.
         """
-        if dataset is None:
-            raise InvalidArgumentError("train_from_dataset needs a dataset, such as fluid.DatasetFactory().create_dataset('QueueDataset')")
+        self._check_open()
+        _check_pass(dataset, thread, print_period)
         program, names = _program_of(program), _fetch_names(fetch_list)
         labels = list(fetch_info) if fetch_info else names
         if len(labels) != len(names):
@@ -142,10 +141,24 @@ class Executor:
         program = _program_of(program).clone(for_test=True)
         return self.train_from_dataset(program, dataset, scope, thread, debug, fetch_list, fetch_info, print_period, progress)
 
+    def _check_open(self):
+        if self._closed:
+            raise FailedPreconditionError("this Executor has been closed; make another one")
+
     def close(self):
         """Forgets what was prepared. The executor cannot run any more."""
         self._runner.clear()
         self._closed = True
+
+
+def _check_pass(dataset, thread, print_period):
+    if not isinstance(dataset, DatasetBase):
+        raise InvalidArgumentError("train_from_dataset needs a dataset, such as fluid.DatasetFactory().create_dataset('QueueDataset'); "
+                                   f"found {type(dataset).__name__}")
+    if thread < 0:
+        raise InvalidArgumentError(f"thread={thread}: expected a number of threads, or 0 for as many as the dataset says")
+    if print_period < 1:
+        raise InvalidArgumentError(f"print_period={print_period}: expected after how many batches to print, 1 or more")
 
 
 def _program_of(program):

@@ -1,4 +1,6 @@
 """Metrics over many batches. Each may be updated from several threads at once; every sample counts once."""
+import copy
+
 import numpy as np
 
 from argosy import _core
@@ -7,7 +9,10 @@ __all__ = ["MetricBase", "CompositeMetric", "Accuracy", "Auc", "MAE", "Precision
 
 
 class MetricBase:
-    """A metric: update() with a batch, eval() for the value so far, reset() to start again."""
+    """A metric: update() with a batch, eval() for the value so far, reset() to start again.
+
+    One of your own derives from this and keeps its state in attributes whose names do not begin with an underscore.
+    """
 
     def __init__(self, name=None):
         self._name = name if name is not None else type(self).__name__
@@ -15,11 +20,45 @@ class MetricBase:
     def __str__(self):
         return self._name
 
+    def _states(self):
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
     def reset(self):
-        self._metric.reset()
+        """Numbers and arrays become 0, everything else None."""
+        for name, value in self._states().items():
+            if isinstance(value, (int, float)):
+                setattr(self, name, type(value)())
+            elif isinstance(value, (np.ndarray, np.generic)):
+                setattr(self, name, np.zeros_like(value))
+            else:
+                setattr(self, name, None)
 
     def get_config(self):
-        return {"name": self._name}
+        """The name, and the state so far."""
+        return {"name": self._name, "states": copy.deepcopy(self._states())}
+
+    def update(self, preds, labels):
+        raise NotImplementedError("%s does not define update(preds, labels)" % type(self).__name__)
+
+    def eval(self):
+        raise NotImplementedError("%s does not define eval()" % type(self).__name__)
+
+
+class _CoreMetric(MetricBase):
+    """A metric that the core counts."""
+
+    def __init__(self, name, metric):
+        super().__init__(name)
+        self._metric = metric
+
+    def update(self, preds, labels):
+        self._metric.update(preds, labels)
+
+    def eval(self):
+        return self._metric.value()
+
+    def reset(self):
+        self._metric.reset()
 
 
 class CompositeMetric(MetricBase):
@@ -46,82 +85,94 @@ class CompositeMetric(MetricBase):
             metric.reset()
 
 
-class Precision(MetricBase):
+class Precision(_CoreMetric):
     """Of the samples that are called positive (prediction rounded to 1), how many are."""
 
     def __init__(self, name=None):
-        super().__init__(name)
-        self._metric = _core.PrecisionMetric()
+        super().__init__(name, _core.PrecisionMetric())
 
-    def update(self, preds, labels):
-        self._metric.update(preds, labels)
-
-    def eval(self):
-        return self._metric.value()
+    def _states(self):
+        return {"tp": self._metric.true_positives(), "fp": self._metric.false_positives()}
 
 
-class Recall(Precision):
+class Recall(_CoreMetric):
     """Of the positive samples, how many are called positive."""
 
     def __init__(self, name=None):
-        super().__init__(name)
-        self._metric = _core.RecallMetric()
+        super().__init__(name, _core.RecallMetric())
+
+    def _states(self):
+        return {"tp": self._metric.true_positives(), "fn": self._metric.false_negatives()}
 
 
-class Accuracy(MetricBase):
+def _number(value, what):
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "fiub":
+        raise ValueError("Accuracy.update: %s is %r, expected one number" % (what, value))
+    return float(array.reshape(-1)[0])
+
+
+class Accuracy(_CoreMetric):
     """The mean of batch accuracies, each weighted by its batch's size."""
 
     def __init__(self, name=None):
-        super().__init__(name)
-        self._metric = _core.MeanMetric()
+        super().__init__(name, _core.MeanMetric())
 
     def update(self, value, weight):
-        value, weight = np.asarray(value), float(np.asarray(weight).reshape(-1)[0])
-        if value.size != 1:
-            raise ValueError("Accuracy.update takes one number; found an array of shape %s" % (value.shape,))
+        value, weight = _number(value, "value"), _number(weight, "weight")
         if weight < 0:
             raise ValueError("Accuracy.update: weight is %g, expected 0 or more" % weight)
-        self._metric.update(float(value.reshape(-1)[0]), weight)
+        self._metric.update(value, weight)
 
     def eval(self):
         if self._metric.weight() == 0:
             raise ValueError("Accuracy.eval() before the first update()")
         return self._metric.value()
 
+    def _states(self):
+        return {"value": self._metric.value() * self._metric.weight(), "weight": self._metric.weight()}
 
-class Auc(MetricBase):
-    """The area under the ROC curve. Predictions are [n, 2] probabilities, of which the second column counts, or [n]."""
+
+class Auc(_CoreMetric):
+    """The area under the ROC curve; 0 until both classes have been seen. Predictions are [n, 2] probabilities, of which the second
+    column counts, or one probability a sample."""
 
     def __init__(self, name=None, curve="ROC", num_thresholds=4095):
-        super().__init__(name)
         if curve != "ROC":
             raise ValueError("Auc: curve is %r; only 'ROC' is there" % (curve,))
-        self._metric = _core.AucMetric(num_thresholds)
+        if num_thresholds < 1:
+            raise ValueError("Auc: num_thresholds is %r, expected 1 or more" % (num_thresholds,))
+        super().__init__(name, _core.AucMetric(num_thresholds))
 
     def update(self, preds, labels):
         preds = np.asarray(preds)
         self._metric.update(preds[:, -1] if preds.ndim == 2 else preds, labels)
 
-    def eval(self):
-        return self._metric.value()
+    def _states(self):
+        return {}
 
 
-class MAE(MetricBase):
+class MAE(_CoreMetric):
     """Mean absolute error."""
 
     def __init__(self, name=None):
-        super().__init__(name)
-        self._metric = _core.ErrorMetric()
-
-    def update(self, preds, labels):
-        self._metric.update(preds, labels)
+        super().__init__(name, _core.ErrorMetric())
 
     def eval(self):
         return self._metric.mean_absolute()
 
+    def _states(self):
+        return {"mean_absolute": self._metric.mean_absolute(), "count": self._metric.count()}
 
-class RMSE(MAE):
+
+class RMSE(_CoreMetric):
     """Root of the mean squared error."""
+
+    def __init__(self, name=None):
+        super().__init__(name, _core.ErrorMetric())
 
     def eval(self):
         return self._metric.root_mean_squared()
+
+    def _states(self):
+        return {"root_mean_squared": self._metric.root_mean_squared(), "count": self._metric.count()}

@@ -1,68 +1,49 @@
-"""PyReader and DataLoader.from_generator: batches made ahead of the training loop, in a thread."""
-import queue
-import threading
+"""PyReader and DataLoader: batches made ahead of the training loop, in a thread."""
 import weakref
 
-from argosy.fluid.data_feeder import DataFeeder
+import numpy as np
+
+from argosy import _core
+from argosy.errors import EOFException
+from argosy.fluid.data_feeder import DataFeeder, convert_dtype, in_groups
+from argosy.reader.ahead import Ahead
 
 __all__ = ["DataLoader", "GeneratorLoader", "PyReader"]
 
-_END = object()
-_readers = weakref.WeakKeyDictionary()  # program -> weak references to the loaders that feed its runs (those with iterable=False)
+
+def _tensor(value, variable):
+    """A batch's value of a variable as a LoDTensor. Arrays keep their element type, so that a wrong one is noticed by the run."""
+    if isinstance(value, _core.LoDTensor):
+        return value
+    tensor = _core.LoDTensor()
+    tensor.set(value if isinstance(value, np.ndarray) else np.array(value, convert_dtype(variable.dtype)))
+    return tensor
 
 
-class _Failure:
-    def __init__(self, error):
-        self.error = error
-
-
-class _Ahead:
-    """Runs a generator in a thread and hands out what it made, at most `capacity` items early. close() ends the thread."""
-
-    def __init__(self, make, capacity):
-        self._channel = queue.Queue(maxsize=max(1, capacity))
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._body, args=(make,), name="data-loader", daemon=True)
-        self._thread.start()
-
-    def _put(self, item):
-        while not self._stopped.is_set():
-            try:
-                self._channel.put(item, timeout=0.05)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def _body(self, make):
-        try:
-            for item in make():
-                if not self._put(item):
-                    return
-            self._put(_END)
-        except BaseException as error:  # raised again where the data is used
-            self._put(_Failure(error))
-
-    def next(self):
-        """The next item; _END at the end, for ever."""
-        if self._stopped.is_set():
-            return _END
-        item = self._channel.get()
-        if item is _END or isinstance(item, _Failure):
-            self.close()
-        if isinstance(item, _Failure):
-            raise item.error
-        return item
-
-    def close(self):
-        self._stopped.set()
-        if threading.current_thread() is not self._thread:
-            self._thread.join(30)
+def _feed_of(variables, batch):
+    names = [variable.name for variable in variables]
+    if isinstance(batch, dict):
+        missing = [name for name in names if name not in batch]
+        if missing:
+            raise ValueError("a batch has no value for %s; it has %s" % (", ".join(missing), ", ".join(map(str, batch))))
+        batch = [batch[name] for name in names]
+    elif not isinstance(batch, (list, tuple)):
+        batch = [batch]
+    if len(batch) != len(names):
+        raise ValueError("a batch has %d values, expected %d (%s)" % (len(batch), len(names), ", ".join(names)))
+    return {variable.name: _tensor(value, variable) for variable, value in zip(variables, batch)}
 
 
 class GeneratorLoader:
-    """What DataLoader.from_generator returns. iterable: `for feed in loader()`; otherwise start(), exe.run without feed until
-    fluid.core.EOFException, reset()."""
+    """What DataLoader.from_generator returns.
+
+    iterable: `for feed in loader(): exe.run(feed=feed)`, where feed is a list with a dictionary for each place (or, with
+    return_list, a list of values for each place). Not iterable: start(), exe.run without feed until fluid.core.EOFException,
+    reset(); runs of the main program that was the default when the loader was made, and of its clones, take batches from it.
+
+    A batch is made ahead in memory that the run reads in place, so that use_double_buffer has nothing to add; generators run in a
+    thread, also with use_multiprocess. Confined to one thread.
+    """
 
     def __init__(self, feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False, use_multiprocess=False,
                  drop_last=True):
@@ -71,12 +52,17 @@ class GeneratorLoader:
         if not feed_list:
             raise ValueError("feed_list is empty: name the variables that the generator gives values for")
         self._feed_list, self._capacity, self._iterable = list(feed_list), capacity, iterable
+        self._names = [variable.name for variable in self._feed_list]
         self._return_list, self._drop_last = return_list, drop_last
-        self._make, self._ahead = None, None
+        self._make, self._places, self._ahead = None, 1, None
         if not iterable:
             from argosy.fluid.framework import default_main_program
-            self._program = default_main_program()  # alive as long as the loader is
-            _readers.setdefault(self._program, []).append(weakref.ref(self))
+            self._program = default_main_program()  # held here: its attributes last as long as its Python object
+            self._program._loaders = (*getattr(self._program, "_loaders", ()), weakref.ref(self))
+
+    def __del__(self):
+        if getattr(self, "_ahead", None) is not None:
+            self._ahead.close(patience=0)
 
     @property
     def iterable(self):
@@ -88,12 +74,8 @@ class GeneratorLoader:
 
     def set_sample_generator(self, reader, batch_size, drop_last=True, places=None):
         """`reader` yields one sample at a time: a value for each variable."""
-        from argosy.batch import batch
-
-        def tuples():
-            for sample in reader():
-                yield sample if isinstance(sample, (list, tuple)) else (sample,)
-        return self.set_sample_list_generator(batch(tuples, batch_size, drop_last), places)
+        from argosy._batch import batch
+        return self.set_sample_list_generator(batch(reader, batch_size, drop_last), places)
 
     def set_sample_list_generator(self, reader, places=None):
         """`reader` yields lists of samples."""
@@ -102,84 +84,83 @@ class GeneratorLoader:
         def feeds():
             for samples in reader():
                 yield feeder.feed(samples)
-        self._make = feeds
-        return self
+        return self._set(feeds, places)
 
     def set_batch_generator(self, reader, places=None):
-        """`reader` yields whole batches: an array or LoDTensor for each variable."""
-        names = [variable.name for variable in self._feed_list]
+        """`reader` yields whole batches: an array or LoDTensor for each variable, in order or by name."""
+        variables = self._feed_list
 
         def feeds():
             for batch in reader():
-                values = list(batch.values()) if isinstance(batch, dict) else batch
-                if len(values) != len(names):
-                    raise ValueError("a batch has %d values, expected %d (%s)" % (len(values), len(names), ", ".join(names)))
-                yield dict(batch) if isinstance(batch, dict) else dict(zip(names, values))
-        self._make = feeds
+                yield _feed_of(variables, batch)
+        return self._set(feeds, places)
+
+    def _set(self, feeds, places):  # `feeds` must not hold the loader: its thread would keep it alive
+        self._make, self._places = feeds, len(places) if isinstance(places, (list, tuple)) else 1
         return self
 
-    decorate_sample_generator = set_sample_generator
-    decorate_sample_list_generator = set_sample_list_generator
-    decorate_batch_generator = set_batch_generator
-    decorate_paddle_reader = set_sample_list_generator
-    decorate_tensor_provider = set_batch_generator
+    def _run_ahead(self):
+        if self._make is None:
+            raise RuntimeError("the loader has no data: call set_sample_generator, set_sample_list_generator or set_batch_generator first")
+        return Ahead([self._make], self._capacity, "data-loader")
 
     def __iter__(self):
         if not self._iterable:
             raise TypeError("this loader was made with iterable=False: call start(), run without feed until EOFException, then reset()")
-        return self._pass()
+        return self._pass(self._run_ahead())
 
-    def _pass(self):
-        ahead = _Ahead(self._require_data(), self._capacity)
-        names = [variable.name for variable in self._feed_list]
+    def _pass(self, ahead):
         try:
-            while True:
-                feed = ahead.next()
-                if feed is _END:
-                    return
-                yield [feed[name] for name in names] if self._return_list else feed
+            for group in in_groups(ahead, self._places, self._drop_last):
+                yield [[feed[name] for name in self._names] for feed in group] if self._return_list else group
         finally:
             ahead.close()
-
-    def _require_data(self):
-        if self._make is None:
-            raise RuntimeError("the loader has no data: call set_sample_generator, set_sample_list_generator or set_batch_generator first")
-        return self._make
 
     def __call__(self):
         return self.__iter__()
 
     def start(self):
+        """Begins a pass from its first batch."""
         if self._iterable:
             raise TypeError("start() is for iterable=False; loop over the loader instead")
-        if self._ahead is not None:
-            self._ahead.close()
-        self._ahead = _Ahead(self._require_data(), self._capacity)
+        self.reset()
+        self._ahead = self._run_ahead()
 
     def reset(self):
+        """Ends the pass. What was made ahead is dropped."""
         if self._iterable:
             raise TypeError("reset() is for iterable=False; every loop over the loader starts anew")
         if self._ahead is not None:
             self._ahead.close()
         self._ahead = None
 
+    def is_running(self):
+        return self._ahead is not None
+
     def next_feed(self):
-        """The next batch of a started loader; None at the end."""
+        """The next batch of a started loader. The end of the data is EOFException."""
         if self._ahead is None:
-            raise RuntimeError("the loader is not running: call start() before exe.run, and again after EOFException and reset()")
-        feed = self._ahead.next()
-        return None if feed is _END else feed
+            raise RuntimeError("the loader of %s is not running: call start() before exe.run, and again after EOFException and reset()"
+                               % ", ".join(self._names))
+        try:
+            return next(self._ahead)
+        except StopIteration:
+            raise EOFException("the loader of %s has no more data: call reset(), and start() for another pass" % ", ".join(self._names)) from None
 
 
 class PyReader(GeneratorLoader):
-    """The older name of a generator loader; same use."""
+    """The older name of a generator loader, with older names of its methods."""
 
     def __init__(self, feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False):
         super().__init__(feed_list, capacity, use_double_buffer, iterable, return_list)
 
+    decorate_sample_generator = GeneratorLoader.set_sample_generator
+    decorate_sample_list_generator = GeneratorLoader.set_sample_list_generator
+    decorate_batch_generator = GeneratorLoader.set_batch_generator
+
 
 class DataLoader:
-    """from_generator for generators, from_dataset for Datasets."""
+    """Makes loaders: from_generator."""
 
     @staticmethod
     def from_generator(feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False, use_multiprocess=False,
@@ -187,17 +168,11 @@ class DataLoader:
         return GeneratorLoader(feed_list, capacity, use_double_buffer, iterable, return_list, use_multiprocess, drop_last)
 
 
-def feed_of_readers(program):
-    """What the started loaders of `program` give for one run: a feed dictionary; None where it has no loader. The end of the
-    data is fluid.core.EOFException."""
-    loaders = [loader for loader in (reference() for reference in _readers.get(program, [])) if loader is not None]
-    if not loaders:
-        return None
-    feed = {}
+def add_loader_feeds(program, feed):
+    """`feed` with what the loaders of `program` give for one run. Loaders whose variables are all fed need not be running; the
+    values of one that is running go before those of `feed`."""
+    loaders = [loader for loader in (reference() for reference in getattr(program, "_loaders", ())) if loader is not None]
     for loader in loaders:
-        part = loader.next_feed()
-        if part is None:
-            from argosy.errors import EOFException
-            raise EOFException("the loader has no more data: call reset(), and start() for another pass")
-        feed.update(part)
+        if loader.is_running() or not all(name in feed for name in loader._names):
+            feed = {**feed, **loader.next_feed()}
     return feed

@@ -1,8 +1,8 @@
 """paddle.reader: functions on readers. A reader is a function that returns an iterator of samples."""
 import itertools
-import queue
 import random
-import threading
+
+from argosy.reader.ahead import read_ahead
 
 __all__ = ["buffered", "cache", "chain", "compose", "ComposeNotAligned", "firstn", "map_readers", "multiprocess_reader", "shuffle",
            "xmap_readers"]
@@ -32,8 +32,11 @@ def map_readers(func, *readers):
 
 def shuffle(reader, buf_size):
     """The samples in random order within stretches of buf_size."""
+    if buf_size < 1:
+        raise ValueError("shuffle: buf_size is %r, expected how many samples to hold, 1 or more" % (buf_size,))
+
     def shuffled():
-        samples = reader()
+        samples = iter(reader())
         while True:
             stretch = list(itertools.islice(samples, buf_size))
             if not stretch:
@@ -79,80 +82,44 @@ def firstn(reader, n):
     return limited
 
 
-class _Failure:
-    def __init__(self, error):
-        self.error = error
-
-
-def _in_background(produce, size):
-    """An iterator over what `produce(put)` puts, from a thread; its exception is raised here."""
-    channel = queue.Queue(maxsize=size)
-    stopped = threading.Event()
-
-    def put(item):
-        while not stopped.is_set():
-            try:
-                channel.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def body():
-        try:
-            produce(put)
-            put(_END)
-        except BaseException as error:  # handed to the consumer, who raises it
-            put(_Failure(error))
-
-    thread = threading.Thread(target=body, name="reader", daemon=True)
-    thread.start()
-    try:
-        while True:
-            item = channel.get()
-            if item is _END:
-                return
-            if isinstance(item, _Failure):
-                raise item.error
-            yield item
-    finally:
-        stopped.set()
-        thread.join(10)
-
-
 def buffered(reader, size):
     """Reads up to `size` samples ahead, in a thread."""
-    def read_ahead():
-        def produce(put):
-            for sample in reader():
-                if not put(sample):
-                    return
-        return _in_background(produce, size)
-    return read_ahead
+    def ahead():
+        return read_ahead([reader], size)
+    return ahead
+
+
+def _map_in_threads(mapper, samples, threads, buffer_size, order):
+    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+    pending = []
+
+    def take():
+        if not order:
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            first = next(future for future in pending if future in done)
+        else:
+            first = pending[0]
+        pending.remove(first)
+        return first.result()
+
+    with ThreadPoolExecutor(threads, "xmap") as pool:
+        try:
+            for sample in samples:
+                pending.append(pool.submit(mapper, sample))
+                if len(pending) >= threads + buffer_size:
+                    yield take()
+            while pending:
+                yield take()
+        finally:
+            for future in pending:
+                future.cancel()
 
 
 def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
     """mapper(sample) computed by `process_num` threads; in the order of the reader where `order` is set."""
     def mapped():
-        def produce(put):
-            from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-            with ThreadPoolExecutor(process_num, "xmap") as pool:
-                pending = []
-                for sample in reader():
-                    pending.append(pool.submit(mapper, sample))
-                    if len(pending) >= process_num + buffer_size:
-                        if not order:
-                            done, _ = wait(pending, return_when=FIRST_COMPLETED)
-                            first = next(future for future in pending if future in done)
-                        else:
-                            first = pending[0]
-                        pending.remove(first)
-                        if not put(first.result()):
-                            return
-                for future in pending:
-                    if not put(future.result()):
-                        return
-        return _in_background(produce, buffer_size)
+        return read_ahead([lambda: _map_in_threads(mapper, reader(), process_num, buffer_size, order)], buffer_size)
     return mapped
 
 
@@ -163,15 +130,5 @@ def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
     Dataset's pipe command. `use_pipe` only chose between two transports of processes.
     """
     def together():
-        def produce(put):
-            from concurrent.futures import ThreadPoolExecutor
-
-            def drain(reader):
-                for sample in reader():
-                    if not put(sample):
-                        return
-            with ThreadPoolExecutor(max(1, len(readers)), "multi-reader") as pool:
-                for future in [pool.submit(drain, reader) for reader in readers]:
-                    future.result()
-        return _in_background(produce, queue_size)
+        return read_ahead(list(readers), queue_size)
     return together

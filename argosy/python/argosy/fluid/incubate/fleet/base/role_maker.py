@@ -1,9 +1,16 @@
 """Role makers: where a process learns who it is in its job."""
+import enum
+
 from argosy import _core
 
 __all__ = ["Role", "RoleMakerBase", "PaddleCloudRoleMaker", "UserDefinedRoleMaker"]
 
-Role = _core.Role
+
+class Role(enum.IntEnum):
+    """What a process does."""
+
+    WORKER = 1
+    SERVER = 2
 
 
 class RoleMakerBase:
@@ -21,10 +28,10 @@ class RoleMakerBase:
         return self._info
 
     def is_worker(self):
-        return self.generate_role().role == Role.WORKER
+        return self.generate_role().role == _core.Role.WORKER
 
     def is_server(self):
-        return self.generate_role().role == Role.SERVER
+        return self.generate_role().role == _core.Role.SERVER
 
     def is_first_worker(self):
         return self.is_worker() and self.generate_role().index == 0
@@ -65,7 +72,8 @@ class UserDefinedRoleMaker(RoleMakerBase):
 
     def __init__(self, current_id=0, role=Role.WORKER, worker_num=0, server_endpoints=None, worker_endpoints=None):
         super().__init__()
-        self._info = _core.user_defined_role(current_id, role, worker_num, list(server_endpoints or []), list(worker_endpoints or []))
+        self._info = _core.user_defined_role(current_id, _core.Role(Role(role)), worker_num, list(server_endpoints or []),
+                                             list(worker_endpoints or []))
 
     def _find_out(self):
         return self._info

@@ -1,0 +1,44 @@
+"""The datasets of paddle.distributed: those of fluid, set up by one call of init()."""
+from argosy.fluid import dataset
+
+__all__ = ["InMemoryDataset", "QueueDataset"]
+
+
+class _OneCall:
+    """Settings by keyword. There is no other reader than that of MultiSlot text (input_type 0), and what download_cmd would do
+    belongs into pipe_command."""
+
+    def init(self, batch_size=1, thread_num=1, use_var=(), pipe_command="cat", input_type=0, fs_name="", fs_ugi="", download_cmd="cat"):
+        """All settings at once; what is not named gets its default."""
+        self.update_settings(batch_size=batch_size, thread_num=thread_num, use_var=use_var, pipe_command=pipe_command, input_type=input_type,
+                             fs_name=fs_name, fs_ugi=fs_ugi, download_cmd=download_cmd)
+
+    def update_settings(self, **settings):
+        """Those that are named; the others stay."""
+        if settings.pop("input_type", 0) != 0:
+            raise ValueError("input_type must be 0, which is MultiSlot text")
+        if settings.pop("download_cmd", "cat") != "cat":
+            raise ValueError("download_cmd must be 'cat'; put what it would do into pipe_command")
+        for name in ("fs_name", "fs_ugi"):
+            if name in settings:
+                setattr(self, "_" + name, settings.pop(name))
+        setters = {"batch_size": self.set_batch_size, "thread_num": self.set_thread, "use_var": self.set_use_var,
+                   "pipe_command": self.set_pipe_command}
+        for name, value in settings.items():
+            if name not in setters:
+                raise TypeError("a dataset has no setting %r; it has %s, fs_name, fs_ugi" % (name, ", ".join(setters)))
+            setters[name](value)
+
+
+class QueueDataset(_OneCall, dataset.QueueDataset):
+    """Streams files: init(batch_size=…, thread_num=…, use_var=…, pipe_command=…), set_filelist, exe.train_from_dataset."""
+
+
+class InMemoryDataset(_OneCall, dataset.InMemoryDataset):
+    """The same with files that are read into memory first: load_into_memory, local_shuffle."""
+
+    def load_into_memory(self, is_shuffle=False):
+        """Reads the files; is_shuffle puts their samples into random order."""
+        super().load_into_memory()
+        if is_shuffle:
+            self.local_shuffle()

@@ -1,0 +1,136 @@
+"""Role makers and what fleet tells of a job."""
+import os
+import sys
+
+import pytest
+from paddle.fluid.incubate.fleet.base import role_maker
+
+SERVERS = ["127.0.0.1:6001", "127.0.0.1:6002"]
+WORKER = {"TRAINING_ROLE": "TRAINER", "PADDLE_PSERVERS_IP_PORT_LIST": ",".join(SERVERS), "PADDLE_TRAINERS_NUM": "3", "PADDLE_TRAINER_ID": "1"}
+SERVER = {**WORKER, "TRAINING_ROLE": "PSERVER", "POD_IP": "127.0.0.1", "PADDLE_PORT": "6002"}
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    """Sets exactly these of the variables that roles read."""
+    def only(variables):
+        for name in list(os.environ):
+            if name.startswith("PADDLE_") or name in ("TRAINING_ROLE", "POD_IP"):
+                monkeypatch.delenv(name)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+    return only
+
+
+@pytest.fixture
+def fleet():
+    """A fleet of the test's own: the process's one stays as it is."""
+    from argosy import _core
+    from paddle.fluid.incubate.fleet.parameter_server import distribute_transpiler
+
+    made = distribute_transpiler.DistributedTranspiler()
+    made._fleet = _core.Fleet()
+    return made
+
+
+def test_a_worker_of_the_cloud_knows_its_place(environment, fleet):
+    environment(WORKER)
+    fleet.init(role_maker.PaddleCloudRoleMaker())
+    assert fleet.is_worker() and not fleet.is_server() and not fleet.is_first_worker()
+    assert (fleet.worker_index(), fleet.worker_num(), fleet.server_num()) == (1, 3, 2)
+    assert fleet.server_endpoints() == SERVERS and fleet.server_endpoints(to_string=True) == ",".join(SERVERS)
+    with pytest.raises(RuntimeError, match="server_index\\(\\) is for servers; this process is worker 1"):
+        fleet.server_index()
+
+
+def test_a_server_of_the_cloud_finds_itself_in_the_list(environment):
+    environment(SERVER)
+    maker = role_maker.PaddleCloudRoleMaker()
+    maker.generate_role()
+    assert maker.is_server() and maker.server_index() == 1 and maker.get_pserver_endpoints() == SERVERS and maker.worker_num() == 3
+
+
+@pytest.mark.parametrize("variables, error, message", [
+    ({}, KeyError, "TRAINING_ROLE is not set"),
+    ({**WORKER, "TRAINING_ROLE": "COOK"}, ValueError, "TRAINING_ROLE='COOK': expected TRAINER or PSERVER"),
+    ({**WORKER, "PADDLE_TRAINER_ID": "3"}, ValueError, "3"),
+    ({**WORKER, "PADDLE_TRAINERS_NUM": "many"}, ValueError, "PADDLE_TRAINERS_NUM='many'"),
+    ({**WORKER, "PADDLE_PSERVERS_IP_PORT_LIST": "here"}, ValueError, "'here' is not host:port"),
+])
+def test_an_environment_that_cannot_be_is_an_error_that_names_the_variable(environment, variables, error, message):
+    environment(variables)
+    with pytest.raises(error, match=message):
+        role_maker.PaddleCloudRoleMaker().generate_role()
+
+
+@pytest.mark.parametrize("worker", [role_maker.Role.WORKER, 1])
+def test_a_role_that_the_script_gives(fleet, worker):
+    maker = role_maker.UserDefinedRoleMaker(current_id=0, role=worker, worker_num=3, server_endpoints=SERVERS)
+    fleet.init(maker)
+    assert (fleet.is_first_worker(), fleet.worker_num(), fleet.server_num()) == (True, 3, 2)
+    assert maker.is_worker() and maker.worker_index() == 0 and maker.server_num() == 2
+
+
+def test_roles_are_the_numbers_that_scripts_write():
+    assert role_maker.Role.WORKER == 1 and role_maker.Role.SERVER == 2
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (dict(current_id=0, worker_num=1), "server_endpoints is empty"),
+    (dict(current_id=5, worker_num=1, server_endpoints=SERVERS), "5"),
+    (dict(current_id=2, role=role_maker.Role.SERVER, worker_num=1, server_endpoints=SERVERS), "2"),
+    (dict(current_id=0, worker_num=1, server_endpoints=[SERVERS[0], SERVERS[0]]), "listed twice"),
+])
+def test_a_given_role_that_cannot_be_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        role_maker.UserDefinedRoleMaker(**arguments)
+
+
+def test_fleet_answers_after_init_only(fleet):
+    with pytest.raises(RuntimeError, match="fleet.init\\(\\) has not been called"):
+        fleet.worker_num()
+    with pytest.raises(TypeError, match="takes a role maker.*found str"):
+        fleet.init("worker")
+
+
+def test_files_are_shared_out_without_loss(fleet):
+    files = ["part-%d" % i for i in range(8)]
+    shares = []
+    for index in range(3):
+        fleet.init(role_maker.UserDefinedRoleMaker(current_id=index, worker_num=3, server_endpoints=SERVERS))
+        shares.append(fleet.split_files(files))
+    assert sum(shares, []) == files and sorted(map(len, shares)) == [2, 3, 3]
+
+
+def test_transpiler_settings_have_fluids_defaults_and_know_their_names(fluid):
+    config = fluid.DistributeTranspilerConfig()
+    assert (config.sync_mode, config.min_block_size, config.geo_sgd_need_push_nums) == (True, 8192, 100)
+    with pytest.raises(ValueError, match="set sync_mode=False first"):
+        config.runtime_split_send_recv = True
+    config.sync_mode = False
+    config.runtime_split_send_recv = True
+    with pytest.raises(AttributeError, match="has no setting 'geo_mode'"):
+        config.geo_mode = True
+
+
+def test_launch_ps_hands_over_to_the_fleetrun_beside_the_interpreter(tmp_path, monkeypatch):
+    from paddle.distributed import launch_ps
+
+    (tmp_path / "fleetrun").touch()
+    started = []
+    monkeypatch.setenv("ARGOSY_PYTHON", "another")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(sys, "argv", ["launch_ps", "--worker_num", "2", "train.py", "--lr 1"])
+    monkeypatch.setattr(os, "execv", lambda path, argv: started.append((path, argv)))
+    launch_ps.main()
+    assert started == [(str(tmp_path / "fleetrun"), ["fleetrun", "--worker_num", "2", "train.py", "--lr 1"])]
+    assert os.environ["ARGOSY_PYTHON"] == str(tmp_path / "python")
+
+
+def test_launch_ps_without_fleetrun_says_so(tmp_path, monkeypatch):
+    from paddle.distributed import launch_ps
+
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match="fleetrun is neither beside"):
+        launch_ps.launcher()
