@@ -6,7 +6,9 @@
 namespace argosy::engine {
 namespace {
 
-double ratio(int64_t part, int64_t rest) { return part + rest == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(part + rest); }
+double ratio(int64_t part, int64_t rest) {
+  return part + rest == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(part + rest);
+}
 
 bool predicts_positive(float prediction) { return std::rint(prediction) == 1.0f; }
 
@@ -19,7 +21,8 @@ AucMetric::AucMetric(int num_thresholds) : positive_(static_cast<size_t>(num_thr
 Status AucMetric::update(std::span<const float> predictions, std::span<const int64_t> labels) {
   const auto wrong = std::find_if(predictions.begin(), predictions.end(), [](float p) { return !(p >= 0.0f && p <= 1.0f); });
   if (wrong != predictions.end()) {
-    return Status::invalid_argument("AUC: prediction {} is {}, expected a probability from 0 to 1", wrong - predictions.begin(), *wrong);
+    return Status::invalid_argument("AUC: prediction {} is {}, expected a probability from 0 to 1", wrong - predictions.begin(),
+                                    *wrong);
   }
   const auto last = static_cast<double>(positive_.size() - 1);
   for (size_t i = 0; i < predictions.size(); ++i) {

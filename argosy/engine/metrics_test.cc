@@ -57,7 +57,8 @@ TEST(AucMetric, EqualsItsDefinitionWithSeveralThreads) {
   const Samples samples = draw(seed);
   AucMetric auc(100);
   from_threads([&](size_t begin, size_t count) {
-    EXPECT_TRUE(auc.update(std::span(samples.predictions).subspan(begin, count), std::span(samples.labels).subspan(begin, count)).ok());
+    EXPECT_TRUE(
+        auc.update(std::span(samples.predictions).subspan(begin, count), std::span(samples.labels).subspan(begin, count)).ok());
   });
   EXPECT_NEAR(auc.value(), pairwise_auc(samples), 1e-9);
   auc.reset();

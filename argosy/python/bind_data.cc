@@ -28,8 +28,9 @@ data::CriteoOptions criteo_options(int64_t hash_dim, const std::string& scheme) 
   return {.hash_dim = hash_dim, .scheme = scheme == "span" ? data::CriteoScheme::span : data::CriteoScheme::log1p};
 }
 
-DatasetOptions make_options(const std::vector<graph::Variable>& variables, std::vector<std::string> files, const std::string& pipe_command,
-                            int batch_size, int threads, int64_t max_bad_lines, const std::string& fs_name, const std::string& fs_ugi,
+DatasetOptions make_options(const std::vector<graph::Variable>& variables, std::vector<std::string> files,
+                            const std::string& pipe_command, int batch_size, int threads, int64_t max_bad_lines,
+                            const std::string& fs_name, const std::string& fs_ugi,
                             const std::optional<std::pair<int64_t, std::string>>& criteo, bool drop_last) {
   std::vector<std::string> names;
   for (const graph::Variable& variable : variables) names.push_back(variable.name());
@@ -105,8 +106,9 @@ class Callbacks {
   std::exception_ptr raised_;  // guarded by the GIL
 };
 
-py::dict train(engine::Runner& runner, const graph::Program& program, BatchSource& source, const std::vector<std::pair<std::string, std::string>>& fetch,
-               int print_period, int threads, bool debug, engine::Scope& scope, const py::function& print, const py::object& progress) {
+py::dict train(engine::Runner& runner, const graph::Program& program, BatchSource& source,
+               const std::vector<std::pair<std::string, std::string>>& fetch, int print_period, int threads, bool debug,
+               engine::Scope& scope, const py::function& print, const py::object& progress) {
   TrainOptions options{.fetch = fetch, .print_period = print_period, .threads = threads, .debug = debug};
   Callbacks callbacks(source, print, progress);
   callbacks.add_to(options);
@@ -128,19 +130,24 @@ void load(InMemoryDataset& dataset) {
 
 void bind_data(py::module_& m) {
   py::class_<DatasetOptions>(m, "DatasetOptions", "What a dataset reads and how it cuts it into batches.")
-      .def(py::init(&make_options), py::arg("variables"), py::arg("files"), py::arg("pipe_command"), py::arg("batch_size"), py::arg("threads"),
-           py::arg("max_bad_lines"), py::arg("fs_name"), py::arg("fs_ugi"), py::arg("criteo"), py::arg("drop_last"));
+      .def(py::init(&make_options), py::arg("variables"), py::arg("files"), py::arg("pipe_command"), py::arg("batch_size"),
+           py::arg("threads"), py::arg("max_bad_lines"), py::arg("fs_name"), py::arg("fs_ugi"), py::arg("criteo"),
+           py::arg("drop_last"));
   py::class_<BatchSource>(m, "BatchSource", "Batches for trainer threads.").def("stop", &BatchSource::stop, Release());
   py::class_<QueueDataset, BatchSource>(m, "QueueDataset", "Streams files.").def(py::init<DatasetOptions>(), py::arg("options"));
   py::class_<InMemoryDataset, BatchSource>(m, "InMemoryDataset", "Reads files into memory first.")
       .def(py::init<DatasetOptions>(), py::arg("options"))
       .def("load_into_memory", &load<&InMemoryDataset::load_into_memory>)
-      .def("preload_into_memory", [](InMemoryDataset& d) { throw_if_error(d.preload_into_memory()); }, Release())
+      .def(
+          "preload_into_memory", [](InMemoryDataset& d) { throw_if_error(d.preload_into_memory()); }, Release())
       .def("wait_preload_done", &load<&InMemoryDataset::wait_preload_done>)
-      .def("local_shuffle", [](InMemoryDataset& d, uint64_t seed) { throw_if_error(d.local_shuffle(seed)); }, py::arg("seed"), Release())
+      .def(
+          "local_shuffle", [](InMemoryDataset& d, uint64_t seed) { throw_if_error(d.local_shuffle(seed)); }, py::arg("seed"),
+          Release())
       .def("memory_data_size", &InMemoryDataset::memory_data_size);
-  m.def("train", &train, py::arg("runner"), py::arg("program"), py::arg("source"), py::arg("fetch"), py::arg("print_period"), py::arg("threads"),
-        py::arg("debug"), py::arg("scope"), py::arg("print"), py::arg("progress"), "Runs the program once for every batch of a dataset.");
+  m.def("train", &train, py::arg("runner"), py::arg("program"), py::arg("source"), py::arg("fetch"), py::arg("print_period"),
+        py::arg("threads"), py::arg("debug"), py::arg("scope"), py::arg("print"), py::arg("progress"),
+        "Runs the program once for every batch of a dataset.");
 }
 
 }  // namespace argosy::python

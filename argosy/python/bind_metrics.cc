@@ -17,7 +17,8 @@ auto span_of(const Array& array) {
 }
 
 void check_sizes(py::ssize_t predictions, py::ssize_t labels) {
-  if (predictions != labels) throw Error(Status::invalid_argument("{} predictions but {} labels; there must be one for each", predictions, labels));
+  if (predictions != labels)
+    throw Error(Status::invalid_argument("{} predictions but {} labels; there must be one for each", predictions, labels));
 }
 
 template <typename Metric, typename Labels>

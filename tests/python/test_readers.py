@@ -162,12 +162,46 @@ def test_data_generator_writes_multislot_text(capsys, monkeypatch):
     Numbers().run_from_stdin()
     assert capsys.readouterr().out == "3 1 2 3 1 0.5\n1 4 1 0.5\n"
 
+    sample = zip(("flag", "ids"), ([True], [np.int64(7), np.float64(0.25)]))
+    monkeypatch.setattr(Numbers, "generate_sample", lambda self, line: lambda: iter([sample]))
+    Numbers().run_from_memory()
+    assert capsys.readouterr().out == "1 1 2 7 0.25\n"
+
     class Strings(MultiSlotStringDataGenerator):
         def generate_sample(self, line):
             return lambda: iter([[("a", ["x", "y"])]])
 
     Strings().run_from_memory()
     assert capsys.readouterr().out == "2 x y\n"
+
+
+def test_data_generator_hands_batches_to_generate_batch(capsys):
+    from paddle.fluid.incubate.data_generator import MultiSlotDataGenerator
+
+    class Reversed(MultiSlotDataGenerator):
+        def generate_sample(self, line):
+            return lambda: iter([[("a", [i])] for i in range(5)])
+
+        def generate_batch(self, samples):
+            return lambda: reversed(samples)
+
+    generator = Reversed()
+    generator.set_batch(2)
+    generator.run_from_memory()
+    assert capsys.readouterr().out.split("\n") == ["1 1", "1 0", "1 3", "1 2", "1 4", ""]
+
+
+def test_data_generator_keeps_the_order_of_slots():
+    from paddle.fluid.incubate.data_generator import MultiSlotDataGenerator
+
+    class Moving(MultiSlotDataGenerator):
+        def generate_sample(self, line):
+            return lambda: iter(line)
+
+    for second, message in [([("b", [1]), ("a", [1])], "slot 0 is 'b', but it was 'a'"), ([("a", [1])], "has 1 slots, the first one had 2")]:
+        with pytest.raises(ValueError, match=message):
+            generator = Moving()
+            generator._write(generator._samples_of([[("a", [1]), ("b", [1])], second]), io.StringIO())
 
 
 @pytest.mark.parametrize("sample, message", [([("a", [])], "slot 'a' has no values"), (7, "a sample is int"), ([("a", 3)], "values of slot 'a' are int"),

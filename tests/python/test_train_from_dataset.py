@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from argosy import errors
 
 from dataset_models import Line, Numbers
 
@@ -118,6 +119,15 @@ def test_an_exception_in_print_ends_the_run_and_is_raised(numbers, monkeypatch):
     monkeypatch.setattr(sys, "stdout", Full())
     with pytest.raises(OSError, match="no space left"):
         numbers.exe.train_from_dataset(dataset=dataset, fetch_list=[numbers.same], print_period=1)
+
+
+def test_a_stop_from_outside_is_an_error_and_not_a_short_pass(numbers, monkeypatch):
+    numbers.write("a", range(2))
+    dataset = numbers.dataset("QueueDataset", ["a"], pipe="yes '1 5 2 5 7'")
+    source = dataset._source()
+    monkeypatch.setattr(dataset, "_source", lambda: source)
+    with pytest.raises(errors.CancelledError, match="the dataset was stopped"):
+        numbers.train(dataset, progress=lambda now: source.stop(), print_period=10**9)
 
 
 @pytest.mark.parametrize("call, message", [

@@ -1,7 +1,7 @@
 """Boston housing: 13 features, each scaled by its range around its mean, and a price."""
 from .common import data_file
 
-__all__ = ["feature_names", "feature_range", "train", "test"]
+__all__ = ["feature_names", "train", "test"]
 
 feature_names = ["CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT"]
 _FEATURES = len(feature_names)
@@ -40,8 +40,3 @@ def train():
 def test():
     """A reader of the rest."""
     return _reader("test")
-
-
-def feature_range(maximums, minimums):
-    """The spans by which features are scaled."""
-    return [high - low for high, low in zip(maximums, minimums)]

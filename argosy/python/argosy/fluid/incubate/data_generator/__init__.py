@@ -98,8 +98,8 @@ class MultiSlotDataGenerator(DataGenerator):
             for value in values:
                 if isinstance(value, float):
                     kind = "float"
-                elif not isinstance(value, int):
+                elif not hasattr(value, "__index__"):
                     raise ValueError("slot %r holds %r (%s), expected int or float" % (name, value, type(value).__name__))
             self._proto_info[at] = (name, kind)
-            parts.append("%d %s" % (len(values), " ".join(map(str, values))))
+            parts.append("%d %s" % (len(values), " ".join([str(v) if isinstance(v, float) else "%d" % v for v in values])))
         return " ".join(parts) + "\n"
