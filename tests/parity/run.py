@@ -22,7 +22,8 @@ PYTHONS = {"PaddlePaddle 1.8.5": WORK / "paddle-1.8.5/bin/python", "PaddlePaddle
            "Argosy": pathlib.Path(sys.executable)}
 SECONDS = 900
 # 1.8.5 clears half a GB in every process unless it is told how much to begin with.
-ENVIRONMENT = dict(os.environ, FLAGS_initial_cpu_memory_in_mb="10", GLOG_minloglevel="2", OMP_NUM_THREADS="1")
+ENVIRONMENT = dict({name: value for name, value in os.environ.items() if name != "PYTHONPATH"}, FLAGS_initial_cpu_memory_in_mb="10",
+                   GLOG_minloglevel="2", OMP_NUM_THREADS="1")
 
 # Who saves and with which script, who opens and with which.
 JOURNEYS = [
@@ -37,7 +38,8 @@ JOURNEYS = [
 def run(who, script, *arguments):
     """Runs a script of this folder under somebody's interpreter; its output goes to build/parity, and to the terminal if it fails."""
     command = [str(PYTHONS[who]), str(HERE / script), *map(str, arguments)]
-    done = subprocess.run(command, cwd=WORK, env=ENVIRONMENT, timeout=SECONDS, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    packages = {"PYTHONPATH": str(ROOT / "build/release/python")} if who == "Argosy" else {}
+    done = subprocess.run(command, cwd=WORK, env=dict(ENVIRONMENT, **packages), timeout=SECONDS, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0:
         sys.exit("parity: %s failed under %s with %d:\n%s" % (script, who, done.returncode, done.stdout[-4000:]))
     return done.stdout
