@@ -15,12 +15,13 @@ bool is_written(const Block& block, const std::string& variable) {
   });
 }
 
-// Once a startup program: a second main program that shares the variable must not draw its first values again.
+// Once a startup program: a second main program that shares the variable must not draw its first values again. The newest
+// comes first, as in the original.
 void add_first_values(Program& startup, const VarDesc& variable, const Initializer& init) {
   Block& block = startup.global_block();
   if (is_written(block, variable.name)) return;
   block.put_var(variable);
-  value_or_throw(block.append_op(init_op(init, variable)));
+  value_or_throw(block.insert_op(0, init_op(init, variable)));
 }
 
 }  // namespace

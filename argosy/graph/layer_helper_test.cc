@@ -20,7 +20,7 @@ TEST_F(LayerHelperTest, AParameterHasItsFirstValuesInTheStartupProgram) {
   EXPECT_EQ(b.name(), "fc_0.b_0");
   EXPECT_TRUE(w.persistable());
   EXPECT_TRUE(w.desc().is_parameter());
-  EXPECT_THAT(op_types(*startup_), ElementsAre("uniform_random", "fill_constant"));  // Xavier; zeros for a bias
+  EXPECT_THAT(op_types(*startup_), ElementsAre("fill_constant", "uniform_random"));  // the newest first: zeros for a bias; Xavier
   EXPECT_TRUE(startup_->global_block().find_var("fc_0.w_0")->is_parameter());
 }
 

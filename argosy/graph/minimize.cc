@@ -134,6 +134,12 @@ Variable rate_variable(const optim::Optimizer& optimizer) {
   return helper.create_state(helper.name(), {1}, DType::float32, constant_initializer(optimizer.learning_rate.value(0)));
 }
 
+// The name of a rate that the original keeps, and saves, as a persistable variable; empty for one that is a temporary.
+std::string_view kept_name(const optim::Schedule& schedule) {
+  if (schedule.kind == "piecewise") return "learning_rate";
+  return schedule.kind.starts_with("linear_warmup") ? "learning_rate_warmup" : "";
+}
+
 }  // namespace
 
 Variable step_counter() {
@@ -155,7 +161,9 @@ Variable learning_rate_variable(const optim::Schedule& schedule) {
   const Variable counter = step_counter();
   const RoleGuard role(kRoleLearningRate);
   LayerHelper helper("learning_rate", "");
-  const Variable rate = helper.create_tmp(DType::float32, true);
+  const std::string_view kept = kept_name(schedule);
+  const Variable rate = kept.empty() ? helper.create_tmp(DType::float32, true)
+                                     : helper.create_state(std::string(kept), {1}, DType::float32, constant_initializer(0));
   helper.append_op({.type = "learning_rate_schedule",
                     .inputs = {{"Step", {counter.name()}}},
                     .outputs = {{"Out", {rate.name()}}},

@@ -223,6 +223,16 @@ TEST_F(MinimizeTest, TwoSchedulesShareTheCounter) {
   EXPECT_THAT(op_types(*main_), ElementsAre("increment", "learning_rate_schedule", "learning_rate_schedule"));
 }
 
+// A checkpoint of the original holds these rates in files of these names.
+TEST_F(MinimizeTest, PiecewiseAndWarmUpRatesArePersistable) {
+  const Variable piecewise = learning_rate_variable(optim::piecewise_decay({2}, {0.5, 0.25}));
+  const Variable warm_up = learning_rate_variable(optim::linear_lr_warmup(0.5, 10, 0, 1));
+  EXPECT_EQ(piecewise.name(), "learning_rate");
+  EXPECT_EQ(warm_up.name(), "learning_rate_warmup");
+  EXPECT_TRUE(piecewise.desc().persistable && warm_up.desc().persistable);
+  EXPECT_FALSE(learning_rate_variable(optim::cosine_decay(1.0, 10, 10)).desc().persistable);
+}
+
 TEST_F(MinimizeTest, TheTestFormHasNoTraceOfTraining) {
   minimize(optim::Adam{.learning_rate = optim::noam_decay(64, 100), .grad_clip = optim::GradientClipByNorm{.clip_norm = 1}},
            loss());

@@ -1,7 +1,8 @@
 """A program in plain values: what compare.py holds two front ends to besides numbers."""
 
 # Attributes that say where an operator came from or how it is computed, not what it computes.
-IGNORED_ATTRIBUTES = ("op_callstack", "op_namescope", "op_device", "op_role", "op_role_var", "use_mkldnn", "use_cudnn")
+IGNORED_ATTRIBUTES = ("op_callstack", "op_namescope", "op_device", "op_role", "op_role_var", "use_mkldnn", "use_cudnn",
+                      "seed", "fix_seed")  # the seed: 1.8.5 copies the program's into every operator
 
 
 def describe_program(program, dialect):
@@ -17,8 +18,11 @@ def _describe_variable(variable, dialect):
         variable.shape, variable.lod_level
     except Exception:  # each front end has its own class for this
         return {"persistable": bool(variable.persistable)}
-    return {"shape": [int(size) for size in variable.shape], "dtype": dialect.dtype_of(variable), "lod_level": int(variable.lod_level),
-            "persistable": bool(variable.persistable), "stop_gradient": bool(variable.stop_gradient)}
+    facts = {"shape": [int(size) for size in variable.shape], "dtype": dialect.dtype_of(variable), "lod_level": int(variable.lod_level),
+             "persistable": bool(variable.persistable)}
+    if hasattr(variable, "trainable") or not variable.persistable:  # no gradient ever flows into other persistable ones
+        facts["stop_gradient"] = bool(variable.stop_gradient)
+    return facts
 
 
 def _describe_operator(operator):

@@ -101,7 +101,7 @@ ARGOSY_OP("learning_rate_schedule", [](const OpContext& op) {
     }
     return made;
   });
-  op.set_output("Out", at::full({1}, schedule.value(op.tensor("Step").item<int64_t>()), at::kFloat));
+  op.write_output("Out", at::full({1}, schedule.value(op.tensor("Step").item<int64_t>()), at::kFloat));
 })
     .doc("The learning rate of a schedule at a step.")
     .input("Step", "the number of steps before this one")
