@@ -51,12 +51,23 @@ class Row(object):
         self.problems = []
         self.errors = {"output": None, "state": None, "gradient": None}
         self.distance = None
+        self.meant = None  # why it differs, where that is meant
         if "error" in self.judge:
             self.problems.append("the judge: " + self.judge["error"])
         elif "error" in self.description:
             self.problems.append(self.description["error"])
         else:
             self._compare()
+            self._settle()
+
+    def _settle(self):
+        """A case that is meant to differ does, and only then is the reason worth reading."""
+        if not self.judge["differs"]:
+            return
+        if self.problems:
+            self.meant, self.problems = self.judge["differs"], []
+        else:
+            self.problems.append("agrees, though it is said to differ: " + self.judge["differs"])
 
     def _compare(self):
         if self.judge["program"]:
@@ -121,6 +132,9 @@ class Row(object):
             self.problems.append("%s has another distribution: mean %.5g and deviation %.5g, there %.5g and %.5g" % (
                 name, ours.mean(), ours.std(), theirs.mean(), theirs.std()))
 
+    def agrees(self):
+        return not self.problems and self.meant is None
+
     def cells(self):
         """What docs/parity.md shows of this case."""
         def number(value):
@@ -129,7 +143,7 @@ class Row(object):
             max([error for kind, error in self.errors.items() if kind != "gradient" and error is not None] or [0.0]))
         shapes = ", ".join(self.judge["inputs"]) or "none"
         return [JUDGES[self.judge["dialect"]], self.judge["function"], "`%s`" % self.judge["call"].replace("|", "\\|"), shapes, output, number(self.errors["gradient"]),
-                "agrees" if not self.problems else "DIFFERS"]
+                "DIFFERS" if self.problems else "meant to differ: " + self.meant if self.meant else "agrees"]
 
 
 def equal_attributes(ours, theirs):
@@ -158,7 +172,7 @@ max(1, |value|): over outputs and persistable variables, and over the gradients 
 Functions that draw at random are compared by distribution: the two-sample Kolmogorov-Smirnov distance, as a part of what chance
 exceeds once in a thousand times. An input is written `name[shape][sequence lengths] type`. Optimizers and schedules run several steps.
 
-{agreeing} of {total} agree, over {functions} functions.
+{agreeing} of {total} agree, over {functions} functions; {meant} more differ on purpose, and say why.
 
 | judge | function | call | inputs | outputs | gradients | verdict |
 |---|---|---|---|---|---|---|
@@ -180,7 +194,8 @@ def write_report(path, rows, journeys):
     travelled = ["| %s | `%s` | %s | `%s` | %s | %.1e | %s |" % (journey + ("agrees" if journey[-1] <= TOLERANCE else "DIFFERS",)) for journey in journeys]
     functions = len(set(row.judge["function"] for row in rows))
     with open(path, "w") as report:
-        report.write(REPORT.format(agreeing=sum(not row.problems for row in rows), total=len(rows), functions=functions,
+        report.write(REPORT.format(agreeing=sum(row.agrees() for row in rows), total=len(rows), functions=functions,
+                                   meant=sum(row.meant is not None for row in rows),
                                    rows="\n".join(lines), journeys="\n".join(travelled)))
 
 
@@ -191,8 +206,9 @@ def show(rows, journeys):
             print("%s\n    %s" % (row.case, problem))
     for journey in journeys:
         print("saved by %s (%s), opened by %s (%s): %s is off by %.1e" % journey)
-    print("parity: %d of %d cases agree, %d of %d models" % (sum(not row.problems for row in rows), len(rows),
-                                                             sum(journey[-1] <= TOLERANCE for journey in journeys), len(journeys)))
+    print("parity: %d of %d cases agree and %d differ on purpose; %d of %d models agree" % (
+        sum(row.agrees() for row in rows), len(rows), sum(row.meant is not None for row in rows),
+        sum(journey[-1] <= TOLERANCE for journey in journeys), len(journeys)))
 
 
 def any_problem(rows, journeys):

@@ -190,7 +190,7 @@ def main():
             if "error" in description:
                 failed += 1
                 print("%s\n    %s" % (case.key, description.get("trace" if arguments.only else "error", description["error"])))
-            description.update(function=case.function, call=case.call, random=case.random, program=case.program, dialect=arguments.dialect,
+            description.update(function=case.function, call=case.call, random=case.random, program=case.program, dialect=arguments.dialect, differs=case.differs,
                                inputs=[name + str(spec) for name, spec in list(case.inputs.items()) + list(case.feed.items())])
             results[case.key + "|description"] = np.array(json.dumps(description))
             everything.update(results)

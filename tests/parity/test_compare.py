@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 DESCRIPTION = {
-    "function": "fc", "call": "L.fc(x, 3)", "inputs": ["x[5, 4]"], "random": False, "program": True, "dialect": "fluid",
+    "function": "fc", "call": "L.fc(x, 3)", "inputs": ["x[5, 4]"], "random": False, "program": True, "dialect": "fluid", "differs": None,
     "outputs": ["fc_0.tmp_1"], "gradients": {"x": "x@GRAD"}, "lod": [[[]]],
     "main": {"variables": {"fc_0.w_0": {"shape": [4, 3], "persistable": True}},
              "operators": [{"type": "mul", "inputs": {"X": ["x"]}, "outputs": {"Out": ["fc_0.tmp_0"]}, "attributes": {"x_num_col_dims": 1}}]},
@@ -15,8 +15,8 @@ DESCRIPTION = {
 ARRAYS = {"output|0|0": np.arange(6, dtype="float32"), "gradient|x|0": np.ones(4, "float32"), "state|fc_0.w_0|1": np.zeros(3, "float32")}
 
 
-def problems(change_description=None, change_arrays=None, random=False):
-    theirs = (dict(copy.deepcopy(DESCRIPTION), random=random), dict(ARRAYS))
+def problems(change_description=None, change_arrays=None):
+    theirs = (copy.deepcopy(DESCRIPTION), dict(ARRAYS))
     ours = (copy.deepcopy(DESCRIPTION), {name: array.copy() for name, array in ARRAYS.items()})
     if change_description:
         change_description(ours[0])
@@ -50,6 +50,14 @@ def test_an_element_off_by_more_than_the_tolerance_is_seen(name):
     assert len(problems(change_arrays=lambda arrays: arrays[name].__setitem__(1, np.nan))) == 1
     assert len(problems(change_arrays=lambda arrays: arrays.pop(name))) == 1
     assert len(problems(change_arrays=lambda arrays: arrays.update({name: arrays[name].astype("float64")}))) == 1
+
+
+def test_a_case_that_is_meant_to_differ_has_to():
+    theirs = (dict(DESCRIPTION, differs="because"), ARRAYS)
+    other = dict(ARRAYS, **{"gradient|x|0": np.zeros(4, "float32")})
+    row = compare.Row("case", theirs, (DESCRIPTION, other))
+    assert (row.problems, row.meant, row.agrees()) == ([], "because", False)
+    assert len(compare.Row("case", theirs, (DESCRIPTION, ARRAYS)).problems) == 1
 
 
 def test_samples_of_one_distribution_agree_and_others_do_not():

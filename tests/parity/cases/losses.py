@@ -11,7 +11,8 @@ case("cross_entropy", "L.cross_entropy(p, label)", dict(p=probabilities(2, 3, 4)
 case("softmax_with_cross_entropy", "L.softmax_with_cross_entropy(x, label)", dict(x=LOGITS, label=LABEL))
 case("softmax_with_cross_entropy", "L.softmax_with_cross_entropy(x, q, soft_label=True, return_softmax=True)[0]", dict(x=LOGITS, q=probabilities(5, 4, gradient=False)))
 case("softmax_with_cross_entropy", "L.softmax_with_cross_entropy(x, label, return_softmax=True)", dict(x=LOGITS, label=LABEL), gradients=False)
-case("softmax_with_cross_entropy", "L.softmax_with_cross_entropy(x, label, ignore_index=1)", dict(x=LOGITS, label=given([[0], [1], [2], [1], [3]])))
+case("softmax_with_cross_entropy", "L.softmax_with_cross_entropy(x, label, ignore_index=1)", dict(x=LOGITS, label=given([[0], [1], [2], [1], [3]])),
+     differs="an ignored row has no gradient, as in 2.6.2; 1.8.5 on a CPU gives it one though its loss is 0")
 case("softmax_with_cross_entropy", "L.softmax_with_cross_entropy(x, label, axis=1)", dict(x=floats(2, 4, 3), label=ints(2, 1, 3, high=4)))
 case("sigmoid_cross_entropy_with_logits", "L.sigmoid_cross_entropy_with_logits(x, y)", dict(x=LOGITS, y=floats(5, 4, low=0, gradient=False)))
 case("sigmoid_cross_entropy_with_logits", "L.sigmoid_cross_entropy_with_logits(x, y, ignore_index=-1, normalize=True)",

@@ -5,7 +5,7 @@ X = floats(4000, 4)
 LABEL = ints(4000, 1, high=20)
 
 case("uniform_random", "L.uniform_random([100, 200])", random=True)
-case("uniform_random", "L.uniform_random([100, 200], min=-3.0, max=0.5, dtype='float64')", random=True)
+case("uniform_random", "L.uniform_random([100, 200], min=-3.0, max=0.5)", random=True)
 case("gaussian_random", "L.gaussian_random([100, 200])", random=True)
 case("gaussian_random", "L.gaussian_random([100, 200], mean=1.0, std=0.25)", random=True)
 case("dropout", "L.dropout(x, 0.3)", dict(x=X), random=True)

@@ -85,9 +85,10 @@ class Case(object):
     random      compared by distribution: outputs are samples
     program     whether the operators of the two programs are compared as well
     plain       the call gives numbers and arrays, not variables: nothing is run
+    differs     why this case does not agree, where that is meant; it then has to differ, so that the reason stays true
     """
 
-    def __init__(self, function, call, inputs, feed, gradients, values, steps, random, program, plain):
+    def __init__(self, function, call, inputs, feed, gradients, values, steps, random, program, plain, differs):
         self.function = function
         self.call = call
         self.inputs = inputs
@@ -98,13 +99,14 @@ class Case(object):
         self.random = random
         self.program = program
         self.plain = plain
+        self.differs = differs
         shapes = ["%s%s" % (name, spec) for name, spec in list(inputs.items()) + list(feed.items())]
         self.key = "%s: %s" % (function, " ".join([call] + shapes))
 
 
 def case(function, call, inputs=None, feed=None, gradients=True, values=None, steps=1, random=False, program=True,
-         plain=False):
-    made = Case(function, call, inputs or {}, feed or {}, gradients, values or {}, steps, random, program, plain)
+         plain=False, differs=None):
+    made = Case(function, call, inputs or {}, feed or {}, gradients, values or {}, steps, random, program, plain, differs)
     if any(made.key == other.key for other in CASES):
         raise ValueError("two cases are called %r" % made.key)
     CASES.append(made)

@@ -115,7 +115,7 @@ case("log_softmax", "L.log_softmax(x)", dict(x=floats(5, 4, low=-3, high=3)))
 case("log_softmax", "L.log_softmax(x, axis=1)", dict(x=CUBE))
 
 # Order and comparison.
-case("topk", "L.topk(x, 2)", dict(x=X))
+case("topk", "L.topk(x, 2)", dict(x=X), gradients=False)
 case("topk", "L.topk(x, L.fill_constant([1], 'int32', 3))", dict(x=CUBE), gradients=False)
 case("argmax", "L.argmax(x)", dict(x=X), gradients=False)
 case("argmax", "L.argmax(x, axis=1)", dict(x=X), gradients=False)
@@ -127,5 +127,8 @@ case("less_than", "x < y", dict(x=X, y=floats(5, 4)), gradients=False)
 # Metrics inside a program.
 case("accuracy", "L.accuracy(p, label)", dict(p=probabilities(20, 4), label=ints(20, 1, high=4)), gradients=False)
 case("accuracy", "L.accuracy(p, label, k=2)", dict(p=probabilities(20, 4), label=ints(20, 1, high=4)), gradients=False)
-for rest in ("", ", num_thresholds=200, slide_steps=2", ", slide_steps=0", ", num_thresholds=2**12, slide_steps=20"):
-    case("auc", "L.auc(p, label%s)" % rest, dict(p=probabilities(50, 2), label=ints(50, 1, high=2)), gradients=False, steps=4)
+SCORED = dict(p=probabilities(50, 2), label=ints(50, 1, high=2))
+for rest in ("", ", num_thresholds=200, slide_steps=2", ", num_thresholds=2**12, slide_steps=20"):
+    case("auc", "L.auc(p, label%s)" % rest, SCORED, gradients=False, steps=4)
+case("auc", "L.auc(p, label, slide_steps=0)[:2]", SCORED, gradients=False, steps=4,
+     differs="the counts keep the shape that they were declared with, [4097]; 1.8.5 cuts them to [1, 4096] as it runs")
