@@ -10,7 +10,7 @@ PRESET_asan := asan-ubsan
 PRESET_tsan := tsan
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build demo unit pytest test asan tsan fuzz format lint parity clean
+.PHONY: help setup build demo unit pytest test asan tsan fuzz format lint parity bench clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -58,6 +58,11 @@ lint: setup ## clang-format's check, and clang-tidy over the torch-free rooms
 parity: build ## every function and saved models against PaddlePaddle 1.8.5 and 2.6.2; writes docs/parity.md
 	@tests/parity/environments.sh
 	@$(PYTHON) tests/parity/run.py
+
+BENCH_PROGRAMS := ctr_bench load_bench memory_bench overhead_bench data_bench argosy_program
+bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY=row, ROUNDS=5; writes docs/benchmarks.md
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target $(BENCH_PROGRAMS)
+	@$(PYTHON) bench/run.py $(if $(ONLY),--only $(ONLY)) --rounds $(or $(ROUNDS),5)
 
 clean: ## removes the build, keeps .venv
 	rm -rf build

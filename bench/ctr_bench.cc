@@ -1,7 +1,10 @@
 // CTR-DNN against its own matrix products, in one process and one run: each round measures every way once, so that all of
 // them meet the same noise. Prints one JSON object a line.
 //
-//   ctr_bench 'data/part-*' [ROUNDS]
+//   ctr_bench 'data/train/part-*' 'data/test/part-*' [ROUNDS]
+//
+// The AUC is of the test files after the round's pass over the training files, so that two ways that have made equally many
+// passes can be compared. REQUIRES: the test files have kTestBatches batches.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
@@ -36,25 +39,8 @@ double gemm_seconds() {
   return watch.seconds() / kSteps;
 }
 
-class Trial {
- public:
-  Trial(const std::string& files, ExecutorOptions options) : model_(make_ctr_model()), executor_(options) {
-    executor_.run(model_.startup, {}, {}, &scope_);
-    dataset_ = make_in_memory_dataset({.use = model_.inputs, .files = glob(files), .format = criteo(kRows), .batch_size = kBatch, .threads = 2});
-    throw_if_error(dataset_->load_into_memory());
-  }
-
-  TrainReport epoch(int threads) {
-    engine::TrainOptions options{.fetch = {{"auc", model_.auc.value.name()}}, .print_period = 1 << 30, .threads = threads};
-    options.print = [](std::string_view) {};
-    return value_or_throw(engine::train(executor_.runner(), *model_.main, *dataset_, options, scope_));
-  }
-
- private:
-  CtrModel model_;
-  Scope scope_;
-  Executor executor_;
-  std::unique_ptr<data::InMemoryDataset> dataset_;
+struct Files {
+  std::string train, test;
 };
 
 void print_row(int round, const char* what, double samples_per_second, double auc) {
@@ -62,17 +48,48 @@ void print_row(int round, const char* what, double samples_per_second, double au
   std::fflush(stdout);
 }
 
-double auc_of(const TrainReport& report) { return report.last_fetches[0].tensor.item<double>(); }
+// One way to train: a model of its own, and its data in memory.
+class Trial {
+ public:
+  Trial(const Files& files, ExecutorOptions options) : model_(make_ctr_model()), executor_(options) {
+    executor_.run(model_.startup, {}, {}, &scope_);
+    train_ = load(files.train);
+    test_ = load(files.test);
+  }
 
-void run(const std::string& files, int rounds) {
+  void round(int number, const char* what, int threads) {
+    const double speed = pass(*model_.main, *train_, threads).total.samples_per_second();
+    const double auc = pass(*model_.test, *test_, 1).last_fetches[0].tensor.item<double>();
+    print_row(number, what, speed, auc);
+  }
+
+ private:
+  std::unique_ptr<data::InMemoryDataset> load(const std::string& files) const {
+    auto dataset = make_in_memory_dataset({.use = model_.inputs, .files = glob(files), .format = ctr_format(), .batch_size = kBatch, .threads = 2});
+    throw_if_error(dataset->load_into_memory());
+    return dataset;
+  }
+
+  TrainReport pass(const Program& program, data::BatchSource& source, int threads) {
+    engine::TrainOptions options{.fetch = {{"auc", model_.auc.batch_value.name()}}, .print_period = 1 << 30, .threads = threads};
+    options.print = [](std::string_view) {};
+    return value_or_throw(engine::train(executor_.runner(), program, source, options, scope_));
+  }
+
+  CtrModel model_;
+  Scope scope_;
+  Executor executor_;
+  std::unique_ptr<data::InMemoryDataset> train_, test_;
+};
+
+void run(const Files& files, int rounds) {
   at::set_num_threads(1);
   Trial exact(files, {}), pair(files, {}), narrow(files, {.bfloat16_matmul = true});
   for (int round = 0; round < rounds; ++round) {
     print_row(round, "gemm_bound", kBatch / gemm_seconds(), 0);
-    const TrainReport one = exact.epoch(1), two = pair.epoch(2), half = narrow.epoch(1);
-    print_row(round, "float32_1_thread", one.total.samples_per_second(), auc_of(one));
-    print_row(round, "float32_2_threads", two.total.samples_per_second(), auc_of(two));
-    print_row(round, "bfloat16_1_thread", half.total.samples_per_second(), auc_of(half));
+    exact.round(round, "float32_1_thread", 1);
+    pair.round(round, "float32_2_threads", 2);
+    narrow.round(round, "bfloat16_1_thread", 1);
   }
 }
 
@@ -80,11 +97,11 @@ void run(const std::string& files, int rounds) {
 }  // namespace argosy::bench
 
 int main(int argc, char** argv) try {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: %s 'FILES' [ROUNDS]\n", argv[0]);
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: %s 'TRAIN FILES' 'TEST FILES' [ROUNDS]\n", argv[0]);
     return 2;
   }
-  argosy::bench::run(argv[1], argc > 2 ? std::atoi(argv[2]) : 5);
+  argosy::bench::run({argv[1], argv[2]}, argc > 3 ? std::atoi(argv[3]) : 5);
 } catch (const argosy::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -9,13 +9,17 @@ namespace argosy::bench {
 
 // CTR-DNN as every peer's script has it: 13 numbers and 26 ids through one shared table, 400-400-400-2, Adam.
 struct CtrModel {
-  std::shared_ptr<Program> main = Program::create(), startup = Program::create();
+  std::shared_ptr<Program> main = Program::create(), startup = Program::create(), test;
   std::vector<Variable> inputs;
   Variable loss;
   layers::Auc auc;
 };
 
 inline constexpr int64_t kRows = 1'000'001, kWidth = 10, kBatch = 1000, kHidden = 400;
+inline constexpr int kTestBatches = 20;  // auc.batch_value covers so many
+
+// The numbers and ids that the peers' scripts make of the same lines.
+inline DatasetFormat ctr_format() { return {data::CriteoOptions{.hash_dim = kRows, .scheme = data::CriteoScheme::log1p}}; }
 
 inline CtrModel make_ctr_model() {
   namespace L = layers;
@@ -35,7 +39,8 @@ inline CtrModel make_ctr_model() {
   for (int i = 0; i < 3; ++i) h = L::fc(h, kHidden, {.act = "relu"});
   const Variable predict = L::fc(h, 2, {.act = "softmax"});
   model.loss = L::mean(L::cross_entropy(predict, label));
-  model.auc = L::auc(predict, label, {.num_thresholds = 4095, .slide_steps = 20});
+  model.auc = L::auc(predict, label, {.num_thresholds = 4095, .slide_steps = kTestBatches});
+  model.test = model.main->clone(true);
   minimize(optim::Adam{.learning_rate = 1e-3, .lazy_mode = true}, model.loss);
   model.inputs = argosy::inputs(dense, slots, label);
   return model;

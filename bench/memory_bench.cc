@@ -49,7 +49,7 @@ int main(int argc, char** argv) try {
   auto model = bench::make_ctr_model();
   Executor executor;
   executor.run(model.startup);
-  const auto dataset = make_dataset({.use = model.inputs, .files = glob(argv[1]), .format = criteo(bench::kRows), .batch_size = bench::kBatch, .threads = threads});
+  const auto dataset = make_dataset({.use = model.inputs, .files = glob(argv[1]), .format = bench::ctr_format(), .batch_size = bench::kBatch, .threads = threads});
   engine::TrainOptions options{.threads = threads};
   options.print = [](std::string_view) {};
   value_or_throw(engine::train(executor.runner(), *model.main, *dataset, options, global_scope()));

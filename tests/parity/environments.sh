@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the two environments that we are compared with, build/parity/paddle-1.8.5 (Python 3.7) and build/parity/paddle-2.6.2
-# (Python 3.11). They are judges, never dependencies. Quick where they are there.
+# (Python 3.11), or the one whose version is given. They are judges, never dependencies. Quick where they are there.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -30,5 +30,5 @@ make_environment() {
   cp "$requirements" "$folder/.requirements"
 }
 
-make_environment 1.8.5 3.7
-make_environment 2.6.2 3.11
+[ "${1:-1.8.5}" != 1.8.5 ] || make_environment 1.8.5 3.7
+[ "${1:-2.6.2}" != 2.6.2 ] || make_environment 2.6.2 3.11

@@ -1,0 +1,93 @@
+"""The rows of the benchmark: what is compared with what, and the bound that it must keep. Arithmetic and tables only."""
+import dataclasses
+import statistics
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One comparison. `ours` and `peer` name series of measurements, one number a round; without `peer` ours stands alone.
+
+    `measure` says what is held against the bound: the ratio of the medians, their difference, or our median by itself.
+    """
+    name: str
+    what: str
+    ours: str
+    peer: str
+    unit: str
+    measure: str  # "ratio" | "difference" | "distance" | "value"
+    relation: str  # ">=" | "<="
+    bound: float
+
+
+ROWS = [
+    Row("gemm", "CTR-DNN, float32, 1 thread, against its matrix products alone", "ctr.float32_1_thread", "ctr.gemm_bound", "samples/s", "ratio", ">=", 0.80),
+    Row("threads", "CTR-DNN, 2 threads against 1", "ctr.float32_2_threads", "ctr.float32_1_thread", "samples/s", "ratio", ">=", 1.8),
+    Row("torch", "CTR-DNN, 1 thread, against torch eager", "ctr.float32_1_thread", "torch", "samples/s", "ratio", ">=", 1.05),
+    Row("bfloat16", "CTR-DNN, bfloat16 products against float32", "ctr.bfloat16_1_thread", "ctr.float32_1_thread", "samples/s", "ratio", ">=", 1.5),
+    Row("bfloat16-auc", "its test AUC, bfloat16 against float32", "ctr.bfloat16_1_thread.auc", "ctr.float32_1_thread.auc", "AUC", "distance", "<=", 0.0005),
+    Row("parse", "MultiSlot parsing, Criteo's slots, floats of 6 decimals", "parse.BM_MultiSlotShortFloats", "", "MB/s a core", "value", ">=", 300),
+    Row("parse-long", "MultiSlot parsing, floats of up to 17 digits", "parse.BM_MultiSlotLongFloats", "", "MB/s a core", "value", ">=", 300),
+    Row("parse-keys", "MultiSlot parsing, ragged slots of 64-bit keys", "parse.BM_MultiSlotKeys", "", "MB/s a core", "value", ">=", 300),
+    Row("paddle", "load_into_memory, 1 thread, against PaddlePaddle 2.6.2's", "load", "paddle", "MB/s", "ratio", ">=", 3.0),
+    Row("overhead", "an operator of the executor against the call by hand", "overhead.by_executor", "overhead.by_hand", "ns", "difference", "<=", 1000),
+    Row("memory", "peak memory of CTR-DNN, 1 thread, against what it must hold", "memory.1.above_idle", "memory.1.needed", "MB", "ratio", "<=", 1.3),
+    Row("memory-2", "the same, 2 threads", "memory.2.above_idle", "memory.2.needed", "MB", "ratio", "<=", 1.3),
+]
+
+MEASURES = {
+    "ratio": lambda ours, peer: ours / peer,
+    "difference": lambda ours, peer: ours - peer,
+    "distance": lambda ours, peer: abs(ours - peer),
+    "value": lambda ours, peer: ours,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    row: Row
+    ours: float | None
+    peer: float | None
+    result: float | None  # what is held against the bound; None where it could not be measured
+    met: bool
+    note: str = ""
+
+
+def judge(row, series, absent):
+    """The outcome of a row. `series` has the measurements by name; `absent` says why a series is not there."""
+    ours, peer = (statistics.median(series[name]) if series.get(name) else None for name in (row.ours, row.peer))
+    missing = [name for name in (row.ours, row.peer) if name and not series.get(name)]
+    if missing:
+        return Outcome(row, ours, peer, None, False, absent.get(missing[0], f"{missing[0]} was not measured"))
+    result = MEASURES[row.measure](ours, peer)
+    return Outcome(row, ours, peer, result, result >= row.bound if row.relation == ">=" else result <= row.bound)
+
+
+def number(value, unit=""):
+    """About four digits that count, thousands in groups; an AUC with five decimals."""
+    if value is None:
+        return "–"
+    digits = 5 if unit == "AUC" else 0 if abs(value) >= 1000 else 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3
+    return f"{value:,.{digits}f}"
+
+
+def verdict(outcome):
+    return outcome.note if outcome.result is None else "met" if outcome.met else "**not met**"
+
+
+def table(outcomes):
+    lines = ["| row | what | ours | peer | unit | result | bound | |", "|---|---|---:|---:|---|---:|---:|---|"]
+    for outcome in outcomes:
+        row = outcome.row
+        ours, peer, result = (number(value, row.unit) for value in (outcome.ours, outcome.peer, outcome.result))
+        bound = f"{row.measure} {'≥' if row.relation == '>=' else '≤'} {row.bound:g}"
+        lines.append(f"| {row.name} | {row.what} | {ours} | {peer} | {row.unit} | {result} | {bound} | {verdict(outcome)} |")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(outcomes, series):
+    """The table for machines, with every measurement behind it."""
+    return {
+        "rows": [{"row": o.row.name, "what": o.row.what, "unit": o.row.unit, "ours": o.ours, "peer": o.peer, "measure": o.row.measure, "result": o.result,
+                  "relation": o.row.relation, "bound": o.row.bound, "met": o.met, "note": o.note} for o in outcomes],
+        "series": series,
+    }

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Everything behind `make bench`: measures each row of bench/rows.py beside its peer, in rounds that take turns, so that all
+of them meet the same noise; prints the table and writes it down.
+
+    .venv/bin/python bench/run.py                          all rows, 5 rounds; writes docs/benchmarks.md
+    .venv/bin/python bench/run.py --only gemm --rounds 3   one row; prints the table, leaves the document as it is
+
+A bound that is not met is reported, not an error. Every run leaves bench/results/DATE-COMMIT.md and .json.
+REQUIRES: the programs are built (make bench does it).
+"""
+import argparse
+import collections
+import dataclasses
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import programs
+import rows
+
+ROOT = programs.ROOT
+LINES, TEST_LINES, FILES = 100_000, 20_000, 2
+HASH_DIM = 1_000_001
+BUSY = 0.5  # a load above it says that the machine does something else
+
+
+@dataclasses.dataclass(frozen=True)
+class Data:
+    """The same lines in each reader's format."""
+    criteo: pathlib.Path = ROOT / f"bench/data/criteo-{LINES}"
+    multislot: pathlib.Path = ROOT / f"bench/data/multislot-{LINES}.txt"
+    arrays: pathlib.Path = ROOT / f"bench/data/arrays-{LINES}"
+
+    def parts(self, kind):
+        return sorted((self.criteo / kind).iterdir())
+
+
+def make_criteo(data):
+    if not data.criteo.exists():
+        subprocess.run([sys.executable, ROOT / "tools/make_criteo.py", data.criteo, "--lines", str(LINES), "--test-lines", str(TEST_LINES),
+                        "--files", str(FILES)], check=True)
+
+
+def make_multislot(data):
+    if data.multislot.exists():
+        return
+    unfinished = data.multislot.with_suffix(".unfinished")
+    with unfinished.open("wb") as out:
+        for part in data.parts("train"):
+            with part.open("rb") as lines:
+                subprocess.run([programs.BUILD / "bin/argosy", "criteo", str(HASH_DIM), "--scheme", "log1p"], stdin=lines, stdout=out, check=True)
+    unfinished.rename(data.multislot)
+
+
+def make_arrays(data, peers):
+    data.arrays.mkdir(exist_ok=True)
+    for kind in ("train", "test"):
+        unfinished, target = data.arrays / f"{kind}.unfinished.npz", data.arrays / f"{kind}.npz"
+        if not target.exists():
+            subprocess.run([sys.executable, peers / "criteo_multislot.py", "--npz", unfinished, *data.parts(kind)], check=True)
+            unfinished.rename(target)
+
+
+def prepare(wanted, data, peers):
+    """Makes the data and the peers that the wanted programs need. Returns why a peer cannot run, by name."""
+    absent = {}
+    make_criteo(data)
+    if wanted & {"load", "paddle"}:
+        make_multislot(data)
+    if "torch" in wanted:
+        if (peers / "torch_ctr.py").exists():
+            make_arrays(data, peers)
+        else:
+            absent["torch"] = f"peer not present: no {os.path.relpath(peers, ROOT)}/torch_ctr.py"
+    if "paddle" in wanted and subprocess.run([ROOT / "tests/parity/environments.sh", "2.6.2"]).returncode != 0:
+        absent["paddle"] = "peer not present: PaddlePaddle 2.6.2 could not be installed"
+    return absent
+
+
+def measure(chosen, rounds):
+    """A list of measurements for each series, a round after another."""
+    series = collections.defaultdict(list)
+    for turn in range(rounds):
+        for program in chosen:
+            print(f"bench: round {turn + 1} of {rounds}: {program.gives}", flush=True)
+            for name, value in program.measure().items():
+                series[name].append(value)
+    if "load" in series and "paddle" in series and series["load.samples"] != series["paddle.samples"]:
+        sys.exit(f"bench: we read {series['load.samples']} samples of one file, PaddlePaddle {series['paddle.samples']}")
+    return dict(series)
+
+
+def first_line(command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.partition("\n")[0].strip()
+
+
+def facts(rounds, load):
+    """Where, when and on what the run was made."""
+    def proc(file, key):
+        return next((line.partition(":")[2].strip() for line in pathlib.Path(file).read_text().splitlines() if line.startswith(key)), "unknown")
+
+    changed = first_line(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/benchmarks.md"])
+    return {
+        "cpu": proc("/proc/cpuinfo", "model name"),
+        "cores": os.cpu_count(),
+        "memory": f"{int(proc('/proc/meminfo', 'MemTotal').split()[0]) / 2**20:.0f} GiB",
+        "commit": first_line(["git", "rev-parse", "--short", "HEAD"]) + (" with changes" if changed else ""),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "rounds": rounds,
+        "load_before": load,
+    }
+
+
+def document(outcomes, about):
+    busy = f" The machine was not idle: its load was {about['load_before']:.1f} before the run.\n" if about["load_before"] > BUSY else "\n"
+    return (f"# Benchmarks\n\nWritten by `make bench`. {about['cpu']}, {about['cores']} cores, {about['memory']}; commit {about['commit']}; {about['date']}.{busy}\n"
+            f"Each number is the median of {about['rounds']} rounds; in a round every program runs once, ours beside its peer. CTR-DNN: 13 numbers, 26 slots,\n"
+            f"a table of {HASH_DIM:,} x 10, layers of 400-400-400-2, batches of 1,000, Adam; {LINES:,} lines in memory, the second pass over them counts,\n"
+            f"and the AUC is that of {TEST_LINES:,} other lines after it.\n\n{rows.table(outcomes)}")
+
+
+def write(outcomes, series, about, whole):
+    results = ROOT / "bench/results"
+    results.mkdir(exist_ok=True)
+    name = f"{about['date'][:16].replace(' ', '-').replace(':', '')}-{about['commit'].split()[0]}"
+    (results / f"{name}.md").write_text(document(outcomes, about))
+    (results / f"{name}.json").write_text(json.dumps({"about": about, **rows.as_json(outcomes, series)}, indent=1) + "\n")
+    if whole:
+        (ROOT / "docs/benchmarks.md").write_text(document(outcomes, about))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=[row.name for row in rows.ROWS], metavar="ROW",
+                        help="measure this row; may be given several times: " + ", ".join(row.name for row in rows.ROWS))
+    parser.add_argument("--rounds", type=int, default=5, help="how often each program runs (5)")
+    parser.add_argument("--peers", type=pathlib.Path, default=ROOT.parent / "shared/bench", help="the folder of the peers' scripts (../shared/bench)")
+    args = parser.parse_args()
+    if args.rounds < 1:
+        parser.error("--rounds is at least 1")
+    load = os.getloadavg()[0]
+    if load > BUSY:
+        print(f"bench: the machine's load is {load:.1f}; what runs beside a benchmark spoils it", flush=True)
+
+    chosen_rows = [row for row in rows.ROWS if not args.only or row.name in args.only]
+    needed = {name for row in chosen_rows for name in (row.ours, row.peer) if name}
+    data = Data()
+    chosen = [program for program in programs.programs(data, args.peers) if any(name == program.gives or name.startswith(program.gives + ".") for name in needed)]
+    absent = prepare({program.gives for program in chosen}, data, args.peers)
+    series = measure([program for program in chosen if program.gives not in absent], args.rounds)
+    outcomes = [rows.judge(row, series, absent) for row in chosen_rows]
+    write(outcomes, series, facts(args.rounds, load), whole=not args.only and args.rounds >= 5)
+    print("\n" + rows.table(outcomes) + f"\n{sum(outcome.met for outcome in outcomes)} of {len(outcomes)} bounds met")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""The benchmark's arithmetic, on lines as the programs print them: what is read, the medians, the ratios, the table. Not speed."""
+import importlib
+import json
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def bench(root):
+    """The modules of bench/ by name. Others may be called so too: none of them is left behind, or taken for one of ours."""
+    names = ("programs", "rows", "run")
+    before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    sys.path.insert(0, str(root / "bench"))
+    found = {name: importlib.import_module(name) for name in names}
+    sys.path.remove(str(root / "bench"))
+    for name in names:
+        del sys.modules[name]
+    sys.modules.update(before)
+    return found
+
+
+@pytest.fixture(scope="module")
+def rows(bench):
+    return bench["rows"]
+
+
+@pytest.fixture(scope="module")
+def programs(bench):
+    return bench["programs"]
+
+
+def row(rows, measure="ratio", relation=">=", bound=1.5, peer="theirs"):
+    return rows.Row("name", "what is compared", "ours", peer, "samples/s", measure, relation, bound)
+
+
+CTR = """{"round": 0, "what": "gemm_bound", "samples_per_second": 100.0, "auc": 0.00000}
+{"round": 0, "what": "float32_1_thread", "samples_per_second": 50.0, "auc": 0.70000}
+{"round": 1, "what": "gemm_bound", "samples_per_second": 120.0, "auc": 0.00000}
+{"round": 1, "what": "float32_1_thread", "samples_per_second": 96.0, "auc": 0.81000}
+"""
+
+
+# The first pass of a process pays for its start; only the last one is a measurement.
+def test_the_last_line_of_a_process_counts(programs):
+    assert programs.read_ctr(CTR) == {"ctr.gemm_bound": 120, "ctr.gemm_bound.auc": 0, "ctr.float32_1_thread": 96, "ctr.float32_1_thread.auc": 0.81}
+    torch = "RESULT torch2 epoch=0 samples=9 s=1.0 samples/s=11 steady=12 auc=0.7\nRESULT torch2 epoch=1 samples=9 s=1.0 samples/s=22 steady=23 auc=0.8\nTEST auc=0.7\n"
+    assert programs.read_torch(torch) == {"torch": 22}
+    loads = 'a warning\n{"samples": 10, "megabytes": 1, "seconds": 1, "mb_per_second": 80}\n{"samples": 10, "megabytes": 1, "seconds": 1, "mb_per_second": 90}\n'
+    assert programs.read_load("paddle")(loads) == {"paddle": 90, "paddle.samples": 10}
+    assert programs.read_overhead('{"round": 4, "by_hand_ns": 400, "by_executor_ns": 700, "added_ns": 300}\n') == {"overhead.by_executor": 700, "overhead.by_hand": 400}
+    assert programs.read_memory('{"threads": 2, "above_idle_mb": 130.0, "needed_mb": 100.0, "ratio": 1.3}\n') == {"memory.2.above_idle": 130, "memory.2.needed": 100}
+    google = json.dumps({"context": {}, "benchmarks": [{"name": "BM_A", "bytes_per_second": 3e8}]})
+    assert programs.read_google_benchmark(google) == {"parse.BM_A": 300}
+
+
+def test_medians_are_compared_not_means_or_single_rounds(rows):
+    outcome = rows.judge(row(rows), {"ours": [10, 30, 31, 32, 1000], "theirs": [20, 1, 20, 20, 500]}, {})
+    assert (outcome.ours, outcome.peer, outcome.result, outcome.met) == (31, 20, 1.55, True)
+
+
+@pytest.mark.parametrize(("measure", "relation", "bound", "ours", "peer", "result", "met"), [
+    ("ratio", ">=", 0.8, 80, 100, 0.8, True),
+    ("ratio", ">=", 0.8, 79, 100, 0.79, False),
+    ("ratio", "<=", 1.3, 131, 100, 1.31, False),
+    ("difference", "<=", 1000, 1400, 400, 1000, True),
+    ("difference", "<=", 1000, 1401, 400, 1001, False),
+    ("distance", "<=", 0.5, 3.0, 3.5, 0.5, True),
+    ("distance", "<=", 0.5, 4.25, 3.5, 0.75, False),
+])
+def test_each_measure_against_its_bound(rows, measure, relation, bound, ours, peer, result, met):
+    outcome = rows.judge(row(rows, measure, relation, bound), {"ours": [ours], "theirs": [peer]}, {})
+    assert outcome.result == pytest.approx(result) and outcome.met == met
+
+
+def test_a_row_without_peer_stands_alone(rows):
+    outcome = rows.judge(row(rows, "value", ">=", 300, peer=""), {"ours": [299, 301, 302]}, {})
+    assert (outcome.peer, outcome.result, outcome.met) == (None, 301, True)
+
+
+# An absent peer must never look like a bound that was kept.
+def test_an_absent_peer_is_said_and_not_met(rows):
+    outcome = rows.judge(row(rows), {"ours": [5]}, {"theirs": "peer not present: no script"})
+    assert (outcome.ours, outcome.result, outcome.met) == (5, None, False)
+    assert rows.table([outcome]).endswith("| 5.000 | – | samples/s | – | ratio ≥ 1.5 | peer not present: no script |\n")
+
+
+def test_the_table_shows_what_is_not_met(rows):
+    series = {"ours": [41234.5], "theirs": [30000]}
+    lines = rows.table([rows.judge(row(rows), series, {}), rows.judge(row(rows, bound=1.2), series, {})]).splitlines()
+    assert lines[2] == "| name | what is compared | 41,234 | 30,000 | samples/s | 1.374 | ratio ≥ 1.5 | **not met** |"
+    assert lines[3].endswith("| ratio ≥ 1.2 | met |")
+    assert all(line.count("|") == lines[0].count("|") for line in lines)
+
+
+def test_the_json_has_every_measurement(rows):
+    series = {"ours": [1, 2, 3], "theirs": [1, 1, 1]}
+    found = json.loads(json.dumps(rows.as_json([rows.judge(row(rows), series, {})], series)))
+    assert found["series"] == series
+    assert found["rows"][0] | {"result": 2.0, "met": True, "bound": 1.5, "measure": "ratio"} == found["rows"][0]
+
+
+# A row whose series no program gives would be reported as "not measured" for ever.
+def test_every_row_is_measured_by_a_program(bench, rows, programs, tmp_path):
+    gives = [program.gives for program in programs.programs(bench["run"].Data(), tmp_path)]
+    for each in rows.ROWS:
+        for series in filter(None, (each.ours, each.peer)):
+            assert any(series == name or series.startswith(name + ".") for name in gives), series
+    assert len({each.name for each in rows.ROWS}) == len(rows.ROWS)
+
+
+def test_a_busy_machine_is_named_in_the_document(bench):
+    about = {"cpu": "A CPU", "cores": 2, "memory": "24 GiB", "commit": "abc", "date": "2030-01-01 00:00 UTC", "rounds": 5, "load_before": 2.0}
+    assert "its load was 2.0" in bench["run"].document([], about)
+    assert "load" not in bench["run"].document([], about | {"load_before": 0.1})
+
+
+# The process that fails is named, with what it said.
+def test_a_failing_program_ends_the_run(programs):
+    failing = programs.Program("load", [sys.executable, "-c", "import sys; sys.exit('no such file: x')"], programs.read_load("load"))
+    with pytest.raises(SystemExit, match="(?s)ended with 1.*no such file: x"):
+        failing.measure()
