@@ -5,6 +5,7 @@
 
 #include "argosy/engine/op.h"
 #include "argosy/engine/prepared.h"
+#include "argosy/engine/tensor_pool.h"
 
 namespace argosy::engine {
 namespace {
@@ -31,7 +32,7 @@ int32_t table_index(const OpContext& op) { return op.instruction().find_input("W
 // Rows copied by hand: no graph, no index checks a second time, the next rows on their way while one is copied.
 at::Tensor gather_rows(const at::Tensor& table, std::span<const int64_t> ids, int64_t padding) {
   const int64_t width = table.size(1);
-  at::Tensor out = at::empty({static_cast<int64_t>(ids.size()), width}, table.options().requires_grad(false));
+  at::Tensor out = pooled_tensor({static_cast<int64_t>(ids.size()), width}, table.scalar_type());
   const float* source = table.const_data_ptr<float>();
   float* target = out.mutable_data_ptr<float>();
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -166,7 +167,7 @@ void run_fused(const OpContext& op) {
     columns += op.tensor("Dense", i).size(1);
   }
   at::NoGradGuard no_grad;
-  at::Tensor out = at::empty({samples, columns}, table.options().requires_grad(false));
+  at::Tensor out = pooled_tensor({samples, columns}, table.scalar_type());
   float* target = out.mutable_data_ptr<float>();
   std::vector<RowGradient::Piece> pieces;
   int64_t column = 0;

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "argosy/engine/op.h"
+#include "argosy/engine/tensor_pool.h"
 
 namespace argosy::engine {
 namespace {
@@ -27,22 +28,38 @@ std::vector<int64_t> product_shape(const at::Tensor& x, int64_t x_dims, const at
   return shape;
 }
 
+at::Tensor matrix_product(const at::Tensor& x, const at::Tensor& y) {
+  at::Tensor out = pooled_tensor({x.size(0), y.size(1)}, x.scalar_type());
+  return at::mm_out(out, x, y);
+}
+
+at::Tensor converted(const at::Tensor& x, at::ScalarType type) {
+  if (x.scalar_type() == type) return x;
+  return pooled_tensor(x.sizes(), type).copy_(x);
+}
+
+// x @ w + bias, and relu of it, as `type`, which differs from that of x and w where the product is a narrow one.
+// REQUIRES: autograd does not record.
+at::Tensor fc_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, bool relu, at::ScalarType type) {
+  at::Tensor out;
+  if (bias.defined() && x.scalar_type() == type) {
+    out = pooled_tensor({x.size(0), w.size(1)}, type);
+    at::addmm_out(out, bias, x, w);
+  } else {
+    out = converted(matrix_product(x, w), type);
+    if (bias.defined()) out.add_(bias);
+  }
+  return relu ? out.relu_() : out;
+}
+
 // relu(x @ w + bias) with a backward that knows what it needs: the output's sign is the mask, the bias gradient is a column
 // sum, and no intermediate is kept. With `narrow` the three products are in bfloat16, accumulated in float32.
 struct FusedFc : torch::autograd::Function<FusedFc> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& w, const std::optional<at::Tensor>& given_bias, bool relu,
                             bool narrow) {
     const at::Tensor bias = given_bias.value_or(at::Tensor());
-    at::Tensor out;
-    const at::Tensor narrow_x = narrow ? x.to(at::kBFloat16) : x;
-    const at::Tensor narrow_w = narrow ? w.to(at::kBFloat16) : w;
-    if (narrow) {
-      out = at::mm(narrow_x, narrow_w).to(at::kFloat);
-      if (bias.defined()) out.add_(bias);
-    } else {
-      out = bias.defined() ? at::addmm(bias, x, w) : at::mm(x, w);
-    }
-    if (relu) out.relu_();
+    const at::Tensor narrow_x = narrow ? converted(x, at::kBFloat16) : x, narrow_w = narrow ? converted(w, at::kBFloat16) : w;
+    const at::Tensor out = fc_product(narrow_x, narrow_w, bias, relu, x.scalar_type());
     context->save_for_backward({narrow_x, narrow_w, relu ? out : at::Tensor()});
     context->saved_data["bias"] = bias.defined();
     context->saved_data["narrow"] = narrow;
@@ -52,18 +69,18 @@ struct FusedFc : torch::autograd::Function<FusedFc> {
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &w = saved[1], &out = saved[2];
-    at::Tensor grad = out.defined() ? at::threshold_backward(grads[0], out, 0) : grads[0];
-    at::Tensor grad_bias;
-    if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) grad_bias = grad.sum(0);
-    const bool narrow = context->saved_data["narrow"].toBool();
-    if (narrow) grad = grad.to(at::kBFloat16);
-    at::Tensor grad_x, grad_w;
-    if (context->needs_input_grad(0)) grad_x = at::mm(grad, w.t());
-    if (context->needs_input_grad(1)) grad_w = at::mm(x.t(), grad);
-    if (narrow) {
-      if (grad_x.defined()) grad_x = grad_x.to(at::kFloat);
-      if (grad_w.defined()) grad_w = grad_w.to(at::kFloat);
+    at::Tensor grad = std::move(grads[0]);
+    if (out.defined()) {
+      at::Tensor masked = pooled_tensor(out.sizes(), out.scalar_type());
+      at::threshold_backward_out(masked, grad, out, 0);
+      grad = std::move(masked);
     }
+    at::Tensor grad_x, grad_w, grad_bias;
+    if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) grad_bias = grad.sum(0);
+    const at::ScalarType type = grad.scalar_type();
+    if (context->saved_data["narrow"].toBool()) grad = converted(grad, at::kBFloat16);
+    if (context->needs_input_grad(0)) grad_x = converted(matrix_product(grad, w.t()), type);
+    if (context->needs_input_grad(1)) grad_w = converted(matrix_product(x.t(), grad), type);
     return {grad_x, grad_w, grad_bias, at::Tensor(), at::Tensor()};
   }
 };
@@ -75,10 +92,8 @@ void check_inner(const OpContext& op, const at::Tensor& x, const at::Tensor& y) 
 at::Tensor fc(const OpContext& op, const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, bool relu) {
   const bool narrow = op.bfloat16_matmul() && x.scalar_type() == at::kFloat;
   if (op.training()) return FusedFc::apply(x, w, std::optional<at::Tensor>(bias), relu, narrow);
-  at::Tensor out = narrow ? at::mm(x.to(at::kBFloat16), w.to(at::kBFloat16)).to(at::kFloat)
-                          : (bias.defined() ? at::addmm(bias, x, w) : at::mm(x, w));
-  if (narrow && bias.defined()) out.add_(bias);
-  return relu ? out.relu_() : out;
+  if (narrow) return fc_product(converted(x, at::kBFloat16), converted(w, at::kBFloat16), bias, relu, x.scalar_type());
+  return fc_product(x, w, bias, relu, x.scalar_type());
 }
 
 void run_fc(const OpContext& op, const at::Tensor& bias, bool relu) {
