@@ -25,5 +25,9 @@ void bind_layers_nn(pybind11::module_& layers);
 void bind_layers_math(pybind11::module_& layers);
 void bind_layers_tensor(pybind11::module_& layers);
 void bind_layers_loss(pybind11::module_& layers);
+void bind_layers_objective(pybind11::module_& layers);
+void bind_layers_lod(pybind11::module_& layers);
+void bind_layers_recurrent(pybind11::module_& layers);
+void bind_layers_feature(pybind11::module_& layers);
 
 }  // namespace argosy::python

@@ -21,4 +21,8 @@ PYBIND11_MODULE(_core, m) {
   bind_layers_math(layers);
   bind_layers_tensor(layers);
   bind_layers_loss(layers);
+  bind_layers_objective(layers);
+  bind_layers_lod(layers);
+  bind_layers_recurrent(layers);
+  bind_layers_feature(layers);
 }
