@@ -43,9 +43,10 @@ AliasTable make_aliases(const std::vector<float>& probabilities) {
 }
 
 Variable constant_parameter(LayerHelper& helper, std::vector<float> values, DType dtype) {
-  ParamAttr attr(graph::values_initializer(values));
-  attr.trainable = false;
-  return helper.create_parameter(attr, {static_cast<int64_t>(values.size())}, dtype);
+  const auto count = static_cast<int64_t>(values.size());
+  Variable parameter = helper.create_parameter(ParamAttr(graph::values_initializer(std::move(values))), {count}, dtype);
+  parameter.set_stop_gradient(true);
+  return parameter;
 }
 
 int32_t sampler_number(const NceOptions& options, int32_t classes) {
