@@ -1,4 +1,4 @@
-// Operators that put tensors together and take them apart: concat, stack, split, unstack, slice, pad, reverse.
+// Operators that put tensors together and take them apart: concat, stack, split, unstack, pad, reverse. Slices are in slice.cc.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -183,79 +183,6 @@ ARGOSY_OP("split",
       }
       return {};
     });
-
-// --- slice
-
-constexpr NumberSlots kStarts{.attribute = "starts", .tensor = "StartsTensor", .list = "StartsTensorList"};
-constexpr NumberSlots kEnds{.attribute = "ends", .tensor = "EndsTensor", .list = "EndsTensorList"};
-
-// Python's rule for a bound: negative ones count from the end, and all are limited to [0, size].
-int64_t bound(int64_t at, int64_t size) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); }
-
-void slice(const OpContext& op) {
-  const Value& x = op.input("Input");
-  const Shape axes = integer_list(op.desc(), "axes"), starts = integers(op, kStarts), ends = integers(op, kEnds);
-  if (starts.size() != axes.size() || ends.size() != axes.size()) {
-    op.fail("{} starts and {} ends for {} axes", starts.size(), ends.size(), axes.size());
-  }
-  const Shape dropped = integer_list(op.desc(), "decrease_axis");
-  at::Tensor out = x.tensor;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const int64_t size = out.size(axes[i]), start = bound(starts[i], size);
-    const bool one = std::find(dropped.begin(), dropped.end(), axes[i]) != dropped.end();
-    int64_t end = bound(ends[i], size);
-    if (one && starts[i] == -1 && ends[i] == 0) end = size;  // x[-1], as it is written
-    if (one && end - start != 1) {
-      op.fail("index {} is outside variable '{}', which has {} entries along axis {}", starts[i], op.input_name("Input"), size,
-              axes[i]);
-    }
-    out = out.narrow(axes[i], start, std::max<int64_t>(end - start, 0));
-  }
-  if (!dropped.empty()) out = out.squeeze(dropped);
-  if (out.dim() == 0) out = out.reshape({1});
-  const bool rows_stay = !axes.empty() && axes[0] != 0;
-  op.set_output("Out", std::move(out), rows_stay ? x.lod : nullptr);
-}
-
-Status infer_slice(ShapeContext& context) {
-  const auto& x = context.input("Input");
-  const Shape axes = integer_list(context.op(), "axes"), starts = integer_list(context.op(), "starts"),
-              ends = integer_list(context.op(), "ends");
-  const Shape flags = integer_list(context.op(), "infer_flags"), dropped = integer_list(context.op(), "decrease_axis");
-  Shape shape = x.shape;
-  const bool fixed = fixed_at_build(context, kStarts) && fixed_at_build(context, kEnds);
-  if (fixed && (starts.size() != axes.size() || ends.size() != axes.size())) {
-    return Status::invalid_argument("{} starts and {} ends for {} axes", starts.size(), ends.size(), axes.size());
-  }
-  for (size_t i = 0; i < axes.size(); ++i) {
-    ASSIGN_OR_RETURN(const size_t axis, axis_in(x, axes[i]));
-    const int64_t size = x.shape[axis];
-    const bool known = fixed && size >= 0 && (i >= flags.size() || flags[i] != -1);
-    shape[axis] = known ? std::max<int64_t>(bound(ends[i], size) - bound(starts[i], size), 0) : -1;
-  }
-  Shape left;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (std::find(dropped.begin(), dropped.end(), static_cast<int64_t>(i)) == dropped.end()) left.push_back(shape[i]);
-  }
-  const bool rows_stay = !axes.empty() && axes[0] != 0;
-  context.set_output("Out", left.empty() ? Shape{1} : std::move(left), x.dtype, rows_stay ? x.lod_level : 0);
-  return {};
-}
-
-ARGOSY_OP("slice", slice)
-    .doc("A part of a tensor: from starts[i] up to, without, ends[i] along axes[i].")
-    .input("Input", "any shape")
-    .optional_input("StartsTensor", "the starts, where the program computes them")
-    .optional_input_list("StartsTensorList", "the same, one variable each")
-    .optional_input("EndsTensor", "the ends, where the program computes them")
-    .optional_input_list("EndsTensorList", "the same, one variable each")
-    .output("Out", "the part")
-    .attr("axes", std::vector<int32_t>{}, "the axes that are cut")
-    .attr("starts", std::vector<int32_t>{}, "negative ones count from the end")
-    .attr("ends", std::vector<int32_t>{}, "the same; one beyond the end is the end")
-    .attr("infer_flags", std::vector<int32_t>{}, "-1 for an axis whose bounds only a run knows")
-    .attr("decrease_axis", std::vector<int32_t>{}, "axes of which one entry is taken and that go")
-    .infer_shape(infer_slice);
 
 // --- pad and reverse
 

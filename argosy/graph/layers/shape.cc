@@ -164,6 +164,18 @@ Variable slice(const Variable& input, const std::vector<int32_t>& axes, const Nu
   return finish(helper, std::move(op), "Out", input.dtype());
 }
 
+Variable strided_slice(const Variable& input, const std::vector<int32_t>& axes, const Numbers& starts, const Numbers& ends,
+                       const Numbers& strides) {
+  LayerHelper helper("strided_slice", "");
+  OpDesc op{.type = "strided_slice", .inputs = {{"Input", {input.name()}}}, .attributes = {{"axes", axes}}};
+  put_numbers(helper, op, starts, {.attribute = "starts", .tensor = "StartsTensor", .list = "StartsTensorList"});
+  put_numbers(helper, op, ends, {.attribute = "ends", .tensor = "EndsTensor", .list = "EndsTensorList"});
+  put_numbers(helper, op, strides, {.attribute = "strides", .tensor = "StridesTensor", .list = "StridesTensorList"});
+  const bool fixed = starts.fixed() && ends.fixed() && strides.fixed();
+  op.attributes["infer_flags"] = std::vector<int32_t>(axes.size(), fixed ? 1 : -1);
+  return finish(helper, std::move(op), "Out", input.dtype());
+}
+
 Variable slice_of(const Variable& x, const std::vector<int32_t>& axes, const std::vector<int64_t>& starts,
                   const std::vector<int64_t>& ends, const std::vector<int32_t>& single) {
   const auto program = graph::default_main_program();

@@ -32,6 +32,9 @@ std::vector<Variable> unstack(const Variable& x, int32_t axis = 0, int32_t num =
 std::vector<Variable> split(const Variable& input, int32_t num, const Number& dim = -1, const std::string& name = "");
 std::vector<Variable> split(const Variable& input, const Numbers& sections, const Number& dim = -1, const std::string& name = "");
 Variable slice(const Variable& input, const std::vector<int32_t>& axes, const Numbers& starts, const Numbers& ends);
+// Every strides[i]-th entry; backwards where it is negative.
+Variable strided_slice(const Variable& input, const std::vector<int32_t>& axes, const Numbers& starts, const Numbers& ends,
+                       const Numbers& strides);
 // What x[...] writes: named after x, and the axes in `single` go, because one entry of each is taken.
 Variable slice_of(const Variable& x, const std::vector<int32_t>& axes, const std::vector<int64_t>& starts,
                   const std::vector<int64_t>& ends, const std::vector<int32_t>& single);
