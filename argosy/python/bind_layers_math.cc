@@ -165,7 +165,9 @@ void bind_products(py::module_& m) {
   m.def("clip_by_norm", [](const Variable& x, float max_norm, const Text& name) { return layers::clip_by_norm(x, max_norm, name); },
         py::arg("x"), py::arg("max_norm"), py::arg("name") = py::none());
   m.def("l2_normalize",
-        [](const Variable& x, int32_t axis, float epsilon, const Text& name) { return layers::l2_normalize(x, axis, epsilon, name); },
+        [](const Variable& x, std::optional<int32_t> axis, float epsilon, const Text& name) {
+          return layers::l2_normalize(x, axis.value_or(1), epsilon, name);
+        },
         py::arg("x"), py::arg("axis"), py::arg("epsilon") = 1e-12f, py::arg("name") = py::none());
   m.def("cumsum",
         [](const Variable& x, std::optional<int32_t> axis, std::optional<bool> exclusive, std::optional<bool> reverse) {

@@ -29,6 +29,11 @@ Number number_from(py::handle value) {
   return Number(shape_from_python(value).at(0));
 }
 
+layers::Real real_from(py::handle value) {
+  if (is_variable(value)) return layers::Real(value.cast<Variable>());
+  return layers::Real(value.cast<double>());
+}
+
 // A variable with all of them, or a number, or a list of numbers and variables.
 Numbers numbers_from(py::handle value) {
   if (is_variable(value)) return Numbers(value.cast<Variable>());
@@ -90,6 +95,11 @@ void bind_joins(py::module_& m) {
           return layers::slice(input, axes_from(axes), numbers_from(starts), numbers_from(ends));
         },
         py::arg("input"), py::arg("axes"), py::arg("starts"), py::arg("ends"));
+  m.def("strided_slice",
+        [](const Variable& input, const py::object& axes, const py::object& starts, const py::object& ends, const py::object& strides) {
+          return layers::strided_slice(input, axes_from(axes), numbers_from(starts), numbers_from(ends), numbers_from(strides));
+        },
+        py::arg("input"), py::arg("axes"), py::arg("starts"), py::arg("ends"), py::arg("strides"));
 }
 
 void bind_indexing(py::module_& m) {
@@ -206,14 +216,14 @@ void bind_fills(py::module_& m) {
 
 void bind_sequences_of_numbers(py::module_& m) {
   m.def("range",
-        [](const Variable& start, const Variable& end, const Variable& step, DType dtype) { return layers::range(start, end, step, dtype); },
+        [](const py::object& start, const py::object& end, const py::object& step, DType dtype) {
+          return layers::range(real_from(start), real_from(end), real_from(step), dtype);
+        },
         py::arg("start"), py::arg("end"), py::arg("step"), py::arg("dtype"));
-  m.def("range", [](double start, double end, double step, DType dtype) { return layers::range(start, end, step, dtype); }, py::arg("start"),
-        py::arg("end"), py::arg("step"), py::arg("dtype"));
   m.def("linspace",
-        [](const Variable& start, const Variable& stop, const Variable& num, DType dtype) { return layers::linspace(start, stop, num, dtype); },
-        py::arg("start"), py::arg("stop"), py::arg("num"), py::arg("dtype"));
-  m.def("linspace", [](double start, double stop, int64_t num, DType dtype) { return layers::linspace(start, stop, num, dtype); },
+        [](const py::object& start, const py::object& stop, const py::object& num, DType dtype) {
+          return layers::linspace(real_from(start), real_from(stop), number_from(num), dtype);
+        },
         py::arg("start"), py::arg("stop"), py::arg("num"), py::arg("dtype"));
 }
 

@@ -6,6 +6,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/graph/build.h"
+#include "argosy/graph/layers/tensor.h"
 
 namespace argosy::layers {
 
@@ -69,15 +70,9 @@ Variable assign_values(const std::vector<T>& values, std::vector<int64_t> shape,
   return finish(helper, std::move(op), output ? output : helper.create_tmp(dtype));
 }
 
-Variable as_type(const Variable& x, DType dtype) {
-  if (x.dtype() == dtype) return x;
-  LayerHelper helper("cast", "");
-  const Variable out = helper.create_tmp(dtype);
-  helper.append_op({.type = "cast",
-                    .inputs = {{"X", {x.name()}}},
-                    .outputs = {{"Out", {out.name()}}},
-                    .attributes = {{"in_dtype", number_of(x.dtype())}, {"out_dtype", number_of(dtype)}}});
-  return out;
+Variable as_variable(const Real& number, DType dtype) {
+  if (!number.variable) return fill_constant({1}, dtype, number.value);
+  return number.variable.dtype() == dtype ? number.variable : cast(number.variable, dtype);
 }
 
 }  // namespace
@@ -212,31 +207,22 @@ Variable gaussian_random(const Numbers& shape, const GaussianOptions& options) {
   return finish(helper, std::move(op), helper.create_tmp(options.dtype));
 }
 
-Variable range(const Variable& start, const Variable& end, const Variable& step, DType dtype) {
+Variable range(const Real& start, const Real& end, const Real& step, DType dtype) {
   LayerHelper helper("range", "");
   OpDesc op{.type = "range"};
-  op.inputs["Start"] = {as_type(start, dtype).name()};
-  op.inputs["End"] = {as_type(end, dtype).name()};
-  op.inputs["Step"] = {as_type(step, dtype).name()};
+  op.inputs["Start"] = {as_variable(start, dtype).name()};
+  op.inputs["End"] = {as_variable(end, dtype).name()};
+  op.inputs["Step"] = {as_variable(step, dtype).name()};
   return finish(helper, std::move(op), helper.create_tmp(dtype, /*stop_gradient=*/true));
 }
 
-Variable range(double start, double end, double step, DType dtype) {
-  const Variable first = fill_constant({1}, dtype, start), last = fill_constant({1}, dtype, end),
-                 by = fill_constant({1}, dtype, step);
-  return range(first, last, by, dtype);
-}
-
-Variable linspace(const Variable& start, const Variable& stop, const Variable& num, DType dtype) {
+Variable linspace(const Real& start, const Real& stop, const Number& num, DType dtype) {
   LayerHelper helper("linspace", "");
-  return finish(helper,
-                {.type = "linspace", .inputs = {{"Start", {start.name()}}, {"Stop", {stop.name()}}, {"Num", {num.name()}}}},
-                helper.create_tmp(dtype));
-}
-
-Variable linspace(double start, double stop, int64_t num, DType dtype) {
-  const Variable first = fill_constant({1}, dtype, start), last = fill_constant({1}, dtype, stop);
-  return linspace(first, last, fill_constant({1}, kInt32, static_cast<double>(num)), dtype);
+  OpDesc op{.type = "linspace"};
+  op.inputs["Start"] = {as_variable(start, dtype).name()};
+  op.inputs["Stop"] = {as_variable(stop, dtype).name()};
+  op.inputs["Num"] = {(num.variable ? num.variable : fill_constant({1}, kInt32, static_cast<double>(num.value))).name()};
+  return finish(helper, std::move(op), helper.create_tmp(dtype));
 }
 
 Variable assign(const Variable& input, const Variable& output) {

@@ -79,10 +79,8 @@ struct GaussianOptions {
 Variable gaussian_random(const Numbers& shape, const GaussianOptions& options = {});
 
 // Numbers from start up to, without, end; and `num` evenly spaced ones from start to stop.
-Variable range(double start, double end, double step, DType dtype);
-Variable range(const Variable& start, const Variable& end, const Variable& step, DType dtype);
-Variable linspace(double start, double stop, int64_t num, DType dtype);
-Variable linspace(const Variable& start, const Variable& stop, const Variable& num, DType dtype);
+Variable range(const Real& start, const Real& end, const Real& step, DType dtype);
+Variable linspace(const Real& start, const Real& stop, const Number& num, DType dtype);
 
 // A copy of a variable, or given values in row order.
 Variable assign(const Variable& input, const Variable& output = {});

@@ -39,6 +39,15 @@ struct Number {
   Variable variable;  // empty where the value is known
 };
 
+// A number, or a variable that holds one when the program runs.
+struct Real {
+  Real(double known) : value(known) {}
+  Real(Variable computed) : variable(std::move(computed)) {}
+
+  double value = 0;
+  Variable variable;  // empty where the value is known
+};
+
 // Sizes, bounds or counts: {2, 3}, {2, k} with a variable k, or one variable that holds all of them.
 struct Numbers {
   Numbers(std::initializer_list<Number> list) : items(list) {}
