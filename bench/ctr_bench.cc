@@ -44,7 +44,8 @@ struct Files {
 };
 
 void print_row(int round, const char* what, double samples_per_second, double auc) {
-  std::printf("{\"round\": %d, \"what\": \"%s\", \"samples_per_second\": %.1f, \"auc\": %.5f}\n", round, what, samples_per_second, auc);
+  std::printf("{\"round\": %d, \"what\": \"%s\", \"samples_per_second\": %.1f, \"auc\": %.5f}\n", round, what, samples_per_second,
+              auc);
   std::fflush(stdout);
 }
 
@@ -65,7 +66,8 @@ class Trial {
 
  private:
   std::unique_ptr<data::InMemoryDataset> load(const std::string& files) const {
-    auto dataset = make_in_memory_dataset({.use = model_.inputs, .files = glob(files), .format = ctr_format(), .batch_size = kBatch, .threads = 2});
+    auto dataset = make_in_memory_dataset(
+        {.use = model_.inputs, .files = glob(files), .format = ctr_format(), .batch_size = kBatch, .threads = 2});
     throw_if_error(dataset->load_into_memory());
     return dataset;
   }

@@ -49,13 +49,18 @@ int main(int argc, char** argv) try {
   auto model = bench::make_ctr_model();
   Executor executor;
   executor.run(model.startup);
-  const auto dataset = make_dataset({.use = model.inputs, .files = glob(argv[1]), .format = bench::ctr_format(), .batch_size = bench::kBatch, .threads = threads});
+  const auto dataset = make_dataset({.use = model.inputs,
+                                     .files = glob(argv[1]),
+                                     .format = bench::ctr_format(),
+                                     .batch_size = bench::kBatch,
+                                     .threads = threads});
   engine::TrainOptions options{.threads = threads};
   options.print = [](std::string_view) {};
   value_or_throw(engine::train(executor.runner(), *model.main, *dataset, options, global_scope()));
   const int64_t above = bench::status_bytes("VmHWM:") - idle, needed = bench::needed_bytes(threads);
-  std::printf("{\"threads\": %d, \"above_idle_mb\": %.1f, \"needed_mb\": %.1f, \"ratio\": %.3f}\n", threads, static_cast<double>(above) / 1e6,
-              static_cast<double>(needed) / 1e6, static_cast<double>(above) / static_cast<double>(needed));
+  std::printf("{\"threads\": %d, \"above_idle_mb\": %.1f, \"needed_mb\": %.1f, \"ratio\": %.3f}\n", threads,
+              static_cast<double>(above) / 1e6, static_cast<double>(needed) / 1e6,
+              static_cast<double>(above) / static_cast<double>(needed));
 } catch (const argosy::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -42,6 +42,7 @@ int main() {
   const Feed feed = {{"x", {.tensor = at::ones({1, 4})}}};
   for (int round = 0; round < 5; ++round) {
     const double hand = bench::by_hand(at::ones({1, 4})), ours = bench::by_executor(executor, main_program, y, feed);
-    std::printf("{\"round\": %d, \"by_hand_ns\": %.0f, \"by_executor_ns\": %.0f, \"added_ns\": %.0f}\n", round, hand * 1e9, ours * 1e9, (ours - hand) * 1e9);
+    std::printf("{\"round\": %d, \"by_hand_ns\": %.0f, \"by_executor_ns\": %.0f, \"added_ns\": %.0f}\n", round, hand * 1e9,
+                ours * 1e9, (ours - hand) * 1e9);
   }
 }

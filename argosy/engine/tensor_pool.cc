@@ -49,7 +49,8 @@ class Pool {
     {
       std::lock_guard lock(mutex_);
       free_.push_back({memory, size, takes_});
-      const auto fresh = std::find_if(free_.begin(), free_.end(), [this](const Block& block) { return block.since + kStale > takes_; });
+      const auto fresh =
+          std::find_if(free_.begin(), free_.end(), [this](const Block& block) { return block.since + kStale > takes_; });
       stale.assign(free_.begin(), fresh);
       free_.erase(free_.begin(), fresh);
     }
@@ -76,7 +77,8 @@ at::Tensor pooled_tensor(at::IntArrayRef sizes, at::ScalarType type) {
   const size_t bytes = static_cast<size_t>(elements) * c10::elementSize(type);
   if (bytes < kSmall) return at::empty(sizes, type);
   const size_t size = size_class(bytes);
-  return at::from_blob(pool->take(size), sizes, [owner = pool, size](void* memory) { owner->give(memory, size); }, at::TensorOptions(type));
+  return at::from_blob(
+      pool->take(size), sizes, [owner = pool, size](void* memory) { owner->give(memory, size); }, at::TensorOptions(type));
 }
 
 }  // namespace argosy::engine
