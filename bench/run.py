@@ -118,8 +118,8 @@ def document(outcomes, about):
     busy = f" The machine was not idle: its load was {about['load_before']:.1f} before the run.\n" if about["load_before"] > BUSY else "\n"
     return (f"# Benchmarks\n\nWritten by `make bench`. {about['cpu']}, {about['cores']} cores, {about['memory']}; commit {about['commit']}; {about['date']}.{busy}\n"
             f"Each number is the median of {about['rounds']} rounds; in a round every program runs once, ours beside its peer. CTR-DNN: 13 numbers, 26 slots,\n"
-            f"a table of {HASH_DIM:,} x 10, layers of 400-400-400-2, batches of 1,000, Adam; {LINES:,} lines in memory, the second pass over them counts,\n"
-            f"and the AUC is that of {TEST_LINES:,} other lines after it.\n\n{rows.table(outcomes)}")
+            f"a table of {HASH_DIM:,} x 10, layers of 400-400-400-2, batches of 1,000, Adam; {LINES:,} lines in memory. The speed is that of the\n"
+            f"second pass over them, the AUC that of {TEST_LINES:,} other lines after the first.\n\n{rows.table(outcomes)}")
 
 
 def write(outcomes, series, about, whole):
