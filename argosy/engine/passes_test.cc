@@ -29,10 +29,12 @@ class Passes : public LayerTest {
 
   // Ragged ids, some samples without any.
   Feed make_feed(size_t slots) {
-    Feed feed = {{"dense", {.tensor = at::randn({kSamples, 3})}}, {"label", {.tensor = at::randint(0, 2, {kSamples, 1}, at::kLong)}}};
+    Feed feed = {{"dense", {.tensor = at::randn({kSamples, 3})}},
+                 {"label", {.tensor = at::randint(0, 2, {kSamples, 1}, at::kLong)}}};
     for (size_t i = 0; i < slots; ++i) {
       std::vector<int64_t> offsets = {0};
-      for (int64_t k = 0; k < kSamples; ++k) offsets.push_back(offsets.back() + at::randint(0, 4, {1}, at::kLong).item<int64_t>());
+      for (int64_t k = 0; k < kSamples; ++k)
+        offsets.push_back(offsets.back() + at::randint(0, 4, {1}, at::kLong).item<int64_t>());
       feed["ids" + std::to_string(i)] = {.tensor = at::randint(0, kRows, {offsets.back(), 1}, at::kLong), .lod = lod({offsets})};
     }
     return feed;
@@ -45,7 +47,8 @@ class Passes : public LayerTest {
     if (slots.dense_first) parts.push_back(dense);
     for (size_t i = 0; i < slots.tables.size(); ++i) {
       const Variable ids = data("ids" + std::to_string(i), {-1, 1}, DType::int64, 1);
-      const Variable rows = layers::embedding(ids, {kRows, kWidth}, {.is_sparse = slots.is_sparse, .padding_idx = slots.padding_idx, .param = slots.tables[i]});
+      const Variable rows = layers::embedding(
+          ids, {kRows, kWidth}, {.is_sparse = slots.is_sparse, .padding_idx = slots.padding_idx, .param = slots.tables[i]});
       parts.push_back(layers::sequence_pool(rows, slots.pooling));
     }
     if (!slots.dense_first) parts.push_back(dense);
@@ -69,9 +72,11 @@ class Passes : public LayerTest {
     for (const Feed& batch : batches) {
       const auto got = value_or_throw(runner.run(*main, batch, fetches, scope));
       outcome.losses.push_back(got[0].tensor);
-      for (size_t i = 1; i < got.size(); ++i) outcome.gradients[fetches[i]] = got[i].rows != nullptr ? got[i].rows->to_dense() : got[i].tensor;
+      for (size_t i = 1; i < got.size(); ++i)
+        outcome.gradients[fetches[i]] = got[i].rows != nullptr ? got[i].rows->to_dense() : got[i].tensor;
     }
-    for (const auto* variable : main->persistables()) outcome.parameters[variable->name] = scope.find(variable->name)->tensor.clone();
+    for (const auto* variable : main->persistables())
+      outcome.parameters[variable->name] = scope.find(variable->name)->tensor.clone();
     const auto frame = value_or_throw(runner.make_frame(*main, {}, fetches, scope));
     for (const Instruction& instruction : frame->program().instructions()) outcome.operators.insert(instruction.desc.type);
     return outcome;
@@ -85,9 +90,12 @@ class Passes : public LayerTest {
     EXPECT_FALSE(plain.operators.contains("fused_fc"));
     EXPECT_EQ(fused.operators.contains("fused_embedding_concat"), fuses_embedding);
     EXPECT_TRUE(fused.operators.contains("fused_fc"));
-    for (size_t i = 0; i < batches.size(); ++i) EXPECT_TRUE(at::allclose(plain.losses[i], fused.losses[i], 1e-5, 1e-6)) << "loss of step " << i;
-    for (const auto& [name, value] : plain.gradients) EXPECT_TRUE(at::allclose(value, fused.gradients.at(name), 1e-4, 1e-6)) << name;
-    for (const auto& [name, value] : plain.parameters) EXPECT_TRUE(at::allclose(value, fused.parameters.at(name), 1e-4, 1e-5)) << name;
+    for (size_t i = 0; i < batches.size(); ++i)
+      EXPECT_TRUE(at::allclose(plain.losses[i], fused.losses[i], 1e-5, 1e-6)) << "loss of step " << i;
+    for (const auto& [name, value] : plain.gradients)
+      EXPECT_TRUE(at::allclose(value, fused.gradients.at(name), 1e-4, 1e-6)) << name;
+    for (const auto& [name, value] : plain.parameters)
+      EXPECT_TRUE(at::allclose(value, fused.parameters.at(name), 1e-4, 1e-5)) << name;
   }
 };
 
@@ -104,7 +112,8 @@ TEST_F(Passes, WhatIsFetchedIsComputed) {
   const Variable loss = build({});
   start();
   const Feed feed = make_feed(3);
-  const auto pooled = run(feed, {loss, Variable(main_, main_->global_block(), *main_->global_block().find_var("sequence_pool_1.tmp_0"))});
+  const auto pooled =
+      run(feed, {loss, Variable(main_, main_->global_block(), *main_->global_block().find_var("sequence_pool_1.tmp_0"))});
   EXPECT_EQ(pooled[1].tensor.sizes(), (at::IntArrayRef{kSamples, kWidth}));
 }
 

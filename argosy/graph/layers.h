@@ -6,6 +6,7 @@
 #include "argosy/graph/layers/loss.h"
 #include "argosy/graph/layers/math.h"
 #include "argosy/graph/layers/metric.h"
+#include "argosy/graph/layers/nets.h"
 #include "argosy/graph/layers/nn.h"
 #include "argosy/graph/layers/operators.h"
 #include "argosy/graph/layers/sequence.h"

@@ -23,16 +23,18 @@ Variable lod_append(const Variable& x, const std::variant<Variable, std::vector<
   return std::visit([&](const auto& given) { return layers::lod_append(x, given); }, level);
 }
 
-Variable sequence_mask(const Variable& x, const std::variant<std::monostate, Variable, int64_t>& maxlen, DType dtype, const Text& name) {
+Variable sequence_mask(const Variable& x, const std::variant<std::monostate, Variable, int64_t>& maxlen, DType dtype,
+                       const Text& name) {
   if (const auto* length = std::get_if<int64_t>(&maxlen)) return layers::sequence_mask(x, *length, dtype, name);
   if (const auto* variable = std::get_if<Variable>(&maxlen)) return layers::sequence_mask(x, *variable, dtype, name);
   return layers::sequence_mask(x, -1, dtype, name);
 }
 
 Variable sequence_conv(const Variable& input, int32_t num_filters, int32_t filter_size, int32_t filter_stride, bool padding,
-                       std::optional<int32_t> padding_start, const ParamAttr& bias_attr, const ParamAttr& param_attr, const Text& act,
-                       const Text& name) {
-  if (!padding) throw Error(Status::invalid_argument("sequence_conv: padding is always with zeros; padding=False is not supported"));
+                       std::optional<int32_t> padding_start, const ParamAttr& bias_attr, const ParamAttr& param_attr,
+                       const Text& act, const Text& name) {
+  if (!padding)
+    throw Error(Status::invalid_argument("sequence_conv: padding is always with zeros; padding=False is not supported"));
   return layers::sequence_conv(input, num_filters,
                                {.filter_size = filter_size,
                                 .filter_stride = filter_stride,
@@ -44,7 +46,8 @@ Variable sequence_conv(const Variable& input, int32_t num_filters, int32_t filte
 }
 
 // Functions of one variable and a name.
-void bind_named(py::module_& m, const char* name, const char* argument, Variable (*function)(const Variable&, const std::string&)) {
+void bind_named(py::module_& m, const char* name, const char* argument,
+                Variable (*function)(const Variable&, const std::string&)) {
   m.def(
       name, [function](const Variable& x, const Text& layer_name) { return function(x, layer_name); }, py::arg(argument),
       py::arg("name") = py::none());
@@ -54,7 +57,9 @@ void bind_rearranging(py::module_& m) {
   const auto none = py::none();
   m.def(
       "sequence_expand",
-      [](const Variable& x, const Variable& y, int32_t ref_level, const Text& name) { return layers::sequence_expand(x, y, ref_level, name); },
+      [](const Variable& x, const Variable& y, int32_t ref_level, const Text& name) {
+        return layers::sequence_expand(x, y, ref_level, name);
+      },
       py::arg("x"), py::arg("y"), py::arg("ref_level") = -1, py::arg("name") = none);
   m.def(
       "sequence_expand_as",
@@ -97,12 +102,13 @@ void bind_layers_lod(py::module_& m) {
       py::arg("x"), py::arg("pad_value"), py::arg("maxlen") = none, py::arg("name") = none);
   m.def(
       "sequence_unpad",
-      [](const Variable& x, const Variable& length, const Text& name) { return layers::sequence_unpad(x, length, name); }, py::arg("x"),
-      py::arg("length"), py::arg("name") = none);
-  m.def("sequence_mask", &sequence_mask, py::arg("x"), py::arg("maxlen") = none, py::arg("dtype") = "int64", py::arg("name") = none);
-  m.def("sequence_conv", &sequence_conv, py::arg("input"), py::arg("num_filters"), py::arg("filter_size") = 3, py::arg("filter_stride") = 1,
-        py::arg("padding") = true, py::arg("padding_start") = none, py::arg("bias_attr") = none, py::arg("param_attr") = none,
-        py::arg("act") = none, py::arg("name") = none);
+      [](const Variable& x, const Variable& length, const Text& name) { return layers::sequence_unpad(x, length, name); },
+      py::arg("x"), py::arg("length"), py::arg("name") = none);
+  m.def("sequence_mask", &sequence_mask, py::arg("x"), py::arg("maxlen") = none, py::arg("dtype") = "int64",
+        py::arg("name") = none);
+  m.def("sequence_conv", &sequence_conv, py::arg("input"), py::arg("num_filters"), py::arg("filter_size") = 3,
+        py::arg("filter_stride") = 1, py::arg("padding") = true, py::arg("padding_start") = none, py::arg("bias_attr") = none,
+        py::arg("param_attr") = none, py::arg("act") = none, py::arg("name") = none);
   bind_rearranging(m);
 }
 

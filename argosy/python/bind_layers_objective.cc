@@ -102,7 +102,8 @@ void bind_ranking(py::module_& m) {
       },
       py::arg("label"), py::arg("left"), py::arg("right"), py::arg("margin") = 0.1f, py::arg("name") = none);
   m.def(
-      "bpr_loss", [](const Variable& input, const Variable& label, const Text& name) { return layers::bpr_loss(input, label, name); },
+      "bpr_loss",
+      [](const Variable& input, const Variable& label, const Text& name) { return layers::bpr_loss(input, label, name); },
       py::arg("input"), py::arg("label"), py::arg("name") = none);
   m.def("cos_sim", &layers::cos_sim, py::arg("X"), py::arg("Y"));
 }

@@ -13,9 +13,9 @@ using MaybeVariable = std::optional<Variable>;
 
 namespace {
 
-Variable dynamic_gru(const Variable& input, int32_t size, const ParamAttr& param_attr, const ParamAttr& bias_attr, bool is_reverse,
-                     const std::string& gate_activation, const std::string& candidate_activation, const MaybeVariable& h_0,
-                     bool origin_mode) {
+Variable dynamic_gru(const Variable& input, int32_t size, const ParamAttr& param_attr, const ParamAttr& bias_attr,
+                     bool is_reverse, const std::string& gate_activation, const std::string& candidate_activation,
+                     const MaybeVariable& h_0, bool origin_mode) {
   return layers::dynamic_gru(input, size,
                              {.param = param_attr,
                               .bias = bias_attr,
@@ -26,9 +26,10 @@ Variable dynamic_gru(const Variable& input, int32_t size, const ParamAttr& param
                               .origin_mode = origin_mode});
 }
 
-py::tuple dynamic_lstm(const Variable& input, int32_t size, const MaybeVariable& h_0, const MaybeVariable& c_0, const ParamAttr& param_attr,
-                       const ParamAttr& bias_attr, bool use_peepholes, bool is_reverse, const std::string& gate_activation,
-                       const std::string& cell_activation, const std::string& candidate_activation, DType dtype, const Text& name) {
+py::tuple dynamic_lstm(const Variable& input, int32_t size, const MaybeVariable& h_0, const MaybeVariable& c_0,
+                       const ParamAttr& param_attr, const ParamAttr& bias_attr, bool use_peepholes, bool is_reverse,
+                       const std::string& gate_activation, const std::string& cell_activation,
+                       const std::string& candidate_activation, DType dtype, const Text& name) {
   if (dtype != input.dtype()) {
     throw Error(Status::invalid_argument("dynamic_lstm: dtype is {}, but '{}' is {}", graph::dtype_name(dtype), input.name(),
                                          graph::dtype_name(input.dtype())));
@@ -48,11 +49,12 @@ py::tuple dynamic_lstm(const Variable& input, int32_t size, const MaybeVariable&
 }
 
 // PaddlePaddle 1.8 takes the two activations and uses tanh and sigmoid all the same; a model trained there relies on it.
-py::tuple gru_unit(const Variable& input, const Variable& hidden, int32_t size, const ParamAttr& param_attr, const ParamAttr& bias_attr,
-                   const std::string& activation, const std::string& gate_activation, bool origin_mode) {
+py::tuple gru_unit(const Variable& input, const Variable& hidden, int32_t size, const ParamAttr& param_attr,
+                   const ParamAttr& bias_attr, const std::string& activation, const std::string& gate_activation,
+                   bool origin_mode) {
   if (activation != "tanh" || gate_activation != "sigmoid") {
-    log_warning("gru_unit: activation '{}' and gate_activation '{}' have no effect, as in PaddlePaddle: it uses tanh and sigmoid", activation,
-                gate_activation);
+    log_warning("gru_unit: activation '{}' and gate_activation '{}' have no effect, as in PaddlePaddle: it uses tanh and sigmoid",
+                activation, gate_activation);
   }
   const auto made = layers::gru_unit(input, hidden, size, {.param = param_attr, .bias = bias_attr, .origin_mode = origin_mode});
   return py::make_tuple(made.hidden, made.reset_hidden, made.gate);

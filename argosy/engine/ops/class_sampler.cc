@@ -12,7 +12,8 @@ ClassSampler ClassSampler::log_uniform(int64_t classes) {
   return sampler;
 }
 
-ClassSampler ClassSampler::table(std::span<const float> probs, std::span<const int32_t> alias, std::span<const float> alias_probs) {
+ClassSampler ClassSampler::table(std::span<const float> probs, std::span<const int32_t> alias,
+                                 std::span<const float> alias_probs) {
   ClassSampler sampler(Kind::table, static_cast<int64_t>(probs.size()));
   sampler.probs_ = probs;
   sampler.alias_ = alias;

@@ -37,7 +37,8 @@ void run_conv(const OpContext& op) {
     image = at::constant_pad_nd(image, {window.edges[2], window.edges[3], window.edges[0], window.edges[1]}, 0);
     padding = {0, 0};
   }
-  const at::Tensor out = at::conv2d(image, filter, bias_of(op), window.stride, padding, window.dilation, op.attr<int32_t>("groups"));
+  const at::Tensor out =
+      at::conv2d(image, filter, bias_of(op), window.stride, padding, window.dilation, op.attr<int32_t>("groups"));
   op.set_output("Output", channels_as_before(out, last));
 }
 
@@ -45,16 +46,20 @@ Status infer_conv(ShapeContext& context) {
   const bool last = is_channels_last(context.attribute<std::string>("data_format"));
   const auto &input = context.input("Input"), &filter = context.input("Filter");
   ASSIGN_OR_RETURN(auto shape, image_shape(input, last));
-  if (filter.shape.size() != 4) return Status::invalid_argument("filter '{}' has shape {}, expected 4 dimensions", filter.name, graph::shape_to_string(filter.shape));
+  if (filter.shape.size() != 4)
+    return Status::invalid_argument("filter '{}' has shape {}, expected 4 dimensions", filter.name,
+                                    graph::shape_to_string(filter.shape));
   const int64_t groups = context.attribute<int32_t>("groups");
   if (groups < 1 || shape[1] != filter.shape[1] * groups || filter.shape[0] % groups != 0) {
-    return Status::invalid_argument("'{}' has {} channels, but filter '{}' {} with {} groups takes {}", input.name, shape[1], filter.name,
-                                    graph::shape_to_string(filter.shape), groups, filter.shape[1] * groups);
+    return Status::invalid_argument("'{}' has {} channels, but filter '{}' {} with {} groups takes {}", input.name, shape[1],
+                                    filter.name, graph::shape_to_string(filter.shape), groups, filter.shape[1] * groups);
   }
   ASSIGN_OR_RETURN(const Window window, make_window(rule_of(context.op(), filter.shape[2], filter.shape[3]), shape[2], shape[3]));
   for (size_t i : {0, 1}) {
-    if (shape[2 + i] > 0) shape[2 + i] = window_positions(window, shape[2 + i], i);
-    else shape[2 + i] = -1;
+    if (shape[2 + i] > 0)
+      shape[2 + i] = window_positions(window, shape[2 + i], i);
+    else
+      shape[2 + i] = -1;
   }
   shape[1] = filter.shape[0];
   context.set_output("Output", image_shape_in_layout(shape, last), input.dtype);
@@ -62,14 +67,16 @@ Status infer_conv(ShapeContext& context) {
 }
 
 // Pixels beyond the natural size of a transposed convolution that `output_size` asks for.
-Result<std::array<int64_t, 2>> extra_pixels(const std::vector<int32_t>& output_size, const std::array<int64_t, 2>& natural, const Window& window) {
+Result<std::array<int64_t, 2>> extra_pixels(const std::vector<int32_t>& output_size, const std::array<int64_t, 2>& natural,
+                                            const Window& window) {
   std::array<int64_t, 2> extra = {0, 0};
   if (output_size.empty()) return extra;
   for (size_t i : {0, 1}) {
     const int64_t wanted = output_size.size() == 1 ? output_size[0] : output_size[i];
     extra[i] = wanted - natural[i];
     if (extra[i] < 0 || extra[i] >= window.stride[i]) {
-      return Status::invalid_argument("output_size {} cannot be reached: expected {} to {}", wanted, natural[i], natural[i] + window.stride[i] - 1);
+      return Status::invalid_argument("output_size {} cannot be reached: expected {} to {}", wanted, natural[i],
+                                      natural[i] + window.stride[i] - 1);
     }
   }
   return extra;
@@ -91,7 +98,8 @@ void run_transpose(const OpContext& op) {
   const int64_t groups = op.attr<int32_t>("groups");
   at::Tensor out;
   if (window.symmetric()) {
-    out = at::conv_transpose2d(image, filter, bias_of(op), window.stride, {window.edges[0], window.edges[2]}, *extra, groups, window.dilation);
+    out = at::conv_transpose2d(image, filter, bias_of(op), window.stride, {window.edges[0], window.edges[2]}, *extra, groups,
+                               window.dilation);
   } else {
     out = at::conv_transpose2d(image, filter, bias_of(op), window.stride, {0, 0}, *extra, groups, window.dilation);
     out = out.narrow(2, window.edges[0], natural[0] + (*extra)[0]).narrow(3, window.edges[2], natural[1] + (*extra)[1]);
@@ -104,7 +112,8 @@ Status infer_transpose(ShapeContext& context) {
   const auto &input = context.input("Input"), &filter = context.input("Filter");
   ASSIGN_OR_RETURN(auto shape, image_shape(input, last));
   if (filter.shape.size() != 4 || filter.shape[0] != shape[1]) {
-    return Status::invalid_argument("filter '{}' {} does not take the {} channels of '{}'", filter.name, graph::shape_to_string(filter.shape), shape[1], input.name);
+    return Status::invalid_argument("filter '{}' {} does not take the {} channels of '{}'", filter.name,
+                                    graph::shape_to_string(filter.shape), shape[1], input.name);
   }
   ASSIGN_OR_RETURN(const Window window, make_window(rule_of(context.op(), filter.shape[2], filter.shape[3]), shape[2], shape[3]));
   if (shape[2] > 0 && shape[3] > 0) {
@@ -135,15 +144,18 @@ OpRegistration described(OpRegistration op, const char* text, const char* filter
       .infer_shape(std::move(rule));
 }
 
-const OpRegistration kConv = described({"conv2d", &run_conv}, "Convolution of images with filters.", "[filters, channels / groups, height, width]", infer_conv);
-const OpRegistration kDepthwise =
-    described({"depthwise_conv2d", &run_conv}, "conv2d where every channel has filters of its own.", "[filters, 1, height, width]", infer_conv);
+const OpRegistration kConv = described({"conv2d", &run_conv}, "Convolution of images with filters.",
+                                       "[filters, channels / groups, height, width]", infer_conv);
+const OpRegistration kDepthwise = described({"depthwise_conv2d", &run_conv}, "conv2d where every channel has filters of its own.",
+                                            "[filters, 1, height, width]", infer_conv);
 const OpRegistration kTranspose =
-    described({"conv2d_transpose", &run_transpose}, "The transpose of conv2d: images grow.", "[channels, filters / groups, height, width]", infer_transpose)
+    described({"conv2d_transpose", &run_transpose}, "The transpose of conv2d: images grow.",
+              "[channels, filters / groups, height, width]", infer_transpose)
         .attr("output_size", std::vector<int32_t>{}, "picks one of the sizes that the stride leaves open");
-const OpRegistration kDepthwiseTranspose = described({"depthwise_conv2d_transpose", &run_transpose}, "conv2d_transpose where every channel has a filter of its own.",
-                                                     "[channels, 1, height, width]", infer_transpose)
-                                               .attr("output_size", std::vector<int32_t>{}, "picks one of the sizes that the stride leaves open");
+const OpRegistration kDepthwiseTranspose =
+    described({"depthwise_conv2d_transpose", &run_transpose}, "conv2d_transpose where every channel has a filter of its own.",
+              "[channels, 1, height, width]", infer_transpose)
+        .attr("output_size", std::vector<int32_t>{}, "picks one of the sizes that the stride leaves open");
 
 }  // namespace
 }  // namespace argosy::engine

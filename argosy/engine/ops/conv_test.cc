@@ -21,7 +21,9 @@ at::Tensor naive_conv(const at::Tensor& x, const at::Tensor& w, const Shape& s, 
       for (int64_t c = 0; c < count(1); ++c) {
         for (int64_t i = 0; i < s.size[0]; ++i) {
           for (int64_t j = 0; j < s.size[1]; ++j) {
-            const at::Tensor pixels = image.narrow(1, f / out_per_group * in, in).select(3, c * s.stride[1] + j * s.dilation[1]).select(2, r * s.stride[0] + i * s.dilation[0]);
+            const at::Tensor pixels = image.narrow(1, f / out_per_group * in, in)
+                                          .select(3, c * s.stride[1] + j * s.dilation[1])
+                                          .select(2, r * s.stride[0] + i * s.dilation[0]);
             out.select(3, c).select(2, r).select(1, f) += (pixels * w[f].select(2, j).select(1, i)).sum(1);
           }
         }
@@ -42,9 +44,13 @@ TEST_F(Conv, MatchesTheDefinition) {
   };
   const std::vector<Case> cases = {
       {3, {.bias = graph::ParamAttr::none()}, {{3, 3}, {1, 1}, {1, 1}, {0, 0, 0, 0}}},
-      {{3, 2}, {.stride = {2, 1}, .padding = 1, .groups = 2, .bias = graph::ParamAttr::none()}, {{3, 2}, {2, 1}, {1, 1}, {1, 1, 1, 1}}},
+      {{3, 2},
+       {.stride = {2, 1}, .padding = 1, .groups = 2, .bias = graph::ParamAttr::none()},
+       {{3, 2}, {2, 1}, {1, 1}, {1, 1, 1, 1}}},
       {3, {.padding = {1, 2, 0, 1}, .bias = graph::ParamAttr::none()}, {{3, 3}, {1, 1}, {1, 1}, {1, 2, 0, 1}}},
-      {2, {.stride = 2, .padding = "same", .dilation = 2, .bias = graph::ParamAttr::none()}, {{2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}}},
+      {2,
+       {.stride = 2, .padding = "same", .dilation = 2, .bias = graph::ParamAttr::none()},
+       {{2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}}},
       {2, {.padding = "VALID", .dilation = 2, .bias = graph::ParamAttr::none()}, {{2, 2}, {1, 1}, {2, 2}, {0, 0, 0, 0}}},
       {3, {.groups = 4, .bias = graph::ParamAttr::none(), .use_cudnn = false}, {{3, 3}, {1, 1}, {1, 1}, {0, 0, 0, 0}}},
   };
@@ -58,7 +64,8 @@ TEST_F(Conv, MatchesTheDefinition) {
     const at::Tensor expected = naive_conv(value, filter, cases[i].shape, cases[i].options.groups);
     EXPECT_TRUE(at::allclose(got[i].tensor, expected)) << "case " << i;
     const auto static_shape = outs[i].shape();
-    EXPECT_EQ(std::vector<int64_t>(static_shape.begin() + 1, static_shape.end()), expected.sizes().slice(1).vec()) << "case " << i;
+    EXPECT_EQ(std::vector<int64_t>(static_shape.begin() + 1, static_shape.end()), expected.sizes().slice(1).vec())
+        << "case " << i;
   }
   EXPECT_EQ(outs.back().name(), "depthwise_conv2d_0.tmp_0");
 }
@@ -71,7 +78,8 @@ TEST_F(Conv, GradientsAndBias) {
   stored("conv2d_0.b_0").uniform_();
   const auto& block = main_->global_block();
   const auto parameter = [&](const char* name) { return Variable(main_, main_->global_block(), *block.find_var(name)); };
-  check_gradients(out, {{"x", {.tensor = at::randn({1, 2, 4, 4}, at::kDouble)}}}, {x, parameter("conv2d_0.w_0"), parameter("conv2d_0.b_0")});
+  check_gradients(out, {{"x", {.tensor = at::randn({1, 2, 4, 4}, at::kDouble)}}},
+                  {x, parameter("conv2d_0.w_0"), parameter("conv2d_0.b_0")});
 }
 
 TEST_F(Conv, ChannelsLastIsTheSameConvolution) {
@@ -89,9 +97,12 @@ TEST_F(Conv, ChannelsLastIsTheSameConvolution) {
 TEST_F(Conv, TheTransposeIsTheAdjoint) {
   for (const Padding& padding : {Padding(0), Padding(1), Padding({0, 1, 1, 0}), Padding("SAME")}) {
     const Variable small = data("small", {-1, 3, 4, 4});
-    const Variable out = layers::conv2d_transpose(small, 2, {.filter_size = 3, .padding = padding, .stride = 2, .bias = graph::ParamAttr::none()});
+    const Variable out =
+        layers::conv2d_transpose(small, 2, {.filter_size = 3, .padding = padding, .stride = 2, .bias = graph::ParamAttr::none()});
     const Variable large = data("large", {-1, 2, out.shape()[2], out.shape()[3]});
-    const Variable back = layers::conv2d(large, 3, 3, {.stride = 2, .padding = padding, .param = main_->parameters().back()->name, .bias = graph::ParamAttr::none()});
+    const Variable back = layers::conv2d(
+        large, 3, 3,
+        {.stride = 2, .padding = padding, .param = main_->parameters().back()->name, .bias = graph::ParamAttr::none()});
     start();
     const at::Tensor x = at::randn({1, 3, 4, 4}, at::kDouble), y = at::randn({1, 2, out.shape()[2], out.shape()[3]}, at::kDouble);
     const auto got = run({{"small", {.tensor = x}}, {"large", {.tensor = y}}}, {out, back});
@@ -126,7 +137,8 @@ at::Tensor naive_pool(const at::Tensor& x, const Shape& s, const std::vector<int
     for (int64_t c = 0; c < out_size[1]; ++c) {
       const int64_t top = r * s.stride[0] - s.edges[0], left = c * s.stride[1] - s.edges[2];
       const int64_t i = std::max<int64_t>(top, 0), j = std::max<int64_t>(left, 0);
-      const at::Tensor seen = x.slice(2, i, std::min(top + s.size[0], x.size(2))).slice(3, j, std::min(left + s.size[1], x.size(3)));
+      const at::Tensor seen =
+          x.slice(2, i, std::min(top + s.size[0], x.size(2))).slice(3, j, std::min(left + s.size[1], x.size(3)));
       const double count = all ? static_cast<double>(s.size[0] * s.size[1]) : static_cast<double>(seen.size(2) * seen.size(3));
       out.select(3, c).select(2, r).copy_(maximum ? seen.amax({2, 3}) : seen.sum({2, 3}) / count);
     }
@@ -143,7 +155,8 @@ TEST_F(Pool, MatchesTheDefinition) {
   const std::vector<Case> cases = {
       {{.pool_size = 2, .pool_stride = 2}, {{2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}}},
       {{.pool_size = 3, .pool_type = "avg", .pool_stride = 2, .pool_padding = 1}, {{3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}}},
-      {{.pool_size = 3, .pool_type = "avg", .pool_stride = 2, .pool_padding = 1, .exclusive = false}, {{3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}}},
+      {{.pool_size = 3, .pool_type = "avg", .pool_stride = 2, .pool_padding = 1, .exclusive = false},
+       {{3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}}},
       {{.pool_size = 2, .pool_stride = 2, .ceil_mode = true}, {{2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}}},
       {{.pool_size = 2, .pool_type = "avg", .pool_stride = 2, .ceil_mode = true}, {{2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}}},
       {{.pool_size = 3, .pool_type = "avg", .pool_padding = {1, 2, 0, 1}}, {{3, 3}, {1, 1}, {1, 1}, {1, 2, 0, 1}}},
@@ -157,7 +170,8 @@ TEST_F(Pool, MatchesTheDefinition) {
   for (size_t i = 0; i < cases.size(); ++i) {
     const std::vector<int64_t> size(outs[i].shape().begin() + 2, outs[i].shape().end());
     ASSERT_EQ(got[i].tensor.sizes().slice(2).vec(), size) << "case " << i;
-    const at::Tensor expected = naive_pool(value, cases[i].shape, size, cases[i].options.pool_type == "max", !cases[i].options.exclusive);
+    const at::Tensor expected =
+        naive_pool(value, cases[i].shape, size, cases[i].options.pool_type == "max", !cases[i].options.exclusive);
     EXPECT_TRUE(at::allclose(got[i].tensor, expected)) << "case " << i;
   }
 }
@@ -178,7 +192,8 @@ TEST_F(Pool, AdaptiveGivesTheSizeThatIsAskedFor) {
   const at::Tensor value = at::randn({1, 2, 7, 7}, at::kDouble);
   const auto got = run({{"x", {.tensor = value}}}, {top.out, top.index, mean.out});
   EXPECT_EQ(got[0].tensor.sizes(), (at::IntArrayRef{1, 2, 2, 3}));
-  EXPECT_TRUE(at::equal(got[0].tensor.flatten(), value.reshape({2, 49}).gather(1, got[1].tensor.reshape({2, 6}).to(at::kLong)).flatten()));
+  EXPECT_TRUE(at::equal(got[0].tensor.flatten(),
+                        value.reshape({2, 49}).gather(1, got[1].tensor.reshape({2, 6}).to(at::kLong)).flatten()));
   EXPECT_TRUE(at::equal(got[2].tensor, value));
   EXPECT_THROW(layers::adaptive_pool2d(x, 2, "sum"), Error);
   EXPECT_THROW(layers::pool2d(x, {.pool_type = "avg"}), Error);

@@ -17,7 +17,8 @@ at::Tensor tolerant_log(const at::Tensor& x) {
 // Labels as [..., 1] int64 beside a [..., classes] tensor; each must be a class or `ignored`.
 at::Tensor class_labels(const OpContext& op, const at::Tensor& label, int64_t classes, int64_t ignored) {
   if (label.scalar_type() != at::kLong && label.scalar_type() != at::kInt) {
-    op.fail("label '{}' holds {}, expected int64 class numbers (or soft_label=True)", op.input_name("Label"), c10::toString(label.scalar_type()));
+    op.fail("label '{}' holds {}, expected int64 class numbers (or soft_label=True)", op.input_name("Label"),
+            c10::toString(label.scalar_type()));
   }
   const at::Tensor flat = label.to(at::kLong).contiguous();
   const int64_t* data = flat.const_data_ptr<int64_t>();
@@ -34,15 +35,16 @@ at::Tensor with_class_dim(const OpContext& op, const at::Tensor& label, const at
   std::vector<int64_t> expected = x.sizes().vec();
   expected[static_cast<size_t>(axis)] = 1;
   if (aligned.sizes() != at::IntArrayRef(expected)) {
-    op.fail("label '{}' has shape {}, expected {}", op.input_name("Label"), graph::shape_to_string(label.sizes().vec()), graph::shape_to_string(expected));
+    op.fail("label '{}' has shape {}, expected {}", op.input_name("Label"), graph::shape_to_string(label.sizes().vec()),
+            graph::shape_to_string(expected));
   }
   return aligned;
 }
 
 void check_soft_label(const OpContext& op, const at::Tensor& label, const at::Tensor& x) {
   if (label.sizes() != x.sizes()) {
-    op.fail("label '{}' has shape {}, expected that of the scores, {}", op.input_name("Label"), graph::shape_to_string(label.sizes().vec()),
-            graph::shape_to_string(x.sizes().vec()));
+    op.fail("label '{}' has shape {}, expected that of the scores, {}", op.input_name("Label"),
+            graph::shape_to_string(label.sizes().vec()), graph::shape_to_string(x.sizes().vec()));
   }
 }
 
@@ -73,8 +75,8 @@ Status infer_cross_entropy(graph::ShapeContext& context) {
   const bool soft = context.attribute<bool>("soft_label");
   if (label.shape.size() == x.shape.size()) {
     if (!soft && shape.back() != 1) {
-      return Status::invalid_argument("label '{}' has shape {}; the last dimension must be 1 unless soft_label is set", label.name,
-                                      graph::shape_to_string(label.shape));
+      return Status::invalid_argument("label '{}' has shape {}; the last dimension must be 1 unless soft_label is set",
+                                      label.name, graph::shape_to_string(label.shape));
     }
     shape.back() = 1;
   }
@@ -96,7 +98,8 @@ ARGOSY_OP("cross_entropy2", hard_cross_entropy)
     .attr("ignore_index", -100, "rows with this label have no loss")
     .infer_shape(infer_cross_entropy);
 
-ARGOSY_OP("cross_entropy", [](const OpContext& op) { op.attr<bool>("soft_label") ? soft_cross_entropy(op) : hard_cross_entropy(op); })
+ARGOSY_OP("cross_entropy",
+          [](const OpContext& op) { op.attr<bool>("soft_label") ? soft_cross_entropy(op) : hard_cross_entropy(op); })
     .doc("-log of the probability of the label's class, or its mean over a distribution of labels.")
     .input("X", "probabilities, [..., classes]")
     .input("Label", "class numbers, [..., 1], or a distribution like X")
@@ -124,7 +127,8 @@ Status infer_with_softmax(graph::ShapeContext& context) {
   const auto rank = static_cast<int64_t>(logits.shape.size());
   const int64_t axis = positive_axis(context.attribute<int32_t>("axis"), rank);
   if (axis < 0 || axis >= rank) {
-    return Status::invalid_argument("axis {} is outside '{}' {}", context.attribute<int32_t>("axis"), logits.name, graph::shape_to_string(logits.shape));
+    return Status::invalid_argument("axis {} is outside '{}' {}", context.attribute<int32_t>("axis"), logits.name,
+                                    graph::shape_to_string(logits.shape));
   }
   context.set_output_like("Softmax", logits);
   std::vector<int64_t> shape = logits.shape;
@@ -133,13 +137,14 @@ Status infer_with_softmax(graph::ShapeContext& context) {
   return {};
 }
 
-ARGOSY_OP("softmax_with_cross_entropy", [](const OpContext& op) {
-  const Value& logits = op.input("Logits");
-  const int64_t axis = positive_axis(op.attr<int32_t>("axis"), logits.tensor.dim());
-  const at::Tensor log_softmax = at::log_softmax(logits.tensor, axis);
-  op.set_output("Loss", loss_of_logits(op, log_softmax, axis), logits.lod);
-  if (op.is_read("Softmax")) op.set_output("Softmax", at::exp(log_softmax), logits.lod);
-})
+ARGOSY_OP("softmax_with_cross_entropy",
+          [](const OpContext& op) {
+            const Value& logits = op.input("Logits");
+            const int64_t axis = positive_axis(op.attr<int32_t>("axis"), logits.tensor.dim());
+            const at::Tensor log_softmax = at::log_softmax(logits.tensor, axis);
+            op.set_output("Loss", loss_of_logits(op, log_softmax, axis), logits.lod);
+            if (op.is_read("Softmax")) op.set_output("Softmax", at::exp(log_softmax), logits.lod);
+          })
     .doc("softmax and cross entropy in one, stable for large logits.")
     .input("Logits", "scores, one for each class along axis")
     .input("Label", "class numbers with 1 along axis, or a distribution like Logits")

@@ -36,7 +36,8 @@ TEST_F(CrossEntropy, AZeroProbabilityHasAFiniteLossAndGradient) {
   const Variable x = data("x", {-1, 2}, DType::float32);
   const Variable loss = layers::cross_entropy(x, data("label", {-1, 1}, DType::int64));
   const auto grads = graph::gradients({loss}, {x});
-  const auto got = run({{"x", {.tensor = at::tensor({0.0f, 1.0f}).unsqueeze(0)}}, {"label", {.tensor = labels({0})}}}, {loss, grads[0]});
+  const auto got =
+      run({{"x", {.tensor = at::tensor({0.0f, 1.0f}).unsqueeze(0)}}, {"label", {.tensor = labels({0})}}}, {loss, grads[0]});
   EXPECT_EQ(got[0].tensor.item<float>(), 1e20f);
   EXPECT_TRUE(at::isfinite(got[1].tensor).all().item<bool>());
 }

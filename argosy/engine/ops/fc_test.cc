@@ -18,14 +18,16 @@ TEST_F(Fc, MultipliesAndAddsTheBias) {
   const Feed feed = {{"x", {.tensor = at::randn({5, 3}, at::kDouble)}}};
   EXPECT_TRUE(at::allclose(run(feed, y), at::mm(feed.at("x").tensor, stored("fc_0.w_0")) + stored("fc_0.b_0")));
   const auto params = main_->parameters();
-  check_gradients(y, feed, {x, Variable(main_, main_->global_block(), *params[0]), Variable(main_, main_->global_block(), *params[1])});
+  check_gradients(y, feed,
+                  {x, Variable(main_, main_->global_block(), *params[0]), Variable(main_, main_->global_block(), *params[1])});
 }
 
 TEST_F(Fc, FlattensWhatItIsTold) {
   EXPECT_EQ(layers::fc(data("a", {-1, 3, 4}), 2).shape(), (std::vector<int64_t>{-1, 2}));
   EXPECT_EQ(main_->global_block().find_var("fc_0.w_0")->shape, (std::vector<int64_t>{12, 2}));
   EXPECT_EQ(layers::fc(data("b", {-1, 3, 4}), 2, {.num_flatten_dims = 2}).shape(), (std::vector<int64_t>{-1, 3, 2}));
-  EXPECT_EQ(layers::fc(data("c", {-1, 3, 4}), 2, {.num_flatten_dims = -1, .bias = graph::ParamAttr::none()}).name(), "fc_2.tmp_0");
+  EXPECT_EQ(layers::fc(data("c", {-1, 3, 4}), 2, {.num_flatten_dims = -1, .bias = graph::ParamAttr::none()}).name(),
+            "fc_2.tmp_0");
   EXPECT_THROW(layers::fc(data("d", {-1, 3}), 2, {.num_flatten_dims = 2}), Error);
   EXPECT_THROW(layers::fc(data("e", {4, -1}), 2), Error);
 }
@@ -54,7 +56,8 @@ TEST_F(Embedding, TheSecondVersionKeepsTheShapeOfTheIds) {
 }
 
 TEST_F(Embedding, ASparseEmbeddingSaysHowItsServersShallTreatIt) {
-  layers::sparse_embedding(data("ids", {-1, 1}, DType::int64), {10, 4}, {.padding_idx = 0, .entry = "count_filter_entry:3", .slot = 7});
+  layers::sparse_embedding(data("ids", {-1, 1}, DType::int64), {10, 4},
+                           {.padding_idx = 0, .entry = "count_filter_entry:3", .slot = 7});
   const graph::OpDesc& op = *main_->global_block().ops().back();
   EXPECT_EQ(op.attribute_or<std::string>("entry", ""), "count_filter_entry:3");
   EXPECT_EQ(op.attribute_or<int32_t>("slot", 0), 7);

@@ -1,9 +1,8 @@
 // Operators on features of click-through models: show and click counts, hashes.
 #define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <xxhash.h>
 
 #include "argosy/engine/op.h"
 #include "argosy/engine/ops/sequence_rows.h"
@@ -44,29 +43,40 @@ at::Tensor counts_by_row(const OpContext& op) {
   const bool sequences = x.lod != nullptr && !x.lod->empty();
   const int64_t samples = sequences ? static_cast<int64_t>(checked_offsets(op, "X").size()) - 1 : x.tensor.size(0);
   if (counts.dim() != 2 || counts.size(1) != 2 || counts.size(0) != samples) {
-    op.fail("'{}' has shape {}, expected [{}, 2]: shows and clicks", op.input_name("CVM"), graph::shape_to_string(counts.sizes().vec()), samples);
+    op.fail("'{}' has shape {}, expected [{}, 2]: shows and clicks", op.input_name("CVM"),
+            graph::shape_to_string(counts.sizes().vec()), samples);
   }
   if (!sequences) return counts;
   std::vector<int64_t> rows;
   const auto& offsets = x.offsets();
-  for (size_t i = 0; i + 1 < offsets.size(); ++i) rows.insert(rows.end(), static_cast<size_t>(offsets[i + 1] - offsets[i]), static_cast<int64_t>(i));
+  for (size_t i = 0; i + 1 < offsets.size(); ++i)
+    rows.insert(rows.end(), static_cast<size_t>(offsets[i + 1] - offsets[i]), static_cast<int64_t>(i));
   return take_rows(counts, rows);
 }
 
-ARGOSY_OP("cvm", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  if (x.tensor.dim() != 2 || x.tensor.size(1) < 3) op.fail("'{}' must have shows, clicks and at least one more value a row", op.input_name("X"));
-  op.set_output("Y", ShowAndClick::apply(x.tensor, counts_by_row(op).to(x.tensor.scalar_type()).detach(), op.attr<bool>("use_cvm")), x.lod);
-})
-    .doc("Turns the first two values of a row, shows and clicks, into log(shows + 1) and the log of the click rate, or drops them.")
+ARGOSY_OP("cvm",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            if (x.tensor.dim() != 2 || x.tensor.size(1) < 3)
+              op.fail("'{}' must have shows, clicks and at least one more value a row", op.input_name("X"));
+            op.set_output(
+                "Y",
+                ShowAndClick::apply(x.tensor, counts_by_row(op).to(x.tensor.scalar_type()).detach(), op.attr<bool>("use_cvm")),
+                x.lod);
+          })
+    .doc(
+        "Turns the first two values of a row, shows and clicks, into log(shows + 1) and the log of the click rate, or drops "
+        "them.")
     .input("X", "[rows, 2 + width]")
     .input("CVM", "shows and clicks of each sample, which the gradient of X carries")
     .output("Y", "like X, or two columns less")
     .attr("use_cvm", true, "keep the two columns")
     .infer_shape([](ShapeContext& context) {
       const auto& x = context.input("X");
-      if (x.shape.size() != 2) return Status::invalid_argument("'{}' has shape {}, expected [rows, width]", x.name, graph::shape_to_string(x.shape));
-      context.set_output("Y", {x.shape[0], context.attribute<bool>("use_cvm") ? x.shape[1] : x.shape[1] - 2}, x.dtype, x.lod_level);
+      if (x.shape.size() != 2)
+        return Status::invalid_argument("'{}' has shape {}, expected [rows, width]", x.name, graph::shape_to_string(x.shape));
+      context.set_output("Y", {x.shape[0], context.attribute<bool>("use_cvm") ? x.shape[1] : x.shape[1] - 2}, x.dtype,
+                         x.lod_level);
       return Status();
     });
 
@@ -82,19 +92,23 @@ void hash_rows(const at::Tensor& x, int64_t hashes, uint64_t mod_by, at::Tensor&
   }
 }
 
-ARGOSY_OP("hash", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const int64_t hashes = op.attr<int32_t>("num_hash"), mod_by = op.attr<int64_t>("mod_by");
-  if (hashes < 1 || mod_by < 1) op.fail("num_hash is {} and mod_by {}; expected at least 1", hashes, mod_by);
-  std::vector<int64_t> shape(x.tensor.sizes().begin(), x.tensor.sizes().end() - 1);
-  shape.insert(shape.end(), {hashes, 1});
-  at::Tensor out = at::empty(shape, x.tensor.options());
-  const at::Tensor rows = x.tensor.contiguous();
-  if (x.tensor.scalar_type() == at::kLong) hash_rows<int64_t>(rows, hashes, static_cast<uint64_t>(mod_by), out);
-  else if (x.tensor.scalar_type() == at::kInt) hash_rows<int32_t>(rows, hashes, static_cast<uint64_t>(mod_by), out);
-  else op.fail("'{}' holds {}, expected int32 or int64", op.input_name("X"), c10::toString(x.tensor.scalar_type()));
-  op.set_output("Out", std::move(out), x.lod);
-})
+ARGOSY_OP("hash",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const int64_t hashes = op.attr<int32_t>("num_hash"), mod_by = op.attr<int64_t>("mod_by");
+            if (hashes < 1 || mod_by < 1) op.fail("num_hash is {} and mod_by {}; expected at least 1", hashes, mod_by);
+            std::vector<int64_t> shape(x.tensor.sizes().begin(), x.tensor.sizes().end() - 1);
+            shape.insert(shape.end(), {hashes, 1});
+            at::Tensor out = at::empty(shape, x.tensor.options());
+            const at::Tensor rows = x.tensor.contiguous();
+            if (x.tensor.scalar_type() == at::kLong)
+              hash_rows<int64_t>(rows, hashes, static_cast<uint64_t>(mod_by), out);
+            else if (x.tensor.scalar_type() == at::kInt)
+              hash_rows<int32_t>(rows, hashes, static_cast<uint64_t>(mod_by), out);
+            else
+              op.fail("'{}' holds {}, expected int32 or int64", op.input_name("X"), c10::toString(x.tensor.scalar_type()));
+            op.set_output("Out", std::move(out), x.lod);
+          })
     .doc("XXH64 of each row's bytes, with seeds 0, 1, …, each modulo mod_by.")
     .input("X", "ids, [..., width]")
     .output("Out", "[..., num_hash, 1]")
@@ -102,7 +116,9 @@ ARGOSY_OP("hash", [](const OpContext& op) {
     .attr("mod_by", int64_t{100000}, "they are below this")
     .infer_shape([](ShapeContext& context) {
       const auto& x = context.input("X");
-      if (x.shape.size() < 2) return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name, graph::shape_to_string(x.shape));
+      if (x.shape.size() < 2)
+        return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name,
+                                        graph::shape_to_string(x.shape));
       std::vector<int64_t> shape(x.shape.begin(), x.shape.end() - 1);
       shape.insert(shape.end(), {context.attribute<int32_t>("num_hash"), 1});
       context.set_output("Out", std::move(shape), x.dtype, x.lod_level);

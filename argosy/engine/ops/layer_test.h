@@ -72,7 +72,9 @@ class LayerTest : public testing::Test {
       const Value found = run(feed, std::vector<Variable>{grads[i]})[0];
       const at::Tensor gradient = found.rows != nullptr ? found.rows->to_dense() : found.tensor;
       const at::Tensor expected = differences(out, feed, inputs[i]);
-      EXPECT_TRUE(at::allclose(gradient, expected, 1e-5, 1e-6)) << "gradient of " << inputs[i].name() << ":\n" << gradient << "\nexpected:\n" << expected;
+      EXPECT_TRUE(at::allclose(gradient, expected, 1e-5, 1e-6)) << "gradient of " << inputs[i].name() << ":\n"
+                                                                << gradient << "\nexpected:\n"
+                                                                << expected;
     }
     while (main_->global_block().ops().size() > operators) main_->global_block().remove_op(operators);
   }

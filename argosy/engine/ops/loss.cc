@@ -11,20 +11,22 @@ using graph::ShapeContext;
 void check_same_shape(const OpContext& op, std::string_view a, std::string_view b) {
   const at::Tensor &x = op.tensor(a), &y = op.tensor(b);
   if (x.sizes() != y.sizes()) {
-    op.fail("'{}' has shape {}, '{}' has {}; they must be the same", op.input_name(a), graph::shape_to_string(x.sizes().vec()), op.input_name(b),
-            graph::shape_to_string(y.sizes().vec()));
+    op.fail("'{}' has shape {}, '{}' has {}; they must be the same", op.input_name(a), graph::shape_to_string(x.sizes().vec()),
+            op.input_name(b), graph::shape_to_string(y.sizes().vec()));
   }
 }
 
-ARGOSY_OP("sigmoid_cross_entropy_with_logits", [](const OpContext& op) {
-  check_same_shape(op, "X", "Label");
-  const Value& x = op.input("X");
-  const at::Tensor& label = op.tensor("Label");
-  const at::Tensor ignored = label.trunc() == op.attr<int32_t>("ignore_index");
-  at::Tensor loss = at::binary_cross_entropy_with_logits(x.tensor, label, {}, {}, at::Reduction::None).masked_fill(ignored, 0);
-  if (op.attr<bool>("normalize")) loss = loss / at::logical_not(ignored).sum().to(loss.scalar_type()).clamp_min(1e-5);
-  op.set_output("Out", std::move(loss), x.lod);
-})
+ARGOSY_OP("sigmoid_cross_entropy_with_logits",
+          [](const OpContext& op) {
+            check_same_shape(op, "X", "Label");
+            const Value& x = op.input("X");
+            const at::Tensor& label = op.tensor("Label");
+            const at::Tensor ignored = label.trunc() == op.attr<int32_t>("ignore_index");
+            at::Tensor loss =
+                at::binary_cross_entropy_with_logits(x.tensor, label, {}, {}, at::Reduction::None).masked_fill(ignored, 0);
+            if (op.attr<bool>("normalize")) loss = loss / at::logical_not(ignored).sum().to(loss.scalar_type()).clamp_min(1e-5);
+            op.set_output("Out", std::move(loss), x.lod);
+          })
     .doc("The cross entropy of the sigmoid of X, each value a decision of its own.")
     .input("X", "logits")
     .input("Label", "probabilities, like X")
@@ -33,12 +35,14 @@ ARGOSY_OP("sigmoid_cross_entropy_with_logits", [](const OpContext& op) {
     .attr("normalize", false, "divide by the number of values that have a loss")
     .infer_shape(graph::same_shape_as_x);
 
-ARGOSY_OP("log_loss", [](const OpContext& op) {
-  check_same_shape(op, "Predicted", "Labels");
-  const at::Tensor &p = op.tensor("Predicted"), &label = op.tensor("Labels");
-  const double epsilon = op.attr<float>("epsilon");
-  op.set_output("Loss", -label * at::log(p + epsilon) - (1 - label) * at::log(1 - p + epsilon), op.input("Predicted").lod);
-})
+ARGOSY_OP("log_loss",
+          [](const OpContext& op) {
+            check_same_shape(op, "Predicted", "Labels");
+            const at::Tensor &p = op.tensor("Predicted"), &label = op.tensor("Labels");
+            const double epsilon = op.attr<float>("epsilon");
+            op.set_output("Loss", -label * at::log(p + epsilon) - (1 - label) * at::log(1 - p + epsilon),
+                          op.input("Predicted").lod);
+          })
     .doc("-y log(p + epsilon) - (1 - y) log(1 - p + epsilon).")
     .input("Predicted", "probabilities")
     .input("Labels", "0 or 1")
@@ -46,12 +50,14 @@ ARGOSY_OP("log_loss", [](const OpContext& op) {
     .attr("epsilon", 1e-4f, "keeps the logarithms finite")
     .infer_shape(graph::same_shape_as("Predicted", "Loss"));
 
-ARGOSY_OP("huber_loss", [](const OpContext& op) {
-  check_same_shape(op, "X", "Y");
-  const at::Tensor residual = op.tensor("Y") - op.tensor("X");
-  op.set_output("Out", at::huber_loss(residual, at::zeros_like(residual), at::Reduction::None, op.attr<float>("delta")), op.input("X").lod);
-  op.set_output("Residual", residual.detach(), op.input("X").lod);
-})
+ARGOSY_OP("huber_loss",
+          [](const OpContext& op) {
+            check_same_shape(op, "X", "Y");
+            const at::Tensor residual = op.tensor("Y") - op.tensor("X");
+            op.set_output("Out", at::huber_loss(residual, at::zeros_like(residual), at::Reduction::None, op.attr<float>("delta")),
+                          op.input("X").lod);
+            op.set_output("Residual", residual.detach(), op.input("X").lod);
+          })
     .doc("Half the squared difference, continued as a line where it is above delta.")
     .input("X", "predictions")
     .input("Y", "labels")
@@ -64,17 +70,18 @@ ARGOSY_OP("huber_loss", [](const OpContext& op) {
       return Status();
     });
 
-ARGOSY_OP("smooth_l1_loss", [](const OpContext& op) {
-  check_same_shape(op, "X", "Y");
-  const Value& x = op.input("X");
-  const double squared = static_cast<double>(op.attr<float>("sigma")) * op.attr<float>("sigma");
-  at::Tensor difference = x.tensor - op.tensor("Y");
-  if (op.has_input("InsideWeight")) difference = difference * op.tensor("InsideWeight");
-  at::Tensor loss = at::smooth_l1_loss(difference, at::zeros_like(difference), at::Reduction::None, 1 / squared);
-  if (op.has_input("OutsideWeight")) loss = loss * op.tensor("OutsideWeight");
-  op.set_output("Out", loss.reshape({loss.size(0), -1}).sum(1, true), x.lod);
-  op.set_output("Diff", difference.detach(), x.lod);
-})
+ARGOSY_OP("smooth_l1_loss",
+          [](const OpContext& op) {
+            check_same_shape(op, "X", "Y");
+            const Value& x = op.input("X");
+            const double squared = static_cast<double>(op.attr<float>("sigma")) * op.attr<float>("sigma");
+            at::Tensor difference = x.tensor - op.tensor("Y");
+            if (op.has_input("InsideWeight")) difference = difference * op.tensor("InsideWeight");
+            at::Tensor loss = at::smooth_l1_loss(difference, at::zeros_like(difference), at::Reduction::None, 1 / squared);
+            if (op.has_input("OutsideWeight")) loss = loss * op.tensor("OutsideWeight");
+            op.set_output("Out", loss.reshape({loss.size(0), -1}).sum(1, true), x.lod);
+            op.set_output("Diff", difference.detach(), x.lod);
+          })
     .doc("For each row the sum of |x - y|, rounded off below 1 / sigma^2.")
     .input("X", "predictions")
     .input("Y", "labels")
@@ -85,7 +92,9 @@ ARGOSY_OP("smooth_l1_loss", [](const OpContext& op) {
     .attr("sigma", 1.0f, "see above")
     .infer_shape([](ShapeContext& context) {
       const auto& x = context.input("X");
-      if (x.shape.size() < 2) return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name, graph::shape_to_string(x.shape));
+      if (x.shape.size() < 2)
+        return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name,
+                                        graph::shape_to_string(x.shape));
       context.set_output_like("Diff", x);
       context.set_output("Out", {x.shape[0], 1}, x.dtype, x.lod_level);
       return Status();
@@ -93,16 +102,19 @@ ARGOSY_OP("smooth_l1_loss", [](const OpContext& op) {
 
 bool is_reduction(std::string_view name) { return name == "none" || name == "mean" || name == "sum" || name == "batchmean"; }
 
-ARGOSY_OP("kldiv_loss", [](const OpContext& op) {
-  check_same_shape(op, "X", "Target");
-  const at::Tensor &x = op.tensor("X"), &target = op.tensor("Target");
-  const at::Tensor empty = target <= 0;
-  const at::Tensor loss = (target * (at::log(target.masked_fill(empty, 1)) - x)).masked_fill(empty, 0);
-  const auto& reduction = op.attr<std::string>("reduction");
-  if (reduction == "none") return op.set_output("Loss", loss, op.input("X").lod);
-  const double count = reduction == "mean" ? static_cast<double>(loss.numel()) : reduction == "batchmean" ? static_cast<double>(loss.size(0)) : 1.0;
-  op.set_output("Loss", (loss.sum() / count).reshape({1}));
-})
+ARGOSY_OP("kldiv_loss",
+          [](const OpContext& op) {
+            check_same_shape(op, "X", "Target");
+            const at::Tensor &x = op.tensor("X"), &target = op.tensor("Target");
+            const at::Tensor empty = target <= 0;
+            const at::Tensor loss = (target * (at::log(target.masked_fill(empty, 1)) - x)).masked_fill(empty, 0);
+            const auto& reduction = op.attr<std::string>("reduction");
+            if (reduction == "none") return op.set_output("Loss", loss, op.input("X").lod);
+            const double count = reduction == "mean"        ? static_cast<double>(loss.numel())
+                                 : reduction == "batchmean" ? static_cast<double>(loss.size(0))
+                                                            : 1.0;
+            op.set_output("Loss", (loss.sum() / count).reshape({1}));
+          })
     .doc("target (log target - x), where x is a logarithm of a probability.")
     .input("X", "log-probabilities")
     .input("Target", "probabilities")
@@ -110,18 +122,22 @@ ARGOSY_OP("kldiv_loss", [](const OpContext& op) {
     .attr("reduction", std::string("mean"), "none | mean | sum | batchmean")
     .infer_shape([](ShapeContext& context) {
       const auto reduction = context.attribute<std::string>("reduction");
-      if (!is_reduction(reduction)) return Status::invalid_argument("reduction '{}' is not known; expected none, mean, sum or batchmean", reduction);
-      if (reduction == "none") context.set_output_like("Loss", context.input("X"));
-      else context.set_output("Loss", {1}, context.input("X").dtype);
+      if (!is_reduction(reduction))
+        return Status::invalid_argument("reduction '{}' is not known; expected none, mean, sum or batchmean", reduction);
+      if (reduction == "none")
+        context.set_output_like("Loss", context.input("X"));
+      else
+        context.set_output("Loss", {1}, context.input("X").dtype);
       return Status();
     });
 
-ARGOSY_OP("rank_loss", [](const OpContext& op) {
-  check_same_shape(op, "Left", "Right");
-  check_same_shape(op, "Left", "Label");
-  const at::Tensor lead = op.tensor("Left") - op.tensor("Right");
-  op.set_output("Out", at::logaddexp(lead, at::zeros_like(lead)) - op.tensor("Label") * lead, op.input("Left").lod);
-})
+ARGOSY_OP("rank_loss",
+          [](const OpContext& op) {
+            check_same_shape(op, "Left", "Right");
+            check_same_shape(op, "Left", "Label");
+            const at::Tensor lead = op.tensor("Left") - op.tensor("Right");
+            op.set_output("Out", at::logaddexp(lead, at::zeros_like(lead)) - op.tensor("Label") * lead, op.input("Left").lod);
+          })
     .doc("The cross entropy of `left ranks above right` with the sigmoid of the difference of their scores.")
     .input("Label", "1 where left is to rank higher, 0 where right is")
     .input("Left", "scores")
@@ -129,13 +145,14 @@ ARGOSY_OP("rank_loss", [](const OpContext& op) {
     .output("Out", "like Left")
     .infer_shape(graph::same_shape_as("Left", "Out"));
 
-ARGOSY_OP("margin_rank_loss", [](const OpContext& op) {
-  check_same_shape(op, "X1", "X2");
-  check_same_shape(op, "X1", "Label");
-  const at::Tensor out = at::relu(-op.tensor("Label") * (op.tensor("X1") - op.tensor("X2")) + op.attr<float>("margin"));
-  op.set_output("Out", out, op.input("X1").lod);
-  if (op.is_read("Activated")) op.set_output("Activated", (out > 0).to(out.scalar_type()), op.input("X1").lod);
-})
+ARGOSY_OP("margin_rank_loss",
+          [](const OpContext& op) {
+            check_same_shape(op, "X1", "X2");
+            check_same_shape(op, "X1", "Label");
+            const at::Tensor out = at::relu(-op.tensor("Label") * (op.tensor("X1") - op.tensor("X2")) + op.attr<float>("margin"));
+            op.set_output("Out", out, op.input("X1").lod);
+            if (op.is_read("Activated")) op.set_output("Activated", (out > 0).to(out.scalar_type()), op.input("X1").lod);
+          })
     .doc("max(0, -label (x1 - x2) + margin).")
     .input("X1", "scores")
     .input("X2", "scores")
@@ -149,19 +166,21 @@ ARGOSY_OP("margin_rank_loss", [](const OpContext& op) {
       return Status();
     });
 
-ARGOSY_OP("bpr_loss", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const at::Tensor& label = op.tensor("Label");
-  const int64_t classes = x.tensor.size(-1);
-  if (label.dim() != x.tensor.dim() || label.size(-1) != 1) op.fail("label '{}' must be [..., 1]", op.input_name("Label"));
-  if (classes < 2) op.fail("'{}' has {} scores a row, expected at least 2", op.input_name("X"), classes);
-  if (label.numel() > 0 && (label.min().item<int64_t>() < 0 || label.max().item<int64_t>() >= classes)) {
-    op.fail("label '{}' has a class outside 0 to {}", op.input_name("Label"), classes - 1);
-  }
-  const at::Tensor lag = x.tensor - x.tensor.gather(-1, label);
-  const at::Tensor losses = at::logaddexp(lag, at::zeros_like(lag)).scatter(-1, label, 0);
-  op.set_output("Y", losses.sum(-1, true) / static_cast<double>(classes - 1), x.lod);
-})
+ARGOSY_OP("bpr_loss",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const at::Tensor& label = op.tensor("Label");
+            const int64_t classes = x.tensor.size(-1);
+            if (label.dim() != x.tensor.dim() || label.size(-1) != 1)
+              op.fail("label '{}' must be [..., 1]", op.input_name("Label"));
+            if (classes < 2) op.fail("'{}' has {} scores a row, expected at least 2", op.input_name("X"), classes);
+            if (label.numel() > 0 && (label.min().item<int64_t>() < 0 || label.max().item<int64_t>() >= classes)) {
+              op.fail("label '{}' has a class outside 0 to {}", op.input_name("Label"), classes - 1);
+            }
+            const at::Tensor lag = x.tensor - x.tensor.gather(-1, label);
+            const at::Tensor losses = at::logaddexp(lag, at::zeros_like(lag)).scatter(-1, label, 0);
+            op.set_output("Y", losses.sum(-1, true) / static_cast<double>(classes - 1), x.lod);
+          })
     .doc("Bayesian personalised ranking: how far the label's score leads every other one.")
     .input("X", "scores, [..., classes]")
     .input("Label", "the class that is to lead, [..., 1]")
@@ -175,13 +194,15 @@ ARGOSY_OP("bpr_loss", [](const OpContext& op) {
       return Status();
     });
 
-ARGOSY_OP("label_smooth", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const double epsilon = op.attr<float>("epsilon");
-  const at::Tensor kept = x.tensor * (1 - epsilon);
-  if (op.has_input("PriorDist")) return op.set_output("Out", kept + op.tensor("PriorDist").reshape({-1}) * epsilon, x.lod);
-  op.set_output("Out", kept + epsilon / static_cast<double>(x.tensor.size(-1)), x.lod);
-})
+ARGOSY_OP("label_smooth",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const double epsilon = op.attr<float>("epsilon");
+            const at::Tensor kept = x.tensor * (1 - epsilon);
+            if (op.has_input("PriorDist"))
+              return op.set_output("Out", kept + op.tensor("PriorDist").reshape({-1}) * epsilon, x.lod);
+            op.set_output("Out", kept + epsilon / static_cast<double>(x.tensor.size(-1)), x.lod);
+          })
     .doc("Labels mixed with a uniform (or the given) distribution.")
     .input("X", "labels as distributions")
     .optional_input("PriorDist", "the distribution, [1, classes]")
@@ -192,17 +213,19 @@ ARGOSY_OP("label_smooth", [](const OpContext& op) {
 // A row's length may be zero; the quotient is then zero too.
 constexpr double kSmallestProduct = 1e-30;
 
-ARGOSY_OP("cos_sim", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const at::Tensor a = x.tensor.reshape({x.tensor.size(0), -1}), b = op.tensor("Y").reshape({op.tensor("Y").size(0), -1});
-  if (a.size(1) != b.size(1) || (b.size(0) != a.size(0) && b.size(0) != 1)) {
-    op.fail("rows of shape {} x {} cannot be compared with {} x {}", a.size(0), a.size(1), b.size(0), b.size(1));
-  }
-  const at::Tensor a_norm = at::linalg_vector_norm(a, 2, {1}, true), b_norm = at::linalg_vector_norm(b, 2, {1}, true);
-  op.set_output("Out", (a * b).sum(1, true) / (a_norm * b_norm).clamp_min(kSmallestProduct), x.lod);
-  op.set_output("XNorm", a_norm.detach());
-  op.set_output("YNorm", b_norm.detach());
-})
+ARGOSY_OP("cos_sim",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const at::Tensor a = x.tensor.reshape({x.tensor.size(0), -1}),
+                             b = op.tensor("Y").reshape({op.tensor("Y").size(0), -1});
+            if (a.size(1) != b.size(1) || (b.size(0) != a.size(0) && b.size(0) != 1)) {
+              op.fail("rows of shape {} x {} cannot be compared with {} x {}", a.size(0), a.size(1), b.size(0), b.size(1));
+            }
+            const at::Tensor a_norm = at::linalg_vector_norm(a, 2, {1}, true), b_norm = at::linalg_vector_norm(b, 2, {1}, true);
+            op.set_output("Out", (a * b).sum(1, true) / (a_norm * b_norm).clamp_min(kSmallestProduct), x.lod);
+            op.set_output("XNorm", a_norm.detach());
+            op.set_output("YNorm", b_norm.detach());
+          })
     .doc("The cosine of the angle between rows.")
     .input("X", "rows")
     .input("Y", "as many rows, or one")
@@ -212,8 +235,8 @@ ARGOSY_OP("cos_sim", [](const OpContext& op) {
     .infer_shape([](ShapeContext& context) {
       const auto &x = context.input("X"), &y = context.input("Y");
       if (x.shape.size() < 2 || y.shape.size() != x.shape.size()) {
-        return Status::invalid_argument("'{}' {} and '{}' {} must have the same number of dimensions, at least 2", x.name, graph::shape_to_string(x.shape),
-                                        y.name, graph::shape_to_string(y.shape));
+        return Status::invalid_argument("'{}' {} and '{}' {} must have the same number of dimensions, at least 2", x.name,
+                                        graph::shape_to_string(x.shape), y.name, graph::shape_to_string(y.shape));
       }
       context.set_output("Out", {x.shape[0], 1}, x.dtype, x.lod_level);
       context.set_output("XNorm", {x.shape[0], 1}, x.dtype);

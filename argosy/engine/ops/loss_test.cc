@@ -1,6 +1,7 @@
 // Losses against their formulas, and gradients against differences.
-#include "argosy/engine/ops/layer_test.h"
 #include "argosy/graph/layers/loss.h"
+
+#include "argosy/engine/ops/layer_test.h"
 
 namespace argosy::engine {
 namespace {
@@ -66,7 +67,8 @@ TEST_F(Loss, HuberIsALineFarOut) {
 }
 
 TEST_F(Loss, SmoothL1SumsEachRow) {
-  const Variable x = operand("x", {3, 4}), y = operand("y", {3, 4}), inside = operand("inside", {3, 4}), outside = operand("outside", {3, 4});
+  const Variable x = operand("x", {3, 4}), y = operand("y", {3, 4}), inside = operand("inside", {3, 4}),
+                 outside = operand("outside", {3, 4});
   value(x).mul_(4);
   for (const Variable& weight : {inside, outside}) weight.desc().stop_gradient = true;
   const at::Tensor d = (value(x) - value(y)) * value(inside), a = d.abs();
@@ -101,7 +103,8 @@ TEST_F(Loss, BprComparesTheLabelWithAllOthers) {
   const std::vector<int64_t> classes = {0, 3, 1};
   for (int64_t i = 0; i < 3; ++i) {
     for (int64_t j = 0; j < 4; ++j) {
-      if (j != classes[static_cast<size_t>(i)]) expected[i] -= at::log_sigmoid(value(x)[i][classes[static_cast<size_t>(i)]] - value(x)[i][j]) / 3;
+      if (j != classes[static_cast<size_t>(i)])
+        expected[i] -= at::log_sigmoid(value(x)[i][classes[static_cast<size_t>(i)]] - value(x)[i][j]) / 3;
     }
   }
   check(layers::bpr_loss(x, label), {x}, expected);
@@ -113,7 +116,8 @@ TEST_F(Loss, LabelSmoothMixes) {
   const Variable label = operand("label", {2, 4}), prior = operand("prior", {1, 4});
   prior.desc().stop_gradient = true;
   check(layers::label_smooth(label, {.epsilon = 0.2f}), {label}, value(label) * 0.8 + 0.05);
-  EXPECT_TRUE(at::allclose(run(feed_, layers::label_smooth(label, {.prior_dist = prior, .epsilon = 0.2f})), value(label) * 0.8 + value(prior) * 0.2, 1e-6, 1e-7));
+  EXPECT_TRUE(at::allclose(run(feed_, layers::label_smooth(label, {.prior_dist = prior, .epsilon = 0.2f})),
+                           value(label) * 0.8 + value(prior) * 0.2, 1e-6, 1e-7));
 }
 
 TEST_F(Loss, CosineOfRows) {

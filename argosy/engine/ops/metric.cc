@@ -9,16 +9,18 @@
 namespace argosy::engine {
 namespace {
 
-ARGOSY_OP("accuracy", [](const OpContext& op) {
-  const at::Tensor &indices = op.tensor("Indices"), &label = op.tensor("Label");
-  if (indices.dim() != 2 || label.numel() != indices.size(0)) {
-    op.fail("'{}' has {} labels for {} samples", op.input_name("Label"), label.numel(), indices.size(0));
-  }
-  const int64_t correct = indices.eq(label.reshape({-1, 1})).any(1).sum().item<int64_t>(), total = indices.size(0);
-  op.set_output("Accuracy", at::full({1}, total == 0 ? 0.0 : static_cast<double>(correct) / static_cast<double>(total), at::kFloat));
-  op.set_output("Correct", at::full({1}, correct, at::kInt));
-  op.set_output("Total", at::full({1}, total, at::kInt));
-})
+ARGOSY_OP("accuracy",
+          [](const OpContext& op) {
+            const at::Tensor &indices = op.tensor("Indices"), &label = op.tensor("Label");
+            if (indices.dim() != 2 || label.numel() != indices.size(0)) {
+              op.fail("'{}' has {} labels for {} samples", op.input_name("Label"), label.numel(), indices.size(0));
+            }
+            const int64_t correct = indices.eq(label.reshape({-1, 1})).any(1).sum().item<int64_t>(), total = indices.size(0);
+            op.set_output("Accuracy", at::full({1}, total == 0 ? 0.0 : static_cast<double>(correct) / static_cast<double>(total),
+                                               at::kFloat));
+            op.set_output("Correct", at::full({1}, correct, at::kInt));
+            op.set_output("Total", at::full({1}, total, at::kInt));
+          })
     .doc("The fraction of samples whose label is among the given classes.")
     .input("Out", "the scores of the classes; not read")
     .input("Indices", "classes, [samples, k]")
@@ -56,8 +58,10 @@ Histogram count_scores(const OpContext& op, const at::Tensor& predict, const at:
     const T score = scores[(i + 1) * width - 1];
     if (!(score >= 0 && score <= 1)) op.fail("'{}': {} in row {} is no probability", op.input_name("Predict"), score, i);
     const auto bucket = static_cast<size_t>(score * static_cast<T>(thresholds));
-    if (labels[i] > 0) ++counts.positive[bucket];
-    else if (labels[i] == 0) ++counts.negative[bucket];
+    if (labels[i] > 0)
+      ++counts.positive[bucket];
+    else if (labels[i] == 0)
+      ++counts.negative[bucket];
   }
   return counts;
 }
@@ -96,9 +100,11 @@ double area(const int64_t* positive, const int64_t* negative, int64_t buckets, b
 int64_t* state_of(const OpContext& op, std::string_view in, std::string_view out, int64_t expected) {
   const at::Tensor& state = op.tensor(in);
   if (state.scalar_type() != at::kLong || !state.is_contiguous() || state.numel() < expected) {
-    op.fail("state '{}' has {} values of {}, expected {} of int64", op.input_name(in), state.numel(), c10::toString(state.scalar_type()), expected);
+    op.fail("state '{}' has {} values of {}, expected {} of int64", op.input_name(in), state.numel(),
+            c10::toString(state.scalar_type()), expected);
   }
-  if (op.desc().outputs.find(out)->front() != op.input_name(in)) op.fail("'{}' is not updated in place: the output '{}' is another variable", op.input_name(in), out);
+  if (op.desc().outputs.find(out)->front() != op.input_name(in))
+    op.fail("'{}' is not updated in place: the output '{}' is another variable", op.input_name(in), out);
   return state.data_ptr<int64_t>();
 }
 
@@ -106,10 +112,12 @@ void run_auc(const OpContext& op) {
   const at::Tensor predict = op.tensor("Predict").contiguous(), label = op.tensor("Label").to(at::kLong).contiguous();
   const int64_t thresholds = op.attr<int32_t>("num_thresholds"), steps = op.attr<int32_t>("slide_steps");
   if (predict.dim() != 2 || predict.size(1) < 1 || label.numel() != predict.size(0)) {
-    op.fail("'{}' has {} labels for scores of shape {}", op.input_name("Label"), label.numel(), graph::shape_to_string(predict.sizes().vec()));
+    op.fail("'{}' has {} labels for scores of shape {}", op.input_name("Label"), label.numel(),
+            graph::shape_to_string(predict.sizes().vec()));
   }
-  const Histogram counts = predict.scalar_type() == at::kDouble ? count_scores<double>(op, predict, label, thresholds)
-                                                                : count_scores<float>(op, predict.to(at::kFloat), label, thresholds);
+  const Histogram counts = predict.scalar_type() == at::kDouble
+                               ? count_scores<double>(op, predict, label, thresholds)
+                               : count_scores<float>(op, predict.to(at::kFloat), label, thresholds);
   const int64_t size = steps == 0 ? thresholds + 1 : (steps + 1) * (thresholds + 1) + 1;
   int64_t* positive = state_of(op, "StatPos", "StatPosOut", size);
   int64_t* negative = state_of(op, "StatNeg", "StatNegOut", size);
@@ -127,7 +135,8 @@ Status infer_auc(graph::ShapeContext& context) {
   const auto curve = context.attribute<std::string>("curve");
   if (curve != "ROC" && curve != "PR") return Status::invalid_argument("curve '{}' is not known; expected ROC or PR", curve);
   const int64_t buckets = context.attribute<int32_t>("num_thresholds") + 1, steps = context.attribute<int32_t>("slide_steps");
-  const std::vector<int64_t> state = steps == 0 ? std::vector<int64_t>{1, buckets} : std::vector<int64_t>{(1 + steps) * buckets + 1};
+  const std::vector<int64_t> state =
+      steps == 0 ? std::vector<int64_t>{1, buckets} : std::vector<int64_t>{(1 + steps) * buckets + 1};
   context.set_output("AUC", {1}, graph::DType::float64);
   context.set_output("StatPosOut", state, graph::DType::int64);
   context.set_output("StatNegOut", state, graph::DType::int64);

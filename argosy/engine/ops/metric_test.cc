@@ -1,7 +1,8 @@
+#include "argosy/graph/layers/metric.h"
+
 #include <thread>
 
 #include "argosy/engine/ops/layer_test.h"
-#include "argosy/graph/layers/metric.h"
 
 namespace argosy::engine {
 namespace {
@@ -27,13 +28,15 @@ TEST_F(Metric, AccuracyIsThePartWithTheLabelAmongTheLargest) {
   const Variable first = layers::accuracy(p, label), second = layers::accuracy(p, label, {.k = 2});
   EXPECT_EQ(first.name(), "accuracy_0.tmp_0");
   const at::Tensor scores = at::tensor({0.1f, 0.7f, 0.2f, 0.5f, 0.3f, 0.2f, 0.3f, 0.1f, 0.6f, 0.2f, 0.5f, 0.3f}).reshape({4, 3});
-  const auto got = run({{"p", {.tensor = scores}}, {"label", {.tensor = at::tensor({1, 1, 1, 2}, at::kLong).unsqueeze(1)}}}, {first, second});
+  const auto got =
+      run({{"p", {.tensor = scores}}, {"label", {.tensor = at::tensor({1, 1, 1, 2}, at::kLong).unsqueeze(1)}}}, {first, second});
   EXPECT_FLOAT_EQ(got[0].tensor.item<float>(), 0.25f);
   EXPECT_FLOAT_EQ(got[1].tensor.item<float>(), 0.75f);
 }
 
 TEST_F(Metric, AucCountsAllBatchesAndTheLastOnes) {
-  const auto auc = layers::auc(data("p", {-1, 2}, DType::float32), data("label", {-1, 1}, DType::int64), {.num_thresholds = 200, .slide_steps = 2});
+  const auto auc = layers::auc(data("p", {-1, 2}, DType::float32), data("label", {-1, 1}, DType::int64),
+                               {.num_thresholds = 200, .slide_steps = 2});
   EXPECT_EQ(auc.value.name(), "auc_0.tmp_0");
   EXPECT_EQ(auc.states[0].name(), "_generated_var_0");
   EXPECT_EQ(auc.states[0].shape(), (std::vector<int64_t>{3 * 201 + 1}));
@@ -72,11 +75,15 @@ TEST_F(Metric, AucIsExactUnderThreads) {
 }
 
 TEST_F(Metric, TheAreaUnderPrecisionAndRecall) {
-  const auto auc = layers::auc(data("p", {-1, 1}, DType::float32), data("label", {-1, 1}, DType::int64), {.curve = "PR", .slide_steps = 0});
+  const auto auc =
+      layers::auc(data("p", {-1, 1}, DType::float32), data("label", {-1, 1}, DType::int64), {.curve = "PR", .slide_steps = 0});
   start();
   const auto area = [&](std::vector<float> scores, std::vector<int64_t> label) {
     start();
-    return run({{"p", {.tensor = at::tensor(scores).unsqueeze(1)}}, {"label", {.tensor = at::tensor(label, at::kLong).unsqueeze(1)}}}, auc.value).item<double>();
+    return run({{"p", {.tensor = at::tensor(scores).unsqueeze(1)}},
+                {"label", {.tensor = at::tensor(label, at::kLong).unsqueeze(1)}}},
+               auc.value)
+        .item<double>();
   };
   EXPECT_DOUBLE_EQ(area({0.9f, 0.8f, 0.2f, 0.1f}, {1, 1, 0, 0}), 1.0);
   // Precision 1 at recall 1/2, then 1/2 (a negative), then 2/3 at recall 1.
@@ -87,7 +94,8 @@ TEST_F(Metric, AucRefusesWhatIsNoProbability) {
   const auto auc = layers::auc(data("p", {-1, 1}, DType::float32), data("label", {-1, 1}, DType::int64));
   start();
   for (const float score : {1.5f, -0.1f, std::nanf("")}) {
-    const std::string message = error_of({{"p", {.tensor = at::full({1, 1}, score)}}, {"label", {.tensor = at::ones({1, 1}, at::kLong)}}}, auc.value);
+    const std::string message =
+        error_of({{"p", {.tensor = at::full({1, 1}, score)}}, {"label", {.tensor = at::ones({1, 1}, at::kLong)}}}, auc.value);
     EXPECT_NE(message.find("is no probability"), std::string::npos) << message;
   }
   EXPECT_THROW(layers::auc(data("p", {-1, 1}, DType::float32), data("label", {-1, 1}, DType::int64), {.curve = "lift"}), Error);

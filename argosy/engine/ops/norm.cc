@@ -17,7 +17,9 @@ void move_statistics(const OpContext& op, const at::Tensor& mean, const at::Tens
   at::NoGradGuard no_grad;
   const double momentum = momentum_of(op);
   const at::Tensor variance = inverse_deviation.square().reciprocal() - epsilon;
-  const auto moved = [&](std::string_view slot, const at::Tensor& batch) { return op.tensor(slot).detach() * momentum + batch * (1 - momentum); };
+  const auto moved = [&](std::string_view slot, const at::Tensor& batch) {
+    return op.tensor(slot).detach() * momentum + batch * (1 - momentum);
+  };
   op.write_output("MeanOut", moved("Mean", mean));
   op.write_output("VarianceOut", moved("Variance", variance));
 }
@@ -30,10 +32,12 @@ void run_batch_norm(const OpContext& op) {
   const bool fixed = (op.attr<bool>("is_test") && !op.attr<bool>("trainable_statistics")) || op.attr<bool>("use_global_stats");
   at::Tensor out;
   if (fixed) {
-    out = at::batch_norm(in, op.tensor("Scale"), op.tensor("Bias"), op.tensor("Mean"), op.tensor("Variance"), false, 0, epsilon, false);
+    out = at::batch_norm(in, op.tensor("Scale"), op.tensor("Bias"), op.tensor("Mean"), op.tensor("Variance"), false, 0, epsilon,
+                         false);
   } else {
     if (in.dim() < 2 || in.numel() / std::max<int64_t>(in.size(1), 1) < 1) op.fail("'{}' has no samples", op.input_name("X"));
-    auto [normed, mean, inverse_deviation] = at::native_batch_norm(in, op.tensor("Scale"), op.tensor("Bias"), {}, {}, true, 0, epsilon);
+    auto [normed, mean, inverse_deviation] =
+        at::native_batch_norm(in, op.tensor("Scale"), op.tensor("Bias"), {}, {}, true, 0, epsilon);
     out = normed;
     move_statistics(op, mean, inverse_deviation, epsilon);
     op.set_output("SavedMean", mean.detach());
@@ -45,8 +49,10 @@ void run_batch_norm(const OpContext& op) {
 Status infer_batch_norm(graph::ShapeContext& context) {
   const auto& x = context.input("X");
   const auto layout = context.attribute<std::string>("data_layout");
-  if (layout != "NCHW" && layout != "NHWC" && layout != "AnyLayout") return Status::invalid_argument("data_layout '{}' is not known; expected NCHW or NHWC", layout);
-  if (x.shape.size() < 2) return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name, graph::shape_to_string(x.shape));
+  if (layout != "NCHW" && layout != "NHWC" && layout != "AnyLayout")
+    return Status::invalid_argument("data_layout '{}' is not known; expected NCHW or NHWC", layout);
+  if (x.shape.size() < 2)
+    return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name, graph::shape_to_string(x.shape));
   const int64_t channels = layout == "NHWC" ? x.shape.back() : x.shape[1];
   context.set_output_like("Y", x);
   for (const char* slot : {"MeanOut", "VarianceOut", "SavedMean", "SavedVariance"}) context.set_output(slot, {channels}, x.dtype);
@@ -89,17 +95,20 @@ void run_layer_norm(const OpContext& op) {
   const at::IntArrayRef shape = x.tensor.sizes();
   const int64_t rows = product(shape, 0, axis), width = product(shape, axis, x.tensor.dim());
   const auto weights = [&](const char* slot) { return op.has_input(slot) ? op.tensor(slot).reshape({width}) : at::Tensor(); };
-  auto [out, mean, inverse_deviation] = at::native_layer_norm(x.tensor.reshape({rows, width}), {width}, weights("Scale"), weights("Bias"), epsilon);
+  auto [out, mean, inverse_deviation] =
+      at::native_layer_norm(x.tensor.reshape({rows, width}), {width}, weights("Scale"), weights("Bias"), epsilon);
   op.set_output("Y", out.reshape(shape), x.lod);
   if (op.is_read("Mean")) op.set_output("Mean", mean.detach().reshape({rows}));
-  if (op.is_read("Variance")) op.set_output("Variance", (inverse_deviation.detach().square().reciprocal() - epsilon).reshape({rows}));
+  if (op.is_read("Variance"))
+    op.set_output("Variance", (inverse_deviation.detach().square().reciprocal() - epsilon).reshape({rows}));
 }
 
 Status infer_layer_norm(graph::ShapeContext& context) {
   const auto& x = context.input("X");
   const int32_t axis = context.attribute<int32_t>("begin_norm_axis");
   if (axis < 1 || axis >= static_cast<int32_t>(x.shape.size())) {
-    return Status::invalid_argument("begin_norm_axis {} must cut '{}' {} into two parts", axis, x.name, graph::shape_to_string(x.shape));
+    return Status::invalid_argument("begin_norm_axis {} must cut '{}' {} into two parts", axis, x.name,
+                                    graph::shape_to_string(x.shape));
   }
   context.set_output_like("Y", x);
   const int64_t rows = product(x.shape, 0, axis);  // with an unknown batch size some negative number, as in Paddle

@@ -9,7 +9,8 @@ using Norm = LayerTest;
 
 TEST_F(Dropout, DropsTheGivenPartAndScalesWhatItSays) {
   const Variable x = data("x", {-1});
-  const Variable plain = layers::dropout(x, 0.3f), scaled = layers::dropout(x, 0.3f, {.dropout_implementation = "upscale_in_train"});
+  const Variable plain = layers::dropout(x, 0.3f),
+                 scaled = layers::dropout(x, 0.3f, {.dropout_implementation = "upscale_in_train"});
   const auto got = run({{"x", {.tensor = at::ones({20000}, at::kDouble)}}}, {plain, scaled});
   EXPECT_NEAR(got[0].tensor.mean().item<double>(), 0.7, 0.02);
   EXPECT_NEAR(got[1].tensor.mean().item<double>(), 1.0, 0.03);
@@ -54,13 +55,16 @@ TEST_F(Norm, BatchNormUsesTheBatchAndMovesTheRunningStatistics) {
   const Feed feed = {{"x", {.tensor = at::randn({5, 3, 4, 4}, at::kDouble) * 3 + 1}}};
   const at::Tensor value = feed.at("x").tensor;
   const at::Tensor mean = value.mean({0, 2, 3}), variance = value.var({0, 2, 3}, false);
-  const at::Tensor expected = (value - by_channel(mean)) / (by_channel(variance) + 1e-3).sqrt() * by_channel(stored("batch_norm_0.w_0")) + by_channel(stored("batch_norm_0.b_0"));
+  const at::Tensor expected =
+      (value - by_channel(mean)) / (by_channel(variance) + 1e-3).sqrt() * by_channel(stored("batch_norm_0.w_0")) +
+      by_channel(stored("batch_norm_0.b_0"));
   EXPECT_TRUE(at::allclose(run(feed, out), expected, 1e-5, 1e-6));
   EXPECT_TRUE(at::allclose(stored("batch_norm_0.w_1"), mean * 0.2, 1e-5, 1e-6));
   EXPECT_TRUE(at::allclose(stored("batch_norm_0.w_2"), variance * 0.2 + 0.8, 1e-5, 1e-6));
   const auto& block = main_->global_block();
   check_gradients(out, {{"x", {.tensor = at::randn({2, 3, 2, 2}, at::kDouble)}}},
-                  {x, Variable(main_, main_->global_block(), *block.find_var("batch_norm_0.w_0")), Variable(main_, main_->global_block(), *block.find_var("batch_norm_0.b_0"))});
+                  {x, Variable(main_, main_->global_block(), *block.find_var("batch_norm_0.w_0")),
+                   Variable(main_, main_->global_block(), *block.find_var("batch_norm_0.b_0"))});
 }
 
 TEST_F(Norm, BatchNormWithFixedStatisticsLeavesThem) {
@@ -107,7 +111,8 @@ TEST_F(Norm, LayerNormWithoutParametersFromALaterAxis) {
   const Variable out = layers::layer_norm(x, {.scale = false, .shift = false, .begin_norm_axis = 2});
   EXPECT_TRUE(main_->parameters().empty());
   const at::Tensor value = at::randn({2, 3, 4}, at::kDouble);
-  EXPECT_TRUE(at::allclose(run({{"x", {.tensor = value}}}, out), (value - value.mean(2, true)) / (value.var(2, false, true) + 1e-5).sqrt(), 1e-5, 1e-6));
+  EXPECT_TRUE(at::allclose(run({{"x", {.tensor = value}}}, out),
+                           (value - value.mean(2, true)) / (value.var(2, false, true) + 1e-5).sqrt(), 1e-5, 1e-6));
   EXPECT_THROW(layers::layer_norm(x, {.begin_norm_axis = 3}), Error);
 }
 

@@ -19,7 +19,8 @@ Result<Window> window_of(const OpDesc& op, int64_t height, int64_t width) {
   const auto size = op.attribute_or<std::vector<int32_t>>("ksize", {});
   if (size.size() != 2) return Status::invalid_argument("ksize has {} values, expected 2", size.size());
   if (whole_image(op)) return Window{.size = {height, width}, .stride = {1, 1}, .dilation = {1, 1}, .edges = {0, 0, 0, 0}};
-  if (size[0] < 1 || size[1] < 1) return Status::invalid_argument("the pool's size is {} x {}, expected at least 1 x 1", size[0], size[1]);
+  if (size[0] < 1 || size[1] < 1)
+    return Status::invalid_argument("the pool's size is {} x {}, expected at least 1 x 1", size[0], size[1]);
   return make_window({.size = {size[0], size[1]},
                       .strides = op.attribute_or<std::vector<int32_t>>("strides", {}),
                       .paddings = op.attribute_or<std::vector<int32_t>>("paddings", {}),
@@ -40,7 +41,8 @@ at::Tensor filled(const at::Tensor& image, const Window& window, bool ceil_mode,
   Edges reach = window.edges;
   for (size_t i : {0, 1}) {
     const int64_t size = image.size(static_cast<int64_t>(i) + 2);
-    reach[2 * i + 1] = (positions(window, size, i, ceil_mode) - 1) * window.stride[i] + window.size[i] - size - window.edges[2 * i];
+    reach[2 * i + 1] =
+        (positions(window, size, i, ceil_mode) - 1) * window.stride[i] + window.size[i] - size - window.edges[2 * i];
   }
   return at::constant_pad_nd(image, {reach[2], reach[3], reach[0], reach[1]}, value);
 }
@@ -112,9 +114,12 @@ Status infer_pool(ShapeContext& context) {
   ASSIGN_OR_RETURN(auto shape, image_shape(x, last));
   ASSIGN_OR_RETURN(const Window window, window_of(context.op(), shape[2], shape[3]));
   for (size_t i : {0, 1}) {
-    if (whole_image(context.op())) shape[2 + i] = 1;
-    else if (adaptive(context.op())) shape[2 + i] = window.size[i];
-    else if (shape[2 + i] > 0) shape[2 + i] = positions(window, shape[2 + i], i, context.attribute<bool>("ceil_mode"));
+    if (whole_image(context.op()))
+      shape[2 + i] = 1;
+    else if (adaptive(context.op()))
+      shape[2 + i] = window.size[i];
+    else if (shape[2 + i] > 0)
+      shape[2 + i] = positions(window, shape[2 + i], i, context.attribute<bool>("ceil_mode"));
   }
   context.set_output("Out", image_shape_in_layout(shape, last), x.dtype);
   context.set_output("Mask", image_shape_in_layout(shape, last), x.dtype);
@@ -141,7 +146,8 @@ const OpRegistration kPool = described({"pool2d", &run_pool}, "The maximum or th
                                  .attr("data_format", std::string("NCHW"), "NCHW | NHWC")
                                  .attr("is_test", false, "no effect");
 const OpRegistration kPoolWithIndex =
-    described({"max_pool2d_with_index", &run_with_index}, "The maximum under a moving window, and which pixel it was.").output("Mask", "the pixel, as row * width + column");
+    described({"max_pool2d_with_index", &run_with_index}, "The maximum under a moving window, and which pixel it was.")
+        .output("Mask", "the pixel, as row * width + column");
 
 }  // namespace
 }  // namespace argosy::engine

@@ -55,19 +55,22 @@ Steps make_steps(const std::vector<int64_t>& offsets, bool reverse) {
 }
 
 // The state before the first step, in the order of the steps: that of `slot`, or zeros.
-at::Tensor first_state(const OpContext& op, std::string_view slot, const Steps& steps, int64_t width, const at::TensorOptions& options) {
+at::Tensor first_state(const OpContext& op, std::string_view slot, const Steps& steps, int64_t width,
+                       const at::TensorOptions& options) {
   const auto count = static_cast<int64_t>(steps.sequence.size());
   if (!op.has_input(slot)) return at::zeros({count, width}, options);
   const at::Tensor& given = op.tensor(slot);
   if (given.dim() != 2 || given.size(0) != count || given.size(1) != width) {
-    op.fail("'{}' has shape {}, expected [{}, {}]", op.input_name(slot), graph::shape_to_string(given.sizes().vec()), count, width);
+    op.fail("'{}' has shape {}, expected [{}, {}]", op.input_name(slot), graph::shape_to_string(given.sizes().vec()), count,
+            width);
   }
   return take_rows(given, steps.sequence);
 }
 
 void check_width(const OpContext& op, const at::Tensor& input, int64_t gates, int64_t width) {
   if (input.dim() != 2 || input.size(1) != gates * width) {
-    op.fail("'{}' has shape {}, expected [rows, {} * {}] for weights of width {}", op.input_name("Input"), graph::shape_to_string(input.sizes().vec()), gates, width, width);
+    op.fail("'{}' has shape {}, expected [rows, {} * {}] for weights of width {}", op.input_name("Input"),
+            graph::shape_to_string(input.sizes().vec()), gates, width, width);
   }
 }
 
@@ -80,15 +83,16 @@ struct GruWeights {
 GruWeights gru_weights(const at::Tensor& weight) {
   const int64_t width = weight.size(0);
   const at::Tensor flat = weight.reshape({-1});
-  return {flat.narrow(0, 0, 2 * width * width).view({width, 2 * width}), flat.narrow(0, 2 * width * width, width * width).view({width, width})};
+  return {flat.narrow(0, 0, 2 * width * width).view({width, 2 * width}),
+          flat.narrow(0, 2 * width * width, width * width).view({width, width})};
 }
 
 struct GruStep {
   at::Tensor gates, reset_hidden, candidate, hidden;
 };
 
-GruStep gru_step(const OpContext& op, const at::Tensor& x, const at::Tensor& before, const GruWeights& weights, std::string_view gate, std::string_view act,
-                 bool origin) {
+GruStep gru_step(const OpContext& op, const at::Tensor& x, const at::Tensor& before, const GruWeights& weights,
+                 std::string_view gate, std::string_view act, bool origin) {
   const int64_t width = before.size(1);
   GruStep step;
   step.gates = activate(op, at::addmm(x.narrow(1, 0, 2 * width), before, weights.gates), gate);
@@ -111,8 +115,8 @@ void run_gru(const OpContext& op) {
   std::vector<at::Tensor> all = {at::empty({0, width}, x.options().requires_grad(false))};
   int64_t place = 0;
   for (const int64_t running : steps.counts) {
-    hidden = gru_step(op, x.narrow(0, place, running), hidden.narrow(0, 0, running), weights, op.attr<std::string>("gate_activation"),
-                      op.attr<std::string>("activation"), op.attr<bool>("origin_mode"))
+    hidden = gru_step(op, x.narrow(0, place, running), hidden.narrow(0, 0, running), weights,
+                      op.attr<std::string>("gate_activation"), op.attr<std::string>("activation"), op.attr<bool>("origin_mode"))
                  .hidden;
     all.push_back(hidden);
     place += running;
@@ -136,7 +140,8 @@ ARGOSY_OP("gru", run_gru)
     .attr("origin_mode", false, "the update gate keeps the old state instead of taking the new one")
     .infer_shape([](ShapeContext& context) {
       const auto &input = context.input("Input"), &weight = context.input("Weight");
-      if (input.shape.size() != 2 || weight.shape.size() != 2 || weight.shape[1] != 3 * weight.shape[0] || input.shape[1] != weight.shape[1]) {
+      if (input.shape.size() != 2 || weight.shape.size() != 2 || weight.shape[1] != 3 * weight.shape[0] ||
+          input.shape[1] != weight.shape[1]) {
         return Status::invalid_argument("'{}' {} and '{}' {} do not fit: expected [rows, 3 size] and [size, 3 size]", input.name,
                                         graph::shape_to_string(input.shape), weight.name, graph::shape_to_string(weight.shape));
       }
@@ -155,16 +160,19 @@ std::string_view activation_name(const OpContext& op, int32_t number) {
   return kNames[number];
 }
 
-ARGOSY_OP("gru_unit", [](const OpContext& op) {
-  const at::Tensor& before = op.tensor("HiddenPrev");
-  check_width(op, op.tensor("Input"), 3, op.tensor("Weight").size(0));
-  const at::Tensor x = op.has_input("Bias") ? op.tensor("Input") + op.tensor("Bias").reshape({1, -1}) : op.tensor("Input");
-  const GruStep step = gru_step(op, x, before, gru_weights(op.tensor("Weight")), activation_name(op, op.attr<int32_t>("gate_activation")),
-                                activation_name(op, op.attr<int32_t>("activation")), op.attr<bool>("origin_mode"));
-  op.set_output("Hidden", step.hidden, op.input("Input").lod);
-  op.set_output("ResetHiddenPrev", step.reset_hidden);
-  if (op.is_read("Gate")) op.set_output("Gate", at::cat({step.gates, step.candidate}, 1));
-})
+ARGOSY_OP("gru_unit",
+          [](const OpContext& op) {
+            const at::Tensor& before = op.tensor("HiddenPrev");
+            check_width(op, op.tensor("Input"), 3, op.tensor("Weight").size(0));
+            const at::Tensor x =
+                op.has_input("Bias") ? op.tensor("Input") + op.tensor("Bias").reshape({1, -1}) : op.tensor("Input");
+            const GruStep step = gru_step(op, x, before, gru_weights(op.tensor("Weight")),
+                                          activation_name(op, op.attr<int32_t>("gate_activation")),
+                                          activation_name(op, op.attr<int32_t>("activation")), op.attr<bool>("origin_mode"));
+            op.set_output("Hidden", step.hidden, op.input("Input").lod);
+            op.set_output("ResetHiddenPrev", step.reset_hidden);
+            if (op.is_read("Gate")) op.set_output("Gate", at::cat({step.gates, step.candidate}, 1));
+          })
     .doc("One step of a gated recurrent unit.")
     .input("Input", "[rows, 3 width]")
     .input("HiddenPrev", "the state before, [rows, width]")
@@ -178,9 +186,11 @@ ARGOSY_OP("gru_unit", [](const OpContext& op) {
     .attr("origin_mode", false, "as for gru")
     .infer_shape([](ShapeContext& context) {
       const auto &input = context.input("Input"), &hidden = context.input("HiddenPrev"), &weight = context.input("Weight");
-      if (hidden.shape.size() != 2 || input.shape.size() != 2 || input.shape[1] != 3 * hidden.shape[1] || weight.shape != std::vector<int64_t>{hidden.shape[1], input.shape[1]}) {
-        return Status::invalid_argument("'{}' {}, '{}' {} and '{}' {} do not fit", input.name, graph::shape_to_string(input.shape), hidden.name,
-                                        graph::shape_to_string(hidden.shape), weight.name, graph::shape_to_string(weight.shape));
+      if (hidden.shape.size() != 2 || input.shape.size() != 2 || input.shape[1] != 3 * hidden.shape[1] ||
+          weight.shape != std::vector<int64_t>{hidden.shape[1], input.shape[1]}) {
+        return Status::invalid_argument("'{}' {}, '{}' {} and '{}' {} do not fit", input.name,
+                                        graph::shape_to_string(input.shape), hidden.name, graph::shape_to_string(hidden.shape),
+                                        weight.name, graph::shape_to_string(weight.shape));
       }
       context.set_output_like("Hidden", hidden);
       context.set_output_like("ResetHiddenPrev", hidden);
@@ -222,7 +232,8 @@ LstmRule lstm_rule(const OpContext& op, int64_t width) {
                 .weight = op.tensor("Weight")};
   if (!op.attr<bool>("use_peepholes")) return rule;
   const at::Tensor bias = op.tensor("Bias").reshape({1, -1});
-  if (bias.size(1) != 7 * width) op.fail("'{}' has {} values, expected 7 * {} with peepholes", op.input_name("Bias"), bias.size(1), width);
+  if (bias.size(1) != 7 * width)
+    op.fail("'{}' has {} values, expected 7 * {} with peepholes", op.input_name("Bias"), bias.size(1), width);
   rule.of_input = bias.narrow(1, 4 * width, width);
   rule.of_forget = bias.narrow(1, 5 * width, width);
   rule.of_output = bias.narrow(1, 6 * width, width);
@@ -241,7 +252,8 @@ void run_lstm(const OpContext& op) {
   std::vector<at::Tensor> hidden = {at::empty({0, width}, plain)}, cell = hidden;
   int64_t place = 0;
   for (const int64_t running : steps.counts) {
-    state = lstm_step(op, x.narrow(0, place, running), {state.hidden.narrow(0, 0, running), state.cell.narrow(0, 0, running)}, rule);
+    state =
+        lstm_step(op, x.narrow(0, place, running), {state.hidden.narrow(0, 0, running), state.cell.narrow(0, 0, running)}, rule);
     hidden.push_back(state.hidden);
     cell.push_back(state.cell);
     place += running;
@@ -272,9 +284,10 @@ ARGOSY_OP("lstm", run_lstm)
       const int64_t width = weight.shape.empty() ? 0 : weight.shape[0], wanted = context.attribute<bool>("use_peepholes") ? 7 : 4;
       if (input.shape.size() != 2 || weight.shape.size() != 2 || weight.shape[1] != 4 * width || input.shape[1] != 4 * width ||
           bias.shape != std::vector<int64_t>{1, wanted * width}) {
-        return Status::invalid_argument("'{}' {}, '{}' {} and '{}' {} do not fit: expected [rows, 4 n], [n, 4 n] and [1, {} n]", input.name,
-                                        graph::shape_to_string(input.shape), weight.name, graph::shape_to_string(weight.shape), bias.name,
-                                        graph::shape_to_string(bias.shape), wanted);
+        return Status::invalid_argument("'{}' {}, '{}' {} and '{}' {} do not fit: expected [rows, 4 n], [n, 4 n] and [1, {} n]",
+                                        input.name, graph::shape_to_string(input.shape), weight.name,
+                                        graph::shape_to_string(weight.shape), bias.name, graph::shape_to_string(bias.shape),
+                                        wanted);
       }
       context.set_output("Hidden", {input.shape[0], width}, input.dtype, input.lod_level);
       context.set_output("Cell", {input.shape[0], width}, input.dtype, input.lod_level);
@@ -283,16 +296,18 @@ ARGOSY_OP("lstm", run_lstm)
       return Status();
     });
 
-ARGOSY_OP("lstm_unit", [](const OpContext& op) {
-  const at::Tensor &x = op.tensor("X"), &before = op.tensor("C_prev");
-  const int64_t width = before.size(1);
-  if (x.size(1) != 4 * width) op.fail("'{}' has {} values a row, expected 4 * {}", op.input_name("X"), x.size(1), width);
-  const auto part = [&](int64_t i) { return x.narrow(1, i * width, width); };
-  const at::Tensor forget = at::sigmoid(part(1) + op.attr<float>("forget_bias"));
-  const at::Tensor cell = forget * before + at::sigmoid(part(0)) * at::tanh(part(3));
-  op.set_output("C", cell, op.input("X").lod);
-  op.set_output("H", at::sigmoid(part(2)) * at::tanh(cell), op.input("X").lod);
-})
+ARGOSY_OP("lstm_unit",
+          [](const OpContext& op) {
+            const at::Tensor &x = op.tensor("X"), &before = op.tensor("C_prev");
+            const int64_t width = before.size(1);
+            if (x.size(1) != 4 * width)
+              op.fail("'{}' has {} values a row, expected 4 * {}", op.input_name("X"), x.size(1), width);
+            const auto part = [&](int64_t i) { return x.narrow(1, i * width, width); };
+            const at::Tensor forget = at::sigmoid(part(1) + op.attr<float>("forget_bias"));
+            const at::Tensor cell = forget * before + at::sigmoid(part(0)) * at::tanh(part(3));
+            op.set_output("C", cell, op.input("X").lod);
+            op.set_output("H", at::sigmoid(part(2)) * at::tanh(cell), op.input("X").lod);
+          })
     .doc("One step of long short-term memory.")
     .input("X", "[rows, 4 width]: input, forget and output gate, candidate")
     .input("C_prev", "the cell before, [rows, width]")

@@ -24,7 +24,8 @@ class Recurrent : public LayerTest {
   }
   // `step` takes an input row and the states before it, and returns those after. The result is the first state at each row.
   using States = std::vector<at::Tensor>;
-  at::Tensor walk(bool reverse, const std::vector<States>& first, const std::function<States(const at::Tensor&, const States&)>& step, size_t which = 0) {
+  at::Tensor walk(bool reverse, const std::vector<States>& first,
+                  const std::function<States(const at::Tensor&, const States&)>& step, size_t which = 0) {
     const at::Tensor& x = feed_.at("x").tensor;
     const auto& offsets = feed_.at("x").offsets();
     at::Tensor out = at::zeros({x.size(0), kWidth}, at::kDouble);
@@ -46,22 +47,31 @@ at::Tensor product(const at::Tensor& row, const at::Tensor& matrix) { return at:
 TEST_F(Recurrent, GruWalksEachSequence) {
   const Variable x = sequences(3), h = state("h");
   const Variable plain = layers::dynamic_gru(x, kWidth, {.param = "w", .bias = "b"});
-  const Variable other = layers::dynamic_gru(x, kWidth, {.param = "w", .bias = graph::ParamAttr::none(), .is_reverse = true, .candidate_activation = "relu", .h_0 = h, .origin_mode = true});
+  const Variable other = layers::dynamic_gru(x, kWidth,
+                                             {.param = "w",
+                                              .bias = graph::ParamAttr::none(),
+                                              .is_reverse = true,
+                                              .candidate_activation = "relu",
+                                              .h_0 = h,
+                                              .origin_mode = true});
   EXPECT_EQ(plain.name(), "gru_0.tmp_0");
   start();
   stored("b").uniform_(-1, 1);
   // Paddle's layout: the gates' block, then the candidate's.
-  const at::Tensor flat = stored("w").flatten(), gates = flat.slice(0, 0, 8).reshape({2, 4}), candidate = flat.slice(0, 8, 12).reshape({2, 2});
+  const at::Tensor flat = stored("w").flatten(), gates = flat.slice(0, 0, 8).reshape({2, 4}),
+                   candidate = flat.slice(0, 8, 12).reshape({2, 2});
   const auto step = [&](const at::Tensor& bias, bool origin, bool relu) {
     return [=](const at::Tensor& row, const States& before) -> States {
       const at::Tensor in = row + bias, both = at::sigmoid(in.slice(0, 0, 4) + product(before[0], gates));
       const at::Tensor update = both.slice(0, 0, 2), reset = both.slice(0, 2, 4);
-      const at::Tensor sum = in.slice(0, 4, 6) + product(reset * before[0], candidate), fresh = relu ? at::relu(sum) : at::tanh(sum);
+      const at::Tensor sum = in.slice(0, 4, 6) + product(reset * before[0], candidate),
+                       fresh = relu ? at::relu(sum) : at::tanh(sum);
       return {origin ? update * before[0] + (1 - update) * fresh : (1 - update) * before[0] + update * fresh};
     };
   };
   const at::Tensor zeros = at::zeros({2}, at::kDouble);
-  EXPECT_TRUE(at::allclose(run(feed_, plain), walk(false, std::vector<States>(4, States{zeros}), step(stored("b").flatten(), false, false))));
+  EXPECT_TRUE(at::allclose(run(feed_, plain),
+                           walk(false, std::vector<States>(4, States{zeros}), step(stored("b").flatten(), false, false))));
   std::vector<States> first;
   for (int64_t i = 0; i < 4; ++i) first.push_back({feed_.at("h").tensor[i]});
   EXPECT_TRUE(at::allclose(run(feed_, other), walk(true, first, step(at::zeros({6}, at::kDouble), true, true))));
@@ -71,7 +81,8 @@ TEST_F(Recurrent, GruWalksEachSequence) {
 
 TEST_F(Recurrent, LstmWalksEachSequence) {
   const Variable x = sequences(4), h = state("h"), c = state("c");
-  const auto out = layers::dynamic_lstm(x, 4 * kWidth, {.h_0 = h, .c_0 = c, .param = "w", .bias = "b", .is_reverse = true, .cell_activation = "relu"});
+  const auto out = layers::dynamic_lstm(
+      x, 4 * kWidth, {.h_0 = h, .c_0 = c, .param = "w", .bias = "b", .is_reverse = true, .cell_activation = "relu"});
   const auto plain = layers::dynamic_lstm(x, 4 * kWidth, {.param = "w", .bias = "plain_b", .use_peepholes = false});
   start();
   stored("b").uniform_(-1, 1);
@@ -94,7 +105,8 @@ TEST_F(Recurrent, LstmWalksEachSequence) {
   EXPECT_TRUE(at::allclose(got[0].tensor, walk(true, first, step(stored("b").flatten(), true, true))));
   EXPECT_TRUE(at::allclose(got[1].tensor, walk(true, first, step(stored("b").flatten(), true, true), 1)));
   const at::Tensor zeros = at::zeros({2}, at::kDouble);
-  EXPECT_TRUE(at::allclose(got[2].tensor, walk(false, std::vector<States>(4, States{zeros, zeros}), step(stored("plain_b").flatten(), false, false))));
+  EXPECT_TRUE(at::allclose(
+      got[2].tensor, walk(false, std::vector<States>(4, States{zeros, zeros}), step(stored("plain_b").flatten(), false, false))));
   check_gradients(out.hidden, feed_, {x, h, c});
   check_gradients(plain.cell, feed_, {x});
   EXPECT_THROW(layers::dynamic_lstm(x, 7), Error);
@@ -124,7 +136,8 @@ TEST_F(Recurrent, LstmUnitIsItsFormula) {
   const auto unit = layers::lstm_unit(x, h, c, {.forget_bias = 0.5f});
   start();
   const at::Tensor sums = at::mm(at::cat({feed_.at("x").tensor, feed_.at("h").tensor}, 1), stored("fc_0.w_0"));
-  const at::Tensor cell = at::sigmoid(sums.slice(1, 2, 4) + 0.5) * feed_.at("c").tensor + at::sigmoid(sums.slice(1, 0, 2)) * at::tanh(sums.slice(1, 6, 8));
+  const at::Tensor cell = at::sigmoid(sums.slice(1, 2, 4) + 0.5) * feed_.at("c").tensor +
+                          at::sigmoid(sums.slice(1, 0, 2)) * at::tanh(sums.slice(1, 6, 8));
   const auto got = run(feed_, {unit.hidden, unit.cell});
   EXPECT_TRUE(at::allclose(got[1].tensor, cell));
   EXPECT_TRUE(at::allclose(got[0].tensor, at::sigmoid(sums.slice(1, 4, 6)) * at::tanh(cell)));

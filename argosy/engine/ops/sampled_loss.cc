@@ -32,7 +32,8 @@ at::Tensor checked_labels(const OpContext& op, std::string_view slot, int64_t cl
 // True where the gradient of the parameter at `slot` is of rows (is_sparse).
 bool takes_rows(const OpContext& op, std::string_view slot) {
   if (!op.instruction().uses_rows) return false;
-  const graph::VarDesc* gradient = op.frame().program().program().global_block().find_var(graph::gradient_name(op.input_name(slot)));
+  const graph::VarDesc* gradient =
+      op.frame().program().program().global_block().find_var(graph::gradient_name(op.input_name(slot)));
   return gradient != nullptr && gradient->kind == graph::VarKind::selected_rows;
 }
 
@@ -43,7 +44,8 @@ at::Tensor rows_of(const OpContext& op, std::string_view slot, const at::Tensor&
   at::NoGradGuard no_grad;
   at::Tensor leaf = at::index_select(table, 0, ids);
   leaf.set_requires_grad(true);
-  op.frame().row_leaves().push_back({.table = op.instruction().find_input(slot)->values[0], .leaf = leaf, .pieces = {{.ids = ids}}});
+  op.frame().row_leaves().push_back(
+      {.table = op.instruction().find_input(slot)->values[0], .leaf = leaf, .pieces = {{.ids = ids}}});
   return leaf;
 }
 
@@ -51,8 +53,8 @@ template <typename T>
 std::span<const T> values_of(const OpContext& op, std::string_view slot, at::ScalarType type, int64_t classes) {
   const at::Tensor& values = op.tensor(slot);
   if (values.scalar_type() != type || !values.is_contiguous() || values.numel() != classes) {
-    op.fail("'{}' has {} values of {}, expected {} of {}", op.input_name(slot), values.numel(), c10::toString(values.scalar_type()), classes,
-            c10::toString(type));
+    op.fail("'{}' has {} values of {}, expected {} of {}", op.input_name(slot), values.numel(),
+            c10::toString(values.scalar_type()), classes, c10::toString(type));
   }
   return {values.const_data_ptr<T>(), static_cast<size_t>(classes)};
 }
@@ -63,9 +65,11 @@ ClassSampler sampler_of(const OpContext& op, int64_t classes) {
     case 0: return ClassSampler::uniform(classes);
     case 1: return ClassSampler::log_uniform(std::max<int64_t>(classes - 1, 1));
     case 2:
-      return ClassSampler::table(values_of<float>(op, "CustomDistProbs", at::kFloat, classes), values_of<int32_t>(op, "CustomDistAlias", at::kInt, classes),
+      return ClassSampler::table(values_of<float>(op, "CustomDistProbs", at::kFloat, classes),
+                                 values_of<int32_t>(op, "CustomDistAlias", at::kInt, classes),
                                  values_of<float>(op, "CustomDistAliasProbs", at::kFloat, classes));
-    default: op.fail("sampler {} is not known; expected 0 (uniform), 1 (log_uniform) or 2 (custom_dist)", op.attr<int32_t>("sampler"));
+    default:
+      op.fail("sampler {} is not known; expected 0 (uniform), 1 (log_uniform) or 2 (custom_dist)", op.attr<int32_t>("sampler"));
   }
 }
 
@@ -97,10 +101,12 @@ void run_nce(const OpContext& op) {
   const at::Tensor& x = input.tensor;
   const int64_t class_count = op.attr<int32_t>("num_total_classes"), drawn = op.attr<int32_t>("num_neg_samples");
   if (class_count < 1 || op.tensor("Weight").size(0) != class_count) {
-    op.fail("'{}' has {} rows, expected one for each of {} classes", op.input_name("Weight"), op.tensor("Weight").size(0), class_count);
+    op.fail("'{}' has {} rows, expected one for each of {} classes", op.input_name("Weight"), op.tensor("Weight").size(0),
+            class_count);
   }
   const at::Tensor labels = checked_labels(op, "Label", class_count);
-  if (labels.size(0) != x.size(0)) op.fail("'{}' has {} rows, '{}' has {}", op.input_name("Label"), labels.size(0), op.input_name("Input"), x.size(0));
+  if (labels.size(0) != x.size(0))
+    op.fail("'{}' has {} rows, '{}' has {}", op.input_name("Label"), labels.size(0), op.input_name("Input"), x.size(0));
   const Candidates candidates = draw_candidates(op, labels, class_count);
   const at::Tensor ids = candidates.classes.flatten();
   const int64_t each = candidates.classes.size(1), true_count = labels.size(1);
@@ -120,10 +126,11 @@ void run_nce(const OpContext& op) {
 Status infer_nce(graph::ShapeContext& context) {
   const auto &input = context.input("Input"), &label = context.input("Label"), &weight = context.input("Weight");
   if (input.shape.size() != 2 || weight.shape.size() != 2 || input.shape[1] != weight.shape[1]) {
-    return Status::invalid_argument("'{}' {} does not fit '{}' {}; expected [rows, width] and [classes, width]", input.name, graph::shape_to_string(input.shape),
-                                    weight.name, graph::shape_to_string(weight.shape));
+    return Status::invalid_argument("'{}' {} does not fit '{}' {}; expected [rows, width] and [classes, width]", input.name,
+                                    graph::shape_to_string(input.shape), weight.name, graph::shape_to_string(weight.shape));
   }
-  if (context.attribute<int32_t>("num_neg_samples") < 1) return Status::invalid_argument("num_neg_samples is {}, expected at least 1", context.attribute<int32_t>("num_neg_samples"));
+  if (context.attribute<int32_t>("num_neg_samples") < 1)
+    return Status::invalid_argument("num_neg_samples is {}, expected at least 1", context.attribute<int32_t>("num_neg_samples"));
   const int64_t each = context.attribute<int32_t>("num_neg_samples") + (label.shape.size() == 2 ? label.shape[1] : 1);
   context.set_output("Cost", {input.shape[0], 1}, input.dtype);
   context.set_output("SampleLogits", {input.shape[0], each}, input.dtype);
@@ -203,14 +210,15 @@ void run_sample_logits(const OpContext& op) {
     sampled = sampled - at::cat({none, hits}, 1).to(sampled.scalar_type()) * kLargest;
   }
   op.set_output("SampledLogits", std::move(sampled));
-  op.set_output("SampledLabels", at::arange(true_count, at::kLong).unsqueeze(0).expand({labels.size(0), true_count}).contiguous());
+  op.set_output("SampledLabels",
+                at::arange(true_count, at::kLong).unsqueeze(0).expand({labels.size(0), true_count}).contiguous());
 }
 
 Status infer_sample_logits(graph::ShapeContext& context) {
   const auto &logits = context.input("Logits"), &labels = context.input("Labels");
   if (logits.shape.size() != 2 || labels.shape.size() != 2) {
-    return Status::invalid_argument("'{}' {} and '{}' {} must have 2 dimensions", logits.name, graph::shape_to_string(logits.shape), labels.name,
-                                    graph::shape_to_string(labels.shape));
+    return Status::invalid_argument("'{}' {} and '{}' {} must have 2 dimensions", logits.name,
+                                    graph::shape_to_string(logits.shape), labels.name, graph::shape_to_string(labels.shape));
   }
   const int64_t each = context.attribute<int32_t>("num_samples") + labels.shape[1];
   context.set_output("Samples", {logits.shape[0], each}, graph::DType::int64);

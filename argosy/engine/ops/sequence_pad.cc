@@ -22,25 +22,28 @@ std::vector<int64_t> shape_after(const at::Tensor& x, int64_t from, std::vector<
   return front;
 }
 
-ARGOSY_OP("sequence_pad", [](const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
-  const Offsets& offsets = checked_offsets(op, "X");
-  const auto count = static_cast<int64_t>(offsets.size()) - 1;
-  int64_t longest = 0;
-  std::vector<int64_t> lengths;
-  for (size_t i = 1; i < offsets.size(); ++i) longest = std::max(longest, lengths.emplace_back(offsets[i] - offsets[i - 1]));
-  const int64_t asked = op.attr<int32_t>("padded_length"), padded = asked < 0 ? longest : asked;
-  if (padded < longest) op.fail("a sequence of '{}' has {} rows, more than padded_length {}", op.input_name("X"), longest, padded);
-  std::vector<int64_t> rows;
-  rows.reserve(static_cast<size_t>(count * padded));
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t begin = offsets[static_cast<size_t>(i)], length = lengths[static_cast<size_t>(i)];
-    for (int64_t k = 0; k < padded; ++k) rows.push_back(k < length ? begin + k : kNoRow);
-  }
-  const at::Tensor filling = op.tensor("PadValue").expand(x.sizes().slice(1)).to(x.scalar_type());
-  op.set_output("Out", take_rows_or(x, rows, filling).reshape(shape_after(x, 1, {count, padded})));
-  op.set_output("Length", at::tensor(lengths, at::kLong));
-})
+ARGOSY_OP("sequence_pad",
+          [](const OpContext& op) {
+            const at::Tensor& x = op.tensor("X");
+            const Offsets& offsets = checked_offsets(op, "X");
+            const auto count = static_cast<int64_t>(offsets.size()) - 1;
+            int64_t longest = 0;
+            std::vector<int64_t> lengths;
+            for (size_t i = 1; i < offsets.size(); ++i)
+              longest = std::max(longest, lengths.emplace_back(offsets[i] - offsets[i - 1]));
+            const int64_t asked = op.attr<int32_t>("padded_length"), padded = asked < 0 ? longest : asked;
+            if (padded < longest)
+              op.fail("a sequence of '{}' has {} rows, more than padded_length {}", op.input_name("X"), longest, padded);
+            std::vector<int64_t> rows;
+            rows.reserve(static_cast<size_t>(count * padded));
+            for (int64_t i = 0; i < count; ++i) {
+              const int64_t begin = offsets[static_cast<size_t>(i)], length = lengths[static_cast<size_t>(i)];
+              for (int64_t k = 0; k < padded; ++k) rows.push_back(k < length ? begin + k : kNoRow);
+            }
+            const at::Tensor filling = op.tensor("PadValue").expand(x.sizes().slice(1)).to(x.scalar_type());
+            op.set_output("Out", take_rows_or(x, rows, filling).reshape(shape_after(x, 1, {count, padded})));
+            op.set_output("Length", at::tensor(lengths, at::kLong));
+          })
     .doc("Sequences side by side, filled up to one length.")
     .input("X", "sequences")
     .input("PadValue", "one number, or a row")
@@ -49,7 +52,9 @@ ARGOSY_OP("sequence_pad", [](const OpContext& op) {
     .attr("padded_length", -1, "the length; -1: that of the longest")
     .infer_shape([](ShapeContext& context) {
       const auto& x = context.input("X");
-      if (x.shape.size() < 2) return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name, graph::shape_to_string(x.shape));
+      if (x.shape.size() < 2)
+        return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name,
+                                        graph::shape_to_string(x.shape));
       if (x.lod_level < 1) return Status::invalid_argument("'{}' is no sequence: declare it with lod_level=1", x.name);
       const int32_t length = context.attribute<int32_t>("padded_length");
       std::vector<int64_t> shape = {-1, length < 0 ? 1 : length};  // 1 where it is not known, as in Paddle
@@ -59,27 +64,32 @@ ARGOSY_OP("sequence_pad", [](const OpContext& op) {
       return Status();
     });
 
-ARGOSY_OP("sequence_unpad", [](const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
-  const at::Tensor lengths = op.tensor("Length").to(at::kLong).flatten().contiguous();
-  if (x.dim() < 2 || lengths.numel() != x.size(0)) op.fail("{} lengths for {} sequences", lengths.numel(), x.size(0));
-  std::vector<int64_t> rows;
-  Offsets offsets = {0};
-  for (int64_t i = 0; i < x.size(0); ++i) {
-    const int64_t length = lengths.const_data_ptr<int64_t>()[i];
-    if (length < 0 || length > x.size(1)) op.fail("'{}': length {} of sequence {} is outside 0 to {}", op.input_name("Length"), length, i, x.size(1));
-    for (int64_t k = 0; k < length; ++k) rows.push_back(i * x.size(1) + k);
-    offsets.push_back(static_cast<int64_t>(rows.size()));
-  }
-  op.set_output("Out", take_rows(x.reshape(shape_after(x, 2, {x.size(0) * x.size(1)})), rows), one_level(std::move(offsets)));
-})
+ARGOSY_OP("sequence_unpad",
+          [](const OpContext& op) {
+            const at::Tensor& x = op.tensor("X");
+            const at::Tensor lengths = op.tensor("Length").to(at::kLong).flatten().contiguous();
+            if (x.dim() < 2 || lengths.numel() != x.size(0)) op.fail("{} lengths for {} sequences", lengths.numel(), x.size(0));
+            std::vector<int64_t> rows;
+            Offsets offsets = {0};
+            for (int64_t i = 0; i < x.size(0); ++i) {
+              const int64_t length = lengths.const_data_ptr<int64_t>()[i];
+              if (length < 0 || length > x.size(1))
+                op.fail("'{}': length {} of sequence {} is outside 0 to {}", op.input_name("Length"), length, i, x.size(1));
+              for (int64_t k = 0; k < length; ++k) rows.push_back(i * x.size(1) + k);
+              offsets.push_back(static_cast<int64_t>(rows.size()));
+            }
+            op.set_output("Out", take_rows(x.reshape(shape_after(x, 2, {x.size(0) * x.size(1)})), rows),
+                          one_level(std::move(offsets)));
+          })
     .doc("Sequences from rows that were filled up.")
     .input("X", "[sequences, length, ...]")
     .input("Length", "how much of each counts")
     .output("Out", "sequences")
     .infer_shape([](ShapeContext& context) {
       const auto& x = context.input("X");
-      if (x.shape.size() < 2) return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name, graph::shape_to_string(x.shape));
+      if (x.shape.size() < 2)
+        return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name,
+                                        graph::shape_to_string(x.shape));
       std::vector<int64_t> shape = {-1};
       shape.insert(shape.end(), x.shape.begin() + 2, x.shape.end());
       if (shape.size() == 1) shape.push_back(1);
@@ -87,12 +97,14 @@ ARGOSY_OP("sequence_unpad", [](const OpContext& op) {
       return Status();
     });
 
-ARGOSY_OP("sequence_mask", [](const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
-  int64_t length = op.has_input("MaxLenTensor") ? op.tensor("MaxLenTensor").item<int64_t>() : op.attr<int32_t>("maxlen");
-  if (length < 0) length = x.numel() == 0 ? 0 : x.max().item<int64_t>();
-  op.set_output("Y", (at::arange(length, at::kLong) < x.unsqueeze(-1)).to(scalar_type(op.dtype_attr("out_dtype"))));
-})
+ARGOSY_OP("sequence_mask",
+          [](const OpContext& op) {
+            const at::Tensor& x = op.tensor("X");
+            int64_t length =
+                op.has_input("MaxLenTensor") ? op.tensor("MaxLenTensor").item<int64_t>() : op.attr<int32_t>("maxlen");
+            if (length < 0) length = x.numel() == 0 ? 0 : x.max().item<int64_t>();
+            op.set_output("Y", (at::arange(length, at::kLong) < x.unsqueeze(-1)).to(scalar_type(op.dtype_attr("out_dtype"))));
+          })
     .doc("For each length n: n ones, then zeros.")
     .input("X", "lengths, any shape")
     .optional_input("MaxLenTensor", "instead of maxlen")
@@ -146,12 +158,15 @@ struct SoftmaxWithin : torch::autograd::Function<SoftmaxWithin> {
   }
 };
 
-ARGOSY_OP("sequence_softmax", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  checked_offsets(op, "X");
-  if (x.tensor.numel() != x.tensor.size(0)) op.fail("'{}' has shape {}, expected one value a row", op.input_name("X"), graph::shape_to_string(x.tensor.sizes().vec()));
-  op.set_output("Out", SoftmaxWithin::apply(x.tensor.contiguous(), x.lod), x.lod);
-})
+ARGOSY_OP("sequence_softmax",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            checked_offsets(op, "X");
+            if (x.tensor.numel() != x.tensor.size(0))
+              op.fail("'{}' has shape {}, expected one value a row", op.input_name("X"),
+                      graph::shape_to_string(x.tensor.sizes().vec()));
+            op.set_output("Out", SoftmaxWithin::apply(x.tensor.contiguous(), x.lod), x.lod);
+          })
     .doc("softmax over the values of each sequence.")
     .input("X", "sequences of rows with one value")
     .output("Out", "like X")
@@ -163,20 +178,24 @@ std::vector<int64_t> windows(const Offsets& offsets, int64_t start, int64_t leng
   rows.reserve(static_cast<size_t>(offsets.back() * length));
   for (size_t i = 0; i + 1 < offsets.size(); ++i) {
     for (int64_t row = offsets[i]; row < offsets[i + 1]; ++row) {
-      for (int64_t k = row + start; k < row + start + length; ++k) rows.push_back(k >= offsets[i] && k < offsets[i + 1] ? k : kNoRow);
+      for (int64_t k = row + start; k < row + start + length; ++k)
+        rows.push_back(k >= offsets[i] && k < offsets[i + 1] ? k : kNoRow);
     }
   }
   return rows;
 }
 
-ARGOSY_OP("sequence_conv", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  if (op.attr<int32_t>("contextStride") != 1 || op.attr<bool>("paddingTrainable")) op.fail("only contextStride 1 without trained padding is supported");
-  const int64_t length = op.attr<int32_t>("contextLength");
-  const std::vector<int64_t> rows = windows(checked_offsets(op, "X"), op.attr<int32_t>("contextStart"), length);
-  const at::Tensor seen = take_rows_or(x.tensor, rows, at::zeros({x.tensor.size(1)}, x.tensor.options().requires_grad(false)));
-  op.set_output("Out", at::mm(seen.reshape({x.tensor.size(0), length * x.tensor.size(1)}), op.tensor("Filter")), x.lod);
-})
+ARGOSY_OP("sequence_conv",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            if (op.attr<int32_t>("contextStride") != 1 || op.attr<bool>("paddingTrainable"))
+              op.fail("only contextStride 1 without trained padding is supported");
+            const int64_t length = op.attr<int32_t>("contextLength");
+            const std::vector<int64_t> rows = windows(checked_offsets(op, "X"), op.attr<int32_t>("contextStart"), length);
+            const at::Tensor seen =
+                take_rows_or(x.tensor, rows, at::zeros({x.tensor.size(1)}, x.tensor.options().requires_grad(false)));
+            op.set_output("Out", at::mm(seen.reshape({x.tensor.size(0), length * x.tensor.size(1)}), op.tensor("Filter")), x.lod);
+          })
     .doc("Each row with its neighbours in the sequence, zeros beyond its ends, times a matrix.")
     .input("X", "sequences, [rows, width]")
     .input("Filter", "[contextLength * width, filters]")
@@ -188,21 +207,24 @@ ARGOSY_OP("sequence_conv", [](const OpContext& op) {
     .attr("paddingTrainable", false, "not supported")
     .infer_shape([](ShapeContext& context) {
       const auto &x = context.input("X"), &filter = context.input("Filter");
-      if (x.shape.size() != 2 || filter.shape.size() != 2 || filter.shape[0] != context.attribute<int32_t>("contextLength") * x.shape[1]) {
-        return Status::invalid_argument("'{}' {} and '{}' {} do not fit for {} rows", x.name, graph::shape_to_string(x.shape), filter.name,
-                                        graph::shape_to_string(filter.shape), context.attribute<int32_t>("contextLength"));
+      if (x.shape.size() != 2 || filter.shape.size() != 2 ||
+          filter.shape[0] != context.attribute<int32_t>("contextLength") * x.shape[1]) {
+        return Status::invalid_argument("'{}' {} and '{}' {} do not fit for {} rows", x.name, graph::shape_to_string(x.shape),
+                                        filter.name, graph::shape_to_string(filter.shape),
+                                        context.attribute<int32_t>("contextLength"));
       }
       context.set_output("Out", {x.shape[0], filter.shape[1]}, x.dtype, x.lod_level);
       return Status();
     });
 
-ARGOSY_OP("sequence_enumerate", [](const OpContext& op) {
-  const Value& x = op.input("X");
-  const int64_t length = op.attr<int32_t>("win_size");
-  const std::vector<int64_t> rows = windows(checked_offsets(op, "X"), 0, length);
-  const at::Tensor filling = at::full({}, op.attr<int32_t>("pad_value"), x.tensor.options());
-  op.set_output("Out", take_rows_or(x.tensor.flatten(), rows, filling).reshape({x.tensor.size(0), length}), x.lod);
-})
+ARGOSY_OP("sequence_enumerate",
+          [](const OpContext& op) {
+            const Value& x = op.input("X");
+            const int64_t length = op.attr<int32_t>("win_size");
+            const std::vector<int64_t> rows = windows(checked_offsets(op, "X"), 0, length);
+            const at::Tensor filling = at::full({}, op.attr<int32_t>("pad_value"), x.tensor.options());
+            op.set_output("Out", take_rows_or(x.tensor.flatten(), rows, filling).reshape({x.tensor.size(0), length}), x.lod);
+          })
     .doc("For each id the ids that follow it, so many that there are win_size.")
     .input("X", "sequences of ids, [rows, 1]")
     .output("Out", "sequences, [rows, win_size]")
@@ -211,7 +233,8 @@ ARGOSY_OP("sequence_enumerate", [](const OpContext& op) {
     .infer_shape([](ShapeContext& context) {
       const auto& x = context.input("X");
       if (x.shape.size() != 2 || x.shape[1] != 1 || context.attribute<int32_t>("win_size") < 1) {
-        return Status::invalid_argument("'{}' has shape {}, expected [rows, 1], and win_size at least 1", x.name, graph::shape_to_string(x.shape));
+        return Status::invalid_argument("'{}' has shape {}, expected [rows, 1], and win_size at least 1", x.name,
+                                        graph::shape_to_string(x.shape));
       }
       context.set_output("Out", {x.shape[0], context.attribute<int32_t>("win_size")}, x.dtype, x.lod_level);
       return Status();

@@ -16,8 +16,9 @@ using torch::autograd::variable_list;
 
 enum class Pooling : int64_t { sum, average, sqrt, max, first, last };
 
-const std::map<std::string, Pooling, std::less<>> kPoolings = {{"SUM", Pooling::sum}, {"AVERAGE", Pooling::average}, {"SQRT", Pooling::sqrt},
-                                                               {"MAX", Pooling::max}, {"FIRST", Pooling::first},     {"LAST", Pooling::last}};
+const std::map<std::string, Pooling, std::less<>> kPoolings = {{"SUM", Pooling::sum},     {"AVERAGE", Pooling::average},
+                                                               {"SQRT", Pooling::sqrt},   {"MAX", Pooling::max},
+                                                               {"FIRST", Pooling::first}, {"LAST", Pooling::last}};
 
 double scale_of(Pooling pooling, int64_t length) {
   if (pooling == Pooling::average) return 1.0 / static_cast<double>(length);
@@ -51,7 +52,8 @@ void pool_sum(const T* in, int64_t width, std::pair<int64_t, int64_t> rows, T sc
 }
 
 // `index` receives the row of each maximum, -1 where the sequence is empty; it is defined for Pooling::max only.
-at::Tensor pool_rows(const at::Tensor& x, const std::vector<int64_t>& offsets, Pooling pooling, double pad, const at::Tensor& index) {
+at::Tensor pool_rows(const at::Tensor& x, const std::vector<int64_t>& offsets, Pooling pooling, double pad,
+                     const at::Tensor& index) {
   const auto count = static_cast<int64_t>(offsets.size()) - 1;
   std::vector<int64_t> shape(x.sizes().begin(), x.sizes().end());
   shape[0] = count;
@@ -116,8 +118,10 @@ struct PoolRows : torch::autograd::Function<PoolRows> {
     const int64_t count = grad.size(0), width = grad.numel() / std::max<int64_t>(count, 1);
     AT_DISPATCH_FLOATING_TYPES(grad.scalar_type(), "sequence_pool", [&] {
       auto* target = out.mutable_data_ptr<scalar_t>();
-      if (pooling == Pooling::max) scatter_maxima(grad.const_data_ptr<scalar_t>(), index.const_data_ptr<int32_t>(), count, width, target);
-      else spread(grad.const_data_ptr<scalar_t>(), offsets, pooling, width, target);
+      if (pooling == Pooling::max)
+        scatter_maxima(grad.const_data_ptr<scalar_t>(), index.const_data_ptr<int32_t>(), count, width, target);
+      else
+        spread(grad.const_data_ptr<scalar_t>(), offsets, pooling, width, target);
     });
     return {out, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
@@ -132,13 +136,15 @@ void run(const OpContext& op) {
   if (kind == kPoolings.end()) op.fail("pooltype '{}' is not known", op.attr<std::string>("pooltype"));
   const Value& x = op.input("X");
   const auto& offsets = op.offsets("X");
-  if (offsets.back() != x.tensor.size(0)) op.fail("the sequences of '{}' end at row {}, but it has {} rows", op.input_name("X"), offsets.back(), x.tensor.size(0));
+  if (offsets.back() != x.tensor.size(0))
+    op.fail("the sequences of '{}' end at row {}, but it has {} rows", op.input_name("X"), offsets.back(), x.tensor.size(0));
   const at::Tensor rows = x.tensor.contiguous();
   std::vector<int64_t> shape(rows.sizes().begin(), rows.sizes().end());
   shape[0] = static_cast<int64_t>(offsets.size()) - 1;
   const at::Tensor index = kind->second == Pooling::max ? at::empty(shape, at::kInt) : at::Tensor();
   const double pad = op.attr<float>("pad_value");
-  at::Tensor out = op.training() ? PoolRows::apply(rows, x.lod, kind->second, pad, std::optional<at::Tensor>(index)) : pool_rows(rows, offsets, kind->second, pad, index);
+  at::Tensor out = op.training() ? PoolRows::apply(rows, x.lod, kind->second, pad, std::optional<at::Tensor>(index))
+                                 : pool_rows(rows, offsets, kind->second, pad, index);
   op.set_output("Out", std::move(out), without_last_level(*x.lod));
   if (index.defined()) op.set_output("MaxIndex", index);
 }

@@ -27,8 +27,8 @@ TEST_P(SequencePool, PoolsEachSequence) {
   const Feed feed = {{"x", {.tensor = rows, .lod = lod({offsets})}}};
   const at::Tensor pooled = run(feed, out);
   for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-    const at::Tensor expected =
-        offsets[i] == offsets[i + 1] ? at::full({3}, 2.5, at::kDouble) : pool_one(rows.slice(0, offsets[i], offsets[i + 1]), GetParam());
+    const at::Tensor expected = offsets[i] == offsets[i + 1] ? at::full({3}, 2.5, at::kDouble)
+                                                             : pool_one(rows.slice(0, offsets[i], offsets[i + 1]), GetParam());
     EXPECT_TRUE(at::allclose(pooled[static_cast<int64_t>(i)], expected)) << GetParam() << " of sequence " << i;
   }
   check_gradients(out, feed, {x});
@@ -40,7 +40,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SequencePool, testing::Values("sum", "average", 
 TEST_F(LayerTest, SequencePoolKeepsTheOuterLevel) {
   const Variable out = layers::sequence_pool(data("x", {-1, 1}, DType::float64, 2), "sum");
   EXPECT_EQ(out.lod_level(), 1);
-  const Value pooled = run({{"x", {.tensor = at::ones({5, 1}, at::kDouble), .lod = lod({{0, 1, 3}, {0, 2, 3, 5}})}}}, std::vector<Variable>{out})[0];
+  const Value pooled = run({{"x", {.tensor = at::ones({5, 1}, at::kDouble), .lod = lod({{0, 1, 3}, {0, 2, 3, 5}})}}},
+                           std::vector<Variable>{out})[0];
   EXPECT_TRUE(at::equal(pooled.tensor, at::tensor({2.0, 1.0, 2.0}, at::kDouble).unsqueeze(1)));
   ASSERT_NE(pooled.lod, nullptr);
   EXPECT_EQ(*pooled.lod, (Lod{{0, 1, 3}}));

@@ -24,7 +24,8 @@ LodPtr one_level(std::vector<int64_t> offsets) { return std::make_shared<const L
 const std::vector<int64_t>& checked_offsets(const OpContext& op, std::string_view slot, size_t index) {
   const auto& offsets = op.offsets(slot, index);
   const int64_t rows = op.tensor(slot, index).size(0);
-  if (offsets.back() != rows) op.fail("the sequences of '{}' end at row {}, but it has {} rows", op.input_name(slot, index), offsets.back(), rows);
+  if (offsets.back() != rows)
+    op.fail("the sequences of '{}' end at row {}, but it has {} rows", op.input_name(slot, index), offsets.back(), rows);
   return offsets;
 }
 

@@ -1,6 +1,7 @@
+#include "argosy/graph/layers/sequence.h"
+
 #include "argosy/engine/ops/layer_test.h"
 #include "argosy/graph/layers/fill.h"
-#include "argosy/graph/layers/sequence.h"
 
 namespace argosy::engine {
 namespace {
@@ -44,7 +45,8 @@ TEST_F(Sequence, ExpandRepeatsSequencesByAnyLevel) {
   feed_["y"] = {.tensor = at::zeros({4, 1}, at::kDouble), .lod = lod({{0, 2, 3}, {0, 1, 3, 4}})};
   const at::Tensor a = part(x, 0), b = part(x, 1);
   check(layers::sequence_expand(x, y, 0), {x}, at::cat({a, a, b}), {{0, 2, 4, 5}});
-  EXPECT_NE(error_of(feed_, layers::sequence_expand(x, y, 1)).find("2 rows or sequences, but 'y' says how often to repeat 3"), std::string::npos);
+  EXPECT_NE(error_of(feed_, layers::sequence_expand(x, y, 1)).find("2 rows or sequences, but 'y' says how often to repeat 3"),
+            std::string::npos);
 }
 
 TEST_F(Sequence, ExpandAsTakesTheOthersLengths) {
@@ -60,7 +62,8 @@ TEST_F(Sequence, ConcatJoinsSequenceBySequence) {
 
 TEST_F(Sequence, SoftmaxStaysWithinASequence) {
   const Variable x = sequences("x", {3, 0, 2, 1}, 1);
-  check(layers::sequence_softmax(x), {x}, at::cat({at::softmax(part(x, 0), 0), at::softmax(part(x, 2), 0), at::softmax(part(x, 3), 0)}), {{0, 3, 3, 5, 6}});
+  check(layers::sequence_softmax(x), {x},
+        at::cat({at::softmax(part(x, 0), 0), at::softmax(part(x, 2), 0), at::softmax(part(x, 3), 0)}), {{0, 3, 3, 5, 6}});
 }
 
 TEST_F(Sequence, ReshapeMovesTheBoundaries) {
@@ -75,7 +78,8 @@ TEST_F(Sequence, ReverseTurnsEach) {
 }
 
 TEST_F(Sequence, SliceTakesAPartOfEach) {
-  const Variable x = sequences("x", {3, 2}, 2), offset = data("offset", {-1, 1}, DType::int64), length = data("length", {-1, 1}, DType::int64);
+  const Variable x = sequences("x", {3, 2}, 2), offset = data("offset", {-1, 1}, DType::int64),
+                 length = data("length", {-1, 1}, DType::int64);
   feed_["offset"] = {.tensor = at::tensor({1, 0}, at::kLong).unsqueeze(1)};
   feed_["length"] = {.tensor = at::tensor({2, 1}, at::kLong).unsqueeze(1)};
   const Variable out = layers::sequence_slice(x, offset, length);
@@ -97,7 +101,8 @@ TEST_F(Sequence, PadAndUnpadAreInverse) {
   EXPECT_EQ(*got[2].lod, *feed_.at("x").lod);
   check_gradients(padded.out, feed_, {x});
   EXPECT_EQ(run(feed_, layers::sequence_pad(x, filling).out).size(1), 3) << "without maxlen as long as the longest";
-  EXPECT_NE(error_of(feed_, layers::sequence_pad(x, filling, 2).out).find("has 3 rows, more than padded_length 2"), std::string::npos);
+  EXPECT_NE(error_of(feed_, layers::sequence_pad(x, filling, 2).out).find("has 3 rows, more than padded_length 2"),
+            std::string::npos);
 }
 
 TEST_F(Sequence, MaskHasAsManyOnesAsALength) {
@@ -118,7 +123,8 @@ TEST_F(Sequence, LodResetCutsTheRowsAnew) {
   const Variable nested = layers::lod_append(y, {0, 1, 2, 4});
   EXPECT_EQ(nested.lod_level(), 2);
   EXPECT_EQ(*run(feed_, std::vector<Variable>{nested})[0].lod, (Lod{{0, 1, 4}, {0, 1, 2, 4}}));
-  EXPECT_NE(error_of(feed_, layers::lod_reset(x, {0, 5})).find("must begin with 0, grow, and end with the 4 rows"), std::string::npos);
+  EXPECT_NE(error_of(feed_, layers::lod_reset(x, {0, 5})).find("must begin with 0, grow, and end with the 4 rows"),
+            std::string::npos);
 }
 
 TEST_F(Sequence, ConvSeesTheNeighboursInTheSequence) {
@@ -126,13 +132,15 @@ TEST_F(Sequence, ConvSeesTheNeighboursInTheSequence) {
   const Variable out = layers::sequence_conv(x, 2, {.filter_size = 3, .bias = graph::ParamAttr::none(), .param = "filter"});
   start();
   const at::Tensor zero = at::zeros({2}, at::kDouble), v = value(x);
-  const at::Tensor seen = at::stack({at::cat({zero, v[0], v[1]}), at::cat({v[0], v[1], v[2]}), at::cat({v[1], v[2], zero}), at::cat({zero, v[3], zero})});
+  const at::Tensor seen = at::stack(
+      {at::cat({zero, v[0], v[1]}), at::cat({v[0], v[1], v[2]}), at::cat({v[1], v[2], zero}), at::cat({zero, v[3], zero})});
   check(out, {x, Variable(main_, main_->global_block(), *main_->parameters()[0])}, at::mm(seen, stored("filter")), {{0, 3, 4}});
 }
 
 TEST_F(Sequence, EnumerateListsWhatFollows) {
   const Variable out = layers::sequence_enumerate(data("ids", {-1, 1}, DType::int64, 1), 2, -5);
-  const at::Tensor got = run({{"ids", {.tensor = at::tensor({1, 2, 3, 4}, at::kLong).unsqueeze(1), .lod = lod({{0, 3, 4}})}}}, out);
+  const at::Tensor got =
+      run({{"ids", {.tensor = at::tensor({1, 2, 3, 4}, at::kLong).unsqueeze(1), .lod = lod({{0, 3, 4}})}}}, out);
   EXPECT_TRUE(at::equal(got, at::tensor({1, 2, 2, 3, 3, -5, 4, -5}, at::kLong).reshape({4, 2})));
 }
 

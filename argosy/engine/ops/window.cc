@@ -39,8 +39,10 @@ Result<Window> make_window(const WindowRule& rule, int64_t height, int64_t width
       return Status::invalid_argument("stride {} and dilation {} must be at least 1", window.stride[i], window.dilation[i]);
     }
   }
-  if (rule.padding_algorithm == "SAME") make_same(window, {height, width});
-  else if (rule.padding_algorithm == "VALID") window.edges = {0, 0, 0, 0};
+  if (rule.padding_algorithm == "SAME")
+    make_same(window, {height, width});
+  else if (rule.padding_algorithm == "VALID")
+    window.edges = {0, 0, 0, 0};
   else if (rule.padding_algorithm != "EXPLICIT") {
     return Status::invalid_argument("padding '{}' is not known; expected numbers, SAME or VALID", rule.padding_algorithm);
   }
@@ -59,9 +61,11 @@ at::Tensor channels_as_before(const at::Tensor& x, bool last) { return last ? x.
 Result<std::array<int64_t, 4>> image_shape(const graph::VarDesc& variable, bool last) {
   const auto& shape = variable.shape;
   if (shape.size() != 4) {
-    return Status::invalid_argument("'{}' has shape {}, expected an image batch of 4 dimensions", variable.name, graph::shape_to_string(shape));
+    return Status::invalid_argument("'{}' has shape {}, expected an image batch of 4 dimensions", variable.name,
+                                    graph::shape_to_string(shape));
   }
-  return last ? std::array<int64_t, 4>{shape[0], shape[3], shape[1], shape[2]} : std::array<int64_t, 4>{shape[0], shape[1], shape[2], shape[3]};
+  return last ? std::array<int64_t, 4>{shape[0], shape[3], shape[1], shape[2]}
+              : std::array<int64_t, 4>{shape[0], shape[1], shape[2], shape[3]};
 }
 
 std::vector<int64_t> image_shape_in_layout(const std::array<int64_t, 4>& shape, bool last) {

@@ -33,7 +33,8 @@ Variable cross_entropy(const Variable& input, const Variable& label, const Cross
   return out;
 }
 
-SoftmaxWithCrossEntropy softmax_with_cross_entropy(const Variable& logits, const Variable& label, const SoftmaxWithCrossEntropyOptions& options) {
+SoftmaxWithCrossEntropy softmax_with_cross_entropy(const Variable& logits, const Variable& label,
+                                                   const SoftmaxWithCrossEntropyOptions& options) {
   LayerHelper helper("softmax_with_cross_entropy", "");
   const Variable softmax = helper.create_tmp(logits.dtype());
   const Variable loss = helper.create_tmp(logits.dtype());
@@ -122,7 +123,8 @@ Variable rank_loss(const Variable& label, const Variable& left, const Variable& 
   return out;
 }
 
-Variable margin_rank_loss(const Variable& label, const Variable& left, const Variable& right, float margin, const std::string& name) {
+Variable margin_rank_loss(const Variable& label, const Variable& left, const Variable& right, float margin,
+                          const std::string& name) {
   LayerHelper helper("margin_rank_loss", name);
   const Variable out = helper.create_tmp(left.dtype());
   const Variable activated = helper.create_tmp(left.dtype());
@@ -136,7 +138,8 @@ Variable margin_rank_loss(const Variable& label, const Variable& left, const Var
 Variable bpr_loss(const Variable& input, const Variable& label, const std::string& name) {
   LayerHelper helper("bpr_loss", name);
   const Variable out = helper.create_tmp(input.dtype());
-  helper.append_op({.type = "bpr_loss", .inputs = {{"X", {input.name()}}, {"Label", {label.name()}}}, .outputs = {{"Y", {out.name()}}}});
+  helper.append_op(
+      {.type = "bpr_loss", .inputs = {{"X", {input.name()}}, {"Label", {label.name()}}}, .outputs = {{"Y", {out.name()}}}});
   return out;
 }
 

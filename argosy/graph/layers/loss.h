@@ -34,7 +34,8 @@ struct SigmoidCrossEntropyOptions {
   bool normalize = false;  // divide by the number of values that count
 };
 // Each value a decision of its own: the cross entropy of sigmoid(x) with the label.
-Variable sigmoid_cross_entropy_with_logits(const Variable& x, const Variable& label, const SigmoidCrossEntropyOptions& options = {});
+Variable sigmoid_cross_entropy_with_logits(const Variable& x, const Variable& label,
+                                           const SigmoidCrossEntropyOptions& options = {});
 
 Variable square_error_cost(const Variable& input, const Variable& label);  // (input - label)^2
 Variable mse_loss(const Variable& input, const Variable& label);           // its mean
@@ -48,10 +49,12 @@ struct SmoothL1Options {
 Variable smooth_l1(const Variable& x, const Variable& y, const SmoothL1Options& options = {});  // [rows, 1]
 
 // x: log-probabilities. reduction: none, mean, sum or batchmean.
-Variable kldiv_loss(const Variable& x, const Variable& target, const std::string& reduction = "mean", const std::string& name = "");
+Variable kldiv_loss(const Variable& x, const Variable& target, const std::string& reduction = "mean",
+                    const std::string& name = "");
 
 Variable rank_loss(const Variable& label, const Variable& left, const Variable& right, const std::string& name = "");
-Variable margin_rank_loss(const Variable& label, const Variable& left, const Variable& right, float margin = 0.1f, const std::string& name = "");
+Variable margin_rank_loss(const Variable& label, const Variable& left, const Variable& right, float margin = 0.1f,
+                          const std::string& name = "");
 Variable bpr_loss(const Variable& input, const Variable& label, const std::string& name = "");
 
 struct LabelSmoothOptions {
@@ -84,6 +87,7 @@ struct SampledSoftmaxOptions {
   int32_t seed = 0;
 };
 // softmax_with_cross_entropy over the label's class and some drawn at random, once for the batch.
-Variable sampled_softmax_with_cross_entropy(const Variable& logits, const Variable& label, int32_t num_samples, const SampledSoftmaxOptions& options = {});
+Variable sampled_softmax_with_cross_entropy(const Variable& logits, const Variable& label, int32_t num_samples,
+                                            const SampledSoftmaxOptions& options = {});
 
 }  // namespace argosy::layers

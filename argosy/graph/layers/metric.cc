@@ -10,12 +10,16 @@ using graph::LayerHelper;
 
 namespace {
 
-void append_auc(LayerHelper& helper, const Variable& input, const Variable& label, const Variable& positives, const Variable& negatives,
-                const Variable& out, const AucOptions& options, int32_t slide_steps) {
-  helper.append_op({.type = "auc",
-                    .inputs = {{"Predict", {input.name()}}, {"Label", {label.name()}}, {"StatPos", {positives.name()}}, {"StatNeg", {negatives.name()}}},
-                    .outputs = {{"AUC", {out.name()}}, {"StatPosOut", {positives.name()}}, {"StatNegOut", {negatives.name()}}},
-                    .attributes = {{"curve", options.curve}, {"num_thresholds", options.num_thresholds}, {"slide_steps", slide_steps}}});
+void append_auc(LayerHelper& helper, const Variable& input, const Variable& label, const Variable& positives,
+                const Variable& negatives, const Variable& out, const AucOptions& options, int32_t slide_steps) {
+  helper.append_op(
+      {.type = "auc",
+       .inputs = {{"Predict", {input.name()}},
+                  {"Label", {label.name()}},
+                  {"StatPos", {positives.name()}},
+                  {"StatNeg", {negatives.name()}}},
+       .outputs = {{"AUC", {out.name()}}, {"StatPosOut", {positives.name()}}, {"StatNegOut", {negatives.name()}}},
+       .attributes = {{"curve", options.curve}, {"num_thresholds", options.num_thresholds}, {"slide_steps", slide_steps}}});
 }
 
 }  // namespace
@@ -34,8 +38,8 @@ Variable accuracy(const Variable& input, const Variable& label, const AccuracyOp
 
 Auc auc(const Variable& input, const Variable& label, const AucOptions& options) {
   if (options.num_thresholds < 1 || options.slide_steps < 0) {
-    throw Error(Status::invalid_argument("auc: num_thresholds is {} and slide_steps {}; expected at least 1 and 0", options.num_thresholds,
-                                         options.slide_steps));
+    throw Error(Status::invalid_argument("auc: num_thresholds is {} and slide_steps {}; expected at least 1 and 0",
+                                         options.num_thresholds, options.slide_steps));
   }
   LayerHelper helper("auc", "");
   const Variable value = helper.create_tmp(DType::float64);
@@ -44,7 +48,8 @@ Auc auc(const Variable& input, const Variable& label, const AucOptions& options)
   const int64_t window = (1 + options.slide_steps) * buckets + 1;
   std::vector<Variable> states;
   for (const std::vector<int64_t>& shape : {std::vector<int64_t>{window}, {window}, {1, buckets}, {1, buckets}}) {
-    states.push_back(helper.create_state(graph::unique_name("_generated_var"), shape, DType::int64, graph::constant_initializer(0)));
+    states.push_back(
+        helper.create_state(graph::unique_name("_generated_var"), shape, DType::int64, graph::constant_initializer(0)));
     states.back().desc().stop_gradient = false;  // as Paddle has it; nothing is differentiated here
   }
   append_auc(helper, input, label, states[0], states[1], batch_value, options, options.slide_steps);

@@ -13,8 +13,9 @@ int64_t flattened_width(const Variable& input, int32_t from) {
   int64_t width = 1;
   for (size_t i = static_cast<size_t>(from); i < input.shape().size(); ++i) {
     if (input.shape()[i] < 0) {
-      throw Error(Status::invalid_argument("fc: '{}' has shape {}; dimension {} must be known, the weights have one row for each of its values",
-                                           input.name(), shape_to_string(input.shape()), i));
+      throw Error(Status::invalid_argument(
+          "fc: '{}' has shape {}; dimension {} must be known, the weights have one row for each of its values", input.name(),
+          shape_to_string(input.shape()), i));
     }
     width *= input.shape()[i];
   }
@@ -25,8 +26,8 @@ Variable multiply(LayerHelper& helper, const Variable& input, int64_t size, int3
   const auto rank = static_cast<int32_t>(input.shape().size());
   const int32_t columns = flatten == -1 ? rank - 1 : flatten;
   if (columns < 1 || columns >= rank) {
-    throw Error(Status::invalid_argument("fc: num_flatten_dims is {}, but '{}' has shape {}; expected 1 to {}", flatten, input.name(),
-                                         shape_to_string(input.shape()), rank - 1));
+    throw Error(Status::invalid_argument("fc: num_flatten_dims is {}, but '{}' has shape {}; expected 1 to {}", flatten,
+                                         input.name(), shape_to_string(input.shape()), rank - 1));
   }
   const Variable weights = helper.create_parameter(param, {flattened_width(input, columns), size}, input.dtype());
   const Variable product = helper.create_tmp(input.dtype());
@@ -62,8 +63,8 @@ void check_table_size(const char* layer, const std::vector<int64_t>& size) {
 }
 
 // Adds the lookup `op_type` with a table made from `param`; `attributes` are what the callers differ in.
-Variable look_up(const std::string& op_type, LayerHelper& helper, const Variable& ids, const std::vector<int64_t>& size, const ParamAttr& param,
-                 DType dtype, graph::AttributeMap attributes) {
+Variable look_up(const std::string& op_type, LayerHelper& helper, const Variable& ids, const std::vector<int64_t>& size,
+                 const ParamAttr& param, DType dtype, graph::AttributeMap attributes) {
   const Variable table = helper.create_parameter(param, size, dtype);
   const Variable rows = helper.create_tmp(dtype);
   helper.append_op({.type = op_type,
@@ -73,7 +74,8 @@ Variable look_up(const std::string& op_type, LayerHelper& helper, const Variable
   return rows;
 }
 
-Variable make_embedding(const std::string& op_type, const Variable& input, const std::vector<int64_t>& size, const EmbeddingOptions& options) {
+Variable make_embedding(const std::string& op_type, const Variable& input, const std::vector<int64_t>& size,
+                        const EmbeddingOptions& options) {
   check_table_size("embedding", size);
   LayerHelper helper("embedding", "");
   return look_up(op_type, helper, input, size, options.param, options.dtype,
@@ -85,7 +87,9 @@ Variable make_embedding(const std::string& op_type, const Variable& input, const
 
 }  // namespace
 
-Variable fc(const Variable& input, int64_t size, const FcOptions& options) { return fc(std::vector<Variable>{input}, size, options); }
+Variable fc(const Variable& input, int64_t size, const FcOptions& options) {
+  return fc(std::vector<Variable>{input}, size, options);
+}
 
 Variable fc(const std::vector<Variable>& inputs, int64_t size, const FcOptions& options) {
   if (inputs.empty()) throw Error(Status::invalid_argument("fc: no input was given"));
@@ -95,7 +99,8 @@ Variable fc(const std::vector<Variable>& inputs, int64_t size, const FcOptions& 
   LayerHelper helper("fc", options.name);
   std::vector<Variable> products;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    products.push_back(multiply(helper, inputs[i], size, options.num_flatten_dims, options.params.empty() ? options.param : options.params[i]));
+    products.push_back(
+        multiply(helper, inputs[i], size, options.num_flatten_dims, options.params.empty() ? options.param : options.params[i]));
   }
   const Variable sum = sum_of(helper, products);
   const Variable shifted = helper.append_bias(sum, options.bias, static_cast<int32_t>(sum.shape().size()) - 1);

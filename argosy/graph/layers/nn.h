@@ -147,7 +147,8 @@ struct AdaptivePool2d {
   Variable out, index;  // index: of max only
 };
 // The result has `pool_size` pixels, whatever the input has.
-AdaptivePool2d adaptive_pool2d(const Variable& input, Extent pool_size, const std::string& pool_type = "max", const std::string& name = "");
+AdaptivePool2d adaptive_pool2d(const Variable& input, Extent pool_size, const std::string& pool_type = "max",
+                               const std::string& name = "");
 
 // `input` rows begin with two counts, shows and clicks. use_cvm turns them into log(shows + 1) and the logarithm of the click
 // rate, else they are dropped. `cvm` are the counts of each sample, which the gradient carries to the table in their place.

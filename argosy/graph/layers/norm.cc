@@ -28,7 +28,8 @@ namespace {
 
 int64_t channels_of(const Variable& input, const std::string& layout) {
   if (input.shape().size() < 2) {
-    throw Error(Status::invalid_argument("batch_norm: '{}' has shape {}, expected at least 2 dimensions", input.name(), graph::shape_to_string(input.shape())));
+    throw Error(Status::invalid_argument("batch_norm: '{}' has shape {}, expected at least 2 dimensions", input.name(),
+                                         graph::shape_to_string(input.shape())));
   }
   return layout == "NHWC" ? input.shape().back() : input.shape()[1];
 }
@@ -43,7 +44,8 @@ Variable running(LayerHelper& helper, const std::string& name, int64_t channels,
 }  // namespace
 
 Variable batch_norm(const Variable& input, const BatchNormOptions& options) {
-  if (options.param.absent || options.bias.absent) throw Error(Status::invalid_argument("batch_norm: param_attr and bias_attr cannot be False"));
+  if (options.param.absent || options.bias.absent)
+    throw Error(Status::invalid_argument("batch_norm: param_attr and bias_attr cannot be False"));
   LayerHelper helper("batch_norm", options.name);
   const int64_t channels = channels_of(input, options.data_layout);
   const Variable scale = helper.create_parameter(options.param, {channels}, input.dtype(), false, constant_initializer(1));
@@ -54,7 +56,11 @@ Variable batch_norm(const Variable& input, const BatchNormOptions& options) {
   const Variable saved_variance = helper.create_tmp(input.dtype(), true);
   const Variable out = options.in_place ? input : helper.create_tmp(input.dtype());
   helper.append_op({.type = "batch_norm",
-                    .inputs = {{"X", {input.name()}}, {"Scale", {scale.name()}}, {"Bias", {bias.name()}}, {"Mean", {mean.name()}}, {"Variance", {variance.name()}}},
+                    .inputs = {{"X", {input.name()}},
+                               {"Scale", {scale.name()}},
+                               {"Bias", {bias.name()}},
+                               {"Mean", {mean.name()}},
+                               {"Variance", {variance.name()}}},
                     .outputs = {{"Y", {out.name()}},
                                 {"MeanOut", {mean.name()}},
                                 {"VarianceOut", {variance.name()}},
@@ -71,13 +77,15 @@ Variable batch_norm(const Variable& input, const BatchNormOptions& options) {
 Variable layer_norm(const Variable& input, const LayerNormOptions& options) {
   LayerHelper helper("layer_norm", options.name);
   int64_t width = 1;
-  for (size_t i = static_cast<size_t>(std::max(options.begin_norm_axis, 0)); i < input.shape().size(); ++i) width *= input.shape()[i];
+  for (size_t i = static_cast<size_t>(std::max(options.begin_norm_axis, 0)); i < input.shape().size(); ++i)
+    width *= input.shape()[i];
   if (width < 1) {
     throw Error(Status::invalid_argument("layer_norm: '{}' has shape {}; the dimensions from {} on must be known", input.name(),
                                          graph::shape_to_string(input.shape()), options.begin_norm_axis));
   }
   graph::SlotMap inputs = {{"X", {input.name()}}};
-  if (options.scale) inputs["Scale"] = {helper.create_parameter(options.param, {width}, input.dtype(), false, constant_initializer(1)).name()};
+  if (options.scale)
+    inputs["Scale"] = {helper.create_parameter(options.param, {width}, input.dtype(), false, constant_initializer(1)).name()};
   if (options.shift) inputs["Bias"] = {helper.create_parameter(options.bias, {width}, input.dtype(), true).name()};
   const Variable mean = helper.create_tmp(input.dtype(), true);
   const Variable variance = helper.create_tmp(input.dtype(), true);

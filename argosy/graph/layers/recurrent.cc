@@ -16,7 +16,8 @@ void check_bias(const char* layer, const ParamAttr& bias) {
 
 // The width of the state, of which `size` is a multiple.
 int32_t state_width(const char* layer, int32_t size, int32_t parts) {
-  if (size < 1 || size % parts != 0) throw Error(Status::invalid_argument("{}: size is {}, expected a multiple of {}", layer, size, parts));
+  if (size < 1 || size % parts != 0)
+    throw Error(Status::invalid_argument("{}: size is {}, expected a multiple of {}", layer, size, parts));
   return size / parts;
 }
 
@@ -34,7 +35,10 @@ Variable dynamic_gru(const Variable& input, int32_t size, const DynamicGruOption
   const Variable batch_hidden = helper.create_tmp(input.dtype());
   helper.append_op({.type = "gru",
                     .inputs = std::move(inputs),
-                    .outputs = {{"Hidden", {hidden.name()}}, {"BatchGate", {gate.name()}}, {"BatchResetHiddenPrev", {reset.name()}}, {"BatchHidden", {batch_hidden.name()}}},
+                    .outputs = {{"Hidden", {hidden.name()}},
+                                {"BatchGate", {gate.name()}},
+                                {"BatchResetHiddenPrev", {reset.name()}},
+                                {"BatchHidden", {batch_hidden.name()}}},
                     .attributes = {{"is_reverse", options.is_reverse},
                                    {"gate_activation", options.gate_activation},
                                    {"activation", options.candidate_activation},
@@ -57,7 +61,10 @@ Lstm dynamic_lstm(const Variable& input, int32_t size, const DynamicLstmOptions&
   if (options.c_0) inputs["C0"] = {options.c_0.name()};
   helper.append_op({.type = "lstm",
                     .inputs = std::move(inputs),
-                    .outputs = {{"Hidden", {hidden.name()}}, {"Cell", {cell.name()}}, {"BatchGate", {gate.name()}}, {"BatchCellPreAct", {before.name()}}},
+                    .outputs = {{"Hidden", {hidden.name()}},
+                                {"Cell", {cell.name()}},
+                                {"BatchGate", {gate.name()}},
+                                {"BatchCellPreAct", {before.name()}}},
                     .attributes = {{"use_peepholes", options.use_peepholes},
                                    {"is_reverse", options.is_reverse},
                                    {"gate_activation", options.gate_activation},
@@ -85,10 +92,12 @@ GruUnit gru_unit(const Variable& input, const Variable& hidden, int32_t size, co
 Lstm lstm_unit(const Variable& x_t, const Variable& hidden_t_prev, const Variable& cell_t_prev, const LstmUnitOptions& options) {
   check_bias("lstm_unit", options.bias);
   if (cell_t_prev.shape().size() != 2) {
-    throw Error(Status::invalid_argument("lstm_unit: '{}' has shape {}, expected [rows, width]", cell_t_prev.name(), graph::shape_to_string(cell_t_prev.shape())));
+    throw Error(Status::invalid_argument("lstm_unit: '{}' has shape {}, expected [rows, width]", cell_t_prev.name(),
+                                         graph::shape_to_string(cell_t_prev.shape())));
   }
   LayerHelper helper("lstm_unit", options.name);
-  const Variable gates = fc(concat({x_t, hidden_t_prev}, 1), 4 * cell_t_prev.shape()[1], {.param = options.param, .bias = options.bias});
+  const Variable gates =
+      fc(concat({x_t, hidden_t_prev}, 1), 4 * cell_t_prev.shape()[1], {.param = options.param, .bias = options.bias});
   const Variable cell = helper.create_tmp(x_t.dtype());
   const Variable hidden = helper.create_tmp(x_t.dtype());
   helper.append_op({.type = "lstm_unit",

@@ -23,8 +23,10 @@ AliasTable make_aliases(const std::vector<float>& probabilities) {
   std::vector<double> share(count);
   std::deque<size_t> poor, rich;
   const auto sort_in = [&](size_t at) {
-    if (share[at] > 1) rich.push_back(at);
-    else if (share[at] < 1) poor.push_back(at);
+    if (share[at] > 1)
+      rich.push_back(at);
+    else if (share[at] < 1)
+      poor.push_back(at);
   };
   for (size_t i = 0; i < count; ++i) {
     share[i] = static_cast<double>(probabilities[i]) * static_cast<double>(count);
@@ -53,10 +55,12 @@ int32_t sampler_number(const NceOptions& options, int32_t classes) {
   if (options.sampler == "uniform") return 0;
   if (options.sampler == "log_uniform") return 1;
   if (options.sampler != "custom_dist") {
-    throw Error(Status::invalid_argument("nce: sampler '{}' is not known; expected uniform, log_uniform or custom_dist", options.sampler));
+    throw Error(Status::invalid_argument("nce: sampler '{}' is not known; expected uniform, log_uniform or custom_dist",
+                                         options.sampler));
   }
   if (options.custom_dist.size() != static_cast<size_t>(classes)) {
-    throw Error(Status::invalid_argument("nce: custom_dist has {} probabilities for {} classes", options.custom_dist.size(), classes));
+    throw Error(
+        Status::invalid_argument("nce: custom_dist has {} probabilities for {} classes", options.custom_dist.size(), classes));
   }
   return 2;
 }
@@ -72,11 +76,14 @@ void put_distribution(LayerHelper& helper, graph::SlotMap& inputs, const std::ve
 
 Variable nce(const Variable& input, const Variable& label, int32_t num_total_classes, const NceOptions& options) {
   const int32_t sampler = sampler_number(options, num_total_classes);
-  if (input.shape().size() != 2) throw Error(Status::invalid_argument("nce: '{}' has shape {}, expected [rows, width]", input.name(), graph::shape_to_string(input.shape())));
+  if (input.shape().size() != 2)
+    throw Error(Status::invalid_argument("nce: '{}' has shape {}, expected [rows, width]", input.name(),
+                                         graph::shape_to_string(input.shape())));
   LayerHelper helper("nce", options.name);
   const Variable weight = helper.create_parameter(options.param, {num_total_classes, input.shape()[1]}, input.dtype());
   graph::SlotMap inputs = {{"Input", {input.name()}}, {"Label", {label.name()}}, {"Weight", {weight.name()}}};
-  if (!options.bias.absent) inputs["Bias"] = {helper.create_parameter(options.bias, {num_total_classes, 1}, input.dtype(), true).name()};
+  if (!options.bias.absent)
+    inputs["Bias"] = {helper.create_parameter(options.bias, {num_total_classes, 1}, input.dtype(), true).name()};
   const Variable cost = helper.create_tmp(input.dtype());
   const Variable logits = helper.create_tmp(input.dtype());
   const Variable labels = helper.create_tmp(label.dtype());
@@ -94,45 +101,67 @@ Variable nce(const Variable& input, const Variable& label, int32_t num_total_cla
   return operate("elementwise_div", cost, options.num_neg_samples + 1.0);
 }
 
-Variable sampled_softmax_with_cross_entropy(const Variable& logits, const Variable& label, int32_t num_samples, const SampledSoftmaxOptions& options) {
+namespace {
+
+// What sample_logits makes, and the labels as one_hot makes them of it. In the order of their names.
+struct SampleVariables {
+  Variable samples, probabilities, logits, label, soft_label, logits_dim, labels_dim;
+};
+
+SampleVariables make_sample_variables(LayerHelper& helper, const Variable& logits, const Variable& label,
+                                      const SampledSoftmaxOptions& options) {
   const bool given = static_cast<bool>(options.customized_samples);
-  if (given != static_cast<bool>(options.customized_probabilities)) {
-    throw Error(Status::invalid_argument("sampled_softmax_with_cross_entropy: customized_samples and customized_probabilities go together"));
-  }
-  LayerHelper helper("sample_logits", "");
-  const Variable samples = given ? options.customized_samples : helper.create_tmp(DType::int64);
-  const Variable probabilities = given ? options.customized_probabilities : helper.create_tmp(logits.dtype());
-  const Variable sampled = helper.create_tmp(logits.dtype());
-  const Variable sampled_label = helper.create_tmp(DType::int64);
-  const Variable soft_label = helper.create_tmp(DType::float32);
-  const Variable logits_dim = helper.create_tmp(logits.dtype());
-  const Variable labels_dim = helper.create_tmp(label.dtype());
-  const Variable loss = helper.create_tmp(logits.dtype());
-  const Variable softmax = helper.create_tmp(logits.dtype());
+  return {.samples = given ? options.customized_samples : helper.create_tmp(DType::int64),
+          .probabilities = given ? options.customized_probabilities : helper.create_tmp(logits.dtype()),
+          .logits = helper.create_tmp(logits.dtype()),
+          .label = helper.create_tmp(DType::int64),
+          .soft_label = helper.create_tmp(DType::float32),
+          .logits_dim = helper.create_tmp(logits.dtype()),
+          .labels_dim = helper.create_tmp(label.dtype())};
+}
+
+void append_sample_logits(LayerHelper& helper, const Variable& logits, const Variable& label, const SampleVariables& made,
+                          int32_t num_samples, const SampledSoftmaxOptions& options) {
   graph::SlotMap inputs = {{"Logits", {logits.name()}}, {"Labels", {label.name()}}};
+  const bool given = static_cast<bool>(options.customized_samples);
   if (given) {
-    inputs["CustomizedSamples"] = {samples.name()};
-    inputs["CustomizedProbabilities"] = {probabilities.name()};
+    inputs["CustomizedSamples"] = {made.samples.name()};
+    inputs["CustomizedProbabilities"] = {made.probabilities.name()};
   }
   helper.append_op({.type = "sample_logits",
                     .inputs = std::move(inputs),
-                    .outputs = {{"Samples", {samples.name()}},
-                                {"Probabilities", {probabilities.name()}},
-                                {"SampledLabels", {sampled_label.name()}},
-                                {"SampledLogits", {sampled.name()}},
-                                {"LogitsDim", {logits_dim.name()}},
-                                {"LabelsDim", {labels_dim.name()}}},
+                    .outputs = {{"Samples", {made.samples.name()}},
+                                {"Probabilities", {made.probabilities.name()}},
+                                {"SampledLabels", {made.label.name()}},
+                                {"SampledLogits", {made.logits.name()}},
+                                {"LogitsDim", {made.logits_dim.name()}},
+                                {"LabelsDim", {made.labels_dim.name()}}},
                     .attributes = {{"use_customized_samples", given},
                                    {"uniq", true},
                                    {"remove_accidental_hits", options.remove_accidental_hits},
                                    {"num_samples", num_samples},
                                    {"seed", options.seed}}});
+}
+
+}  // namespace
+
+Variable sampled_softmax_with_cross_entropy(const Variable& logits, const Variable& label, int32_t num_samples,
+                                            const SampledSoftmaxOptions& options) {
+  if (static_cast<bool>(options.customized_samples) != static_cast<bool>(options.customized_probabilities)) {
+    throw Error(Status::invalid_argument(
+        "sampled_softmax_with_cross_entropy: customized_samples and customized_probabilities go together"));
+  }
+  LayerHelper helper("sample_logits", "");
+  const SampleVariables made = make_sample_variables(helper, logits, label, options);
+  const Variable loss = helper.create_tmp(logits.dtype());
+  const Variable softmax = helper.create_tmp(logits.dtype());
+  append_sample_logits(helper, logits, label, made, num_samples, options);
   helper.append_op({.type = "one_hot",
-                    .inputs = {{"X", {sampled_label.name()}}},
-                    .outputs = {{"Out", {soft_label.name()}}},
+                    .inputs = {{"X", {made.label.name()}}},
+                    .outputs = {{"Out", {made.soft_label.name()}}},
                     .attributes = {{"depth", num_samples + 1}}});
   helper.append_op({.type = "softmax_with_cross_entropy",
-                    .inputs = {{"Logits", {sampled.name()}}, {"Label", {soft_label.name()}}},
+                    .inputs = {{"Logits", {made.logits.name()}}, {"Label", {made.soft_label.name()}}},
                     .outputs = {{"Softmax", {softmax.name()}}, {"Loss", {loss.name()}}},
                     .attributes = {{"soft_label", true}, {"ignore_index", 0}, {"numeric_stable_mode", false}}});
   return operate("elementwise_div", loss, static_cast<double>(options.num_true));

@@ -12,7 +12,8 @@ using graph::LayerHelper;
 Variable sequence_pool(const Variable& input, const std::string& pool_type, const SequencePoolOptions& options) {
   LayerHelper helper("sequence_pool", "");
   std::string kind = pool_type;
-  std::transform(kind.begin(), kind.end(), kind.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+  std::transform(kind.begin(), kind.end(), kind.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
   const Variable out = helper.create_tmp(input.dtype());
   const Variable max_index = helper.create_tmp(input.dtype());
   helper.append_op({.type = "sequence_pool",
@@ -28,14 +29,19 @@ Variable sequence_last_step(const Variable& input) { return sequence_pool(input,
 
 namespace {
 
-Variable append_pair(const std::string& type, const std::string& name, const Variable& x, const Variable& y, graph::AttributeMap attributes = {}) {
+Variable append_pair(const std::string& type, const std::string& name, const Variable& x, const Variable& y,
+                     graph::AttributeMap attributes = {}) {
   LayerHelper helper(type, name);
   const Variable out = helper.create_tmp(x.dtype());
-  helper.append_op({.type = type, .inputs = {{"X", {x.name()}}, {"Y", {y.name()}}}, .outputs = {{"Out", {out.name()}}}, .attributes = std::move(attributes)});
+  helper.append_op({.type = type,
+                    .inputs = {{"X", {x.name()}}, {"Y", {y.name()}}},
+                    .outputs = {{"Out", {out.name()}}},
+                    .attributes = std::move(attributes)});
   return out;
 }
 
-Variable append_lod_reset(const char* layer, const Variable& x, const Variable& y, const std::vector<int32_t>& boundaries, bool append) {
+Variable append_lod_reset(const char* layer, const Variable& x, const Variable& y, const std::vector<int32_t>& boundaries,
+                          bool append) {
   LayerHelper helper(layer, "");
   const Variable out = helper.create_tmp(x.dtype());
   graph::SlotMap inputs = {{"X", {x.name()}}};
@@ -53,7 +59,9 @@ Variable sequence_expand(const Variable& x, const Variable& y, int32_t ref_level
   return append_pair("sequence_expand", name, x, y, {{"ref_level", ref_level}});
 }
 
-Variable sequence_expand_as(const Variable& x, const Variable& y, const std::string& name) { return append_pair("sequence_expand_as", name, x, y); }
+Variable sequence_expand_as(const Variable& x, const Variable& y, const std::string& name) {
+  return append_pair("sequence_expand_as", name, x, y);
+}
 
 Variable sequence_concat(const std::vector<Variable>& input, const std::string& name) {
   if (input.empty()) throw Error(Status::invalid_argument("sequence_concat: no input was given"));
@@ -63,7 +71,9 @@ Variable sequence_concat(const std::vector<Variable>& input, const std::string& 
   return out;
 }
 
-Variable sequence_softmax(const Variable& input, const std::string& name) { return LayerHelper("sequence_softmax", name).append_unary("sequence_softmax", input); }
+Variable sequence_softmax(const Variable& input, const std::string& name) {
+  return LayerHelper("sequence_softmax", name).append_unary("sequence_softmax", input);
+}
 
 Variable sequence_reshape(const Variable& input, int32_t new_dim) {
   return LayerHelper("sequence_reshape", "").append_unary("sequence_reshape", input, {{"new_dim", new_dim}});
@@ -107,30 +117,44 @@ PaddedSequences sequence_pad(const Variable& x, Variable pad_value, int32_t maxl
 Variable sequence_unpad(const Variable& x, const Variable& length, const std::string& name) {
   LayerHelper helper("sequence_unpad", name);
   const Variable out = helper.create_tmp(x.dtype());
-  helper.append_op({.type = "sequence_unpad", .inputs = {{"X", {x.name()}}, {"Length", {length.name()}}}, .outputs = {{"Out", {out.name()}}}});
+  helper.append_op(
+      {.type = "sequence_unpad", .inputs = {{"X", {x.name()}}, {"Length", {length.name()}}}, .outputs = {{"Out", {out.name()}}}});
   return out;
 }
 
 Variable sequence_mask(const Variable& x, const Number& maxlen, DType dtype, const std::string& name) {
   LayerHelper helper("sequence_mask", name);
   const Variable out = helper.create_tmp(dtype, true);
-  graph::OpDesc op{.type = "sequence_mask", .inputs = {{"X", {x.name()}}}, .outputs = {{"Y", {out.name()}}}, .attributes = {{"out_dtype", static_cast<int32_t>(dtype)}}};
-  if (maxlen.variable) op.inputs["MaxLenTensor"] = {maxlen.variable.name()};
-  else op.attributes["maxlen"] = static_cast<int32_t>(maxlen.value);
+  graph::OpDesc op{.type = "sequence_mask",
+                   .inputs = {{"X", {x.name()}}},
+                   .outputs = {{"Y", {out.name()}}},
+                   .attributes = {{"out_dtype", static_cast<int32_t>(dtype)}}};
+  if (maxlen.variable)
+    op.inputs["MaxLenTensor"] = {maxlen.variable.name()};
+  else
+    op.attributes["maxlen"] = static_cast<int32_t>(maxlen.value);
   helper.append_op(std::move(op));
   return out;
 }
 
 Variable lod_reset(const Variable& x, const Variable& y) { return append_lod_reset("lod_reset", x, y, {}, false); }
-Variable lod_reset(const Variable& x, const std::vector<int32_t>& target_lod) { return append_lod_reset("lod_reset", x, {}, target_lod, false); }
+Variable lod_reset(const Variable& x, const std::vector<int32_t>& target_lod) {
+  return append_lod_reset("lod_reset", x, {}, target_lod, false);
+}
 Variable lod_append(const Variable& x, const Variable& level) { return append_lod_reset("lod_append", x, level, {}, true); }
-Variable lod_append(const Variable& x, const std::vector<int32_t>& level) { return append_lod_reset("lod_append", x, {}, level, true); }
+Variable lod_append(const Variable& x, const std::vector<int32_t>& level) {
+  return append_lod_reset("lod_append", x, {}, level, true);
+}
 
 Variable sequence_conv(const Variable& input, int32_t num_filters, const SequenceConvOptions& options) {
-  if (options.filter_stride != 1) throw Error(Status::invalid_argument("sequence_conv: filter_stride is {}, only 1 is supported", options.filter_stride));
-  if (input.shape().size() != 2) throw Error(Status::invalid_argument("sequence_conv: '{}' has shape {}, expected [rows, width]", input.name(), graph::shape_to_string(input.shape())));
+  if (options.filter_stride != 1)
+    throw Error(Status::invalid_argument("sequence_conv: filter_stride is {}, only 1 is supported", options.filter_stride));
+  if (input.shape().size() != 2)
+    throw Error(Status::invalid_argument("sequence_conv: '{}' has shape {}, expected [rows, width]", input.name(),
+                                         graph::shape_to_string(input.shape())));
   LayerHelper helper("sequence_conv", options.name);
-  const Variable filter = helper.create_parameter(options.param, {options.filter_size * input.shape()[1], num_filters}, input.dtype());
+  const Variable filter =
+      helper.create_parameter(options.param, {options.filter_size * input.shape()[1], num_filters}, input.dtype());
   const Variable out = helper.create_tmp(input.dtype());
   helper.append_op({.type = "sequence_conv",
                     .inputs = {{"X", {input.name()}}, {"Filter", {filter.name()}}},

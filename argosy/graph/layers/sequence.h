@@ -34,7 +34,8 @@ struct PaddedSequences {
   Variable out;     // [sequences, length, ...]
   Variable length;  // of each
 };
-// Sequences filled up with `pad_value`, one number or a row, to `maxlen` rows (-1: to the longest). No gradient reaches pad_value.
+// Sequences filled up with `pad_value`, one number or a row, to `maxlen` rows (-1: to the longest). No gradient reaches
+// pad_value.
 PaddedSequences sequence_pad(const Variable& x, Variable pad_value, int32_t maxlen = -1, const std::string& name = "");
 Variable sequence_unpad(const Variable& x, const Variable& length, const std::string& name = "");
 // For each length n of x: n ones, then zeros up to maxlen (-1: the largest of x).
@@ -95,6 +96,7 @@ struct LstmUnitOptions {
   ParamAttr param, bias;
   std::string name;
 };
-Lstm lstm_unit(const Variable& x_t, const Variable& hidden_t_prev, const Variable& cell_t_prev, const LstmUnitOptions& options = {});
+Lstm lstm_unit(const Variable& x_t, const Variable& hidden_t_prev, const Variable& cell_t_prev,
+               const LstmUnitOptions& options = {});
 
 }  // namespace argosy::layers
