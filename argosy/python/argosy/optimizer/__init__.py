@@ -1,0 +1,6 @@
+"""paddle.optimizer on static programs."""
+from argosy import _lazy
+
+_CLASSES = "Optimizer SGD Momentum Adagrad Adadelta Adam AdamW Adamax RMSProp Lamb"
+
+__getattr__, __dir__ = _lazy.names(__name__, ("lr",), {name: "optimizers" for name in _CLASSES.split()})

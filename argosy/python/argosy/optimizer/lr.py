@@ -1,0 +1,235 @@
+"""Learning rates that a script moves on with step(), as a rule once an epoch. Light: without torch and NumPy."""
+import math
+
+from argosy.errors import InvalidArgumentError
+
+__all__ = [
+    "LRScheduler", "NoamDecay", "ExponentialDecay", "NaturalExpDecay", "InverseTimeDecay", "PolynomialDecay", "PiecewiseDecay",
+    "CosineAnnealingDecay", "StepDecay", "MultiStepDecay", "LambdaDecay", "MultiplicativeDecay", "LinearWarmup", "ReduceOnPlateau",
+]
+
+
+class LRScheduler:
+    """The rate after `last_epoch` calls of step(). A subclass gives get_lr()."""
+
+    _state = ("last_epoch", "last_lr")
+
+    def __init__(self, learning_rate=0.1, last_epoch=-1, verbose=False):
+        if isinstance(learning_rate, bool) or not isinstance(learning_rate, (int, float)) or learning_rate < 0:
+            raise InvalidArgumentError(f"{type(self).__name__}: learning_rate is a number, 0 or more; found {learning_rate!r}")
+        self.base_lr = self.last_lr = float(learning_rate)
+        self.last_epoch = last_epoch
+        self.verbose = verbose
+        self.step()
+
+    def __call__(self):
+        return self.last_lr
+
+    def get_lr(self):
+        raise NotImplementedError(f"{type(self).__name__} has no get_lr(); a scheduler computes its rate there from last_epoch")
+
+    def step(self, epoch=None):
+        """Moves on by one, or to `epoch`."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        self.last_lr = self.get_lr()
+        self._report()
+
+    def _report(self):
+        if self.verbose:
+            print(f"Epoch {self.last_epoch}: {type(self).__name__} set learning rate to {self.last_lr}.")
+
+    def state_dict(self):
+        return {key: getattr(self, key) for key in self._state}
+
+    def set_state_dict(self, state_dict):
+        missing = [key for key in self._state if key not in state_dict]
+        if missing:
+            raise InvalidArgumentError(f"{type(self).__name__}: the state lacks {', '.join(missing)}")
+        for key in self._state:
+            setattr(self, key, state_dict[key])
+
+    set_dict = set_state_dict
+
+
+class NoamDecay(LRScheduler):
+    """Rises for warmup_steps, then falls with the root of the step."""
+
+    def __init__(self, d_model, warmup_steps, learning_rate=1.0, last_epoch=-1, verbose=False):
+        self.d_model, self.warmup_steps = d_model, warmup_steps
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        rise = self.warmup_steps**-1.5 * self.last_epoch
+        fall = 1 if self.last_epoch == 0 else self.last_epoch**-0.5
+        return self.base_lr * self.d_model**-0.5 * min(rise, fall)
+
+
+class ExponentialDecay(LRScheduler):
+    """rate * gamma ^ epoch."""
+
+    def __init__(self, learning_rate, gamma, last_epoch=-1, verbose=False):
+        self.gamma = gamma
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        return self.base_lr * self.gamma**self.last_epoch
+
+
+class NaturalExpDecay(ExponentialDecay):
+    """rate * e ^ (-gamma * epoch)."""
+
+    def get_lr(self):
+        return self.base_lr * math.exp(-self.gamma * self.last_epoch)
+
+
+class InverseTimeDecay(ExponentialDecay):
+    """rate / (1 + gamma * epoch)."""
+
+    def get_lr(self):
+        return self.base_lr / (1 + self.gamma * self.last_epoch)
+
+
+class PolynomialDecay(LRScheduler):
+    """From the rate to end_lr in decay_steps; with cycle it rises again, ever less."""
+
+    def __init__(self, learning_rate, decay_steps, end_lr=0.0001, power=1.0, cycle=False, last_epoch=-1, verbose=False):
+        if not isinstance(decay_steps, int) or decay_steps <= 0:
+            raise InvalidArgumentError(f"PolynomialDecay: decay_steps is an integer above 0; found {decay_steps!r}")
+        self.decay_steps, self.end_lr, self.power, self.cycle = decay_steps, end_lr, power, cycle
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        steps, epoch = self.decay_steps, self.last_epoch
+        if self.cycle:
+            steps *= max(1, math.ceil(epoch / self.decay_steps))
+        else:
+            epoch = min(epoch, steps)
+        return (self.base_lr - self.end_lr) * (1 - epoch / steps)**self.power + self.end_lr
+
+
+class PiecewiseDecay(LRScheduler):
+    """values[i] before boundaries[i]; the last value after all of them."""
+
+    def __init__(self, boundaries, values, last_epoch=-1, verbose=False):
+        if len(values) != len(boundaries) + 1:
+            raise InvalidArgumentError(f"PiecewiseDecay: {len(boundaries)} boundaries take {len(boundaries) + 1} values; found {len(values)}")
+        self.boundaries, self.values = list(boundaries), list(values)
+        super().__init__(values[0], last_epoch, verbose)
+
+    def get_lr(self):
+        return self.values[sum(self.last_epoch >= boundary for boundary in self.boundaries)]
+
+
+class CosineAnnealingDecay(LRScheduler):
+    """Along a cosine from the rate to eta_min in T_max, and back."""
+
+    def __init__(self, learning_rate, T_max, eta_min=0, last_epoch=-1, verbose=False):
+        if not isinstance(T_max, int) or T_max <= 0:
+            raise InvalidArgumentError(f"CosineAnnealingDecay: T_max is an integer above 0; found {T_max!r}")
+        self.T_max, self.eta_min = T_max, float(eta_min)
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        return self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+
+
+class StepDecay(LRScheduler):
+    """Times gamma after every step_size epochs."""
+
+    def __init__(self, learning_rate, step_size, gamma=0.1, last_epoch=-1, verbose=False):
+        if not isinstance(step_size, int) or step_size <= 0:
+            raise InvalidArgumentError(f"StepDecay: step_size is an integer above 0; found {step_size!r}")
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        return self.base_lr * self.gamma**(self.last_epoch // self.step_size)
+
+
+class MultiStepDecay(LRScheduler):
+    """Times gamma at each milestone."""
+
+    def __init__(self, learning_rate, milestones, gamma=0.1, last_epoch=-1, verbose=False):
+        if list(milestones) != sorted(set(milestones)):
+            raise InvalidArgumentError(f"MultiStepDecay: milestones rise; found {list(milestones)}")
+        self.milestones, self.gamma = list(milestones), gamma
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        return self.base_lr * self.gamma**sum(self.last_epoch >= milestone for milestone in self.milestones)
+
+
+class LambdaDecay(LRScheduler):
+    """rate * lr_lambda(epoch)."""
+
+    def __init__(self, learning_rate, lr_lambda, last_epoch=-1, verbose=False):
+        if not callable(lr_lambda):
+            raise InvalidArgumentError(f"{type(self).__name__}: lr_lambda is a function of the epoch; found {type(lr_lambda).__name__}")
+        self.lr_lambda = lr_lambda
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        return self.base_lr * self.lr_lambda(self.last_epoch)
+
+
+class MultiplicativeDecay(LambdaDecay):
+    """Times lr_lambda(epoch) at every epoch."""
+
+    def get_lr(self):
+        return self.base_lr * math.prod(self.lr_lambda(epoch) for epoch in range(1, self.last_epoch + 1))
+
+
+class LinearWarmup(LRScheduler):
+    """From start_lr to end_lr in warmup_steps; then `learning_rate`, a number or a scheduler that starts there."""
+
+    def __init__(self, learning_rate, warmup_steps, start_lr, end_lr, last_epoch=-1, verbose=False):
+        if end_lr <= start_lr:
+            raise InvalidArgumentError(f"LinearWarmup: end_lr {end_lr} is not above start_lr {start_lr}")
+        self.learning_rate, self.warmup_steps, self.start_lr, self.end_lr = learning_rate, warmup_steps, start_lr, end_lr
+        super().__init__(start_lr, last_epoch, verbose)
+
+    def get_lr(self):
+        if self.last_epoch < self.warmup_steps:
+            return self.start_lr + (self.end_lr - self.start_lr) * self.last_epoch / self.warmup_steps
+        if isinstance(self.learning_rate, LRScheduler):
+            self.learning_rate.step(self.last_epoch - self.warmup_steps)
+            return self.learning_rate()
+        return self.learning_rate
+
+
+class ReduceOnPlateau(LRScheduler):
+    """Times factor where the metric that step() is given has not got better for `patience` calls."""
+
+    _state = ("cooldown_counter", "best", "num_bad_epochs", "last_epoch", "last_lr")
+
+    def __init__(self, learning_rate, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0,
+                 epsilon=1e-8, verbose=False):
+        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs") or not factor < 1.0:
+            raise InvalidArgumentError("ReduceOnPlateau: mode is 'min' or 'max', threshold_mode 'rel' or 'abs', factor below 1; "
+                                       f"found {mode!r}, {threshold_mode!r}, {factor!r}")
+        self.mode, self.factor, self.patience, self.threshold, self.threshold_mode = mode, factor, patience, threshold, threshold_mode
+        self.cooldown, self.min_lr, self.epsilon = cooldown, min_lr, epsilon
+        self.cooldown_counter, self.best, self.num_bad_epochs = 0, None, 0
+        self.base_lr = self.last_lr = float(learning_rate)
+        self.last_epoch, self.verbose = 0, verbose
+
+    def _better(self, metric):
+        margin = self.best * self.threshold if self.threshold_mode == "rel" else self.threshold
+        return metric < self.best - margin if self.mode == "min" else metric > self.best + margin
+
+    def step(self, metrics, epoch=None):
+        metric = float(metrics)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            return
+        if self.best is None or self._better(metric):
+            self.best, self.num_bad_epochs = metric, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.num_bad_epochs > self.patience:
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+            lower = max(self.last_lr * self.factor, self.min_lr)
+            if self.last_lr - lower > self.epsilon:
+                self.last_lr = lower
+                self._report()

@@ -1,0 +1,105 @@
+"""The optimizers with 2.x's arguments: `parameters` for parameter_list, `weight_decay` for regularization."""
+from argosy.errors import InvalidArgumentError, UnavailableError
+from argosy.fluid import framework
+from argosy.fluid import optimizer as fluid
+from argosy.fluid.regularizer import L2DecayRegularizer, WeightDecayRegularizer
+
+__all__ = ["Optimizer", "SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "AdamW", "Adamax", "RMSProp", "Lamb"]
+
+
+def _penalty(weight_decay):
+    """A number is the coefficient of an L2 penalty."""
+    if weight_decay is None or isinstance(weight_decay, WeightDecayRegularizer):
+        return weight_decay
+    if isinstance(weight_decay, (int, float)):
+        return L2DecayRegularizer(weight_decay)
+    raise InvalidArgumentError(f"weight_decay is a number or a regularizer; found {type(weight_decay).__name__}")
+
+
+def _only_float32(multi_precision):
+    if multi_precision:
+        raise InvalidArgumentError("multi_precision: parameters are float32, and so there is nothing to keep in a wider type")
+
+
+class Optimizer(fluid.Optimizer):
+    """What the optimizers of 2.x share."""
+
+    def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
+        if not isinstance(loss, framework.Variable):
+            raise UnavailableError(f"minimize: the loss is a Variable of a static program; found {type(loss).__name__}")
+        return super().minimize(loss, startup_program, parameters, no_grad_set)
+
+    def _dynamic(self, name):
+        raise UnavailableError(f"{type(self).__name__}.{name}() is for the dynamic front end; in a static program minimize(loss) adds the updates")
+
+    def step(self):
+        self._dynamic("step")
+
+    def clear_grad(self, set_to_zero=True):
+        self._dynamic("clear_grad")
+
+
+class SGD(Optimizer, fluid.SGDOptimizer):
+    def __init__(self, learning_rate=0.001, parameters=None, weight_decay=None, grad_clip=None, multi_precision=False, name=None):
+        _only_float32(multi_precision)
+        fluid.SGDOptimizer.__init__(self, learning_rate, parameters, _penalty(weight_decay), grad_clip, name)
+
+
+class Momentum(Optimizer, fluid.MomentumOptimizer):
+    def __init__(self, learning_rate=0.001, momentum=0.9, parameters=None, use_nesterov=False, weight_decay=None, grad_clip=None,
+                 multi_precision=False, rescale_grad=1.0, use_multi_tensor=False, name=None):
+        _only_float32(multi_precision)
+        if rescale_grad != 1.0:
+            raise InvalidArgumentError(f"rescale_grad={rescale_grad}: scale the loss instead")
+        fluid.MomentumOptimizer.__init__(self, learning_rate, momentum, parameters, use_nesterov, _penalty(weight_decay), grad_clip, name)
+
+
+class Adagrad(Optimizer, fluid.AdagradOptimizer):
+    def __init__(self, learning_rate, epsilon=1e-6, parameters=None, weight_decay=None, grad_clip=None, name=None,
+                 initial_accumulator_value=0.0):
+        fluid.AdagradOptimizer.__init__(self, learning_rate, epsilon, parameters, _penalty(weight_decay), grad_clip, name,
+                                        initial_accumulator_value)
+
+
+class Adadelta(Optimizer, fluid.AdadeltaOptimizer):
+    def __init__(self, learning_rate=0.001, epsilon=1e-6, rho=0.95, parameters=None, weight_decay=None, grad_clip=None, name=None):
+        fluid.AdadeltaOptimizer.__init__(self, learning_rate, epsilon, rho, parameters, _penalty(weight_decay), grad_clip, name)
+
+
+class Adam(Optimizer, fluid.AdamOptimizer):
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None,
+                 lazy_mode=False, multi_precision=False, use_multi_tensor=False, name=None):
+        _only_float32(multi_precision)
+        fluid.AdamOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, _penalty(weight_decay), grad_clip, name, lazy_mode)
+
+
+class AdamW(Optimizer, fluid.AdamWOptimizer):
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=0.01, lr_ratio=None,
+                 apply_decay_param_fun=None, grad_clip=None, lazy_mode=False, multi_precision=False, name=None):
+        _only_float32(multi_precision)
+        if lr_ratio is not None:
+            raise InvalidArgumentError("lr_ratio: give the parameters a learning_rate of their own in their ParamAttr")
+        fluid.AdamWOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, weight_decay, apply_decay_param_fun, grad_clip,
+                                      name, lazy_mode)
+
+
+class Adamax(Optimizer, fluid.AdamaxOptimizer):
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None,
+                 name=None):
+        fluid.AdamaxOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, _penalty(weight_decay), grad_clip, name)
+
+
+class RMSProp(Optimizer, fluid.RMSPropOptimizer):
+    def __init__(self, learning_rate, rho=0.95, epsilon=1e-6, momentum=0.0, centered=False, parameters=None, weight_decay=None,
+                 grad_clip=None, name=None):
+        fluid.RMSPropOptimizer.__init__(self, learning_rate, rho, epsilon, momentum, centered, parameters, _penalty(weight_decay), grad_clip, name)
+
+
+class Lamb(Optimizer, fluid.LambOptimizer):
+    def __init__(self, learning_rate=0.001, lamb_weight_decay=0.01, beta1=0.9, beta2=0.999, epsilon=1e-6, parameters=None, grad_clip=None,
+                 exclude_from_weight_decay_fn=None, multi_precision=False, always_adapt=False, name=None):
+        _only_float32(multi_precision)
+        if always_adapt:
+            raise InvalidArgumentError("always_adapt: parameters without weight decay are not adapted")
+        fluid.LambOptimizer.__init__(self, learning_rate, lamb_weight_decay, beta1, beta2, epsilon, parameters, None, grad_clip,
+                                     exclude_from_weight_decay_fn, name)

@@ -1,0 +1,81 @@
+"""What paddle.static has in common with fluid, and the declaration of inputs."""
+from argosy import _core
+from argosy.errors import InvalidArgumentError
+from argosy.fluid import layers
+from argosy.fluid.backward import append_backward, gradients
+from argosy.fluid.compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
+from argosy.fluid.core import Scope
+from argosy.fluid.executor import Executor, global_scope, scope_guard
+from argosy.fluid.framework import (Operator, Parameter, Program, Variable, cpu_places, cuda_places, default_main_program,
+                                    default_startup_program, name_scope, program_guard)
+from argosy.fluid.layers.io import declare
+
+__all__ = [
+    "Executor", "Program", "Variable", "Operator", "Parameter", "Scope", "default_main_program", "default_startup_program", "program_guard",
+    "name_scope", "global_scope", "scope_guard", "cpu_places", "cuda_places", "append_backward", "gradients", "CompiledProgram",
+    "BuildStrategy", "ExecutionStrategy", "InputSpec", "data", "accuracy", "auc", "create_parameter", "create_global_var",
+]
+
+
+def data(name, shape, dtype=None, lod_level=0):
+    """A variable to feed; -1 or None in the shape is a size that only a run knows."""
+    return declare(name, [-1 if size is None else size for size in shape], dtype or "float32", lod_level)
+
+
+class InputSpec:
+    """The shape, dtype and name of an input."""
+
+    def __init__(self, shape, dtype="float32", name=None, stop_gradient=False):
+        self.shape = tuple(-1 if size is None else size for size in shape)
+        self.dtype = _core.to_dtype(dtype)
+        self.name, self.stop_gradient = name, stop_gradient
+
+    @classmethod
+    def from_tensor(cls, tensor, name=None):
+        """The description of a Variable."""
+        return cls(tensor.shape, tensor.dtype, name or tensor.name, tensor.stop_gradient)
+
+    @classmethod
+    def from_numpy(cls, ndarray, name=None):
+        return cls(ndarray.shape, ndarray.dtype, name)
+
+    def batch(self, batch_size):
+        """Puts the size of the batch in front."""
+        self.shape = (batch_size, *self.shape)
+        return self
+
+    def unbatch(self):
+        if not self.shape:
+            raise InvalidArgumentError("unbatch: the shape has no sizes")
+        self.shape = self.shape[1:]
+        return self
+
+    def __repr__(self):
+        return f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name}, stop_gradient={self.stop_gradient})"
+
+    def __eq__(self, other):
+        return isinstance(other, InputSpec) and vars(self) == vars(other)
+
+    def __hash__(self):
+        return hash((self.shape, self.dtype, self.name, self.stop_gradient))
+
+
+def accuracy(input, label, k=1, correct=None, total=None):
+    """The fraction of the batch that `input`, a score for each class, gets right."""
+    return layers.accuracy(input, label, k=k, correct=correct, total=total)
+
+
+def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, ins_tag_weight=None):
+    """(AUC of all batches, AUC of the last slide_steps batches, [states])."""
+    if ins_tag_weight is not None:
+        raise InvalidArgumentError("auc: samples have no weights here; leave ins_tag_weight out")
+    return layers.auc(input, label, curve=curve, num_thresholds=num_thresholds, topk=topk, slide_steps=slide_steps)
+
+
+def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):
+    return layers.create_parameter(shape, dtype, name=name, attr=attr, is_bias=is_bias, default_initializer=default_initializer)
+
+
+def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, name=None):
+    """A variable that the startup program sets to `value`."""
+    return layers.create_global_var(shape, value, dtype, persistable=persistable, force_cpu=force_cpu, name=name)

@@ -1,0 +1,35 @@
+"""paddle.static.nn: fluid's layers, with 2.x's names of arguments where they differ."""
+from argosy.errors import InvalidArgumentError
+from argosy.fluid import layers
+
+__all__ = ["fc", "embedding", "sparse_embedding", "batch_norm", "conv2d", "layer_norm", "nce", "continuous_value_model", "create_parameter",
+           "sequence_pool", "sequence_expand", "sequence_first_step", "sequence_last_step", "sequence_softmax"]
+
+_SHARED = frozenset(__all__) - {"fc", "embedding", "sparse_embedding"}
+
+
+def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation=None, name=None):
+    """activation(sum of x @ weights + bias)."""
+    return layers.fc(x, size, num_flatten_dims=num_flatten_dims, param_attr=weight_attr, bias_attr=bias_attr, act=activation, name=name)
+
+
+def embedding(input, size, is_sparse=False, is_distributed=False, padding_idx=None, param_attr=None, dtype="float32"):
+    """Rows of a table by id; the ids keep all their dimensions."""
+    return layers.embedding_v2(input, size, is_sparse=is_sparse, is_distributed=is_distributed, padding_idx=padding_idx,
+                               param_attr=param_attr, dtype=dtype)
+
+
+def sparse_embedding(input, size, padding_idx=None, is_test=False, entry=None, table_class="MemorySparseTable", param_attr=None,
+                     dtype="float32", slot=None):
+    """A table on the parameter servers. `entry` says which new keys they admit."""
+    text = "none" if entry is None else entry if isinstance(entry, str) else entry._to_attr()
+    if table_class not in ("MemorySparseTable", "SSDSparseTable", "MemorySparseGeoTable"):
+        raise InvalidArgumentError(f"sparse_embedding: table_class is MemorySparseTable, SSDSparseTable or MemorySparseGeoTable; found {table_class!r}")
+    return layers.sparse_embedding(input, size, padding_idx=padding_idx, is_test=is_test, entry=text, table_class=table_class,
+                                   param_attr=param_attr, dtype=dtype, slot=slot or 0)
+
+
+def __getattr__(name):
+    if name in _SHARED:
+        return getattr(layers, name)
+    raise AttributeError(f"module 'paddle.static.nn' has no attribute '{name}'")
