@@ -1,4 +1,6 @@
 #include "argosy/graph/layers/nn.h"
+
+#include "argosy/graph/layers/fill.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 
@@ -33,6 +35,18 @@ void bind_embedding(py::module_& m, const char* name, Embedding function, const 
 
 void bind_layers_nn(py::module_& m) {
   m.def(
+      "data",
+      [](const std::string& name, const std::vector<std::optional<int64_t>>& shape, bool append_batch_size, DType dtype, int32_t lod_level,
+         const py::object&, bool stop_gradient) {
+        std::vector<int64_t> sizes;
+        for (const auto& size : shape) sizes.push_back(size.value_or(-1));
+        return layers::data(name, sizes, dtype,
+                            {.append_batch_size = append_batch_size, .lod_level = lod_level, .stop_gradient = stop_gradient});
+      },
+      py::arg("name"), py::arg("shape"), py::arg("append_batch_size") = true, py::arg("dtype") = "float32", py::arg("lod_level") = 0,
+      py::arg("type") = py::none(), py::arg("stop_gradient") = true,
+      "A variable to feed. Its shape gets -1 in front, for the batch, unless it has one or append_batch_size is False.");
+  m.def(
       "fc",
       [](const OneOrMore& input, int64_t size, int32_t num_flatten_dims, const ParamAttrs& param_attr, const ParamAttr& bias_attr,
          const Text& act, const Text& name) {
@@ -48,6 +62,22 @@ void bind_layers_nn(py::module_& m) {
       "act(sum of input @ weights + bias).");
   bind_embedding(m, "embedding", &layers::embedding, "Rows of a table by id; the last dimension of the ids is 1 and is dropped.");
   bind_embedding(m, "embedding_v2", &layers::embedding_v2, "Rows of a table by id; the ids keep all their dimensions.");
+  m.def(
+      "sparse_embedding",
+      [](const Variable& input, const std::vector<int64_t>& size, std::optional<int64_t> padding_idx, bool is_test,
+         const std::string& entry, const std::string& table_class, const ParamAttr& param_attr, DType dtype, int32_t slot) {
+        return layers::sparse_embedding(input, size,
+                                        {.padding_idx = padding_idx,
+                                         .is_test = is_test,
+                                         .entry = entry,
+                                         .table_class = table_class,
+                                         .param = param_attr,
+                                         .dtype = dtype,
+                                         .slot = slot});
+      },
+      py::arg("input"), py::arg("size"), py::arg("padding_idx") = py::none(), py::arg("is_test") = false,
+      py::arg("entry") = "none", py::arg("table_class") = "MemorySparseTable", py::arg("param_attr") = py::none(),
+      py::arg("dtype") = "float32", py::arg("slot") = 0, "A table that lives on the parameter servers.");
 }
 
 }  // namespace argosy::python

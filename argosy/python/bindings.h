@@ -13,6 +13,7 @@ namespace argosy::python {
 void bind_errors(pybind11::module_& m);
 void bind_optim(pybind11::module_& m);
 void bind_variable(pybind11::module_& m);
+void bind_operators(pybind11::module_& m);
 void bind_parameter(pybind11::module_& m);
 void bind_program(pybind11::module_& m);
 void bind_build(pybind11::module_& m);

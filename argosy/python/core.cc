@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, m) {
   bind_optim(m);
   bind_parameter(m);
   bind_variable(m);
+  bind_operators(m);
   bind_program(m);
   bind_build(m);
   bind_engine(m);

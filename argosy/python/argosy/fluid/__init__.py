@@ -14,7 +14,7 @@ _WHERE = {
     "lod_tensor": "create_lod_tensor create_random_int_lodtensor",
     "compiler": "CompiledProgram ParallelExecutor ExecutionStrategy BuildStrategy",
     "backward": "gradients",
-    "input": "data embedding",
+    "input": "data embedding one_hot",
     "data_feeder": "DataFeeder",
     "dataset": "DatasetFactory InMemoryDataset QueueDataset",
     "transpiler": "DistributeTranspilerConfig",

@@ -4,7 +4,7 @@ import contextlib
 from argosy import _core
 from argosy.device import cpu_places, cuda_places, is_compiled_with_cuda
 from argosy.errors import InvalidArgumentError, UnavailableError
-from argosy.fluid import math_op_patch
+from argosy.fluid import indexing, rate
 from argosy.fluid import unique_name
 from argosy.fluid.var_type import VarType
 
@@ -22,7 +22,22 @@ __all__ = [
     "is_compiled_with_cuda", "require_version", "seed", "convert_np_dtype_to_dtype_", "grad_var_name",
 ]
 
-math_op_patch.patch(Variable)
+Variable.__getitem__ = indexing.getitem
+Variable.__iter__ = indexing.iterate
+Variable.ndim = property(lambda self: len(self.shape))
+
+_clone = Program.clone
+
+
+def _clone_with_rates(self, for_test=False):
+    copy = _clone(self, for_test)
+    if not for_test:
+        rate.hand_on(self, copy)
+    return copy
+
+
+_clone_with_rates.__doc__ = _clone.__doc__
+Program.clone = _clone_with_rates
 
 _scope_names = []  # of the name_scopes that are open
 

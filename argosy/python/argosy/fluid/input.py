@@ -1,10 +1,13 @@
-"""fluid.data and fluid.embedding, whose shapes are meant as they are given."""
-from argosy.fluid.layers import embedding_v2 as embedding
-from argosy.fluid.layers.io import declare
+"""fluid's functions whose shapes are meant as they are given."""
+from argosy import _core
+from argosy.fluid import layers
 
-__all__ = ["data", "embedding"]
+__all__ = ["data", "embedding", "one_hot"]
+
+embedding = layers.embedding_v2
+one_hot = _core.layers._one_hot_v2
 
 
 def data(name, shape, dtype="float32", lod_level=0):
     """A variable to feed; -1 or None in the shape is a size that only a run knows."""
-    return declare(name, [-1 if size is None else size for size in shape], dtype, lod_level)
+    return layers.data(name, shape, append_batch_size=False, dtype=dtype, lod_level=lod_level)

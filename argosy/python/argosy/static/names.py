@@ -1,6 +1,7 @@
 """What paddle.static has in common with fluid, and the declaration of inputs."""
 from argosy import _core
 from argosy.errors import InvalidArgumentError
+from argosy.fluid import input as fluid_input
 from argosy.fluid import layers
 from argosy.fluid.backward import append_backward, gradients
 from argosy.fluid.compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
@@ -8,7 +9,6 @@ from argosy.fluid.core import Scope
 from argosy.fluid.executor import Executor, global_scope, scope_guard
 from argosy.fluid.framework import (Operator, Parameter, Program, Variable, cpu_places, cuda_places, default_main_program,
                                     default_startup_program, name_scope, program_guard)
-from argosy.fluid.layers.io import declare
 
 __all__ = [
     "Executor", "Program", "Variable", "Operator", "Parameter", "Scope", "default_main_program", "default_startup_program", "program_guard",
@@ -19,7 +19,7 @@ __all__ = [
 
 def data(name, shape, dtype=None, lod_level=0):
     """A variable to feed; -1 or None in the shape is a size that only a run knows."""
-    return declare(name, [-1 if size is None else size for size in shape], dtype or "float32", lod_level)
+    return fluid_input.data(name, shape, dtype or "float32", lod_level)
 
 
 class InputSpec:

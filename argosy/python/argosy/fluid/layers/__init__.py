@@ -4,7 +4,6 @@ Most are the core's own, bound under Paddle's names with Paddle's arguments.
 """
 from argosy import _core
 from argosy.fluid import framework  # gives variables their operators
-from argosy.fluid.layers.io import data
 from argosy.fluid.layers.learning_rate_scheduler import (cosine_decay, exponential_decay, inverse_time_decay, linear_lr_warmup,
                                                          natural_exp_decay, noam_decay, piecewise_decay, polynomial_decay)
 
