@@ -18,11 +18,13 @@ void bind_parameter(pybind11::module_& m);
 void bind_program(pybind11::module_& m);
 void bind_build(pybind11::module_& m);
 void bind_engine(pybind11::module_& m);
+void bind_io(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
 void bind_data(pybind11::module_& m);
 void bind_fleet(pybind11::module_& m);
 
 void bind_layers_nn(pybind11::module_& layers);
+void bind_layers_image(pybind11::module_& layers);
 void bind_layers_math(pybind11::module_& layers);
 void bind_layers_tensor(pybind11::module_& layers);
 void bind_layers_loss(pybind11::module_& layers);

@@ -13,12 +13,14 @@ PYBIND11_MODULE(_core, m) {
   bind_program(m);
   bind_build(m);
   bind_engine(m);
+  bind_io(m);
   bind_metrics(m);
   bind_data(m);
   bind_fleet(m);
 
   auto layers = m.def_submodule("layers", "The layer functions, under fluid.layers' names.");
   bind_layers_nn(layers);
+  bind_layers_image(layers);
   bind_layers_math(layers);
   bind_layers_tensor(layers);
   bind_layers_loss(layers);

@@ -19,6 +19,14 @@ _NAMES = {
     "batch": "_batch",
     "__version__": "version:version",
 }
-_MODULES = ("fluid", "static", "optimizer", "regularizer", "device", "errors", "nn", "tensor", "distributed", "reader", "dataset", "io")
+_TENSOR = (
+    "abs add add_n all any arange argmax argmin argsort assign bmm cast ceil chunk clip concat cos cumsum divide dot equal erf exp "
+    "expand_as flatten flip floor floor_divide full full_like gather gather_nd greater_equal greater_than increment index_select is_tensor "
+    "less_equal less_than linspace log logical_and logical_not logical_or logical_xor matmul max maximum mean min minimum mm mod multiply "
+    "neg nonzero normal not_equal numel ones ones_like pow prod rand randn reciprocal remainder reshape round rsqrt scale scatter shape "
+    "sign sin slice sort split sqrt square squeeze stack subtract sum t tanh tile to_tensor topk transpose unbind uniform unsqueeze "
+    "unstack where zeros zeros_like")
+_NAMES.update((name, "tensor") for name in _TENSOR.split())
+_MODULES = ("base", "utils", "fluid", "static", "optimizer", "regularizer", "device", "errors", "nn", "tensor", "distributed", "reader", "dataset", "io")
 
 __getattr__, __dir__ = _lazy.names(__name__, _MODULES, _NAMES)

@@ -2,6 +2,7 @@
 
 A call without a variable would compute, which is the dynamic front end's part: it is an error that says so.
 """
+import builtins  # some of whose names are functions below
 import functools
 import sys
 
@@ -13,7 +14,9 @@ _LARGEST = 3.4028234663852886e38  # of float32
 
 
 def _variables(value):
-    return all(_variables(item) for item in value) if isinstance(value, (list, tuple)) and value else isinstance(value, _core.Variable)
+    if isinstance(value, (list, tuple)) and value:
+        return builtins.all(isinstance(item, _core.Variable) for item in value)
+    return isinstance(value, _core.Variable)
 
 
 def builds(function):
@@ -23,7 +26,7 @@ def builds(function):
     def checked(x, *args, **kwargs):
         if not _variables(x):
             found = type(x[0] if isinstance(x, (list, tuple)) and x else x).__name__
-            raise UnavailableError(f"paddle.{function.__name__}: the first argument is a Variable of a static program; found {found}")
+            raise UnavailableError(f"paddle.{checked.__name__}: the first argument is a Variable of a static program; found {found}")
         return function(x, *args, **kwargs)
 
     return checked
@@ -32,7 +35,7 @@ def builds(function):
 def _unary(name):
     @builds
     def function(x, name=None):
-        return getattr(layers, fluid_name)(x, name=name) if fluid_name not in ("erf", "sign") else getattr(layers, fluid_name)(x)
+        return getattr(layers, fluid_name)(x, name=name)
 
     fluid_name = name
     function.__name__ = function.__qualname__ = name
@@ -67,8 +70,8 @@ def _reduction(name, fluid_name):
     return function
 
 
-exp, log, sqrt, rsqrt, square, abs, tanh, ceil, floor, round, reciprocal, sin, cos, erf, sign = map(
-    _unary, "exp log sqrt rsqrt square abs tanh ceil floor round reciprocal sin cos erf sign".split())
+exp, log, sqrt, rsqrt, square, abs, tanh, ceil, floor, round, reciprocal, sin, cos = map(
+    _unary, "exp log sqrt rsqrt square abs tanh ceil floor round reciprocal sin cos".split())
 less_than, less_equal, greater_than, greater_equal, equal, not_equal = map(
     _comparison, "less_than less_equal greater_than greater_equal equal not_equal".split())
 add = _binary("add", "elementwise_add")
@@ -102,6 +105,16 @@ def prod(x, axis=None, keepdim=False, dtype=None, name=None):
 def pow(x, y, name=None):
     """x to the power of a number or a variable."""
     return layers.elementwise_pow(x, y, name=name) if isinstance(y, _core.Variable) else layers.pow(x, factor=y, name=name)
+
+
+@builds
+def erf(x, name=None):
+    return layers.erf(x)
+
+
+@builds
+def sign(x, name=None):
+    return layers.sign(x)
 
 
 @builds

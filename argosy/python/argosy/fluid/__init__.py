@@ -14,6 +14,7 @@ _WHERE = {
     "lod_tensor": "create_lod_tensor create_random_int_lodtensor",
     "compiler": "CompiledProgram ParallelExecutor ExecutionStrategy BuildStrategy",
     "backward": "gradients",
+    "io": "save load load_program_state set_program_state",
     "input": "data embedding one_hot",
     "data_feeder": "DataFeeder",
     "dataset": "DatasetFactory InMemoryDataset QueueDataset",

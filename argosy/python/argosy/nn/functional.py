@@ -80,7 +80,7 @@ def linear(x, weight, bias=None, name=None):
 
 @builds
 def one_hot(x, num_classes, name=None):
-    return layers.one_hot_v2(x, num_classes)
+    return _core.layers._one_hot_v2(x, num_classes)
 
 
 @builds

@@ -1,0 +1,102 @@
+"""The files of fluid.save: pickled dicts from names to arrays, and nothing else.
+
+They are written in a form that any version of NumPy reads. Reading takes arrays, texts, numbers, lists, tuples and dicts only: a
+pickle that calls anything else is refused, because running what a file says is not loading it.
+"""
+import io
+import os
+import pickle
+import tempfile
+
+import numpy
+
+from argosy import _core
+from argosy.errors import DataLossError, InvalidArgumentError, NotFoundError
+
+__all__ = ["check_prefix", "write", "write_bytes", "read_prefix", "read_folder"]
+
+_ALLOWED = {
+    ("numpy", "ndarray"): numpy.ndarray,
+    ("numpy", "dtype"): numpy.dtype,
+    ("numpy.core.multiarray", "_reconstruct"): None,
+    ("numpy._core.multiarray", "_reconstruct"): None,
+    ("_codecs", "encode"): None,
+    ("collections", "OrderedDict"): None,
+}
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, value):
+        if not isinstance(value, numpy.ndarray):
+            return NotImplemented
+        whole = numpy.ascontiguousarray(value)
+        return numpy.ndarray, (value.shape, value.dtype.str, whole.tobytes())
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module, name):
+        if (module, name) not in _ALLOWED:
+            raise pickle.UnpicklingError(f"it holds a {module}.{name}, which is no array")
+        return super().find_class(module.replace("numpy.core", "numpy._core"), name)
+
+
+def check_prefix(model_path):
+    if not os.path.basename(model_path):
+        raise InvalidArgumentError(f"model_path is a folder and the first part of a file name, such as 'model/ctr'; found {model_path!r}")
+
+
+def write_bytes(path, data):
+    """The whole file or none of it: a kill leaves the old one."""
+    folder = os.path.dirname(os.path.abspath(path))
+    os.makedirs(folder, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def write(path, state):
+    buffer = io.BytesIO()
+    _Pickler(buffer, protocol=4).dump(state)
+    write_bytes(path, buffer.getbuffer())
+
+
+def _read(path):
+    try:
+        with open(path, "rb") as file:
+            state = _Unpickler(file, encoding="latin1").load()
+    except FileNotFoundError:
+        raise NotFoundError(f"{path}: no such file; fluid.save writes it") from None
+    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, UnicodeDecodeError) as error:
+        raise DataLossError(f"{path}: not a file of fluid.save: {error}") from None
+    if not isinstance(state, dict) or not all(isinstance(value, numpy.ndarray) for value in state.values()):
+        raise DataLossError(f"{path}: not a dict from names to arrays")
+    return state
+
+
+def read_prefix(model_path):
+    """The dict of model_path.pdparams, with that of .pdopt where there is one."""
+    check_prefix(model_path)
+    stem = model_path.removesuffix(".pdparams").removesuffix(".pdopt").removesuffix(".pdmodel")
+    state = _read(stem + ".pdparams")
+    if os.path.exists(stem + ".pdopt"):
+        state |= _read(stem + ".pdopt")
+    return state
+
+
+def read_folder(folder):
+    """The dict of a folder of tensor files, each named after its variable."""
+    state = {}
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and name != "__model__":
+            with open(path, "rb") as file:
+                state[name] = _core.decode_tensor(file.read())
+    return state

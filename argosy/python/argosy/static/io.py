@@ -1,0 +1,70 @@
+"""Saving and loading under 2.x's names: a prefix for the files .pdmodel and .pdiparams, or a folder."""
+import os
+
+from argosy.errors import InvalidArgumentError, NotFoundError
+from argosy.fluid import framework, io, state_file
+from argosy.fluid.io import load, load_program_state, load_vars, save_vars, set_program_state
+
+__all__ = [
+    "save", "load", "load_program_state", "set_program_state", "save_vars", "load_vars", "save_inference_model", "load_inference_model",
+    "normalize_program", "serialize_program", "deserialize_program", "save_to_file", "load_from_file",
+]
+
+
+def save(program, model_path, protocol=4):
+    """fluid.save; the pickle's protocol is 4."""
+    if protocol != 4:
+        raise InvalidArgumentError(f"save: the files are written with protocol 4; found {protocol}")
+    io.save(program, model_path)
+
+
+def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=None, clip_extra=True, legacy_format=False):
+    """Writes path_prefix + .pdmodel and .pdiparams: what computes fetch_vars from feed_vars.
+
+    The program has no attributes that only training needs, and one form: clip_extra and legacy_format change nothing.
+    """
+    folder, stem = os.path.split(os.path.abspath(os.fspath(path_prefix)))
+    state_file.check_prefix(os.fspath(path_prefix))
+    feeds = [feed_vars] if isinstance(feed_vars, framework.Variable) else feed_vars
+    program = program or (feeds[0].block.program if feeds else None)
+    io.save_inference_model(folder, [var.name for var in feeds], fetch_vars, executor, program, stem + ".pdmodel", stem + ".pdiparams")
+
+
+def load_inference_model(path_prefix, executor, model_filename=None, params_filename=None):
+    """[program, names to feed, variables to fetch]. A folder is what fluid.io.save_inference_model wrote."""
+    path = os.fspath(path_prefix)
+    if os.path.isdir(path):
+        return io.load_inference_model(path, executor, model_filename, params_filename)
+    folder, stem = os.path.split(os.path.abspath(path))
+    model, params = model_filename or stem + ".pdmodel", params_filename or stem + ".pdiparams"
+    if not os.path.exists(os.path.join(folder, model)):
+        raise NotFoundError(f"{path}: neither a folder nor the prefix of a model; there is no {os.path.join(folder, model)}")
+    return io.load_inference_model(folder, executor, model, params)
+
+
+def normalize_program(program, feed_vars, fetch_vars, skip_prune_program=False):
+    """Only what computes fetch_vars from feed_vars."""
+    names = [[var.name for var in ([vars] if isinstance(vars, framework.Variable) else vars)] for vars in (feed_vars, fetch_vars)]
+    return program.clone() if skip_prune_program else program._prune(*names)
+
+
+def serialize_program(feed_vars, fetch_vars, program=None):
+    """The bytes of the part of the program that computes fetch_vars from feed_vars."""
+    program = framework.default_main_program() if program is None else program
+    return normalize_program(program, feed_vars, fetch_vars).desc.serialize_to_string()
+
+
+def deserialize_program(data):
+    return framework.Program.parse_from_string(data)
+
+
+def save_to_file(path, content):
+    """Writes bytes, whole or not at all."""
+    if not isinstance(content, bytes):
+        raise InvalidArgumentError(f"save_to_file writes bytes; found {type(content).__name__}")
+    state_file.write_bytes(path, content)
+
+
+def load_from_file(path):
+    with open(path, "rb") as file:
+        return file.read()
