@@ -10,7 +10,7 @@ import paddle.fluid as fluid
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "demo"
-ROWS, EPOCHS, THREADS = 100001, 2, 2
+ROWS, EPOCHS, THREADS = 100001, 1, 2
 sys.path.insert(0, str(ROOT / "examples"))
 from ctr_dnn import network  # noqa: E402
 
