@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "argosy/engine/prepared.h"
+
 namespace argosy::engine {
 namespace {
 
@@ -53,6 +55,12 @@ std::vector<int64_t> integers_at_build(const graph::ShapeContext& context, const
   if (!numbers.empty() || !given(context, slots.tensor)) return numbers;
   const auto& shape = context.input(slots.tensor).shape;
   return std::vector<int64_t>(shape.empty() || shape[0] < 1 ? 1 : static_cast<size_t>(shape[0]), -1);
+}
+
+at::Tensor viewable(const OpContext& op, std::string_view slot) {
+  const at::Tensor& tensor = op.tensor(slot);
+  const int32_t value = op.instruction().find_input(slot)->values[0];
+  return op.frame().program().values()[static_cast<size_t>(value)].persistable ? tensor.clone() : tensor;
 }
 
 Result<size_t> axis_in(const graph::VarDesc& variable, int64_t axis) {

@@ -26,6 +26,10 @@ bool fixed_at_build(const graph::ShapeContext& context, const NumberSlots& slots
 // What is known of them then: the attribute's numbers; where one variable holds them all, a -1 for each.
 std::vector<int64_t> integers_at_build(const graph::ShapeContext& context, const NumberSlots& slots);
 
+// An input of which a view may be handed on. A copy where the variable outlives the run: a view would show what an optimizer
+// later writes into it.
+at::Tensor viewable(const OpContext& op, std::string_view slot);
+
 // An attribute of whole numbers, whichever width it has; empty where it is absent.
 std::vector<int64_t> integer_list(const graph::OpDesc& op, std::string_view attribute);
 

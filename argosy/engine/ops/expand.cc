@@ -110,7 +110,7 @@ ARGOSY_OP("expand_as",
       return Status();
     });
 
-ARGOSY_OP("expand_v2", [](const OpContext& op) { set_expanded(op, op.tensor("X").expand(integers(op, kShape))); })
+ARGOSY_OP("expand_v2", [](const OpContext& op) { set_expanded(op, viewable(op, "X").expand(integers(op, kShape))); })
     .doc("X broadcast to a shape.")
     .input("X", "any shape")
     .optional_input("Shape", "the shape, where the program computes it")
@@ -121,8 +121,8 @@ ARGOSY_OP("expand_v2", [](const OpContext& op) { set_expanded(op, op.tensor("X")
 
 ARGOSY_OP("expand_as_v2",
           [](const OpContext& op) {
-            set_expanded(op, op.tensor("X").expand(op.has_input("Y") ? op.tensor("Y").sizes().vec()
-                                                                     : integer_list(op.desc(), "target_shape")));
+            set_expanded(op, viewable(op, "X").expand(op.has_input("Y") ? op.tensor("Y").sizes().vec()
+                                                                        : integer_list(op.desc(), "target_shape")));
           })
     .doc("X broadcast to the shape of another tensor.")
     .input("X", "any shape")

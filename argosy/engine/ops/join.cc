@@ -94,7 +94,7 @@ ARGOSY_OP("stack",
 
 ARGOSY_OP("unstack",
           [](const OpContext& op) {
-            const std::vector<at::Tensor> parts = op.tensor("X").unbind(op.attr<int32_t>("axis"));
+            const std::vector<at::Tensor> parts = viewable(op, "X").unbind(op.attr<int32_t>("axis"));
             if (parts.size() != op.output_count("Y"))
               op.fail("variable '{}' gives {} parts, expected {}", op.input_name("X"), parts.size(), op.output_count("Y"));
             for (size_t i = 0; i < parts.size(); ++i)
@@ -148,7 +148,7 @@ ARGOSY_OP("split",
                 x.tensor.size(axis), integers(op, kSections), op.output_count("Out"),
                 fmt::format("variable '{}' with {} entries along axis {}", op.input_name("X"), x.tensor.size(axis), axis));
             if (!sizes.ok()) throw KernelError(sizes.status());
-            const std::vector<at::Tensor> parts = x.tensor.split_with_sizes(*sizes, axis);
+            const std::vector<at::Tensor> parts = viewable(op, "X").split_with_sizes(*sizes, axis);
             for (size_t i = 0; i < parts.size(); ++i) op.set_output("Out", parts[i], axis == 0 ? nullptr : x.lod, i);
           })
     .doc("A tensor cut along an axis.")

@@ -36,7 +36,7 @@ OpRegistration with_x_shape(OpRegistration op) { return op.optional_output("XSha
 constexpr NumberSlots kReshape{.attribute = "shape", .tensor = "Shape", .list = "ShapeTensor"};
 
 void reshape(const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
+  const at::Tensor x = viewable(op, "X");
   Shape shape = integers(op, kReshape);
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] != 0 || x.numel() == 0) continue;
@@ -90,7 +90,7 @@ const OpRegistration kReshape1 = reshape_op("reshape"), kReshape2 = with_x_shape
 // --- flatten
 
 void flatten(const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
+  const at::Tensor x = viewable(op, "X");
   const int64_t axis = op.attr<int32_t>("axis");
   if (axis < 0 || axis > x.dim())
     op.fail("axis {} is outside variable '{}', which has {} dimensions", axis, op.input_name("X"), x.dim());
@@ -122,7 +122,7 @@ const OpRegistration kFlatten1 = flatten_op("flatten"), kFlatten2 = with_x_shape
 
 ARGOSY_OP("flatten_contiguous_range",
           [](const OpContext& op) {
-            const at::Tensor& x = op.tensor("X");
+            const at::Tensor x = viewable(op, "X");
             set_reshaped(
                 op, x.dim() == 0 ? x.reshape({1}) : x.flatten(op.attr<int32_t>("start_axis"), op.attr<int32_t>("stop_axis")));
           })
@@ -147,7 +147,7 @@ ARGOSY_OP("flatten_contiguous_range",
 // --- squeeze and unsqueeze
 
 void squeeze(const OpContext& op) {
-  const at::Tensor& x = op.tensor("X");
+  const at::Tensor x = viewable(op, "X");
   const Shape axes = integer_list(op.desc(), "axes");
   at::Tensor out = axes.empty() ? x.squeeze() : x.squeeze(axes);
   set_reshaped(op, out.dim() == 0 ? out.reshape({1}) : std::move(out));
@@ -183,7 +183,7 @@ const OpRegistration kSqueeze1 = squeeze_op("squeeze"), kSqueeze2 = with_x_shape
 constexpr NumberSlots kUnsqueeze{.attribute = "axes", .tensor = "AxesTensor", .list = "AxesTensorList"};
 
 void unsqueeze(const OpContext& op) {
-  at::Tensor out = op.tensor("X");
+  at::Tensor out = viewable(op, "X");
   for (int64_t axis : integers(op, kUnsqueeze)) out = out.unsqueeze(axis);
   set_reshaped(op, std::move(out));
 }
@@ -244,7 +244,7 @@ Status infer_transpose(ShapeContext& context) {
 
 OpRegistration transpose_op(const char* type) {
   return OpRegistration(
-             type, [](const OpContext& op) { op.set_output("Out", op.tensor("X").permute(integer_list(op.desc(), "axis"))); })
+             type, [](const OpContext& op) { op.set_output("Out", viewable(op, "X").permute(integer_list(op.desc(), "axis"))); })
       .doc("The dimensions in another order.")
       .input("X", "any shape")
       .output("Out", "the transposed tensor")

@@ -237,6 +237,20 @@ TEST_F(Sequences, FollowEachOtherInAConcatOfRows) {
   EXPECT_EQ(*run(feed, std::vector<Variable>{out})[0].lod, (Lod{{0, 2, 5, 5, 8}}));
 }
 
+using Views = LayerTest;
+
+// What is fetched is the value at its place in the program, also where the variable that it was cut from changes later.
+TEST_F(Views, OfAStateShowItAsItWas) {
+  const Variable state = L::create_global_var({1}, 3.0, kFloat32, {.persistable = true});
+  const std::vector<Variable> views = {L::reshape(state, {1, 1}), L::flatten(state, 0),     L::unsqueeze(state, {0}),
+                                       L::squeeze(state, {}),     L::transpose(state, {0}), L::slice(state, {0}, {0}, {1}),
+                                       L::split(state, 1, 0)[0],  L::unstack(state, 0)[0],  L::assign(state)};
+  L::increment(state);
+  start();
+  const std::vector<Value> found = run({}, views);
+  for (size_t i = 0; i < views.size(); ++i) EXPECT_EQ(found[i].tensor.item<float>(), 3.0f) << views[i].name();
+}
+
 using ShapeErrors = LayerTest;
 
 TEST_F(ShapeErrors, NameTheVariableAndWhatDoesNotFit) {

@@ -46,7 +46,7 @@ void slice(const OpContext& op, const Shape& starts, const Shape& ends, const Sh
   if (starts.size() != axes.size() || ends.size() != axes.size() || steps.size() != axes.size()) {
     op.fail("{} starts, {} ends and {} strides for {} axes", starts.size(), ends.size(), steps.size(), axes.size());
   }
-  at::Tensor out = x.tensor;
+  at::Tensor out = viewable(op, "Input");
   for (size_t i = 0; i < axes.size(); ++i) {
     if (steps[i] == 0) op.fail("the stride along axis {} is 0", axes[i]);
     const int64_t size = out.size(axes[i]);
