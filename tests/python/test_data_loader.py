@@ -35,7 +35,7 @@ def inputs(fluid):
 @pytest.fixture
 def make(fluid, inputs):
     def loader(**options):
-        return fluid.reader.DataLoader.from_generator(feed_list=inputs, **{"capacity": 4, **options})
+        return fluid.io.DataLoader.from_generator(feed_list=inputs, **{"capacity": 4, **options})
     return loader
 
 
@@ -244,7 +244,7 @@ def test_wrong_use_says_what_to_do(make):
 
 
 def test_pyreader_has_its_older_names(fluid, inputs):
-    reader = fluid.reader.PyReader(feed_list=inputs, capacity=4, iterable=True)
+    reader = fluid.io.PyReader(feed_list=inputs, capacity=4, iterable=True)
     reader.decorate_sample_list_generator(paddle.batch(samples(4), 2), fluid.CPUPlace())
     assert len(list(reader())) == 2
     reader.decorate_batch_generator(batches(3), fluid.CPUPlace())
