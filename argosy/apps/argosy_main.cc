@@ -35,7 +35,12 @@ void add_criteo(CLI::App& app, int& result) {
                                                                      {"log1p", argosy::data::CriteoScheme::log1p}};
   command->add_option("--scheme", options->scheme, "how numbers are scaled and ids made: span (default) or log1p")
       ->transform(CLI::CheckedTransformer(schemes, CLI::ignore_case));
-  command->callback([options, &result] { result = report(argosy::data::criteo_to_multislot(STDIN_FILENO, STDOUT_FILENO, *options)); });
+  auto max_bad_lines = std::make_shared<int64_t>(0);
+  command->add_option("--max-bad-lines", *max_bad_lines, "so many malformed lines are left out, each with a warning; one more is an error (0)")
+      ->check(CLI::NonNegativeNumber);
+  command->callback([options, max_bad_lines, &result] {
+    result = report(argosy::data::criteo_to_multislot(STDIN_FILENO, STDOUT_FILENO, *options, *max_bad_lines));
+  });
 }
 
 void add_inspect(CLI::App& app, int& result) {

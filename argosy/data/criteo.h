@@ -48,7 +48,8 @@ Status check_criteo(const CriteoOptions& options);
 // The slots in the order in which the MultiSlot text has them: dense_input, C1..C26, label.
 std::vector<SlotSpec> criteo_slots();
 
-// Copies Criteo text to MultiSlot text until the input ends: what a pipe command does. Errors name line and column.
-Status criteo_to_multislot(int in_fd, int out_fd, const CriteoOptions& options);
+// Copies Criteo text to MultiSlot text until the input ends: what a pipe command does. Errors name line and column; the first
+// max_bad_lines of them are logged and the lines left out.
+Status criteo_to_multislot(int in_fd, int out_fd, const CriteoOptions& options, int64_t max_bad_lines = 0);
 
 }  // namespace argosy::data

@@ -59,10 +59,10 @@ const Golden kGolden[] = {
 class CriteoTest : public testing::Test {
  protected:
   // What criteo_to_multislot makes of the text.
-  Result<std::string> rendered(const std::string& text, const CriteoOptions& options) {
+  Result<std::string> rendered(const std::string& text, const CriteoOptions& options, int64_t max_bad_lines = 0) {
     const Fd in(::open(files_.write("in", text).c_str(), O_RDONLY));
     const Fd out(::open(files_.path("out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
-    RETURN_IF_ERROR(criteo_to_multislot(in.get(), out.get(), options));
+    RETURN_IF_ERROR(criteo_to_multislot(in.get(), out.get(), options, max_bad_lines));
     return read_file(files_.path("out"));
   }
 
@@ -96,6 +96,15 @@ TEST_F(CriteoTest, WritesTheTextOfThePythonReaders) {
     EXPECT_EQ(*rendered(std::string(golden.line) + "\n", {}), std::string(golden.span) + "\n");
     EXPECT_EQ(*rendered(std::string(golden.line) + "\r\n", {.scheme = CriteoScheme::log1p}), std::string(golden.log1p) + "\n");
   }
+}
+
+TEST_F(CriteoTest, LeavesOutAsManyBadLinesAsAllowed) {
+  const std::string good(kGolden[0].line), expected = std::string(kGolden[0].span) + "\n";
+  const std::string text = "bad\n" + good + "\n\n" + good + "\nlast without end";
+  EXPECT_EQ(*rendered(text, {}, 3), expected + expected);
+  const auto too_many = rendered(text, {}, 2);
+  ASSERT_FALSE(too_many.ok());
+  EXPECT_NE(too_many.status().message().find("criteo:5:"), std::string::npos) << too_many.status().message();
 }
 
 TEST_F(CriteoTest, ParsesToTheValuesOfThePythonReaders) {

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "argosy/base/log.h"
 #include "argosy/data/criteo_decoder.h"
 #include "argosy/data/text_block.h"
 
@@ -39,14 +41,28 @@ Status write_all(int fd, std::string_view text) {
   return {};
 }
 
-Status append_block(const CriteoDecoder& decoder, TextBlock& block, std::string& out) {
+// What follows the line that begins at `line`; a block's last line may lack its end.
+const char* after_line(const TextBlock& block, const char* line) {
+  const char* end = block.text.data() + block.size;
+  const char* newline = std::find(line, end, '\n');
+  return newline == end ? end : newline + 1;
+}
+
+// `bad_lines_left` is how many lines may still be left out.
+Status append_block(const CriteoDecoder& decoder, TextBlock& block, int64_t& bad_lines_left, std::string& out) {
   CriteoSample sample;
   LineError error;
   for (; !block.done(); ++block.line) {
     const char* next = decoder.decode(block.begin(), sample, error);
-    if (next == nullptr)
-      return Status::invalid_argument("{}:{}:{}: {}", block.origin->path, block.line, error.at - block.begin() + 1, error.what);
-    append_sample(decoder, sample, out);
+    if (next == nullptr) {
+      const Status bad =
+          Status::invalid_argument("{}:{}:{}: {}", block.origin->path, block.line, error.at - block.begin() + 1, error.what);
+      if (bad_lines_left-- <= 0) return bad;
+      log_warning("left out: {}", bad.message());
+      next = after_line(block, block.begin());
+    } else {
+      append_sample(decoder, sample, out);
+    }
     block.at = static_cast<size_t>(next - block.text.data());
   }
   return {};
@@ -54,7 +70,7 @@ Status append_block(const CriteoDecoder& decoder, TextBlock& block, std::string&
 
 }  // namespace
 
-Status criteo_to_multislot(int in_fd, int out_fd, const CriteoOptions& options) {
+Status criteo_to_multislot(int in_fd, int out_fd, const CriteoOptions& options, int64_t max_bad_lines) {
   RETURN_IF_ERROR(check_criteo(options));
   Fd input(::fcntl(in_fd, F_DUPFD_CLOEXEC, 0));
   if (!input.open()) return Status::invalid_argument("cannot read the Criteo text: {}", system_reason(errno));
@@ -70,7 +86,7 @@ Status criteo_to_multislot(int in_fd, int out_fd, const CriteoOptions& options) 
     ASSIGN_OR_RETURN(const bool more, reader.next(block));
     if (!more) return {};
     out.clear();
-    RETURN_IF_ERROR(append_block(decoder, block, out));
+    RETURN_IF_ERROR(append_block(decoder, block, max_bad_lines, out));
     RETURN_IF_ERROR(write_all(out_fd, out));
   }
 }
