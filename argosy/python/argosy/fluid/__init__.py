@@ -3,7 +3,7 @@ from argosy import _lazy
 
 _MODULES = (
     "backward", "clip", "compiler", "core", "data_feeder", "dataset", "executor", "framework", "incubate", "initializer", "io", "layers",
-    "lod_tensor", "metrics", "optimizer", "param_attr", "reader", "regularizer", "transpiler", "unique_name",
+    "lod_tensor", "metrics", "nets", "optimizer", "param_attr", "reader", "regularizer", "transpiler", "unique_name",
 )
 _WHERE = {
     "framework": "Program Variable default_main_program default_startup_program program_guard name_scope in_dygraph_mode "
