@@ -83,6 +83,14 @@ def test_cross_entropy_leaves_ignored_labels_out(run):
     numpy.testing.assert_allclose(found, torch.nn.functional.cross_entropy(TA, torch.tensor(labels.ravel())), rtol=1e-5)
 
 
+def test_the_largest_pass_gradients_on(run):
+    def gradient(x, y):
+        x.stop_gradient = False
+        return paddle.static.gradients(paddle.topk(x, 2, axis=1)[0], [x])[0]
+
+    assert run(gradient).tolist() == [[1, 0, 1], [1, 1, 0]]
+
+
 def test_splits_give_lists(run):
     first, second = run(lambda x, y: paddle.split(x, [1, 2], axis=1))
     assert (first == A[:, :1]).all() and (second == A[:, 1:]).all()

@@ -20,13 +20,14 @@ _NAMES = {
     "__version__": "version:version",
 }
 _TENSOR = (
-    "abs add add_n all any arange argmax argmin argsort assign bmm cast ceil chunk clip concat cos cumsum divide dot equal erf exp "
-    "expand_as flatten flip floor floor_divide full full_like gather gather_nd greater_equal greater_than increment index_select is_tensor "
-    "less_equal less_than linspace log logical_and logical_not logical_or logical_xor matmul max maximum mean min minimum mm mod multiply "
-    "neg nonzero normal not_equal numel ones ones_like pow prod rand randn reciprocal remainder reshape round rsqrt scale scatter shape "
-    "sign sin slice sort split sqrt square squeeze stack subtract sum t tanh tile to_tensor topk transpose unbind uniform unsqueeze "
-    "unstack where zeros zeros_like")
+    "abs add add_n all any argmax argmin argsort bmm cast ceil chunk clip concat cos cumsum divide dot equal erf exp "
+    "expand_as flatten flip floor floor_divide gather gather_nd greater_equal greater_than increment index_select is_tensor "
+    "less_equal less_than log logical_and logical_not logical_or logical_xor matmul max maximum mean min minimum mm mod "
+    "multiply neg nonzero not_equal numel pow prod reciprocal remainder reshape round rsqrt scale scatter shape sign sin "
+    "slice sort split sqrt square squeeze stack subtract sum t tanh tile topk transpose unbind unsqueeze unstack where")
+_CREATION = "assign full zeros ones zeros_like ones_like full_like arange linspace uniform rand normal randn to_tensor"
 _NAMES.update((name, "tensor") for name in _TENSOR.split())
-_MODULES = ("base", "utils", "fluid", "static", "optimizer", "regularizer", "device", "errors", "nn", "tensor", "distributed", "reader", "dataset", "io")
+_NAMES.update((name, "creation") for name in _CREATION.split())
+_MODULES = ("base", "utils", "fluid", "static", "optimizer", "regularizer", "device", "errors", "nn", "tensor", "distributed", "reader", "dataset")
 
 __getattr__, __dir__ = _lazy.names(__name__, _MODULES, _NAMES)

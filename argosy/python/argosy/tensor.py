@@ -32,6 +32,15 @@ def builds(function):
     return checked
 
 
+def _append(op, inputs, outputs, attrs, name, layer=None):
+    """Adds an operator and returns its outputs, which are new variables: slot -> element type."""
+    block = _core.default_main_program().current_block()
+    prefix = name or _core.unique_name(layer or op)
+    made = {slot: block.create_var(name=_core.unique_name(f"{prefix}.tmp"), dtype=dtype) for slot, dtype in outputs.items()}
+    block.append_op(type=op, inputs=inputs, outputs=made, attrs=attrs)
+    return tuple(made.values())
+
+
 def _unary(name):
     @builds
     def function(x, name=None):
@@ -237,12 +246,9 @@ def flatten(x, start_axis=0, stop_axis=-1, name=None):
     first, last = start_axis % rank, stop_axis % rank
     if first > last:
         raise InvalidArgumentError(f"paddle.flatten: start_axis {start_axis} is behind stop_axis {stop_axis}")
-    block = x.block.program.current_block()
-    prefix = name or _core.unique_name("flatten")
-    out, shape = (block.create_var(name=_core.unique_name(f"{prefix}.tmp"), dtype=x.dtype) for _ in range(2))
+    attrs = {"start_axis": start_axis, "stop_axis": stop_axis}
+    out, shape = _append("flatten_contiguous_range", {"X": x}, {"Out": x.dtype, "XShape": x.dtype}, attrs, name, "flatten")
     shape.stop_gradient = True
-    block.append_op(type="flatten_contiguous_range", inputs={"X": x}, outputs={"Out": out, "XShape": shape},
-                    attrs={"start_axis": start_axis, "stop_axis": stop_axis})
     return out
 
 
@@ -276,23 +282,16 @@ def _arg(name, x, axis, keepdim, dtype):
     return found if _core.to_dtype(dtype) == found.dtype else layers.cast(found, dtype)
 
 
-def _with_axis_last(x, axis, function):
-    """`function` of x with `axis` moved to the end, and its results with it moved back."""
-    rank = len(x.shape)
-    if axis is None or axis % rank == rank - 1:
-        return function(x)
-    order = [i for i in range(rank) if i != axis % rank] + [axis % rank]
-    back = [order.index(i) for i in range(rank)]
-    return tuple(layers.transpose(result, back) for result in function(layers.transpose(x, order)))
-
-
 @builds
 def topk(x, k, axis=None, largest=True, sorted=True, name=None):
     """(values, indices) of the k largest, or smallest, in order."""
-    if largest:
-        return _with_axis_last(x, axis, lambda moved: layers.topk(moved, k, name=name))
-    values, indices = _with_axis_last(layers.scale(x, scale=-1.0), axis, lambda moved: layers.topk(moved, k, name=name))
-    return layers.scale(values, scale=-1.0), indices
+    inputs = {"X": x, "K": k} if isinstance(k, _core.Variable) else {"X": x}
+    attrs = {"axis": -1 if axis is None else axis, "largest": largest, "sorted": sorted}
+    if not isinstance(k, _core.Variable):
+        attrs["k"] = k
+    values, indices = _append("top_k_v2", inputs, {"Out": x.dtype, "Indices": "int64"}, attrs, name)
+    indices.stop_gradient = True
+    return values, indices
 
 
 @builds
@@ -359,64 +358,6 @@ def numel(x, name=None):
     return layers.size(x)
 
 
-def assign(x, output=None):
-    """A copy of a variable, or given values as one."""
-    return layers.assign(x, output)
-
-
-def full(shape, fill_value, dtype=None, name=None):
-    return layers.fill_constant(shape, dtype or "float32", fill_value)
-
-
-def zeros(shape, dtype=None, name=None):
-    return full(shape, 0, dtype)
-
-
-def ones(shape, dtype=None, name=None):
-    return full(shape, 1, dtype)
-
-
-@builds
-def zeros_like(x, dtype=None, name=None):
-    return layers.zeros_like(x if dtype is None else layers.cast(x, dtype))
-
-
-@builds
-def ones_like(x, dtype=None, name=None):
-    return layers.ones_like(x if dtype is None else layers.cast(x, dtype))
-
-
-@builds
-def full_like(x, fill_value, dtype=None, name=None):
-    return layers.scale(zeros_like(x, dtype), bias=float(fill_value))
-
-
-def arange(start=0, end=None, step=1, dtype=None, name=None):
-    start, end = (0, start) if end is None else (start, end)
-    whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
-    return layers.range(start, end, step, dtype or ("int64" if whole else "float32"))
-
-
-def linspace(start, stop, num, dtype=None, name=None):
-    return layers.linspace(start, stop, num, dtype or "float32")
-
-
-def uniform(shape, dtype=None, min=-1.0, max=1.0, seed=0, name=None):
-    return layers.uniform_random(shape, dtype or "float32", min, max, seed)
-
-
-def rand(shape, dtype=None, name=None):
-    return uniform(shape, dtype, 0.0, 1.0)
-
-
-def normal(mean=0.0, std=1.0, shape=None, name=None):
-    return layers.gaussian_random([1] if shape is None else shape, mean, std)
-
-
-def randn(shape, dtype=None, name=None):
-    return layers.gaussian_random(shape, 0.0, 1.0, 0, dtype or "float32")
-
-
 def logical_and(x, y, out=None, name=None):
     return layers.logical_and(x, y, out, name)
 
@@ -436,10 +377,6 @@ def logical_not(x, out=None, name=None):
 def is_tensor(x):
     """Whether x is a variable."""
     return isinstance(x, _core.Variable)
-
-
-def to_tensor(data, dtype=None, place=None, stop_gradient=True):
-    raise UnavailableError("paddle.to_tensor: the dynamic front end is not part of this version; use paddle.assign for a constant of a program")
 
 
 __all__ = sorted(name for name, value in vars(sys.modules[__name__]).items()

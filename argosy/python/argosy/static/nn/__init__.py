@@ -1,9 +1,11 @@
 """paddle.static.nn: fluid's layers, with 2.x's names of arguments where they differ."""
+import importlib
+
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
 __all__ = ["fc", "embedding", "sparse_embedding", "batch_norm", "conv2d", "layer_norm", "nce", "continuous_value_model", "create_parameter",
-           "sequence_pool", "sequence_expand", "sequence_first_step", "sequence_last_step", "sequence_softmax"]
+           "conv2d_transpose"]
 
 _SHARED = frozenset(__all__) - {"fc", "embedding", "sparse_embedding"}
 
@@ -30,6 +32,8 @@ def sparse_embedding(input, size, padding_idx=None, is_test=False, entry=None, t
 
 
 def __getattr__(name):
-    if name in _SHARED:
+    if name == "sequence_lod":
+        return importlib.import_module("argosy.static.nn.sequence_lod")
+    if name in _SHARED or name.startswith("sequence_") and hasattr(layers, name):
         return getattr(layers, name)
     raise AttributeError(f"module 'paddle.static.nn' has no attribute '{name}'")
