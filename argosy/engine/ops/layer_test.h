@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -27,6 +28,7 @@ class LayerTest : public testing::Test {
     const char* given = std::getenv("ARGOSY_TEST_SEED");
     seed_ = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
     at::manual_seed(seed_);
+    at::set_num_threads(1);  // the tensors are small
   }
   ~LayerTest() override {
     if (HasFailure()) std::cerr << "seed: ARGOSY_TEST_SEED=" << seed_ << "\n";

@@ -12,7 +12,7 @@ case("dropout", "L.dropout(x, 0.3)", dict(x=X), random=True)
 case("dropout", "L.dropout(x, 0.6, dropout_implementation='upscale_in_train')", dict(x=X), random=True)
 
 # 1.8.5 draws from a wrong distribution where rounding leaves more than one class over; sums of these are exact.
-for rest in ("", ", num_neg_samples=5, sampler='log_uniform'", ", sampler='custom_dist', custom_dist=[0.03125] * 8 + [0.0625] * 12"):
+for rest in ("", ", num_neg_samples=5, sampler='log_uniform'", ", sampler='custom_dist', custom_dist=[0.03125] * 8 + [0.0625] * 12, num_neg_samples=20"):
     case("nce", "L.nce(x, label, 20%s)" % rest, dict(x=X, label=LABEL), random=True)
 case("nce", "L.nce(x, label, 20, sampler='custom_dist', custom_dist=[0.0] * 7 + [1.0] + [0.0] * 12, num_neg_samples=3)",
      dict(x=floats(5, 4), label=given([[7], [3], [7], [0], [19]])))
