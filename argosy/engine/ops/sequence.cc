@@ -225,6 +225,10 @@ ARGOSY_OP("lod_reset",
             }
             if (!op.attr<bool>("append") || x.lod == nullptr) return op.set_output("Out", x.tensor, one_level(std::move(level)));
             Lod longer = *x.lod;
+            if (longer.back().back() != static_cast<int64_t>(level.size()) - 1) {
+              op.fail("the sequences of '{}' are of {} parts, but the new level has {}", op.input_name("X"), longer.back().back(),
+                      level.size() - 1);
+            }
             longer.push_back(std::move(level));
             op.set_output("Out", x.tensor, std::make_shared<const Lod>(std::move(longer)));
           })

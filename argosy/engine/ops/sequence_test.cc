@@ -120,11 +120,17 @@ TEST_F(Sequence, LodResetCutsTheRowsAnew) {
   check(layers::lod_reset(x, y), {x}, value(x), {{0, 1, 4}});
   check(layers::lod_reset(x, {0, 2, 4}), {x}, value(x), {{0, 2, 4}});
   check(layers::lod_reset(x, list), {x}, value(x), {{0, 3, 4}});
-  const Variable nested = layers::lod_append(y, {0, 1, 2, 4});
+  const Variable nested = layers::lod_append(y, {0, 1, 2, 2, 4});
   EXPECT_EQ(nested.lod_level(), 2);
-  EXPECT_EQ(*run(feed_, std::vector<Variable>{nested})[0].lod, (Lod{{0, 1, 4}, {0, 1, 2, 4}}));
+  EXPECT_EQ(*run(feed_, std::vector<Variable>{nested})[0].lod, (Lod{{0, 1, 4}, {0, 1, 2, 2, 4}}));
   EXPECT_NE(error_of(feed_, layers::lod_reset(x, {0, 5})).find("must begin with 0, grow, and end with the 4 rows"),
             std::string::npos);
+}
+
+TEST_F(Sequence, LodAppendNeedsAPartForEachRowOfTheOuterLevel) {
+  const Variable y = sequences("y", {1, 3}, 1);
+  const std::string message = error_of(feed_, layers::lod_append(y, {0, 1, 4}));
+  EXPECT_NE(message.find("the sequences of 'y' are of 4 parts, but the new level has 2"), std::string::npos) << message;
 }
 
 TEST_F(Sequence, ConvSeesTheNeighboursInTheSequence) {
