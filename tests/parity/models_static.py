@@ -30,7 +30,7 @@ def ctr_dnn():
     pooled = []
     for slot in slots:
         rows = static.nn.embedding(slot, [VOCABULARY, 10], is_sparse=True, param_attr=paddle.ParamAttr(name="SparseFeatFactors"))
-        pooled.append(static.nn.sequence_lod.sequence_pool(paddle.reshape(rows, [-1, 10]), "sum"))
+        pooled.append(static.nn.sequence_pool(paddle.reshape(rows, [-1, 10]), "sum"))
     hidden = paddle.concat(pooled + [dense], axis=1)
     for _ in range(3):
         hidden = static.nn.fc(hidden, 40, activation="relu")

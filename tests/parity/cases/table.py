@@ -50,6 +50,12 @@ def ints(*shape, **options):
     return _input(lambda g, s: g.randint(low, high, s), shape, "int64", False, options)
 
 
+def every(*shape, **options):
+    """The integers below `of`, each as often as the others, in a random order. REQUIRES: `of` divides the size."""
+    of = options.pop("of")
+    return _input(lambda g, s: g.permutation(np.arange(int(np.prod(s))) % of).reshape(s), shape, "int64", False, options)
+
+
 def given(values, **options):
     """These values, at every step."""
     array = np.asarray(values)
