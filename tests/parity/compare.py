@@ -146,7 +146,7 @@ class Row(object):
             return "" if value is None else "exact" if value == 0.0 else "%.1e" % value
         output = "distribution (KS %.2f)" % self.distance if self.distance is not None else number(
             max([error for kind, error in self.errors.items() if kind != "gradient" and error is not None] or [0.0]))
-        shapes = ", ".join(self.judge["inputs"]) or "none"
+        shapes = ", ".join("`%s`" % text for text in self.judge["inputs"]) or "none"
         return [JUDGES[self.judge["dialect"]], self.judge["function"], "`%s`" % self.judge["call"].replace("|", "\\|"), shapes, output, number(self.errors["gradient"]),
                 "DIFFERS" if self.problems else "meant to differ: " + self.meant if self.meant else "agrees"]
 

@@ -42,7 +42,9 @@ for call in ("L.pool2d(x, 2, 'max', 2)", "L.pool2d(x, [3, 3], 'avg', [2, 2], poo
              "L.pool2d(x, pool_type='max', global_pooling=True)", "L.pool2d(x, 3, 'max', 2, 1, ceil_mode=True)",
              "L.pool2d(x, 3, 'avg', 2, 0, ceil_mode=True)", "L.pool2d(x, 3, 'max', pool_padding='SAME')"):
     case("pool2d", call, dict(x=IMAGE))
-case("conv2d + pool2d", "fluid.nets.simple_img_conv_pool(x, 4, 3, 2, 2, act='relu')", dict(x=IMAGE))
+case("nets.simple_img_conv_pool", "fluid.nets.simple_img_conv_pool(x, 4, 3, 2, 2, act='relu')", dict(x=IMAGE))
+case("nets.simple_img_conv_pool", "fluid.nets.simple_img_conv_pool(x, 4, 3, 2, 2, pool_padding=1, pool_type='avg', conv_stride=2, conv_padding=1)", dict(x=IMAGE))
+case("nets.sequence_conv_pool", "fluid.nets.sequence_conv_pool(s, 3, 3)", dict(s=floats(6, 4, lengths=[[1, 3, 2]])))
 
 case("cos_sim", "L.cos_sim(x, y)", dict(x=X, y=floats(5, 4)))
 case("cos_sim", "L.cos_sim(x, y)", dict(x=X, y=floats(1, 4, fixed=True)))

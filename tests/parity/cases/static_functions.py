@@ -31,7 +31,7 @@ for name in ("exp", "square", "abs", "tanh"):
 for name in ("log", "sqrt"):
     function("paddle.%s(x)" % name, dict(x=POSITIVE))
 for call in ("paddle.pow(x, 3.0)", "paddle.scale(x, 2.0, 1.0)", "paddle.clip(x, -0.5, 0.4)", "paddle.clip(x, min=0.0)", "F.softmax(x)", "F.log_softmax(x)", "F.relu(x)", "F.sigmoid(x)",
-             "F.gelu(x)", "F.leaky_relu(x)", "paddle.topk(x, 2)", "paddle.assign(x)"):
+             "F.gelu(x)", "F.leaky_relu(x)", "paddle.topk(x, 2)", "paddle.topk(x, 2, axis=0, largest=False)", "paddle.assign(x)"):
     function(call, dict(x=X))
 function("paddle.argmax(x, axis=1)", dict(x=X), gradients=False)
 function("paddle.cast(x, 'int64')", dict(x=floats(5, 4, low=-9, high=9)), gradients=False)

@@ -59,7 +59,8 @@ training("optimizer.Adam", "Adam(0.01)")
 training("optimizer.Adam", "Adam(0.01, beta1=0.8, beta2=0.99, epsilon=1e-4)")
 for optimizer in ("Adam(0.01)", "Adam(0.01, lazy_mode=True)"):
     training("optimizer.Adam", optimizer, ("sparse",),
-             differs="step n has the n-th powers of beta, as in 2.6.2 (see there); 1.8.5 takes those of step n + 1 where the gradient is sparse")
+             differs="step n is corrected by the n-th powers of beta, as for a dense gradient; 1.8.5 takes those of step n + 1 where it is sparse")
+training("optimizer.Adam", "Adam(0.01, beta1=0.0, beta2=0.0)", ("sparse",))
 training("optimizer.Adamax", "Adamax(0.01)")
 training("optimizer.RMSProp", "RMSProp(0.01)", BOTH)
 training("optimizer.RMSProp", "RMSProp(0.01, centered=True, momentum=0.5, rho=0.9)")
