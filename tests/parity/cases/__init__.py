@@ -3,7 +3,7 @@ import importlib
 
 from cases.table import CASES, NAMES
 
-TABLES = {"fluid": ("tensor", "nn", "losses", "sequence", "recurrent", "sampling", "training", "python"), "static": ("static_functions", "static_training")}
+TABLES = {"fluid": ("tensor", "nn", "losses", "sequence", "recurrent", "sampling", "training", "python", "further"), "static": ("static_functions", "static_training")}
 
 
 def load(dialect):
