@@ -11,9 +11,11 @@ struct Ftrl {
   static constexpr HyperParameter kHyper[] = {{"l1", 0}, {"l2", 0}, {"lr_power", -0.5f}};
   static constexpr StateSlot kSlots[] = {{"SquaredAccumulator", "SquaredAccumOut", "squared"},
                                          {"LinearAccumulator", "LinearAccumOut", "linear"}};
-  float rate, l1, l2, power;
+  float per_rate, l1, l2, power;  // per_rate: 1 / rate
 
-  static Ftrl begin(std::span<const float> hyper, float rate, std::span<float>) { return {rate, hyper[0], hyper[1], -hyper[2]}; }
+  static Ftrl begin(std::span<const float> hyper, float rate, std::span<float>) {
+    return {1 / rate, hyper[0], hyper[1], -hyper[2]};
+  }
 
   float root(float squares) const { return std::pow(squares, power); }
 
@@ -22,10 +24,10 @@ struct Ftrl {
   template <typename Self>
   [[gnu::always_inline]] static inline void update(const Self& self, float& p, float g, float& squared, float& linear) {
     const float new_root = self.root(squared + g * g);
-    linear += g - (new_root - self.root(squared)) / self.rate * p;
+    linear += g - (new_root - self.root(squared)) * self.per_rate * p;
     squared += g * g;
     const float pull = (linear > 0 ? self.l1 : linear < 0 ? -self.l1 : 0) - linear;
-    const float moved = pull / (new_root / self.rate + 2 * self.l2);
+    const float moved = pull / (new_root * self.per_rate + 2 * self.l2);
     p = std::abs(linear) > self.l1 ? moved : 0;
   }
 };

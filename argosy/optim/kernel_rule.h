@@ -6,17 +6,9 @@
 #include <utility>
 
 #include "argosy/optim/rule.h"
+#include "argosy/optim/simd.h"
 
 // How a formula for one element becomes a Rule. Included by the files that define rules, not by users of the room.
-
-// One copy of the function for AVX-512, one for AVX2 and one for any x86-64, chosen when the program is loaded. The choice
-// runs before a sanitizer has set itself up, so sanitized builds have the plain copy only.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define ARGOSY_SIMD_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define ARGOSY_SIMD_CLONES
-#endif
 
 namespace argosy::optim::internal {
 
@@ -52,11 +44,21 @@ template <typename Kernel>
 [[gnu::always_inline]] inline void update_span(const Kernel kernel, float* __restrict p, const float* __restrict g,
                                                float* __restrict s0, float* __restrict s1, float* __restrict s2, size_t n) {
   static_assert(Kernel::kStates <= kMaxElementStates);
+  constexpr size_t kStates = Kernel::kStates;
   for (size_t i = 0; i < n; ++i) {
-    if constexpr (Kernel::kStates == 0) kernel(p[i], g[i]);
-    if constexpr (Kernel::kStates == 1) kernel(p[i], g[i], s0[i]);
-    if constexpr (Kernel::kStates == 2) kernel(p[i], g[i], s0[i], s1[i]);
-    if constexpr (Kernel::kStates == 3) kernel(p[i], g[i], s0[i], s1[i], s2[i]);
+    // All loads, the formula on locals, all stores: a value that is stored and loaded again waits for the store.
+    float value = p[i], a = 0, b = 0, c = 0;
+    if constexpr (kStates > 0) a = s0[i];
+    if constexpr (kStates > 1) b = s1[i];
+    if constexpr (kStates > 2) c = s2[i];
+    if constexpr (kStates == 0) kernel(value, g[i]);
+    if constexpr (kStates == 1) kernel(value, g[i], a);
+    if constexpr (kStates == 2) kernel(value, g[i], a, b);
+    if constexpr (kStates == 3) kernel(value, g[i], a, b, c);
+    p[i] = value;
+    if constexpr (kStates > 0) s0[i] = a;
+    if constexpr (kStates > 1) s1[i] = b;
+    if constexpr (kStates > 2) s2[i] = c;
   }
 }
 
@@ -75,7 +77,7 @@ ARGOSY_SIMD_CLONES void update_elements(Kernel kernel, float* p, const float* g,
 
 template <typename Kernel>
 ARGOSY_SIMD_CLONES void update_rows(Kernel kernel, Rows rows, float* s0, float* s1, float* s2) {
-  constexpr size_t kAhead = 16;
+  constexpr size_t kAhead = 8;  // rows; from 4 to 64 there is little difference
   const size_t count = rows.index.size();
   for (size_t i = 0; i < count; ++i) {
     if (i + kAhead < count) {

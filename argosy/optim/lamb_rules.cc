@@ -30,9 +30,11 @@ ARGOSY_SIMD_CLONES Norms move_moments(Lamb k, const float* __restrict p, const f
   constexpr size_t kLanes = 16;
   double param[kLanes] = {}, direction[kLanes] = {};
   const auto move = [&](size_t i, size_t lane) {
-    m[i] = k.beta1 * m[i] + (1 - k.beta1) * g[i];
-    v[i] = k.beta2 * v[i] + (1 - k.beta2) * g[i] * g[i];
-    const double along = k.direction(p[i], m[i], v[i]), value = p[i];
+    const float mean = k.beta1 * m[i] + (1 - k.beta1) * g[i];
+    const float square = k.beta2 * v[i] + (1 - k.beta2) * g[i] * g[i];
+    const double along = k.direction(p[i], mean, square), value = p[i];
+    m[i] = mean;
+    v[i] = square;
     param[lane] += value * value;
     direction[lane] += along * along;
   };

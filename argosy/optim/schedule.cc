@@ -183,9 +183,7 @@ double evaluate(std::span<const Link> chain, double step) {
 }
 
 // The number of the first step. All schedules of a chain share one counter, and noam says where it starts.
-double first_step(const Link& innermost) {
-  return innermost.kind->name == "noam" ? static_cast<double>(innermost.ints[2]) : 0;
-}
+double first_step(const Link& innermost) { return innermost.kind->name == "noam" ? static_cast<double>(innermost.ints[2]) : 0; }
 
 Schedule period_schedule(std::string kind, double learning_rate, double decay_rate, int64_t decay_steps, bool staircase) {
   return {std::move(kind), {static_cast<float>(learning_rate), static_cast<float>(decay_rate)}, {decay_steps, staircase}};
