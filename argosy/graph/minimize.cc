@@ -106,7 +106,7 @@ void append_update(const optim::Optimizer& optimizer, const optim::Rule& rule, c
   const optim::RuleInfo& info = rule.info();
   OpDesc op{.type = std::string(info.op_type)};
   op.inputs = {{"Param", {pair.param.name()}}, {"Grad", {pair.grad.name()}}};
-  if (info.uses_learning_rate) op.inputs["LearningRate"] = {rate_for(pair.param, rate).name()};
+  if (rule.uses_learning_rate()) op.inputs["LearningRate"] = {rate_for(pair.param, rate).name()};
   op.outputs = {{"ParamOut", {pair.param.name()}}};
   for (const optim::StateSlot& slot : rule.states()) {
     const std::string name = unique_name(fmt::format("{}_{}", pair.param.name(), slot.suffix));

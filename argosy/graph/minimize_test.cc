@@ -94,6 +94,15 @@ TEST_F(MinimizeTest, AdamHasItsAttributesAndFirstValues) {
   EXPECT_EQ(first_value("fc_0.w_0_moment1_0"), 0.0f);
 }
 
+TEST_F(MinimizeTest, AdadeltaReadsARateOnlyWhereItIsTold) {
+  optim::Optimizer optimizer = optim::Adadelta{.learning_rate = 0.5};
+  minimize(optimizer, loss());
+  EXPECT_EQ(last_op("adadelta").inputs.find("LearningRate"), nullptr);
+  optimizer.hyper_parameters["use_learning_rate"] = 1;
+  minimize(optimizer, loss());
+  EXPECT_THAT(*last_op("adadelta").inputs.find("LearningRate"), ElementsAre("learning_rate_1"));
+}
+
 TEST_F(MinimizeTest, AdamIsNotLazyUnlessItIsAsked) {
   minimize(optim::Adam{}, loss());
   EXPECT_FALSE(last_op("adam").attribute_or<bool>("lazy_mode", true));

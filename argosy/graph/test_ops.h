@@ -48,7 +48,9 @@ inline void add_rule_schemas(OpSchemas& schemas) {
   for (const optim::RuleInfo& info : optim::all_rules()) {
     OpSchema schema{
         .type = std::string(info.op_type), .doc = "", .inputs = {slot("Param"), slot("Grad")}, .outputs = {slot("ParamOut")}};
-    if (info.uses_learning_rate) schema.inputs.push_back(slot("LearningRate"));
+    if (info.uses_learning_rate || !info.rate_switch.empty()) {
+      schema.inputs.push_back({.name = "LearningRate", .doc = "", .optional = !info.uses_learning_rate});
+    }
     for (const optim::StateSlot& state : info.states) {
       schema.inputs.push_back(slot(std::string(state.op_slot)));
       if (!state.op_output.empty()) schema.outputs.push_back(slot(std::string(state.op_output)));

@@ -36,21 +36,24 @@ struct DecayedAdagrad {
   }
 };
 
-// Has no learning rate: the size of a step comes from the sizes of the steps before.
+// The size of a step comes from the sizes of the steps before; there is no learning rate but where use_learning_rate asks for it.
 struct Adadelta {
   static constexpr size_t kStates = 2;
-  static constexpr HyperParameter kHyper[] = {{"rho", 0.95f}, {"epsilon", 1e-6f}};
+  static constexpr HyperParameter kHyper[] = {
+      {"rho", 0.95f}, {"epsilon", 1e-6f}, {"use_learning_rate", 0, HyperParameter::boolean}};
   static constexpr StateSlot kSlots[] = {{"AvgSquaredGrad", "AvgSquaredGradOut", "_avg_squared_grad"},
                                          {"AvgSquaredUpdate", "AvgSquaredUpdateOut", "_avg_squared_update"}};
-  float rho, epsilon;
+  float rho, epsilon, rate;
 
-  static Adadelta begin(std::span<const float> hyper, float, std::span<float>) { return {hyper[0], hyper[1]}; }
+  static Adadelta begin(std::span<const float> hyper, float rate, std::span<float>) {
+    return {hyper[0], hyper[1], hyper[2] != 0 ? rate : 1};
+  }
 
   void operator()(float& p, float g, float& squared_grad, float& squared_update) const {
     squared_grad = rho * squared_grad + (1 - rho) * g * g;
     const float update = std::sqrt((squared_update + epsilon) / (squared_grad + epsilon)) * g;
     squared_update = rho * squared_update + (1 - rho) * update * update;
-    p -= update;
+    p -= rate * update;
   }
 };
 
@@ -84,7 +87,11 @@ std::span<const RuleEntry> adagrad_rules() {
       {{.op_type = "adagrad", .hyper_parameters = Adagrad::kHyper, .states = Adagrad::kSlots}, KernelRule<Adagrad>::make},
       {{.op_type = "decayed_adagrad", .hyper_parameters = DecayedAdagrad::kHyper, .states = DecayedAdagrad::kSlots},
        KernelRule<DecayedAdagrad>::make},
-      {{.op_type = "adadelta", .hyper_parameters = Adadelta::kHyper, .states = Adadelta::kSlots, .uses_learning_rate = false},
+      {{.op_type = "adadelta",
+        .hyper_parameters = Adadelta::kHyper,
+        .states = Adadelta::kSlots,
+        .uses_learning_rate = false,
+        .rate_switch = "use_learning_rate"},
        KernelRule<Adadelta>::make},
       {{.op_type = "rmsprop", .hyper_parameters = RmsProp::kHyper, .states = RmsProp::kSlots}, KernelRule<RmsProp>::make},
   };

@@ -5,9 +5,13 @@
 namespace argosy::optim::internal {
 namespace {
 
-// As in Paddle 1.8: the moments are not corrected for their start at 0, so nothing reads the powers of beta, and the op does
-// not advance them. They are there because a checkpoint has them.
-constexpr HyperParameter kHyper[] = {{"beta1", 0.9f}, {"beta2", 0.999f}, {"epsilon", 1e-6f}, {"weight_decay", 0.01f}};
+// As in Paddle 1.8: without bias_correction the moments are not corrected for their start at 0, so nothing reads the powers of
+// beta, and the op does not advance them. They are there because a checkpoint has them. Paddle 2 corrects.
+constexpr HyperParameter kHyper[] = {{"beta1", 0.9f},
+                                     {"beta2", 0.999f},
+                                     {"epsilon", 1e-6f},
+                                     {"weight_decay", 0.01f},
+                                     {"bias_correction", 0, HyperParameter::boolean}};
 constexpr StateSlot kSlots[] = {{"Moment1", "Moment1Out", "moment1"},
                                 {"Moment2", "Moment2Out", "moment2"},
                                 {"Beta1Pow", "", "beta1_pow_acc", StateSlot::scalar, 0, "beta1"},
@@ -15,8 +19,9 @@ constexpr StateSlot kSlots[] = {{"Moment1", "Moment1Out", "moment1"},
 
 struct Lamb {
   float rate, beta1, beta2, epsilon, weight_decay;
+  float scale1 = 1, scale2 = 1;  // of the moments
 
-  float direction(float p, float m, float v) const { return m / (std::sqrt(v) + epsilon) + weight_decay * p; }
+  float direction(float p, float m, float v) const { return scale1 * m / (std::sqrt(scale2 * v) + epsilon) + weight_decay * p; }
 };
 
 struct Norms {
@@ -67,7 +72,14 @@ class LambRule final : public Rule {
 
   Step begin_step(float learning_rate, std::span<float> scalars) const override {
     ARGOSY_CHECK(scalars.size() == scalar_states());
-    return pack(Lamb{learning_rate, hyper()[0], hyper()[1], hyper()[2], hyper()[3]});
+    Lamb kernel{learning_rate, hyper()[0], hyper()[1], hyper()[2], hyper()[3]};
+    if (hyper()[4] != 0) {
+      kernel.scale1 = 1 / (1 - scalars[0]);
+      kernel.scale2 = 1 / (1 - scalars[1]);
+      scalars[0] *= hyper()[0];
+      scalars[1] *= hyper()[1];
+    }
+    return pack(kernel);
   }
 
   void apply(const Step& step, float* param, const float* grad, float* const* states, size_t n) const override {

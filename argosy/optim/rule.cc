@@ -102,6 +102,13 @@ Rule::Rule(const RuleInfo& info, std::vector<float> hyper_parameters)
   }
 }
 
+bool Rule::uses_learning_rate() const {
+  const auto found = std::ranges::find(info_.hyper_parameters, info_.rate_switch, &HyperParameter::name);
+  const bool on =
+      found != info_.hyper_parameters.end() && hyper_[static_cast<size_t>(found - info_.hyper_parameters.begin())] != 0;
+  return info_.uses_learning_rate || on;
+}
+
 std::vector<float> Rule::initial_scalars() const {
   std::vector<float> scalars;
   for (const StateSlot& slot : states_) {

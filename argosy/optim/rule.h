@@ -42,8 +42,9 @@ struct RuleInfo {
   std::string_view op_type;  // "adam"
   std::span<const HyperParameter> hyper_parameters;
   std::span<const StateSlot> states;
-  bool uses_learning_rate = true;  // false: the op has no LearningRate input (adadelta)
+  bool uses_learning_rate = true;  // false: the op has no LearningRate input (adadelta), unless `rate_switch` is on
   bool elementwise = true;         // false: the update of an element depends on the others of the same call (lamb)
+  std::string_view rate_switch = {};  // the boolean hyper-parameter that lets a rule use a learning rate that it would not
 };
 
 // Every rule, in a fixed order.
@@ -89,6 +90,8 @@ class Rule {
   Rule& operator=(const Rule&) = delete;
 
   const RuleInfo& info() const { return info_; }
+  // Whether begin_step() reads its learning rate, by info() and the hyper-parameters.
+  bool uses_learning_rate() const;
   // info().states with every initial value settled by the hyper-parameters.
   std::span<const StateSlot> states() const { return states_; }
   size_t element_states() const { return element_states_; }

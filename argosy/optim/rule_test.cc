@@ -84,6 +84,37 @@ INSTANTIATE_TEST_SUITE_P(All, RuleGoldens, testing::ValuesIn(kRuleGoldens), [](c
   return info.param.source + "_" + info.param.op_type + std::to_string(info.index);
 });
 
+// Paddle 2 multiplies Adadelta's step by the learning rate, which 1.8 has no use for.
+TEST(Adadelta, UsesTheLearningRateWhereItIsTold) {
+  const auto plain = *make_rule("adadelta"), scaled = *make_rule("adadelta", {{"use_learning_rate", 1}});
+  EXPECT_FALSE(plain->uses_learning_rate());
+  EXPECT_TRUE(scaled->uses_learning_rate());
+  EXPECT_TRUE((*make_rule("sgd"))->uses_learning_rate());
+  const std::vector<float> start(kElements, 0.0f);
+  Parameter whole(*plain, start), half(*scaled, start);
+  for (int t = 0; t < 3; ++t) {
+    train(*plain, whole, 0.5f, golden_gradient(t));
+    train(*scaled, half, 0.5f, golden_gradient(t));
+    for (size_t i = 0; i < kElements; ++i) expect_near(half.value[i], 0.5f * whole.value[i]);
+  }
+  EXPECT_EQ(whole.states, half.states);
+}
+
+// With equal gradients the corrected moments are the gradient and its square from the first step on, as Paddle 2 has it.
+TEST(Lamb, CorrectsTheMomentsWhereItIsTold) {
+  const auto rule = *make_rule("lamb", {{"bias_correction", 1}, {"weight_decay", 0}, {"epsilon", 0}});
+  Parameter parameter(*rule, {3.0f, 4.0f});
+  for (int t = 1; t <= 4; ++t) {
+    const std::vector<float> before = parameter.value;
+    train(*rule, parameter, 0.1f, {2.0f, -5.0f});
+    EXPECT_NEAR(parameter.scalars[0], std::pow(0.9f, static_cast<float>(t + 1)), 1e-6);
+    // The direction is (1, -1): the step has the length of the parameter times the rate.
+    const float step = 0.1f * std::hypot(before[0], before[1]) / std::sqrt(2.0f);
+    EXPECT_NEAR(parameter.value[0], before[0] - step, 1e-4);
+    EXPECT_NEAR(parameter.value[1], before[1] + step, 1e-4);
+  }
+}
+
 class EachRule : public testing::TestWithParam<std::string> {};
 
 std::vector<float> random_values(Random& random, size_t n) {

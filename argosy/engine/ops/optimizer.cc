@@ -59,7 +59,7 @@ States states_of(const OpContext& op, const optim::Rule& rule, int64_t elements)
 }
 
 optim::Step begin_step(const OpContext& op, const optim::Rule& rule, const States& states, const void* parameter) {
-  const float rate = rule.info().uses_learning_rate ? op.tensor("LearningRate").item<float>() : 0.0f;
+  const float rate = rule.uses_learning_rate() ? op.tensor("LearningRate").item<float>() : 0.0f;
   std::vector<float> scalars(states.scalars.size());
   std::lock_guard lock(scalar_lock(parameter));
   for (size_t i = 0; i < scalars.size(); ++i) scalars[i] = *states.scalars[i];
@@ -103,7 +103,7 @@ std::vector<OpRegistration> register_rules() {
     OpRegistration op(std::string(info.op_type), &update);
     op.doc("One step of this rule, in place.").input("Param", "the parameter").input("Grad", "its gradient, dense or of rows");
     if (info.uses_learning_rate) op.input("LearningRate", "one number");
-    else op.optional_input("LearningRate", "not used by this rule");
+    else op.optional_input("LearningRate", "used where the rule is told to");
     op.output("ParamOut", "the same variable as Param");
     for (const optim::StateSlot& slot : info.states) {
       op.input(std::string(slot.op_slot), "state");

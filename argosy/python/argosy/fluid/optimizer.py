@@ -156,13 +156,14 @@ class AdadeltaOptimizer(Optimizer):
     """Steps in the parameter's own unit; the rule does not use the learning rate."""
 
     _rule = "adadelta"
+    _uses_rate = False
 
     def __init__(self, learning_rate, epsilon=1e-6, rho=0.95, parameter_list=None, regularization=None, grad_clip=None, name=None):
         self._epsilon, self._rho = epsilon, rho
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
 
     def _hyper_parameters(self):
-        return {"epsilon": self._epsilon, "rho": self._rho}
+        return {"epsilon": self._epsilon, "rho": self._rho, "use_learning_rate": self._uses_rate}
 
 
 class AdamOptimizer(Optimizer):
@@ -241,13 +242,15 @@ class FtrlOptimizer(Optimizer):
 
 
 class LambOptimizer(Optimizer):
-    """Adam with a rate for each parameter by the norms of the parameter and of its step."""
+    """Adam with a rate for each parameter by the norms of the parameter and of its step. The moments are used as they are."""
 
     _rule = "lamb"
+    _corrects = False
 
     def __init__(self, learning_rate=0.001, lamb_weight_decay=0.01, beta1=0.9, beta2=0.999, epsilon=1e-6, parameter_list=None,
                  regularization=None, grad_clip=None, exclude_from_weight_decay_fn=None, name=None):
-        self._numbers = {"weight_decay": lamb_weight_decay, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
+        self._numbers = {"weight_decay": lamb_weight_decay, "beta1": beta1, "beta2": beta2, "epsilon": epsilon,
+                         "bias_correction": self._corrects}
         self._excludes = exclude_from_weight_decay_fn
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
 

@@ -62,6 +62,10 @@ class Adagrad(Optimizer, fluid.AdagradOptimizer):
 
 
 class Adadelta(Optimizer, fluid.AdadeltaOptimizer):
+    """Steps in the parameter's own unit, times the learning rate."""
+
+    _uses_rate = True
+
     def __init__(self, learning_rate=0.001, epsilon=1e-6, rho=0.95, parameters=None, weight_decay=None, grad_clip=None, name=None):
         fluid.AdadeltaOptimizer.__init__(self, learning_rate, epsilon, rho, parameters, _penalty(weight_decay), grad_clip, name)
 
@@ -96,6 +100,10 @@ class RMSProp(Optimizer, fluid.RMSPropOptimizer):
 
 
 class Lamb(Optimizer, fluid.LambOptimizer):
+    """fluid's, with the moments corrected for their start at 0."""
+
+    _corrects = True
+
     def __init__(self, learning_rate=0.001, lamb_weight_decay=0.01, beta1=0.9, beta2=0.999, epsilon=1e-6, parameters=None, grad_clip=None,
                  exclude_from_weight_decay_fn=None, multi_precision=False, always_adapt=False, name=None):
         _only_float32(multi_precision)
