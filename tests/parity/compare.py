@@ -1,14 +1,14 @@
 """Compares what two front ends made of the same cases and models, and writes the table of it.
 
 Numbers agree when |ours - theirs| <= 1e-5 * max(1, |theirs|) in every element; random ones when a two-sample Kolmogorov-Smirnov
-test does not tell them apart at 0.1 %.
+test does not tell them apart: chance alone would fail one in 100,000 of them.
 """
 import json
 
 import numpy as np
 
 TOLERANCE = 1e-5
-KS_AT_ONE_PER_MILLE = 1.949
+KS_AT_ONE_IN_100_000 = 2.47
 JUDGES = {"fluid": "1.8.5", "static": "2.6.2"}
 
 
@@ -34,11 +34,11 @@ def error_of(ours, theirs):
 
 
 def ks_distance(ours, theirs):
-    """How far two samples are apart, as a multiple of what would be seen once in a thousand times by chance."""
+    """How far two samples are apart, as a multiple of what chance exceeds once in 100,000 times."""
     ours, theirs = np.sort(ours, axis=None), np.sort(theirs, axis=None)
     points = np.concatenate([ours, theirs])
     apart = np.abs(np.searchsorted(ours, points, "right") / ours.size - np.searchsorted(theirs, points, "right") / theirs.size).max()
-    return float(apart / (KS_AT_ONE_PER_MILLE * np.sqrt((ours.size + theirs.size) / (ours.size * theirs.size))))
+    return float(apart / (KS_AT_ONE_IN_100_000 * np.sqrt((ours.size + theirs.size) / (ours.size * theirs.size))))
 
 
 class Row(object):
@@ -144,7 +144,7 @@ class Row(object):
         """What docs/parity.md shows of this case."""
         def number(value):
             return "" if value is None else "exact" if value == 0.0 else "%.1e" % value
-        output = "distribution (KS %.2f)" % self.distance if self.distance is not None else number(
+        output = "distribution" if self.distance is not None else number(
             max([error for kind, error in self.errors.items() if kind != "gradient" and error is not None] or [0.0]))
         shapes = ", ".join("`%s`" % text for text in self.judge["inputs"]) or "none"
         return [JUDGES[self.judge["dialect"]], self.judge["function"], "`%s`" % self.judge["call"].replace("|", "\\|"), shapes, output, number(self.errors["gradient"]),
@@ -171,12 +171,12 @@ Made by `make parity`; do not edit.
 
 Each row is one call, made in PaddlePaddle and here with the same inputs, attributes and parameters: those of `paddle.fluid` in
 PaddlePaddle 1.8.5, those under 2.x names in 2.6.2. The names of outputs, parameters, gradients and every other variable, their shapes,
-types and LoD, and the operators with their slots and attributes are equal in every row that agrees; for optimizers, schedules and 2.x names, where
+types and LoD, and the operators with their slots and the attributes that both have are equal in every row that agrees; for optimizers, schedules and 2.x names, where
 PaddlePaddle builds another program for the same function, those of persistable variables and gradients only. (One number has the shape [1] here under
 every name; 2.6.2 gives it [].) The numbers are the largest error over all elements, relative to
 max(1, |value|): over outputs and persistable variables, and over the gradients by every float input and parameter; at most 1e-5 agrees.
-Functions that draw at random are compared by distribution: the two-sample Kolmogorov-Smirnov distance, as a part of what chance
-exceeds once in a thousand times. An input is written `name[shape][sequence lengths] type`. Optimizers and schedules run several steps.
+Functions that draw at random are compared by distribution, by a two-sample Kolmogorov-Smirnov test that fails equal
+distributions once in 100,000 times. An input is written `name[shape][sequence lengths] type`. Optimizers and schedules run several steps.
 
 {agreeing} of {total} agree, over {functions} functions; {meant} more differ on purpose, and say why.
 
