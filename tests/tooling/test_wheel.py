@@ -1,4 +1,5 @@
 """The wheels install into an environment that has torch, and what they install runs there without the checkout."""
+import fcntl
 import os
 import pathlib
 import subprocess
@@ -26,7 +27,9 @@ def environment(root, tmp_path_factory):
     """A fresh environment with torch and NumPy, and the wheels of `argosy` and of the alias in it."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip"]
-    run(*pip, "wheel", root, root / "argosy/python/paddle_alias", "--no-build-isolation", "--no-deps", "-w", folder / "dist")
+    with open(root / "build" / ".wheel-lock", "w") as lock:  # two test processes must not build in one folder at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run(*pip, "wheel", root, root / "argosy/python/paddle_alias", "--no-build-isolation", "--no-deps", "-w", folder / "dist")
     venv.create(folder / "env", symlinks=True)
     python = folder / "env/bin/python"
     site = pathlib.Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
