@@ -1,8 +1,7 @@
 // A two-layer perceptron that learns whether the sum of its inputs is above a half of their number. The twin of mlp.py:
 // with the same seed both print the same losses.
-#include <argosy/argosy.h>
-
 #include <ATen/ATen.h>
+#include <argosy/argosy.h>
 
 #include <cstdio>
 
@@ -28,7 +27,7 @@ Feed next_batch(Draws& draws, int64_t size, int64_t width) {
   float* value = x.data_ptr<float>();
   for (int64_t i = 0; i < size; ++i) {
     double sum = 0;
-    for (int64_t k = 0; k < width; ++k) sum += *value++ = draws.next();
+    for (int64_t k = 0; k < width; ++k) sum += * value++ = draws.next();
     y.data_ptr<int64_t>()[i] = sum > static_cast<double>(width) / 2 ? 1 : 0;
   }
   return {{"x", {.tensor = x}}, {"y", {.tensor = y}}};

@@ -19,7 +19,8 @@ int report(const Status& status) {
 }
 
 Status inspect(const std::string& path) {
-  const std::filesystem::path model = std::filesystem::is_directory(path) ? std::filesystem::path(path) / "__model__" : std::filesystem::path(path);
+  const std::filesystem::path model =
+      std::filesystem::is_directory(path) ? std::filesystem::path(path) / "__model__" : std::filesystem::path(path);
   ASSIGN_OR_RETURN(const std::string bytes, argosy::read_file(model));
   auto program = argosy::graph::parse_program(bytes);
   if (!program.ok()) return program.status().with_context("'{}'", model.string());
@@ -28,7 +29,8 @@ Status inspect(const std::string& path) {
 }
 
 void add_criteo(CLI::App& app, int& result) {
-  auto* command = app.add_subcommand("criteo", "Criteo's tab-separated text on stdin becomes MultiSlot text on stdout: a pipe command.");
+  auto* command =
+      app.add_subcommand("criteo", "Criteo's tab-separated text on stdin becomes MultiSlot text on stdout: a pipe command.");
   auto options = std::make_shared<argosy::data::CriteoOptions>();
   command->add_option("hash_dim", options->hash_dim, "ids are taken modulo this number")->required()->check(CLI::PositiveNumber);
   const std::map<std::string, argosy::data::CriteoScheme> schemes = {{"span", argosy::data::CriteoScheme::span},
@@ -36,7 +38,9 @@ void add_criteo(CLI::App& app, int& result) {
   command->add_option("--scheme", options->scheme, "how numbers are scaled and ids made: span (default) or log1p")
       ->transform(CLI::CheckedTransformer(schemes, CLI::ignore_case));
   auto max_bad_lines = std::make_shared<int64_t>(0);
-  command->add_option("--max-bad-lines", *max_bad_lines, "so many malformed lines are left out, each with a warning; one more is an error (0)")
+  command
+      ->add_option("--max-bad-lines", *max_bad_lines,
+                   "so many malformed lines are left out, each with a warning; one more is an error (0)")
       ->check(CLI::NonNegativeNumber);
   command->callback([options, max_bad_lines, &result] {
     result = report(argosy::data::criteo_to_multislot(STDIN_FILENO, STDOUT_FILENO, *options, *max_bad_lines));
@@ -53,9 +57,10 @@ void add_inspect(CLI::App& app, int& result) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Tools around Argosy, Fleet-style training on libtorch.\n\n"
-               "  argosy criteo 100001 < part-0 > part-0.ms     what a dataset's pipe command does\n"
-               "  argosy inspect models/epoch3.model            the operators of a saved model\n");
+  CLI::App app(
+      "Tools around Argosy, Fleet-style training on libtorch.\n\n"
+      "  argosy criteo 100001 < part-0 > part-0.ms     what a dataset's pipe command does\n"
+      "  argosy inspect models/epoch3.model            the operators of a saved model\n");
   app.require_subcommand(1);
   app.set_version_flag("--version", ARGOSY_VERSION);
   int result = 0;

@@ -7,8 +7,8 @@ namespace {
 
 constexpr size_t kIdleFrames = 16;
 
-std::string cache_key(const graph::Program& program, const std::vector<std::string>& feeds, const std::vector<std::string>& fetches,
-                      const Scope& scope) {
+std::string cache_key(const graph::Program& program, const std::vector<std::string>& feeds,
+                      const std::vector<std::string>& fetches, const Scope& scope) {
   std::string key = fmt::format("{}.{}.{}", program.id(), program.version(), scope.id());
   for (const std::string& name : feeds) key += fmt::format("<{}", name);
   for (const std::string& name : fetches) key += fmt::format(">{}", name);
@@ -49,7 +49,8 @@ Result<std::vector<Value>> fetch_values(Frame& frame, const std::vector<std::str
   for (const std::string& name : fetches) {
     Value value = frame.value(frame.program().find_value(name));
     if (!value.defined()) {
-      return Status::failed_precondition("fetch_list: variable '{}' has no value after the run; nothing in the program computes it", name);
+      return Status::failed_precondition(
+          "fetch_list: variable '{}' has no value after the run; nothing in the program computes it", name);
     }
     if (value.tensor.defined()) value.tensor = value.tensor.detach();
     values.push_back(std::move(value));
@@ -72,8 +73,8 @@ Status check_feed(const graph::VarDesc& variable, const Value& value) {
   }
   if (variable.lod_level > 0 && value.lod == nullptr) {
     return Status::invalid_argument(
-        "variable '{}' is a sequence (lod_level={}), but a plain array was fed; use create_lod_tensor or a DataFeeder", variable.name,
-        variable.lod_level);
+        "variable '{}' is a sequence (lod_level={}), but a plain array was fed; use create_lod_tensor or a DataFeeder",
+        variable.name, variable.lod_level);
   }
   return {};
 }
@@ -86,7 +87,8 @@ Result<std::unique_ptr<Frame>> Runner::make_frame(const graph::Program& program,
   return frame;
 }
 
-Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches, Scope& scope) {
+Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
+                                       Scope& scope) {
   const std::vector<std::string> feeds = names_of(feed);
   std::string key = cache_key(program, feeds, fetches, scope);
   std::unique_ptr<Frame> frame = take(key);

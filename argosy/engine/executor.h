@@ -29,7 +29,8 @@ class Runner {
   explicit Runner(ExecutorOptions options = {}) : options_(options) {}
 
   // Feeds, runs everything, returns the fetched values in order. Persistable variables stay in `scope`.
-  Result<std::vector<Value>> run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches, Scope& scope);
+  Result<std::vector<Value>> run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
+                                 Scope& scope);
 
   // A frame for a thread of its own, for callers that feed it themselves (the trainer).
   Result<std::unique_ptr<Frame>> make_frame(const graph::Program& program, const std::vector<std::string>& feeds,

@@ -101,10 +101,12 @@ TEST_F(ExecutorTest, AnIdOutsideTheTableIsNamed) {
   LayerHelper helper("embedding", "");
   const Variable table = helper.create_parameter("table", {10, 4}, DType::float32);
   const Variable rows = helper.create_tmp();
-  helper.append_op({.type = "lookup_table", .inputs = {{"W", {table.name()}}, {"Ids", {ids.name()}}}, .outputs = {{"Out", {rows.name()}}}});
+  helper.append_op(
+      {.type = "lookup_table", .inputs = {{"W", {table.name()}}, {"Ids", {ids.name()}}}, .outputs = {{"Out", {rows.name()}}}});
   start();
   const auto result = runner_.run(*main_, {{"ids", {.tensor = at::full({1, 1}, 10, at::kLong)}}}, {rows.name()}, scope_);
-  EXPECT_NE(result.status().message().find("variable 'ids': id 10 at position 0 is outside the table 'table' with 10 rows"), std::string::npos)
+  EXPECT_NE(result.status().message().find("variable 'ids': id 10 at position 0 is outside the table 'table' with 10 rows"),
+            std::string::npos)
       << result.status().message();
 }
 

@@ -16,9 +16,11 @@ std::string describe(const Instruction& instruction, Frame& frame) {
     for (int32_t index : binding.values) {
       const Value& value = frame.value(index);
       if (inputs.size() > 400) continue;
-      inputs += fmt::format("{}{}='{}'", inputs.empty() ? "" : ", ", binding.slot, frame.program().values()[static_cast<size_t>(index)].name);
+      inputs += fmt::format("{}{}='{}'", inputs.empty() ? "" : ", ", binding.slot,
+                            frame.program().values()[static_cast<size_t>(index)].name);
       if (value.tensor.defined()) {
-        inputs += fmt::format(" {} {}", graph::shape_to_string(value.tensor.sizes().vec()), c10::toString(value.tensor.scalar_type()));
+        inputs +=
+            fmt::format(" {} {}", graph::shape_to_string(value.tensor.sizes().vec()), c10::toString(value.tensor.scalar_type()));
       }
     }
   }
@@ -38,7 +40,8 @@ Frame::Frame(std::shared_ptr<const PreparedProgram> program, Scope& scope)
 // update in place does not stop this thread's backward.
 void Frame::bind_leaf(size_t index, const Value& stored) {
   at::Tensor& leaf = values_[index].tensor;
-  if (leaf.defined() && leaf.is_leaf() && leaf.data_ptr() == stored.tensor.data_ptr() && leaf.sizes() == stored.tensor.sizes()) return;
+  if (leaf.defined() && leaf.is_leaf() && leaf.data_ptr() == stored.tensor.data_ptr() && leaf.sizes() == stored.tensor.sizes())
+    return;
   leaf = stored.tensor.variable_data();
   leaf.set_requires_grad(true);
 }
@@ -51,8 +54,10 @@ Status Frame::begin() {
     if (!infos[i].persistable) continue;
     if (stored_[i] == nullptr) stored_[i] = scope_.find(infos[i].name);
     if (stored_[i] == nullptr || !stored_[i]->defined()) continue;
-    if (infos[i].wants_gradient) bind_leaf(i, *stored_[i]);
-    else values_[i] = *stored_[i];
+    if (infos[i].wants_gradient)
+      bind_leaf(i, *stored_[i]);
+    else
+      values_[i] = *stored_[i];
   }
   return {};
 }

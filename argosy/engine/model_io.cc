@@ -23,14 +23,17 @@ Variables sorted_by_name(Variables variables) {
   return variables;
 }
 
-std::string_view bytes_of(const at::Tensor& tensor) { return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()}; }
+std::string_view bytes_of(const at::Tensor& tensor) {
+  return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
+}
 
 // A variable's name is its file's name, and may come from a model that somebody else made: it must stay inside the folder.
 // Paddle's own names may have folders in them.
 Status check_file_name(const std::string& name) {
   const fs::path path(name);
   const bool climbs = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
-  if (name.empty() || path.is_absolute() || climbs) return Status::invalid_argument("variable '{}' cannot be a file in a model's folder", name);
+  if (name.empty() || path.is_absolute() || climbs)
+    return Status::invalid_argument("variable '{}' cannot be a file in a model's folder", name);
   return {};
 }
 
@@ -90,7 +93,8 @@ bool fits(const std::vector<int64_t>& declared, const std::vector<int64_t>& foun
 Result<Incoming> incoming(const graph::VarDesc& variable, const graph::TensorFile& file) {
   if (!fits(variable.shape, file.shape) || variable.dtype != file.dtype) {
     return Status::invalid_argument("'{}' is {} {} on disk, expected {} {}", variable.name, graph::shape_to_string(file.shape),
-                                    graph::dtype_name(file.dtype), graph::shape_to_string(variable.shape), graph::dtype_name(variable.dtype));
+                                    graph::dtype_name(file.dtype), graph::shape_to_string(variable.shape),
+                                    graph::dtype_name(variable.dtype));
   }
   Incoming in{.variable = &variable, .tensor = at::empty(file.shape, scalar_type(file.dtype))};
   std::memcpy(in.tensor.mutable_data_ptr(), file.bytes.data(), file.bytes.size());
@@ -102,9 +106,12 @@ void store(Scope& scope, std::vector<Incoming>& all) {
   for (Incoming& in : all) {
     Value* known = scope.find(in.variable->name);
     Value& value = known != nullptr ? *known : scope.var(in.variable->name);
-    const bool same = value.tensor.defined() && value.tensor.sizes() == in.tensor.sizes() && value.tensor.scalar_type() == in.tensor.scalar_type();
-    if (same) value.tensor.detach().copy_(in.tensor);
-    else value.tensor = in.tensor;
+    const bool same = value.tensor.defined() && value.tensor.sizes() == in.tensor.sizes() &&
+                      value.tensor.scalar_type() == in.tensor.scalar_type();
+    if (same)
+      value.tensor.detach().copy_(in.tensor);
+    else
+      value.tensor = in.tensor;
     value.lod = in.lod;
   }
 }
@@ -147,7 +154,8 @@ Result<LoadReport> load_files(Scope& scope, const Variables& variables, const fs
     if (in.ok()) all.push_back(std::move(*in));
     report.loaded.push_back(variable->name);
   }
-  if (!missing.empty()) problems.add(Status::not_found("no file for {} of {} variables: {}", missing.size(), variables.size(), join(missing, ", ")));
+  if (!missing.empty())
+    problems.add(Status::not_found("no file for {} of {} variables: {}", missing.size(), variables.size(), join(missing, ", ")));
   RETURN_IF_ERROR(problems.status(folder));
   store(scope, all);
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -167,8 +175,8 @@ Result<LoadReport> load_combined(Scope& scope, const Variables& variables, const
   std::vector<Incoming> all;
   for (const graph::VarDesc* variable : sorted_by_name(variables)) {
     if (reader.done()) {
-      return Status::not_found("'{}' has {} tensors, but {} variables are to be loaded; the first without one is '{}'", path.string(),
-                               report.loaded.size(), variables.size(), variable->name);
+      return Status::not_found("'{}' has {} tensors, but {} variables are to be loaded; the first without one is '{}'",
+                               path.string(), report.loaded.size(), variables.size(), variable->name);
     }
     ASSIGN_OR_RETURN(const graph::TensorFile file, reader.next());
     auto in = incoming(*variable, file);
@@ -178,8 +186,9 @@ Result<LoadReport> load_combined(Scope& scope, const Variables& variables, const
   }
   RETURN_IF_ERROR(problems.status(path));
   if (!reader.done()) {
-    return Status::invalid_argument("'{}' holds more tensors than the {} variables that are to be loaded: it was saved for another program",
-                                    path.string(), variables.size());
+    return Status::invalid_argument(
+        "'{}' holds more tensors than the {} variables that are to be loaded: it was saved for another program", path.string(),
+        variables.size());
   }
   store(scope, all);
   return report;
@@ -203,8 +212,9 @@ Result<LoadReport> load_vars(Scope& scope, const Variables& variables, const fs:
   return filename.empty() ? load_files(scope, variables, folder) : load_combined(scope, variables, folder / filename);
 }
 
-Status save_inference_model(const graph::Program& program, const std::vector<std::string>& feeds, const std::vector<std::string>& targets,
-                            const Scope& scope, const fs::path& folder, const std::string& model_filename, const std::string& params_filename) {
+Status save_inference_model(const graph::Program& program, const std::vector<std::string>& feeds,
+                            const std::vector<std::string>& targets, const Scope& scope, const fs::path& folder,
+                            const std::string& model_filename, const std::string& params_filename) {
   ASSIGN_OR_RETURN(const auto model, graph::make_inference_program(program, feeds, targets));
   ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder, true));
   RETURN_IF_ERROR(writer.write(model_filename, graph::serialize_program(*model)));
@@ -212,7 +222,8 @@ Status save_inference_model(const graph::Program& program, const std::vector<std
   return writer.commit();
 }
 
-Result<InferenceModel> load_inference_model(const fs::path& folder, Scope& scope, const std::string& model_filename, const std::string& params_filename) {
+Result<InferenceModel> load_inference_model(const fs::path& folder, Scope& scope, const std::string& model_filename,
+                                            const std::string& params_filename) {
   ASSIGN_OR_RETURN(const std::string bytes, read_file(folder / model_filename));
   auto program = graph::parse_program(bytes);
   if (!program.ok()) return program.status().with_context("'{}'", (folder / model_filename).string());

@@ -24,8 +24,8 @@ struct LoadReport {
 
 // Reads what save_vars, or Paddle, wrote. A variable without a file, and a tensor of another shape or element type, are errors
 // that name every one of them; nothing is then changed. Tensors that are in the scope already keep their storage.
-Result<LoadReport> load_vars(Scope& scope, const std::vector<const graph::VarDesc*>& variables, const std::filesystem::path& folder,
-                             const std::string& filename = "");
+Result<LoadReport> load_vars(Scope& scope, const std::vector<const graph::VarDesc*>& variables,
+                             const std::filesystem::path& folder, const std::string& filename = "");
 
 struct InferenceModel {
   std::shared_ptr<graph::Program> program;
@@ -34,11 +34,12 @@ struct InferenceModel {
 
 // The part of `program` that computes `targets` from `feeds`, as `model_filename` (Paddle's __model__), with the values that it
 // needs. `params_filename` empty: one file a parameter.
-Status save_inference_model(const graph::Program& program, const std::vector<std::string>& feeds, const std::vector<std::string>& targets,
-                            const Scope& scope, const std::filesystem::path& folder, const std::string& model_filename = "__model__",
-                            const std::string& params_filename = "");
+Status save_inference_model(const graph::Program& program, const std::vector<std::string>& feeds,
+                            const std::vector<std::string>& targets, const Scope& scope, const std::filesystem::path& folder,
+                            const std::string& model_filename = "__model__", const std::string& params_filename = "");
 
-Result<InferenceModel> load_inference_model(const std::filesystem::path& folder, Scope& scope, const std::string& model_filename = "__model__",
+Result<InferenceModel> load_inference_model(const std::filesystem::path& folder, Scope& scope,
+                                            const std::string& model_filename = "__model__",
                                             const std::string& params_filename = "");
 
 }  // namespace argosy::engine

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 class ModelIoTest : public testing::Test {
  protected:
   ModelIoTest() : main_(graph::Program::create()), startup_(graph::Program::create()), programs_(main_, startup_) {
-    folder_ = fs::temp_directory_path() / fmt::format("argosy-model-{}-{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = fs::temp_directory_path() /
+              fmt::format("argosy-model-{}-{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
     graph::VarDesc x{.name = "x", .shape = {-1, 3}};
     x.stop_gradient = x.is_data = true;
@@ -54,7 +55,8 @@ TEST_F(ModelIoTest, AModelPredictsTheSameAfterItWasLoaded) {
     ASSERT_TRUE(model.ok()) << model.status().message();
     EXPECT_EQ(model->feeds, std::vector<std::string>{"x"});
     const Feed feed = {{"x", {.tensor = at::randn({4, 3})}}};
-    const auto before = runner_.run(*main_, feed, {out_.name()}, scope_), after = runner_.run(*model->program, feed, model->fetches, fresh);
+    const auto before = runner_.run(*main_, feed, {out_.name()}, scope_),
+               after = runner_.run(*model->program, feed, model->fetches, fresh);
     ASSERT_TRUE(after.ok()) << after.status().message();
     EXPECT_TRUE(at::equal((*before)[0].tensor, (*after)[0].tensor));
   }
@@ -76,7 +78,8 @@ TEST_F(ModelIoTest, MissingAndMisshapenVariablesAreAllNamedAndNothingChanges) {
   const graph::VarDesc absent{.name = "absent", .shape = {1}};
   const auto report = load_vars(scope_, {&wider, &absent}, folder_);
   ASSERT_FALSE(report.ok());
-  EXPECT_NE(report.status().message().find("'w' is [3, 2] float32 on disk, expected [3, 5] float32"), std::string::npos) << report.status().message();
+  EXPECT_NE(report.status().message().find("'w' is [3, 2] float32 on disk, expected [3, 5] float32"), std::string::npos)
+      << report.status().message();
   EXPECT_NE(report.status().message().find("no file for 1 of 2 variables: absent"), std::string::npos);
 }
 

@@ -84,7 +84,8 @@ const Value& OpContext::input(std::string_view slot, size_t index) const {
   if (binding == nullptr || index >= binding->values.size()) fail("input '{}' is missing", slot);
   const Value& value = frame_.value(binding->values[index]);
   if (!value.defined()) {
-    fail("variable '{}' (input '{}') has no value; feed it, or run the startup program first", name_of(frame_, binding->values[index]), slot);
+    fail("variable '{}' (input '{}') has no value; feed it, or run the startup program first",
+         name_of(frame_, binding->values[index]), slot);
   }
   return value;
 }
@@ -119,7 +120,8 @@ Value& OpContext::output(std::string_view slot, size_t index) const {
 bool OpContext::is_read(std::string_view slot) const {
   const SlotBinding* binding = instruction_.find_output(slot);
   if (binding == nullptr || binding->values.empty()) return false;
-  return std::find(instruction_.last_uses.begin(), instruction_.last_uses.end(), binding->values[0]) == instruction_.last_uses.end();
+  return std::find(instruction_.last_uses.begin(), instruction_.last_uses.end(), binding->values[0]) ==
+         instruction_.last_uses.end();
 }
 
 void OpContext::set_value(std::string_view slot, Value value, size_t index) const {
@@ -137,7 +139,8 @@ void OpContext::set_output(std::string_view slot, at::Tensor tensor, LodPtr lod,
 void OpContext::write_output(std::string_view slot, const at::Tensor& tensor, size_t index) const {
   if (index >= output_count(slot)) return;
   Value& target = output(slot, index);
-  if (!target.tensor.defined() || target.tensor.sizes() != tensor.sizes() || target.tensor.scalar_type() != tensor.scalar_type()) {
+  if (!target.tensor.defined() || target.tensor.sizes() != tensor.sizes() ||
+      target.tensor.scalar_type() != tensor.scalar_type()) {
     return set_output(slot, tensor.detach().clone(), nullptr, index);
   }
   at::NoGradGuard no_grad;

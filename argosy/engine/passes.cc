@@ -121,7 +121,9 @@ class Fuser {
         continue;
       }
       const graph::VarDesc* dense = program_.global_block().find_var(name);
-      if (dense == nullptr || !dense->is_data || !dense->stop_gradient || dense->shape.size() != 2 || dense->dtype != graph::DType::float32) return;
+      if (dense == nullptr || !dense->is_data || !dense->stop_gradient || dense->shape.size() != 2 ||
+          dense->dtype != graph::DType::float32)
+        return;
       fused.inputs["Dense"].push_back(name);
       layout += 'd';
     }
@@ -145,7 +147,8 @@ class Fuser {
     const auto& table = *lookup_op.inputs.find("W");
     const auto* first_table = fused.inputs.find("W");
     const graph::VarDesc* ids = program_.global_block().find_var(lookup_op.inputs.find("Ids")->front());
-    if (!lookup_op.attribute_or<bool>("is_sparse", false) || lookup_op.attribute_or<int64_t>("padding_idx", -1) >= 0) return false;
+    if (!lookup_op.attribute_or<bool>("is_sparse", false) || lookup_op.attribute_or<int64_t>("padding_idx", -1) >= 0)
+      return false;
     const graph::VarDesc* gradient = program_.global_block().find_var(graph::gradient_name(table.front()));
     if (gradient != nullptr && gradient->kind != graph::VarKind::selected_rows) return false;
     if ((first_table != nullptr && *first_table != table) || ids == nullptr || ids->lod_level != 1) return false;

@@ -47,7 +47,8 @@ bool any_value(const std::vector<SlotBinding>& bindings, const std::vector<bool>
 const SlotBinding* Instruction::find_input(std::string_view slot) const { return find_slot(inputs, slot); }
 const SlotBinding* Instruction::find_output(std::string_view slot) const { return find_slot(outputs, slot); }
 
-Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const graph::Program& program, const PrepareOptions& options) {
+Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const graph::Program& program,
+                                                                       const PrepareOptions& options) {
   std::shared_ptr<PreparedProgram> prepared(new PreparedProgram);
   prepared->program_ = program.clone(false);
   std::vector<graph::OpDesc> ops = operators_to_run(*prepared->program_);
@@ -93,7 +94,8 @@ Status PreparedProgram::bind(const std::vector<graph::OpDesc>& ops) {
       return Status::unimplemented("the program uses operator '{}', which this version cannot run{}", op.type,
                                    near ? fmt::format(" (the nearest is '{}')", *near) : "");
     }
-    Instruction instruction{.desc = op, .kernel = kernel->kernel, .differentiable = kernel->differentiable, .state = state_count_++};
+    Instruction instruction{
+        .desc = op, .kernel = kernel->kernel, .differentiable = kernel->differentiable, .state = state_count_++};
     graph::complete(instruction.desc, *graph::OpSchemas::instance().find(op.type));
     for (const auto& [slot, names] : op.inputs) instruction.inputs.push_back({slot, bind_names(names)});
     for (const auto& [slot, names] : op.outputs) instruction.outputs.push_back({slot, bind_names(names)});
@@ -119,8 +121,10 @@ void PreparedProgram::mark_gradients() {
     const auto& grads = instruction.find_output("InputGradients")->values;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const graph::VarDesc* grad = values_[static_cast<size_t>(grads[i])].desc;
-      if (grad != nullptr && grad->kind == graph::VarKind::selected_rows) row_tables.insert(inputs[i]);
-      else values_[static_cast<size_t>(inputs[i])].wants_gradient = true;
+      if (grad != nullptr && grad->kind == graph::VarKind::selected_rows)
+        row_tables.insert(inputs[i]);
+      else
+        values_[static_cast<size_t>(inputs[i])].wants_gradient = true;
     }
   }
   for (auto at = instructions_.rbegin(); at != instructions_.rend(); ++at) {

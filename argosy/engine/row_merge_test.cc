@@ -21,7 +21,8 @@ RowGradient::Piece random_piece(Random& random, bool pooled, bool average, int64
     for (uint64_t i = 0; i < length; ++i) ids.push_back(static_cast<int64_t>(random.below(kHeight)));
     offsets.push_back(static_cast<int64_t>(ids.size()));
   }
-  RowGradient::Piece piece{.ids = at::tensor(ids, at::kLong), .average = average, .gradient = at::randn({samples, columns}), .column = column};
+  RowGradient::Piece piece{
+      .ids = at::tensor(ids, at::kLong), .average = average, .gradient = at::randn({samples, columns}), .column = column};
   if (pooled) piece.lod = std::make_shared<Lod>(Lod{offsets});
   return piece;
 }
@@ -34,7 +35,8 @@ TEST(RowMerger, EqualsTheDenseGradientForEveryKindOfLookup) {
   for (int round = 0; round < 200; ++round) {
     RowGradient gradient{.height = kHeight, .width = kWidth, .scale = round % 3 == 0 ? 0.5f : 1.0f};
     for (uint64_t i = 0; i <= random.below(4); ++i) {
-      gradient.pieces.push_back(random_piece(random, random.below(2) == 0, random.below(2) == 0, kWidth + 4, static_cast<int64_t>(random.below(5))));
+      gradient.pieces.push_back(
+          random_piece(random, random.below(2) == 0, random.below(2) == 0, kWidth + 4, static_cast<int64_t>(random.below(5))));
       if (random.below(4) == 0) gradient.pieces.back().skip_id = 7;
     }
     merger.merge(gradient);

@@ -12,7 +12,8 @@
 namespace argosy::engine {
 
 // The variables that outlive a run, by name. A name that is not here is looked up in the parent. Value addresses are stable
-// for the life of the scope: erase() empties a value. Thread-safe for lookups and additions; the values themselves are shared storage (see design: Hogwild).
+// for the life of the scope: erase() empties a value. Thread-safe for lookups and additions; the values themselves are shared
+// storage (see design: Hogwild).
 class Scope {
  public:
   explicit Scope(Scope* parent = nullptr);

@@ -36,7 +36,8 @@ std::string value_text(const Value& value) {
 // What the threads of one run share.
 class Run {
  public:
-  Run(data::BatchSource& source, const TrainOptions& options, int threads) : source_(source), options_(options), threads_(threads) {}
+  Run(data::BatchSource& source, const TrainOptions& options, int threads)
+      : source_(source), options_(options), threads_(threads) {}
 
   void thread_body(int number, Frame& frame);
   Status status();
@@ -157,8 +158,9 @@ void Run::thread_body(int number, Frame& frame) {
 void Run::print_time(const std::vector<std::unique_ptr<Frame>>& frames) {
   const TrainProgress total = progress();
   const double all = std::max(total.read_seconds + total.compute_seconds, 1e-9);
-  print(fmt::format("time of {} thread(s): read {:.3f} s ({:.1f} %), pull 0.000 s, compute {:.3f} s ({:.1f} %), push 0.000 s", threads_,
-                    total.read_seconds, 100 * total.read_seconds / all, total.compute_seconds, 100 * total.compute_seconds / all));
+  print(fmt::format("time of {} thread(s): read {:.3f} s ({:.1f} %), pull 0.000 s, compute {:.3f} s ({:.1f} %), push 0.000 s",
+                    threads_, total.read_seconds, 100 * total.read_seconds / all, total.compute_seconds,
+                    100 * total.compute_seconds / all));
   std::map<std::string, double> seconds;
   for (const auto& frame : frames) {
     const auto& instructions = frame->program().instructions();
@@ -174,8 +176,9 @@ Result<TrainReport> Run::finish(const std::vector<std::unique_ptr<Frame>>& frame
   RETURN_IF_ERROR(status());
   if (!last_fetches_.empty() && printed_batch_ < last_batch_) print_fetches(last_batch_, last_fetches_);
   TrainReport report{.total = progress(), .last_fetches = std::move(last_fetches_), .data = source_.counters()};
-  print(fmt::format("{} samples in {} batches, {:.2f} s: {} samples/s", with_thousands(report.total.samples), with_thousands(report.total.batches),
-                    report.total.seconds, with_thousands(static_cast<int64_t>(report.total.samples_per_second()))));
+  print(fmt::format("{} samples in {} batches, {:.2f} s: {} samples/s", with_thousands(report.total.samples),
+                    with_thousands(report.total.batches), report.total.seconds,
+                    with_thousands(static_cast<int64_t>(report.total.samples_per_second()))));
   if (options_.debug) print_time(frames);
   return report;
 }
@@ -184,7 +187,8 @@ Result<TrainReport> Run::finish(const std::vector<std::unique_ptr<Frame>>& frame
 
 Value column_value(const data::Column& column, int64_t samples, const graph::VarDesc& variable) {
   const bool ids = column.type() == data::SlotType::int64;
-  void* memory = ids ? static_cast<void*>(const_cast<int64_t*>(column.ints())) : static_cast<void*>(const_cast<float*>(column.floats()));
+  void* memory =
+      ids ? static_cast<void*>(const_cast<int64_t*>(column.ints())) : static_cast<void*>(const_cast<float*>(column.floats()));
   std::vector<int64_t> shape;
   if (column.dense()) {
     shape.push_back(samples);
@@ -203,20 +207,24 @@ Result<std::vector<data::SlotSpec>> slots_of(const graph::Program& program, cons
     const graph::VarDesc* variable = program.global_block().find_var(name);
     if (variable == nullptr) return Status::not_found("dataset: the program has no variable '{}'", name);
     if (variable->dtype != graph::DType::float32 && variable->dtype != graph::DType::int64) {
-      return Status::invalid_argument("dataset: variable '{}' is {}; datasets carry float32 and int64", name, graph::dtype_name(variable->dtype));
+      return Status::invalid_argument("dataset: variable '{}' is {}; datasets carry float32 and int64", name,
+                                      graph::dtype_name(variable->dtype));
     }
-    data::SlotSpec slot{.name = name, .type = variable->dtype == graph::DType::int64 ? data::SlotType::int64 : data::SlotType::float32};
+    data::SlotSpec slot{.name = name,
+                        .type = variable->dtype == graph::DType::int64 ? data::SlotType::int64 : data::SlotType::float32};
     slot.dense = variable->lod_level == 0;
     for (size_t i = 1; i < variable->shape.size(); ++i) slot.width *= variable->shape[i];
     if (slot.dense && slot.width <= 0) {
-      return Status::invalid_argument("dataset: variable '{}' has shape {}; only its first size may be open", name, graph::shape_to_string(variable->shape));
+      return Status::invalid_argument("dataset: variable '{}' has shape {}; only its first size may be open", name,
+                                      graph::shape_to_string(variable->shape));
     }
     slots.push_back(std::move(slot));
   }
   return slots;
 }
 
-Result<TrainReport> train(Runner& runner, const graph::Program& program, data::BatchSource& source, const TrainOptions& options, Scope& scope) {
+Result<TrainReport> train(Runner& runner, const graph::Program& program, data::BatchSource& source, const TrainOptions& options,
+                          Scope& scope) {
   std::vector<std::string> feeds, fetches;
   for (const data::SlotSpec& slot : source.options().slots) feeds.push_back(slot.name);
   for (const auto& [label, name] : options.fetch) fetches.push_back(name);
@@ -234,7 +242,8 @@ Result<TrainReport> train(Runner& runner, const graph::Program& program, data::B
   {
     std::vector<Thread> workers;
     for (int i = 1; i < threads; ++i) {
-      workers.emplace_back(fmt::format("trainer-{}", i), [&run, &frames, i] { run.thread_body(i, *frames[static_cast<size_t>(i)]); });
+      workers.emplace_back(fmt::format("trainer-{}", i),
+                           [&run, &frames, i] { run.thread_body(i, *frames[static_cast<size_t>(i)]); });
     }
     Thread zero("trainer-0", [&] { run.thread_body(0, *frames[0]); });
   }

@@ -23,11 +23,11 @@ struct TrainProgress {
 
 struct TrainOptions {
   std::vector<std::pair<std::string, std::string>> fetch;  // (what is printed, variable)
-  int print_period = 100;                                  // fetches are printed at the first batch, every so many, and the last
-  int threads = 0;                                         // 0: as many as the dataset says
-  bool debug = false;                                      // print where the time went, phase by phase and operator by operator
-  std::function<void(std::string_view)> print;             // takes one line; stdout where empty. Never called by two threads at once.
-  std::function<void(const TrainProgress&)> on_progress;   // a few times a second, from one thread; may be empty
+  int print_period = 100;  // fetches are printed at the first batch, every so many, and the last
+  int threads = 0;  // 0: as many as the dataset says
+  bool debug = false;  // print where the time went, phase by phase and operator by operator
+  std::function<void(std::string_view)> print;  // takes one line; stdout where empty. Never called by two threads at once.
+  std::function<void(const TrainProgress&)> on_progress;  // a few times a second, from one thread; may be empty
 };
 
 struct TrainReport {
@@ -39,7 +39,8 @@ struct TrainReport {
 // Runs `program` once for every batch of `source`, on several threads that share the parameters of `scope` and update them
 // without waiting for each other (Hogwild). Each thread computes with one core. The first error ends all threads and is
 // returned; what was trained until then stays.
-Result<TrainReport> train(Runner& runner, const graph::Program& program, data::BatchSource& source, const TrainOptions& options, Scope& scope);
+Result<TrainReport> train(Runner& runner, const graph::Program& program, data::BatchSource& source, const TrainOptions& options,
+                          Scope& scope);
 
 // The slots that a dataset must have so that it can feed these variables, in order. An element type that datasets do not
 // carry is an error that names the variable.

@@ -25,7 +25,8 @@ namespace L = argosy::layers;
 class TrainerTest : public testing::Test {
  protected:
   TrainerTest() : main_(graph::Program::create()), startup_(graph::Program::create()), programs_(main_, startup_) {
-    folder_ = fs::temp_directory_path() / fmt::format("argosy-trainer-{}-{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = fs::temp_directory_path() /
+              fmt::format("argosy-trainer-{}-{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
     const Variable id = L::data("id", {1}, kInt64, {.lod_level = 1}), target = L::data("target", {1});
     ParamAttr zero("table");
@@ -129,7 +130,8 @@ TEST_F(TrainerTest, DebugSaysWhereTheTimeWent) {
   wanted.debug = true;
   ASSERT_TRUE(train(runner_, *main_, *source, wanted, scope_).ok());
   const std::string all = fmt::format("{}", fmt::join(lines_, "\n"));
-  for (const char* word : {"read", "pull", "compute", "push", "backward", "sgd"}) EXPECT_NE(all.find(word), std::string::npos) << word;
+  for (const char* word : {"read", "pull", "compute", "push", "backward", "sgd"})
+    EXPECT_NE(all.find(word), std::string::npos) << word;
 }
 
 TEST(SlotsOf, AVariableThatADatasetCannotFeedIsNamed) {

@@ -35,7 +35,9 @@ std::unique_ptr<data::InMemoryDataset> make_in_memory_dataset(const DatasetReque
 
 // Variables and lists of variables as one list: inputs(dense, slots, label).
 inline void append_inputs(std::vector<graph::Variable>& all, const graph::Variable& one) { all.push_back(one); }
-inline void append_inputs(std::vector<graph::Variable>& all, const std::vector<graph::Variable>& more) { all.insert(all.end(), more.begin(), more.end()); }
+inline void append_inputs(std::vector<graph::Variable>& all, const std::vector<graph::Variable>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
 template <typename... Parts>
 std::vector<graph::Variable> inputs(const Parts&... parts) {
   std::vector<graph::Variable> all;

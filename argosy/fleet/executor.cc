@@ -8,24 +8,30 @@ namespace {
 Scope& scope_of(Scope* given) { return given != nullptr ? *given : engine::global_scope(); }
 
 engine::TrainOptions trainer_options(const DatasetRunOptions& options) {
-  engine::TrainOptions result{.print_period = options.print_period, .threads = options.threads, .debug = options.debug, .on_progress = options.on_progress};
+  engine::TrainOptions result{.print_period = options.print_period,
+                              .threads = options.threads,
+                              .debug = options.debug,
+                              .on_progress = options.on_progress};
   for (const auto& [label, variable] : options.fetch) result.fetch.emplace_back(label, variable.name());
   return result;
 }
 
 }  // namespace
 
-std::vector<Value> Executor::run(const std::shared_ptr<Program>& program, const Feed& feed, const std::vector<Variable>& fetch, Scope* scope) {
+std::vector<Value> Executor::run(const std::shared_ptr<Program>& program, const Feed& feed, const std::vector<Variable>& fetch,
+                                 Scope* scope) {
   std::vector<std::string> names;
   for (const Variable& variable : fetch) names.push_back(variable.name());
   return value_or_throw(runner_.run(*program, feed, names, scope_of(scope)));
 }
 
-TrainReport Executor::train_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset, const DatasetRunOptions& options) {
+TrainReport Executor::train_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset,
+                                         const DatasetRunOptions& options) {
   return value_or_throw(engine::train(runner_, *program, dataset, trainer_options(options), scope_of(options.scope)));
 }
 
-TrainReport Executor::infer_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset, const DatasetRunOptions& options) {
+TrainReport Executor::infer_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset,
+                                         const DatasetRunOptions& options) {
   return train_from_dataset(program->clone(true), dataset, options);
 }
 

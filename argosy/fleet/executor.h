@@ -42,8 +42,10 @@ class Executor {
                          Scope* scope = nullptr);
 
   // One pass of training over the dataset, and one of the program's test form (see Program::clone).
-  TrainReport train_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset, const DatasetRunOptions& options = {});
-  TrainReport infer_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset, const DatasetRunOptions& options = {});
+  TrainReport train_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset,
+                                 const DatasetRunOptions& options = {});
+  TrainReport infer_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset,
+                                 const DatasetRunOptions& options = {});
 
   // Forgets prepared programs. Safe to call twice; a later run prepares anew.
   void close() { runner_.clear(); }

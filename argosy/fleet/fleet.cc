@@ -17,12 +17,14 @@ void Fleet::init(RoleInfo role) {
 }
 
 int Fleet::worker_index() const {
-  if (!is_worker()) throw Error(Status::failed_precondition("worker_index() is for workers; this process is server {}", role().index));
+  if (!is_worker())
+    throw Error(Status::failed_precondition("worker_index() is for workers; this process is server {}", role().index));
   return role().index;
 }
 
 int Fleet::server_index() const {
-  if (!is_server()) throw Error(Status::failed_precondition("server_index() is for servers; this process is worker {}", role().index));
+  if (!is_server())
+    throw Error(Status::failed_precondition("server_index() is for servers; this process is worker {}", role().index));
   return role().index;
 }
 

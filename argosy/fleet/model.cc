@@ -13,13 +13,17 @@ std::vector<std::string> names_of(const std::vector<Variable>& variables) {
   return names;
 }
 
-std::vector<const graph::VarDesc*> constant(const std::vector<graph::VarDesc*>& variables) { return {variables.begin(), variables.end()}; }
+std::vector<const graph::VarDesc*> constant(const std::vector<graph::VarDesc*>& variables) {
+  return {variables.begin(), variables.end()};
+}
 
 }  // namespace
 
-void save_inference_model(const std::string& folder, const std::vector<Variable>& feeds, const std::vector<Variable>& targets, Scope* scope) {
+void save_inference_model(const std::string& folder, const std::vector<Variable>& feeds, const std::vector<Variable>& targets,
+                          Scope* scope) {
   if (targets.empty()) throw Error(Status::invalid_argument("save_inference_model: name at least one target"));
-  throw_if_error(engine::save_inference_model(*targets[0].program(), names_of(feeds), names_of(targets), scope_of(scope), folder));
+  throw_if_error(
+      engine::save_inference_model(*targets[0].program(), names_of(feeds), names_of(targets), scope_of(scope), folder));
 }
 
 InferenceModel load_inference_model(const std::string& folder, Scope* scope) {

@@ -12,7 +12,8 @@ using engine::InferenceModel;
 using engine::LoadReport;
 
 // Saving and loading with the public types; see engine/model_io.h for what each does. All throw argosy::Error.
-void save_inference_model(const std::string& folder, const std::vector<Variable>& feeds, const std::vector<Variable>& targets, Scope* scope = nullptr);
+void save_inference_model(const std::string& folder, const std::vector<Variable>& feeds, const std::vector<Variable>& targets,
+                          Scope* scope = nullptr);
 InferenceModel load_inference_model(const std::string& folder, Scope* scope = nullptr);
 
 // The variables that outlive a run (optimizer state among them), and the parameters alone.

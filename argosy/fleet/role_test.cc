@@ -12,9 +12,10 @@ namespace {
 class Environment {
  public:
   explicit Environment(std::map<std::string, std::string> variables) {
-    for (const char* name : {"TRAINING_ROLE", "PADDLE_TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_PSERVER_IPS", "PADDLE_PSERVER_PORT",
-                             "PADDLE_TRAINERS_NUM", "PADDLE_TRAINERS", "PADDLE_TRAINER_ID", "PADDLE_TRAINER_ENDPOINTS", "POD_IP", "PADDLE_PORT",
-                             "PADDLE_CURRENT_IP", "PADDLE_CURRENT_ENDPOINT", "PADDLE_PSERVER_ID"}) {
+    for (const char* name :
+         {"TRAINING_ROLE", "PADDLE_TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_PSERVER_IPS", "PADDLE_PSERVER_PORT",
+          "PADDLE_TRAINERS_NUM", "PADDLE_TRAINERS", "PADDLE_TRAINER_ID", "PADDLE_TRAINER_ENDPOINTS", "POD_IP", "PADDLE_PORT",
+          "PADDLE_CURRENT_IP", "PADDLE_CURRENT_ENDPOINT", "PADDLE_PSERVER_ID"}) {
       unsetenv(name);
     }
     for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
@@ -69,19 +70,21 @@ TEST_P(BadEnvironment, IsNamed) {
 
 INSTANTIATE_TEST_SUITE_P(
     Roles, BadEnvironment,
-    testing::Values(BadCase{{}, "TRAINING_ROLE is not set"},
-                    BadCase{with(kWorker, {{"TRAINING_ROLE", "BOSS"}}), "TRAINING_ROLE='BOSS': expected TRAINER or PSERVER"},
-                    BadCase{with(kWorker, {{"PADDLE_TRAINING_ROLE", "PSERVER"}}), "contradict each other"},
-                    BadCase{with(kWorker, {{"PADDLE_TRAINERS_NUM", "0"}}), "expected a number above 0"},
-                    BadCase{with(kWorker, {{"PADDLE_TRAINER_ID", "2"}}), "this is worker 2, but the job has 2 of them"},
-                    BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "127.0.0.1"}}), "server endpoint '127.0.0.1' is not host:port"},
-                    BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1,a:1"}}), "'a:1' is listed twice"},
-                    BadCase{with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1"}}), "1 worker endpoints (a:1) for 2 workers"},
-                    BadCase{with(kWorker, {{"TRAINING_ROLE", "PSERVER"}}), "cannot tell which of 127.0.0.1:6001,127.0.0.1:6002 it is"},
-                    BadCase{with(kWorker, {{"TRAINING_ROLE", "PSERVER"}, {"POD_IP", "127.0.0.1"}, {"PADDLE_PORT", "9"}}),
-                            "POD_IP and PADDLE_PORT say this server is 127.0.0.1:9"},
-                    BadCase{with(kWorker, {{"TRAINING_ROLE", "PSERVER"}, {"PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6002"}, {"PADDLE_PSERVER_ID", "0"}}),
-                            "PADDLE_PSERVER_ID=0 but 127.0.0.1:6002 is server 1"}));
+    testing::Values(
+        BadCase{{}, "TRAINING_ROLE is not set"},
+        BadCase{with(kWorker, {{"TRAINING_ROLE", "BOSS"}}), "TRAINING_ROLE='BOSS': expected TRAINER or PSERVER"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINING_ROLE", "PSERVER"}}), "contradict each other"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINERS_NUM", "0"}}), "expected a number above 0"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINER_ID", "2"}}), "this is worker 2, but the job has 2 of them"},
+        BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "127.0.0.1"}}), "server endpoint '127.0.0.1' is not host:port"},
+        BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1,a:1"}}), "'a:1' is listed twice"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1"}}), "1 worker endpoints (a:1) for 2 workers"},
+        BadCase{with(kWorker, {{"TRAINING_ROLE", "PSERVER"}}), "cannot tell which of 127.0.0.1:6001,127.0.0.1:6002 it is"},
+        BadCase{with(kWorker, {{"TRAINING_ROLE", "PSERVER"}, {"POD_IP", "127.0.0.1"}, {"PADDLE_PORT", "9"}}),
+                "POD_IP and PADDLE_PORT say this server is 127.0.0.1:9"},
+        BadCase{with(kWorker,
+                     {{"TRAINING_ROLE", "PSERVER"}, {"PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6002"}, {"PADDLE_PSERVER_ID", "0"}}),
+                "PADDLE_PSERVER_ID=0 but 127.0.0.1:6002 is server 1"}));
 
 TEST(UserDefinedRole, ServersAreRequiredAndIndicesChecked) {
   EXPECT_TRUE(user_defined_role(0, Role::worker, 3, {"127.0.0.1:6001"}).ok());

@@ -18,7 +18,8 @@ struct Flag {
 
 Result<int> whole_number(const std::string& text, int least, int most = std::numeric_limits<int>::max()) {
   const auto value = parse_integer(text);
-  if (!value || *value < least || *value > most) return Status::invalid_argument("found '{}', expected a whole number from {}", text, least);
+  if (!value || *value < least || *value > most)
+    return Status::invalid_argument("found '{}', expected a whole number from {}", text, least);
   return static_cast<int>(*value);
 }
 
@@ -50,15 +51,33 @@ Status set_mode(CommandLine&, const std::string& text) {
 
 const std::vector<Flag>& flags() {
   static const std::vector<Flag>& all = *new std::vector<Flag>{
-      {{"--server_num"}, "N", "how many servers to start here (2)", number([](CommandLine& l, int v) { l.job.server_num = v; }, 1)},
-      {{"--worker_num", "--trainer_num"}, "N", "how many workers to start here (2)", number([](CommandLine& l, int v) { l.job.worker_num = v; }, 1)},
+      {{"--server_num"},
+       "N",
+       "how many servers to start here (2)",
+       number([](CommandLine& l, int v) { l.job.server_num = v; }, 1)},
+      {{"--worker_num", "--trainer_num"},
+       "N",
+       "how many workers to start here (2)",
+       number([](CommandLine& l, int v) { l.job.worker_num = v; }, 1)},
       {{"--servers", "--endpoints"}, "LIST", "the servers' host:port, comma-separated, instead of --server_num", set_servers},
       {{"--workers", "--trainers"}, "LIST", "the workers' host:port, comma-separated, instead of --worker_num", set_workers},
-      {{"--start_port", "--started_port"}, "PORT", "the first server's port; the others follow (6170)", number([](CommandLine& l, int v) { l.job.start_port = v; }, 1, 65535)},
-      {{"--log_dir"}, "FOLDER", "where serverlog.N and workerlog.N go (logs)", [](CommandLine& l, const std::string& v) { return l.job.log_dir = v, Status(); }},
-      {{"--max_restart", "--max_restarts"}, "N", "how often a process that failed is started again (0)", number([](CommandLine& l, int v) { l.supervisor.max_restarts = v; }, 0)},
+      {{"--start_port", "--started_port"},
+       "PORT",
+       "the first server's port; the others follow (6170)",
+       number([](CommandLine& l, int v) { l.job.start_port = v; }, 1, 65535)},
+      {{"--log_dir"},
+       "FOLDER",
+       "where serverlog.N and workerlog.N go (logs)",
+       [](CommandLine& l, const std::string& v) { return l.job.log_dir = v, Status(); }},
+      {{"--max_restart", "--max_restarts"},
+       "N",
+       "how often a process that failed is started again (0)",
+       number([](CommandLine& l, int v) { l.supervisor.max_restarts = v; }, 0)},
       {{"--run_mode"}, "MODE", "ps", set_mode},
-      {{"--no_python"}, "", "run the command itself instead of a Python script", [](CommandLine& l, const std::string&) { return l.job.no_python = true, Status(); }},
+      {{"--no_python"},
+       "",
+       "run the command itself instead of a Python script",
+       [](CommandLine& l, const std::string&) { return l.job.no_python = true, Status(); }},
       {{"--help", "-h"}, "", "this text", [](CommandLine& l, const std::string&) { return l.help = true, Status(); }},
   };
   return all;
@@ -78,18 +97,21 @@ Result<const Flag*> find_flag(const std::string& name) {
     known.insert(known.end(), flag.names.begin(), flag.names.end());
   }
   const auto near = nearest_name(name, known);
-  return Status::invalid_argument("there is no option {}{}; see --help", name, near ? fmt::format(", did you mean {}?", *near) : "");
+  return Status::invalid_argument("there is no option {}{}; see --help", name,
+                                  near ? fmt::format(", did you mean {}?", *near) : "");
 }
 
 }  // namespace
 
 std::string launch_help() {
   std::string text =
-      "Starts the servers and workers of a training job on this machine, watches them, and ends with the first failure's status.\n\n"
+      "Starts the servers and workers of a training job on this machine, watches them, and ends with the first failure's "
+      "status.\n\n"
       "  fleetrun --server_num=2 --worker_num=2 train.py --epochs 3\n"
       "  fleetrun --server_num=2 --worker_num=2 --no-python ./ctr_dnn 'data/part-*'\n\n"
       "Usage: fleetrun [OPTIONS] SCRIPT [ARGUMENTS]\n\nOptions, with dashes or underscores:\n";
-  for (const Flag& flag : flags()) text += fmt::format("  {:<34} {}\n", join(flag.names, ", ") + (flag.argument.empty() ? "" : " " + flag.argument), flag.help);
+  for (const Flag& flag : flags())
+    text += fmt::format("  {:<34} {}\n", join(flag.names, ", ") + (flag.argument.empty() ? "" : " " + flag.argument), flag.help);
   return text;
 }
 

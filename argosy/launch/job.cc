@@ -54,13 +54,16 @@ ProcessSpec make_process(const JobOptions& options, bool server, size_t index, c
 }  // namespace
 
 Result<Job> make_job(const JobOptions& options) {
-  if (options.command.empty()) return Status::invalid_argument("name the training script (or, with --no-python, the program) to run");
+  if (options.command.empty())
+    return Status::invalid_argument("name the training script (or, with --no-python, the program) to run");
   if (options.server_num < 1 || options.worker_num < 1) {
-    return Status::invalid_argument("a job needs at least one server and one worker; found {} and {}", options.server_num, options.worker_num);
+    return Status::invalid_argument("a job needs at least one server and one worker; found {} and {}", options.server_num,
+                                    options.worker_num);
   }
   const auto servers = options.servers.empty() ? local_endpoints(options.server_num, options.start_port) : options.servers;
-  const auto workers =
-      options.workers.empty() ? local_endpoints(options.worker_num, options.start_port + static_cast<int>(servers.size())) : options.workers;
+  const auto workers = options.workers.empty()
+                           ? local_endpoints(options.worker_num, options.start_port + static_cast<int>(servers.size()))
+                           : options.workers;
   Job job;
   for (size_t i = 0; i < servers.size(); ++i) job.servers.push_back(make_process(options, true, i, servers, workers));
   for (size_t i = 0; i < workers.size(); ++i) job.workers.push_back(make_process(options, false, i, servers, workers));
@@ -81,7 +84,9 @@ Status check_ports_free(const std::vector<std::string>& endpoints) {
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     const bool taken = ::bind(fd, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0 && errno == EADDRINUSE;
     ::close(fd);
-    if (taken) return Status::already_exists("port {} of {} is in use; choose others with --start_port or --servers", address.port, address.host);
+    if (taken)
+      return Status::already_exists("port {} of {} is in use; choose others with --start_port or --servers", address.port,
+                                    address.host);
   }
   return {};
 }

@@ -24,8 +24,8 @@ struct Job {
 };
 
 // The processes of the job with the environment that role makers read: TRAINING_ROLE, PADDLE_PSERVERS_IP_PORT_LIST,
-// PADDLE_TRAINERS_NUM, PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINER_ID or PADDLE_PSERVER_ID, POD_IP and PADDLE_PORT, PADDLE_CURRENT_ENDPOINT.
-// Servers listen on 127.0.0.1:start_port and up, workers are named by the ports after those.
+// PADDLE_TRAINERS_NUM, PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINER_ID or PADDLE_PSERVER_ID, POD_IP and PADDLE_PORT,
+// PADDLE_CURRENT_ENDPOINT. Servers listen on 127.0.0.1:start_port and up, workers are named by the ports after those.
 Result<Job> make_job(const JobOptions& options);
 
 // A server endpoint of this machine that somebody listens on already is an error that names it.

@@ -88,8 +88,10 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   std::vector<std::string> command = spec.command, environment = merged_environment(spec.environment);
   const SpawnSettings settings(spec.log);
   pid_t pid = 0;
-  const int failed = ::posix_spawnp(&pid, command[0].c_str(), &settings.actions, &settings.attributes, pointers(command).data(), pointers(environment).data());
-  if (failed != 0) return Status::unavailable("{}: cannot start '{}': {}", spec.name, join(spec.command, " "), std::strerror(failed));
+  const int failed = ::posix_spawnp(&pid, command[0].c_str(), &settings.actions, &settings.attributes, pointers(command).data(),
+                                    pointers(environment).data());
+  if (failed != 0)
+    return Status::unavailable("{}: cannot start '{}': {}", spec.name, join(spec.command, " "), std::strerror(failed));
   return Process(pid);
 }
 

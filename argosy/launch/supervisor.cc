@@ -18,7 +18,8 @@ constexpr auto kWatchEvery = std::chrono::milliseconds(50);
 
 void Supervisor::stop_from_signal(int number) { stop_signal = number; }
 
-Supervisor::Supervisor(std::vector<ProcessSpec> servers, std::vector<ProcessSpec> workers, SupervisorOptions options) : options_(options) {
+Supervisor::Supervisor(std::vector<ProcessSpec> servers, std::vector<ProcessSpec> workers, SupervisorOptions options)
+    : options_(options) {
   for (ProcessSpec& spec : servers) members_.push_back({.spec = std::move(spec)});
   for (ProcessSpec& spec : workers) members_.push_back({.spec = std::move(spec), .is_worker = true});
 }
@@ -72,11 +73,12 @@ std::optional<int> Supervisor::ended(Member& member, const Exit& exit) {
   }
   if (member.restarts < options_.max_restarts) {
     ++member.restarts;
-    log_warning("{}: {}; starting it again ({} of {})", member.spec.name, exit.to_string(), member.restarts, options_.max_restarts);
+    log_warning("{}: {}; starting it again ({} of {})", member.spec.name, exit.to_string(), member.restarts,
+                options_.max_restarts);
     if (const Status status = start(member); status.ok()) return std::nullopt;
   }
-  std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", member.spec.name.c_str(), exit.to_string().c_str(), member.spec.log.c_str(),
-               tail(member.spec.log, options_.tail_lines).c_str());
+  std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", member.spec.name.c_str(), exit.to_string().c_str(),
+               member.spec.log.c_str(), tail(member.spec.log, options_.tail_lines).c_str());
   log_error("{}: {}; stopping the job", member.spec.name, exit.to_string());
   return exit.code;
 }

@@ -15,46 +15,53 @@ namespace {
 Variable or_none(const Maybe& variable) { return variable ? *variable : Variable(); }
 
 void bind_losses(py::module_& m) {
-  m.def("cross_entropy",
-        [](const Variable& input, const Variable& label, bool soft_label, int32_t ignore_index) {
-          return layers::cross_entropy(input, label, {.soft_label = soft_label, .ignore_index = ignore_index});
-        },
-        py::arg("input"), py::arg("label"), py::arg("soft_label") = false, py::arg("ignore_index") = -100);
-  m.def("softmax_with_cross_entropy",
-        [](const Variable& logits, const Variable& label, bool soft_label, int32_t ignore_index, bool numeric_stable_mode, bool return_softmax,
-           int32_t axis) -> py::object {
-          const auto both = layers::softmax_with_cross_entropy(
-              logits, label,
-              {.soft_label = soft_label, .ignore_index = ignore_index, .numeric_stable_mode = numeric_stable_mode, .axis = axis});
-          if (return_softmax) return py::make_tuple(both.loss, both.softmax);
-          return py::cast(both.loss);
-        },
-        py::arg("logits"), py::arg("label"), py::arg("soft_label") = false, py::arg("ignore_index") = -100, py::arg("numeric_stable_mode") = true,
-        py::arg("return_softmax") = false, py::arg("axis") = -1);
+  m.def(
+      "cross_entropy",
+      [](const Variable& input, const Variable& label, bool soft_label, int32_t ignore_index) {
+        return layers::cross_entropy(input, label, {.soft_label = soft_label, .ignore_index = ignore_index});
+      },
+      py::arg("input"), py::arg("label"), py::arg("soft_label") = false, py::arg("ignore_index") = -100);
+  m.def(
+      "softmax_with_cross_entropy",
+      [](const Variable& logits, const Variable& label, bool soft_label, int32_t ignore_index, bool numeric_stable_mode,
+         bool return_softmax, int32_t axis) -> py::object {
+        const auto both = layers::softmax_with_cross_entropy(
+            logits, label,
+            {.soft_label = soft_label, .ignore_index = ignore_index, .numeric_stable_mode = numeric_stable_mode, .axis = axis});
+        if (return_softmax) return py::make_tuple(both.loss, both.softmax);
+        return py::cast(both.loss);
+      },
+      py::arg("logits"), py::arg("label"), py::arg("soft_label") = false, py::arg("ignore_index") = -100,
+      py::arg("numeric_stable_mode") = true, py::arg("return_softmax") = false, py::arg("axis") = -1);
 }
 
 void bind_metric_layers(py::module_& m) {
-  m.def("accuracy",
-        [](const Variable& input, const Variable& label, int32_t k, const Maybe& correct, const Maybe& total) {
-          return layers::accuracy(input, label, {.k = k, .correct = or_none(correct), .total = or_none(total)});
-        },
-        py::arg("input"), py::arg("label"), py::arg("k") = 1, py::arg("correct") = py::none(), py::arg("total") = py::none());
-  m.def("auc",
-        [](const Variable& input, const Variable& label, const std::string& curve, int32_t num_thresholds, int32_t topk, int32_t slide_steps) {
-          if (topk != 1) throw Error(Status::invalid_argument("auc: topk is {}; only 1 has a meaning", topk));
-          const auto auc = layers::auc(input, label, {.curve = curve, .num_thresholds = num_thresholds, .slide_steps = slide_steps});
-          return py::make_tuple(auc.value, auc.batch_value, auc.states);
-        },
-        py::arg("input"), py::arg("label"), py::arg("curve") = "ROC", py::arg("num_thresholds") = 4095, py::arg("topk") = 1,
-        py::arg("slide_steps") = 1);
+  m.def(
+      "accuracy",
+      [](const Variable& input, const Variable& label, int32_t k, const Maybe& correct, const Maybe& total) {
+        return layers::accuracy(input, label, {.k = k, .correct = or_none(correct), .total = or_none(total)});
+      },
+      py::arg("input"), py::arg("label"), py::arg("k") = 1, py::arg("correct") = py::none(), py::arg("total") = py::none());
+  m.def(
+      "auc",
+      [](const Variable& input, const Variable& label, const std::string& curve, int32_t num_thresholds, int32_t topk,
+         int32_t slide_steps) {
+        if (topk != 1) throw Error(Status::invalid_argument("auc: topk is {}; only 1 has a meaning", topk));
+        const auto auc =
+            layers::auc(input, label, {.curve = curve, .num_thresholds = num_thresholds, .slide_steps = slide_steps});
+        return py::make_tuple(auc.value, auc.batch_value, auc.states);
+      },
+      py::arg("input"), py::arg("label"), py::arg("curve") = "ROC", py::arg("num_thresholds") = 4095, py::arg("topk") = 1,
+      py::arg("slide_steps") = 1);
 }
 
 void bind_sequence_layers(py::module_& m) {
-  m.def("sequence_pool",
-        [](const Variable& input, const std::string& pool_type, bool is_test, float pad_value) {
-          return layers::sequence_pool(input, pool_type, {.is_test = is_test, .pad_value = pad_value});
-        },
-        py::arg("input"), py::arg("pool_type"), py::arg("is_test") = false, py::arg("pad_value") = 0.0f);
+  m.def(
+      "sequence_pool",
+      [](const Variable& input, const std::string& pool_type, bool is_test, float pad_value) {
+        return layers::sequence_pool(input, pool_type, {.is_test = is_test, .pad_value = pad_value});
+      },
+      py::arg("input"), py::arg("pool_type"), py::arg("is_test") = false, py::arg("pad_value") = 0.0f);
   m.def("sequence_first_step", &layers::sequence_first_step, py::arg("input"));
   m.def("sequence_last_step", &layers::sequence_last_step, py::arg("input"));
 }

@@ -17,7 +17,8 @@ Variable or_none(const Maybe& variable) { return variable ? *variable : Variable
 // name(x, name=None)
 template <Variable (*function)(const Variable&, const std::string&)>
 void bind_unary(py::module_& m, const char* name) {
-  m.def(name, [](const Variable& x, const Text& layer) { return function(x, layer); }, py::arg("x"), py::arg("name") = py::none());
+  m.def(
+      name, [](const Variable& x, const Text& layer) { return function(x, layer); }, py::arg("x"), py::arg("name") = py::none());
 }
 
 void bind_activations(py::module_& m) {
@@ -47,40 +48,54 @@ void bind_activations(py::module_& m) {
   m.def("erf", &layers::erf, py::arg("x"));
   m.def("sign", &layers::sign, py::arg("x"));
   m.def("gelu", &layers::gelu, py::arg("x"), py::arg("approximate") = false);
-  m.def("relu6", [](const Variable& x, float threshold, const Text& name) { return layers::relu6(x, threshold, name); }, py::arg("x"),
-        py::arg("threshold") = 6.0f, py::arg("name") = py::none());
-  m.def("leaky_relu", [](const Variable& x, float alpha, const Text& name) { return layers::leaky_relu(x, alpha, name); }, py::arg("x"),
-        py::arg("alpha") = 0.02f, py::arg("name") = py::none());
-  m.def("elu", [](const Variable& x, float alpha, const Text& name) { return layers::elu(x, alpha, name); }, py::arg("x"),
-        py::arg("alpha") = 1.0f, py::arg("name") = py::none());
-  m.def("swish", [](const Variable& x, float beta, const Text& name) { return layers::swish(x, beta, name); }, py::arg("x"),
-        py::arg("beta") = 1.0f, py::arg("name") = py::none());
-  m.def("hard_sigmoid", [](const Variable& x, float slope, float offset, const Text& name) { return layers::hard_sigmoid(x, slope, offset, name); },
-        py::arg("x"), py::arg("slope") = 0.2f, py::arg("offset") = 0.5f, py::arg("name") = py::none());
-  m.def("hard_swish",
-        [](const Variable& x, float threshold, float scale, float offset, const Text& name) { return layers::hard_swish(x, threshold, scale, offset, name); },
-        py::arg("x"), py::arg("threshold") = 6.0f, py::arg("scale") = 6.0f, py::arg("offset") = 3.0f, py::arg("name") = py::none());
-  m.def("pow", [](const Variable& x, const Variable& factor, const Text& name) { return layers::pow(x, factor, name); }, py::arg("x"),
-        py::arg("factor"), py::arg("name") = py::none());
-  m.def("pow", [](const Variable& x, float factor, const Text& name) { return layers::pow(x, factor, name); }, py::arg("x"),
-        py::arg("factor") = 1.0f, py::arg("name") = py::none());
-  m.def("softmax", [](const Variable& input, bool, const Text& name, int32_t axis) { return layers::softmax(input, axis, name); },
-        py::arg("input"), py::arg("use_cudnn") = false, py::arg("name") = py::none(), py::arg("axis") = -1);
-  m.def("log_softmax",
-        [](const Variable& input, std::optional<int32_t> axis, const py::object& dtype, const Text& name) {
-          const auto wanted = dtype.is_none() ? std::nullopt : std::optional(dtype_from_python(dtype));
-          return layers::log_softmax(input, axis.value_or(-1), wanted, name);
-        },
-        py::arg("input"), py::arg("axis") = py::none(), py::arg("dtype") = py::none(), py::arg("name") = py::none());
+  m.def(
+      "relu6", [](const Variable& x, float threshold, const Text& name) { return layers::relu6(x, threshold, name); },
+      py::arg("x"), py::arg("threshold") = 6.0f, py::arg("name") = py::none());
+  m.def(
+      "leaky_relu", [](const Variable& x, float alpha, const Text& name) { return layers::leaky_relu(x, alpha, name); },
+      py::arg("x"), py::arg("alpha") = 0.02f, py::arg("name") = py::none());
+  m.def(
+      "elu", [](const Variable& x, float alpha, const Text& name) { return layers::elu(x, alpha, name); }, py::arg("x"),
+      py::arg("alpha") = 1.0f, py::arg("name") = py::none());
+  m.def(
+      "swish", [](const Variable& x, float beta, const Text& name) { return layers::swish(x, beta, name); }, py::arg("x"),
+      py::arg("beta") = 1.0f, py::arg("name") = py::none());
+  m.def(
+      "hard_sigmoid",
+      [](const Variable& x, float slope, float offset, const Text& name) { return layers::hard_sigmoid(x, slope, offset, name); },
+      py::arg("x"), py::arg("slope") = 0.2f, py::arg("offset") = 0.5f, py::arg("name") = py::none());
+  m.def(
+      "hard_swish",
+      [](const Variable& x, float threshold, float scale, float offset, const Text& name) {
+        return layers::hard_swish(x, threshold, scale, offset, name);
+      },
+      py::arg("x"), py::arg("threshold") = 6.0f, py::arg("scale") = 6.0f, py::arg("offset") = 3.0f, py::arg("name") = py::none());
+  m.def(
+      "pow", [](const Variable& x, const Variable& factor, const Text& name) { return layers::pow(x, factor, name); },
+      py::arg("x"), py::arg("factor"), py::arg("name") = py::none());
+  m.def(
+      "pow", [](const Variable& x, float factor, const Text& name) { return layers::pow(x, factor, name); }, py::arg("x"),
+      py::arg("factor") = 1.0f, py::arg("name") = py::none());
+  m.def(
+      "softmax", [](const Variable& input, bool, const Text& name, int32_t axis) { return layers::softmax(input, axis, name); },
+      py::arg("input"), py::arg("use_cudnn") = false, py::arg("name") = py::none(), py::arg("axis") = -1);
+  m.def(
+      "log_softmax",
+      [](const Variable& input, std::optional<int32_t> axis, const py::object& dtype, const Text& name) {
+        const auto wanted = dtype.is_none() ? std::nullopt : std::optional(dtype_from_python(dtype));
+        return layers::log_softmax(input, axis.value_or(-1), wanted, name);
+      },
+      py::arg("input"), py::arg("axis") = py::none(), py::arg("dtype") = py::none(), py::arg("name") = py::none());
 }
 
 template <Variable (*function)(const Variable&, const Variable&, const layers::ElementwiseOptions&)>
 void bind_elementwise(py::module_& m, const char* name) {
-  m.def(name,
-        [](const Variable& x, const Variable& y, int32_t axis, const Text& act, const Text& layer) {
-          return function(x, y, {.axis = axis, .act = act, .name = layer});
-        },
-        py::arg("x"), py::arg("y"), py::arg("axis") = -1, py::arg("act") = py::none(), py::arg("name") = py::none());
+  m.def(
+      name,
+      [](const Variable& x, const Variable& y, int32_t axis, const Text& act, const Text& layer) {
+        return function(x, y, {.axis = axis, .act = act, .name = layer});
+      },
+      py::arg("x"), py::arg("y"), py::arg("axis") = -1, py::arg("act") = py::none(), py::arg("name") = py::none());
 }
 
 std::vector<int32_t> axes_from_python(const py::object& dim) {
@@ -91,23 +106,29 @@ std::vector<int32_t> axes_from_python(const py::object& dim) {
 
 template <Variable (*function)(const Variable&, const layers::ReduceOptions&)>
 void bind_reduction(py::module_& m, const char* name) {
-  m.def(name,
-        [](const Variable& input, const py::object& dim, bool keep_dim, const Text& layer) {
-          return function(input, {.dim = axes_from_python(dim), .keep_dim = keep_dim, .name = layer});
-        },
-        py::arg("input"), py::arg("dim") = py::none(), py::arg("keep_dim") = false, py::arg("name") = py::none());
+  m.def(
+      name,
+      [](const Variable& input, const py::object& dim, bool keep_dim, const Text& layer) {
+        return function(input, {.dim = axes_from_python(dim), .keep_dim = keep_dim, .name = layer});
+      },
+      py::arg("input"), py::arg("dim") = py::none(), py::arg("keep_dim") = false, py::arg("name") = py::none());
 }
 
 template <Variable (*function)(const Variable&, const Variable&, Variable)>
 void bind_comparison(py::module_& m, const char* name) {
-  m.def(name, [](const Variable& x, const Variable& y, const Maybe& cond) { return function(x, y, or_none(cond)); }, py::arg("x"),
-        py::arg("y"), py::arg("cond") = py::none());
+  m.def(
+      name, [](const Variable& x, const Variable& y, const Maybe& cond) { return function(x, y, or_none(cond)); }, py::arg("x"),
+      py::arg("y"), py::arg("cond") = py::none());
 }
 
 template <Variable (*function)(const Variable&, const Variable&, Variable, const std::string&)>
 void bind_logical(py::module_& m, const char* name) {
-  m.def(name, [](const Variable& x, const Variable& y, const Maybe& out, const Text& layer) { return function(x, y, or_none(out), layer); },
-        py::arg("x"), py::arg("y"), py::arg("out") = py::none(), py::arg("name") = py::none());
+  m.def(
+      name,
+      [](const Variable& x, const Variable& y, const Maybe& out, const Text& layer) {
+        return function(x, y, or_none(out), layer);
+      },
+      py::arg("x"), py::arg("y"), py::arg("out") = py::none(), py::arg("name") = py::none());
 }
 
 void bind_arithmetic(py::module_& m) {
@@ -128,61 +149,73 @@ void bind_arithmetic(py::module_& m) {
   bind_reduction<layers::reduce_all>(m, "reduce_all");
   bind_reduction<layers::reduce_any>(m, "reduce_any");
   m.def("sum", [](const OneOrMore& x) { return layers::sum(x.values); }, py::arg("x"));
-  m.def("sums", [](const OneOrMore& input, const Maybe& out) { return layers::sums(input.values, or_none(out)); }, py::arg("input"),
-        py::arg("out") = py::none());
+  m.def(
+      "sums", [](const OneOrMore& input, const Maybe& out) { return layers::sums(input.values, or_none(out)); }, py::arg("input"),
+      py::arg("out") = py::none());
 }
 
 void bind_products(py::module_& m) {
-  m.def("matmul",
-        [](const Variable& x, const Variable& y, bool transpose_x, bool transpose_y, float alpha, const Text& name) {
-          return layers::matmul(x, y, {.transpose_x = transpose_x, .transpose_y = transpose_y, .alpha = alpha, .name = name});
-        },
-        py::arg("x"), py::arg("y"), py::arg("transpose_x") = false, py::arg("transpose_y") = false, py::arg("alpha") = 1.0f,
-        py::arg("name") = py::none());
-  m.def("mul",
-        [](const Variable& x, const Variable& y, int32_t x_num_col_dims, int32_t y_num_col_dims, const Text& name) {
-          return layers::mul(x, y, x_num_col_dims, y_num_col_dims, name);
-        },
-        py::arg("x"), py::arg("y"), py::arg("x_num_col_dims") = 1, py::arg("y_num_col_dims") = 1, py::arg("name") = py::none());
-  m.def("bmm", [](const Variable& x, const Variable& y, const Text& name) { return layers::bmm(x, y, name); }, py::arg("x"), py::arg("y"),
-        py::arg("name") = py::none());
-  m.def("dot", [](const Variable& x, const Variable& y, const Text& name) { return layers::dot(x, y, name); }, py::arg("x"), py::arg("y"),
-        py::arg("name") = py::none());
-  m.def("scale",
-        [](const Variable& x, const Variable& scale, float bias, bool bias_after_scale, const Text& act, const Text& name) {
-          return layers::scale(x, scale, {.bias = bias, .bias_after_scale = bias_after_scale, .act = act, .name = name});
-        },
-        py::arg("x"), py::arg("scale"), py::arg("bias") = 0.0f, py::arg("bias_after_scale") = true, py::arg("act") = py::none(),
-        py::arg("name") = py::none());
-  m.def("scale",
-        [](const Variable& x, float scale, float bias, bool bias_after_scale, const Text& act, const Text& name) {
-          return layers::scale(x, scale, {.bias = bias, .bias_after_scale = bias_after_scale, .act = act, .name = name});
-        },
-        py::arg("x"), py::arg("scale") = 1.0f, py::arg("bias") = 0.0f, py::arg("bias_after_scale") = true, py::arg("act") = py::none(),
-        py::arg("name") = py::none());
-  m.def("clip", [](const Variable& x, float min, float max, const Text& name) { return layers::clip(x, min, max, name); }, py::arg("x"),
-        py::arg("min"), py::arg("max"), py::arg("name") = py::none());
-  m.def("clip_by_norm", [](const Variable& x, float max_norm, const Text& name) { return layers::clip_by_norm(x, max_norm, name); },
-        py::arg("x"), py::arg("max_norm"), py::arg("name") = py::none());
-  m.def("l2_normalize",
-        [](const Variable& x, std::optional<int32_t> axis, float epsilon, const Text& name) {
-          return layers::l2_normalize(x, axis.value_or(1), epsilon, name);
-        },
-        py::arg("x"), py::arg("axis"), py::arg("epsilon") = 1e-12f, py::arg("name") = py::none());
-  m.def("cumsum",
-        [](const Variable& x, std::optional<int32_t> axis, std::optional<bool> exclusive, std::optional<bool> reverse) {
-          return layers::cumsum(x, axis, exclusive.value_or(false), reverse.value_or(false));
-        },
-        py::arg("x"), py::arg("axis") = py::none(), py::arg("exclusive") = py::none(), py::arg("reverse") = py::none());
+  m.def(
+      "matmul",
+      [](const Variable& x, const Variable& y, bool transpose_x, bool transpose_y, float alpha, const Text& name) {
+        return layers::matmul(x, y, {.transpose_x = transpose_x, .transpose_y = transpose_y, .alpha = alpha, .name = name});
+      },
+      py::arg("x"), py::arg("y"), py::arg("transpose_x") = false, py::arg("transpose_y") = false, py::arg("alpha") = 1.0f,
+      py::arg("name") = py::none());
+  m.def(
+      "mul",
+      [](const Variable& x, const Variable& y, int32_t x_num_col_dims, int32_t y_num_col_dims, const Text& name) {
+        return layers::mul(x, y, x_num_col_dims, y_num_col_dims, name);
+      },
+      py::arg("x"), py::arg("y"), py::arg("x_num_col_dims") = 1, py::arg("y_num_col_dims") = 1, py::arg("name") = py::none());
+  m.def(
+      "bmm", [](const Variable& x, const Variable& y, const Text& name) { return layers::bmm(x, y, name); }, py::arg("x"),
+      py::arg("y"), py::arg("name") = py::none());
+  m.def(
+      "dot", [](const Variable& x, const Variable& y, const Text& name) { return layers::dot(x, y, name); }, py::arg("x"),
+      py::arg("y"), py::arg("name") = py::none());
+  m.def(
+      "scale",
+      [](const Variable& x, const Variable& scale, float bias, bool bias_after_scale, const Text& act, const Text& name) {
+        return layers::scale(x, scale, {.bias = bias, .bias_after_scale = bias_after_scale, .act = act, .name = name});
+      },
+      py::arg("x"), py::arg("scale"), py::arg("bias") = 0.0f, py::arg("bias_after_scale") = true, py::arg("act") = py::none(),
+      py::arg("name") = py::none());
+  m.def(
+      "scale",
+      [](const Variable& x, float scale, float bias, bool bias_after_scale, const Text& act, const Text& name) {
+        return layers::scale(x, scale, {.bias = bias, .bias_after_scale = bias_after_scale, .act = act, .name = name});
+      },
+      py::arg("x"), py::arg("scale") = 1.0f, py::arg("bias") = 0.0f, py::arg("bias_after_scale") = true,
+      py::arg("act") = py::none(), py::arg("name") = py::none());
+  m.def(
+      "clip", [](const Variable& x, float min, float max, const Text& name) { return layers::clip(x, min, max, name); },
+      py::arg("x"), py::arg("min"), py::arg("max"), py::arg("name") = py::none());
+  m.def(
+      "clip_by_norm", [](const Variable& x, float max_norm, const Text& name) { return layers::clip_by_norm(x, max_norm, name); },
+      py::arg("x"), py::arg("max_norm"), py::arg("name") = py::none());
+  m.def(
+      "l2_normalize",
+      [](const Variable& x, std::optional<int32_t> axis, float epsilon, const Text& name) {
+        return layers::l2_normalize(x, axis.value_or(1), epsilon, name);
+      },
+      py::arg("x"), py::arg("axis"), py::arg("epsilon") = 1e-12f, py::arg("name") = py::none());
+  m.def(
+      "cumsum",
+      [](const Variable& x, std::optional<int32_t> axis, std::optional<bool> exclusive, std::optional<bool> reverse) {
+        return layers::cumsum(x, axis, exclusive.value_or(false), reverse.value_or(false));
+      },
+      py::arg("x"), py::arg("axis") = py::none(), py::arg("exclusive") = py::none(), py::arg("reverse") = py::none());
   m.def("increment", &layers::increment, py::arg("x"), py::arg("value") = 1.0f, py::arg("in_place") = true);
 }
 
 void bind_logic(py::module_& m) {
-  m.def("less_than",
-        [](const Variable& x, const Variable& y, std::optional<bool> force_cpu, const Maybe& cond) {
-          return layers::less_than(x, y, force_cpu.value_or(false), or_none(cond));
-        },
-        py::arg("x"), py::arg("y"), py::arg("force_cpu") = py::none(), py::arg("cond") = py::none());
+  m.def(
+      "less_than",
+      [](const Variable& x, const Variable& y, std::optional<bool> force_cpu, const Maybe& cond) {
+        return layers::less_than(x, y, force_cpu.value_or(false), or_none(cond));
+      },
+      py::arg("x"), py::arg("y"), py::arg("force_cpu") = py::none(), py::arg("cond") = py::none());
   bind_comparison<layers::less_equal>(m, "less_equal");
   bind_comparison<layers::greater_than>(m, "greater_than");
   bind_comparison<layers::greater_equal>(m, "greater_equal");
@@ -191,8 +224,10 @@ void bind_logic(py::module_& m) {
   bind_logical<layers::logical_and>(m, "logical_and");
   bind_logical<layers::logical_or>(m, "logical_or");
   bind_logical<layers::logical_xor>(m, "logical_xor");
-  m.def("logical_not", [](const Variable& x, const Maybe& out, const Text& name) { return layers::logical_not(x, or_none(out), name); },
-        py::arg("x"), py::arg("out") = py::none(), py::arg("name") = py::none());
+  m.def(
+      "logical_not",
+      [](const Variable& x, const Maybe& out, const Text& name) { return layers::logical_not(x, or_none(out), name); },
+      py::arg("x"), py::arg("out") = py::none(), py::arg("name") = py::none());
   m.def("isfinite", &layers::isfinite, py::arg("x"));
   m.def("has_nan", &layers::has_nan, py::arg("x"));
   m.def("has_inf", &layers::has_inf, py::arg("x"));

@@ -1,6 +1,5 @@
-#include "argosy/graph/layers/nn.h"
-
 #include "argosy/graph/layers/fill.h"
+#include "argosy/graph/layers/nn.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 
@@ -36,15 +35,15 @@ void bind_embedding(py::module_& m, const char* name, Embedding function, const 
 void bind_layers_nn(py::module_& m) {
   m.def(
       "data",
-      [](const std::string& name, const std::vector<std::optional<int64_t>>& shape, bool append_batch_size, DType dtype, int32_t lod_level,
-         const py::object&, bool stop_gradient) {
+      [](const std::string& name, const std::vector<std::optional<int64_t>>& shape, bool append_batch_size, DType dtype,
+         int32_t lod_level, const py::object&, bool stop_gradient) {
         std::vector<int64_t> sizes;
         for (const auto& size : shape) sizes.push_back(size.value_or(-1));
         return layers::data(name, sizes, dtype,
                             {.append_batch_size = append_batch_size, .lod_level = lod_level, .stop_gradient = stop_gradient});
       },
-      py::arg("name"), py::arg("shape"), py::arg("append_batch_size") = true, py::arg("dtype") = "float32", py::arg("lod_level") = 0,
-      py::arg("type") = py::none(), py::arg("stop_gradient") = true,
+      py::arg("name"), py::arg("shape"), py::arg("append_batch_size") = true, py::arg("dtype") = "float32",
+      py::arg("lod_level") = 0, py::arg("type") = py::none(), py::arg("stop_gradient") = true,
       "A variable to feed. Its shape gets -1 in front, for the batch, unless it has one or append_batch_size is False.");
   m.def(
       "fc",

@@ -49,57 +49,86 @@ Axes axes_from(py::handle value) {
 }
 
 void bind_shapes(py::module_& m) {
-  m.def("reshape",
-        [](const Variable& x, const py::object& shape, const Maybe& actual_shape, const Text& act, bool inplace, const Text& name) {
-          return layers::reshape(x, numbers_from(shape), {.actual_shape = or_none(actual_shape), .act = act, .inplace = inplace, .name = name});
-        },
-        py::arg("x"), py::arg("shape"), py::arg("actual_shape") = py::none(), py::arg("act") = py::none(), py::arg("inplace") = false,
-        py::arg("name") = py::none());
-  m.def("flatten", [](const Variable& x, int32_t axis, const Text& name) { return layers::flatten(x, axis, name); }, py::arg("x"),
-        py::arg("axis") = 1, py::arg("name") = py::none());
-  m.def("squeeze", [](const Variable& input, const py::object& axes, const Text& name) { return layers::squeeze(input, axes_from(axes), name); },
-        py::arg("input"), py::arg("axes"), py::arg("name") = py::none());
-  m.def("unsqueeze",
-        [](const Variable& input, const py::object& axes, const Text& name) { return layers::unsqueeze(input, numbers_from(axes), name); },
-        py::arg("input"), py::arg("axes"), py::arg("name") = py::none());
-  m.def("transpose", [](const Variable& x, const py::object& perm, const Text& name) { return layers::transpose(x, axes_from(perm), name); },
-        py::arg("x"), py::arg("perm"), py::arg("name") = py::none());
-  m.def("expand",
-        [](const Variable& x, const py::object& expand_times, const Text& name) { return layers::expand(x, numbers_from(expand_times), name); },
-        py::arg("x"), py::arg("expand_times"), py::arg("name") = py::none());
-  m.def("expand_as", [](const Variable& x, const Variable& target, const Text& name) { return layers::expand_as(x, target, name); },
-        py::arg("x"), py::arg("target_tensor"), py::arg("name") = py::none());
-  m.def("pad",
-        [](const Variable& x, const py::object& paddings, float pad_value, const Text& name) {
-          return layers::pad(x, axes_from(paddings), pad_value, name);
-        },
-        py::arg("x"), py::arg("paddings"), py::arg("pad_value") = 0.0f, py::arg("name") = py::none());
-  m.def("reverse", [](const Variable& x, const py::object& axis) { return layers::reverse(x, axes_from(axis)); }, py::arg("x"), py::arg("axis"));
+  m.def(
+      "reshape",
+      [](const Variable& x, const py::object& shape, const Maybe& actual_shape, const Text& act, bool inplace, const Text& name) {
+        return layers::reshape(x, numbers_from(shape),
+                               {.actual_shape = or_none(actual_shape), .act = act, .inplace = inplace, .name = name});
+      },
+      py::arg("x"), py::arg("shape"), py::arg("actual_shape") = py::none(), py::arg("act") = py::none(),
+      py::arg("inplace") = false, py::arg("name") = py::none());
+  m.def(
+      "flatten", [](const Variable& x, int32_t axis, const Text& name) { return layers::flatten(x, axis, name); }, py::arg("x"),
+      py::arg("axis") = 1, py::arg("name") = py::none());
+  m.def(
+      "squeeze",
+      [](const Variable& input, const py::object& axes, const Text& name) {
+        return layers::squeeze(input, axes_from(axes), name);
+      },
+      py::arg("input"), py::arg("axes"), py::arg("name") = py::none());
+  m.def(
+      "unsqueeze",
+      [](const Variable& input, const py::object& axes, const Text& name) {
+        return layers::unsqueeze(input, numbers_from(axes), name);
+      },
+      py::arg("input"), py::arg("axes"), py::arg("name") = py::none());
+  m.def(
+      "transpose",
+      [](const Variable& x, const py::object& perm, const Text& name) { return layers::transpose(x, axes_from(perm), name); },
+      py::arg("x"), py::arg("perm"), py::arg("name") = py::none());
+  m.def(
+      "expand",
+      [](const Variable& x, const py::object& expand_times, const Text& name) {
+        return layers::expand(x, numbers_from(expand_times), name);
+      },
+      py::arg("x"), py::arg("expand_times"), py::arg("name") = py::none());
+  m.def(
+      "expand_as", [](const Variable& x, const Variable& target, const Text& name) { return layers::expand_as(x, target, name); },
+      py::arg("x"), py::arg("target_tensor"), py::arg("name") = py::none());
+  m.def(
+      "pad",
+      [](const Variable& x, const py::object& paddings, float pad_value, const Text& name) {
+        return layers::pad(x, axes_from(paddings), pad_value, name);
+      },
+      py::arg("x"), py::arg("paddings"), py::arg("pad_value") = 0.0f, py::arg("name") = py::none());
+  m.def(
+      "reverse", [](const Variable& x, const py::object& axis) { return layers::reverse(x, axes_from(axis)); }, py::arg("x"),
+      py::arg("axis"));
 }
 
 void bind_joins(py::module_& m) {
-  m.def("concat",
-        [](const OneOrMore& input, const py::object& axis, const Text& name) { return layers::concat(input.values, number_from(axis), name); },
-        py::arg("input"), py::arg("axis") = 0, py::arg("name") = py::none());
-  m.def("stack", [](const OneOrMore& x, int32_t axis) { return layers::stack(x.values, axis); }, py::arg("x"), py::arg("axis") = 0);
-  m.def("unstack", [](const Variable& x, int32_t axis, std::optional<int32_t> num) { return layers::unstack(x, axis, num.value_or(0)); },
-        py::arg("x"), py::arg("axis") = 0, py::arg("num") = py::none());
-  m.def("split",
-        [](const Variable& input, const py::object& parts, const py::object& dim, const Text& name) {
-          if (py::isinstance<py::int_>(parts)) return layers::split(input, parts.cast<int32_t>(), number_from(dim), name);
-          return layers::split(input, numbers_from(parts), number_from(dim), name);
-        },
-        py::arg("input"), py::arg("num_or_sections"), py::arg("dim") = -1, py::arg("name") = py::none());
-  m.def("slice",
-        [](const Variable& input, const py::object& axes, const py::object& starts, const py::object& ends) {
-          return layers::slice(input, axes_from(axes), numbers_from(starts), numbers_from(ends));
-        },
-        py::arg("input"), py::arg("axes"), py::arg("starts"), py::arg("ends"));
-  m.def("strided_slice",
-        [](const Variable& input, const py::object& axes, const py::object& starts, const py::object& ends, const py::object& strides) {
-          return layers::strided_slice(input, axes_from(axes), numbers_from(starts), numbers_from(ends), numbers_from(strides));
-        },
-        py::arg("input"), py::arg("axes"), py::arg("starts"), py::arg("ends"), py::arg("strides"));
+  m.def(
+      "concat",
+      [](const OneOrMore& input, const py::object& axis, const Text& name) {
+        return layers::concat(input.values, number_from(axis), name);
+      },
+      py::arg("input"), py::arg("axis") = 0, py::arg("name") = py::none());
+  m.def(
+      "stack", [](const OneOrMore& x, int32_t axis) { return layers::stack(x.values, axis); }, py::arg("x"), py::arg("axis") = 0);
+  m.def(
+      "unstack",
+      [](const Variable& x, int32_t axis, std::optional<int32_t> num) { return layers::unstack(x, axis, num.value_or(0)); },
+      py::arg("x"), py::arg("axis") = 0, py::arg("num") = py::none());
+  m.def(
+      "split",
+      [](const Variable& input, const py::object& parts, const py::object& dim, const Text& name) {
+        if (py::isinstance<py::int_>(parts)) return layers::split(input, parts.cast<int32_t>(), number_from(dim), name);
+        return layers::split(input, numbers_from(parts), number_from(dim), name);
+      },
+      py::arg("input"), py::arg("num_or_sections"), py::arg("dim") = -1, py::arg("name") = py::none());
+  m.def(
+      "slice",
+      [](const Variable& input, const py::object& axes, const py::object& starts, const py::object& ends) {
+        return layers::slice(input, axes_from(axes), numbers_from(starts), numbers_from(ends));
+      },
+      py::arg("input"), py::arg("axes"), py::arg("starts"), py::arg("ends"));
+  m.def(
+      "strided_slice",
+      [](const Variable& input, const py::object& axes, const py::object& starts, const py::object& ends,
+         const py::object& strides) {
+        return layers::strided_slice(input, axes_from(axes), numbers_from(starts), numbers_from(ends), numbers_from(strides));
+      },
+      py::arg("input"), py::arg("axes"), py::arg("starts"), py::arg("ends"), py::arg("strides"));
 }
 
 void bind_indexing(py::module_& m) {
@@ -108,46 +137,61 @@ void bind_indexing(py::module_& m) {
   m.def("size", &layers::size, py::arg("input"));
   m.def("argmax", &layers::argmax, py::arg("x"), py::arg("axis") = 0);
   m.def("argmin", &layers::argmin, py::arg("x"), py::arg("axis") = 0);
-  m.def("argsort",
-        [](const Variable& input, int32_t axis, bool descending, const Text& name) {
-          const auto ordered = layers::argsort(input, axis, descending, name);
-          return py::make_tuple(ordered.values, ordered.indices);
-        },
-        py::arg("input"), py::arg("axis") = -1, py::arg("descending") = false, py::arg("name") = py::none());
-  m.def("topk",
-        [](const Variable& input, const py::object& k, const Text& name) {
-          const auto ordered = layers::topk(input, number_from(k), name);
-          return py::make_tuple(ordered.values, ordered.indices);
-        },
-        py::arg("input"), py::arg("k"), py::arg("name") = py::none());
-  m.def("unique",
-        [](const Variable& x, DType dtype) {
-          const auto distinct = layers::unique(x, dtype);
-          return py::make_tuple(distinct.values, distinct.index);
-        },
-        py::arg("x"), py::arg("dtype") = "int32");
-  m.def("unique_with_counts",
-        [](const Variable& x, DType dtype) {
-          const auto distinct = layers::unique_with_counts(x, dtype);
-          return py::make_tuple(distinct.values, distinct.index, distinct.count);
-        },
-        py::arg("x"), py::arg("dtype") = "int32");
-  m.def("one_hot", [](const Variable& input, const py::object& depth, bool allow) { return layers::one_hot(input, number_from(depth), allow); },
-        py::arg("input"), py::arg("depth"), py::arg("allow_out_of_range") = false);
-  m.def("_one_hot_v2",
-        [](const Variable& input, const py::object& depth, bool allow) { return layers::one_hot_v2(input, number_from(depth), allow); },
-        py::arg("input"), py::arg("depth"), py::arg("allow_out_of_range") = false);
+  m.def(
+      "argsort",
+      [](const Variable& input, int32_t axis, bool descending, const Text& name) {
+        const auto ordered = layers::argsort(input, axis, descending, name);
+        return py::make_tuple(ordered.values, ordered.indices);
+      },
+      py::arg("input"), py::arg("axis") = -1, py::arg("descending") = false, py::arg("name") = py::none());
+  m.def(
+      "topk",
+      [](const Variable& input, const py::object& k, const Text& name) {
+        const auto ordered = layers::topk(input, number_from(k), name);
+        return py::make_tuple(ordered.values, ordered.indices);
+      },
+      py::arg("input"), py::arg("k"), py::arg("name") = py::none());
+  m.def(
+      "unique",
+      [](const Variable& x, DType dtype) {
+        const auto distinct = layers::unique(x, dtype);
+        return py::make_tuple(distinct.values, distinct.index);
+      },
+      py::arg("x"), py::arg("dtype") = "int32");
+  m.def(
+      "unique_with_counts",
+      [](const Variable& x, DType dtype) {
+        const auto distinct = layers::unique_with_counts(x, dtype);
+        return py::make_tuple(distinct.values, distinct.index, distinct.count);
+      },
+      py::arg("x"), py::arg("dtype") = "int32");
+  m.def(
+      "one_hot",
+      [](const Variable& input, const py::object& depth, bool allow) {
+        return layers::one_hot(input, number_from(depth), allow);
+      },
+      py::arg("input"), py::arg("depth"), py::arg("allow_out_of_range") = false);
+  m.def(
+      "_one_hot_v2",
+      [](const Variable& input, const py::object& depth, bool allow) {
+        return layers::one_hot_v2(input, number_from(depth), allow);
+      },
+      py::arg("input"), py::arg("depth"), py::arg("allow_out_of_range") = false);
   m.def("where", [](const Variable& condition) { return layers::where(condition); }, py::arg("condition"));
-  m.def("where", [](const Variable& condition, const Variable& x, const Variable& y) { return layers::where(condition, x, y); },
-        py::arg("condition"), py::arg("x"), py::arg("y"));
+  m.def(
+      "where", [](const Variable& condition, const Variable& x, const Variable& y) { return layers::where(condition, x, y); },
+      py::arg("condition"), py::arg("x"), py::arg("y"));
   m.def("gather", &layers::gather, py::arg("input"), py::arg("index"), py::arg("overwrite") = true);
-  m.def("gather_nd", [](const Variable& input, const Variable& index, const Text& name) { return layers::gather_nd(input, index, name); },
-        py::arg("input"), py::arg("index"), py::arg("name") = py::none());
-  m.def("scatter",
-        [](const Variable& input, const Variable& index, const Variable& updates, const Text& name, bool overwrite) {
-          return layers::scatter(input, index, updates, name, overwrite);
-        },
-        py::arg("input"), py::arg("index"), py::arg("updates"), py::arg("name") = py::none(), py::arg("overwrite") = true);
+  m.def(
+      "gather_nd",
+      [](const Variable& input, const Variable& index, const Text& name) { return layers::gather_nd(input, index, name); },
+      py::arg("input"), py::arg("index"), py::arg("name") = py::none());
+  m.def(
+      "scatter",
+      [](const Variable& input, const Variable& index, const Variable& updates, const Text& name, bool overwrite) {
+        return layers::scatter(input, index, updates, name, overwrite);
+      },
+      py::arg("input"), py::arg("index"), py::arg("updates"), py::arg("name") = py::none(), py::arg("overwrite") = true);
 }
 
 // Values of a NumPy array, or of a list, as the alternative of assign() that holds their type.
@@ -168,90 +212,112 @@ Variable assign_values(const py::object& input, const Maybe& output) {
 }
 
 void bind_fills(py::module_& m) {
-  m.def("fill_constant",
-        [](const py::object& shape, DType dtype, const py::object& value, bool force_cpu, const Maybe& out) {
-          const layers::FillOptions options{.force_cpu = force_cpu, .out = or_none(out)};
-          if (is_variable(value)) return layers::fill_constant(numbers_from(shape), dtype, value.cast<Variable>(), options);
-          return layers::fill_constant(numbers_from(shape), dtype, value.cast<double>(), options);
-        },
-        py::arg("shape"), py::arg("dtype"), py::arg("value"), py::arg("force_cpu") = false, py::arg("out") = py::none());
-  m.def("zeros", [](const py::object& shape, DType dtype, bool force_cpu) { return layers::zeros(numbers_from(shape), dtype, force_cpu); },
-        py::arg("shape"), py::arg("dtype"), py::arg("force_cpu") = false);
-  m.def("ones", [](const py::object& shape, DType dtype, bool force_cpu) { return layers::ones(numbers_from(shape), dtype, force_cpu); },
-        py::arg("shape"), py::arg("dtype"), py::arg("force_cpu") = false);
-  m.def("zeros_like", [](const Variable& x, const Maybe& out) { return layers::zeros_like(x, or_none(out)); }, py::arg("x"),
-        py::arg("out") = py::none());
-  m.def("ones_like", [](const Variable& x, const Maybe& out) { return layers::ones_like(x, or_none(out)); }, py::arg("x"),
-        py::arg("out") = py::none());
-  m.def("fill_constant_batch_size_like",
-        [](const Variable& input, const py::object& shape, DType dtype, double value, int32_t input_dim_idx, int32_t output_dim_idx, bool force_cpu) {
-          return layers::fill_constant_batch_size_like(
-              input, shape_from_python(shape), dtype, value,
-              {.input_dim_idx = input_dim_idx, .output_dim_idx = output_dim_idx, .force_cpu = force_cpu});
-        },
-        py::arg("input"), py::arg("shape"), py::arg("dtype"), py::arg("value"), py::arg("input_dim_idx") = 0, py::arg("output_dim_idx") = 0,
-        py::arg("force_cpu") = false);
-  m.def("uniform_random",
-        [](const py::object& shape, DType dtype, float min, float max, int32_t seed) {
-          return layers::uniform_random(numbers_from(shape), {.dtype = dtype, .min = min, .max = max, .seed = seed});
-        },
-        py::arg("shape"), py::arg("dtype") = "float32", py::arg("min") = -1.0f, py::arg("max") = 1.0f, py::arg("seed") = 0);
-  m.def("uniform_random_batch_size_like",
-        [](const Variable& input, const py::object& shape, DType dtype, int32_t input_dim_idx, int32_t output_dim_idx, float min, float max,
-           int32_t seed) {
-          return layers::uniform_random_batch_size_like(input, shape_from_python(shape), {.dtype = dtype, .min = min, .max = max, .seed = seed},
-                                                        {.input_dim_idx = input_dim_idx, .output_dim_idx = output_dim_idx});
-        },
-        py::arg("input"), py::arg("shape"), py::arg("dtype") = "float32", py::arg("input_dim_idx") = 0, py::arg("output_dim_idx") = 0,
-        py::arg("min") = -1.0f, py::arg("max") = 1.0f, py::arg("seed") = 0);
-  m.def("gaussian_random",
-        [](const py::object& shape, float mean, float std, int32_t seed, DType dtype) {
-          return layers::gaussian_random(numbers_from(shape), {.mean = mean, .std = std, .seed = seed, .dtype = dtype});
-        },
-        py::arg("shape"), py::arg("mean") = 0.0f, py::arg("std") = 1.0f, py::arg("seed") = 0, py::arg("dtype") = "float32");
-  m.def("assign", [](const Variable& input, const Maybe& output) { return layers::assign(input, or_none(output)); }, py::arg("input"),
-        py::arg("output") = py::none());
+  m.def(
+      "fill_constant",
+      [](const py::object& shape, DType dtype, const py::object& value, bool force_cpu, const Maybe& out) {
+        const layers::FillOptions options{.force_cpu = force_cpu, .out = or_none(out)};
+        if (is_variable(value)) return layers::fill_constant(numbers_from(shape), dtype, value.cast<Variable>(), options);
+        return layers::fill_constant(numbers_from(shape), dtype, value.cast<double>(), options);
+      },
+      py::arg("shape"), py::arg("dtype"), py::arg("value"), py::arg("force_cpu") = false, py::arg("out") = py::none());
+  m.def(
+      "zeros",
+      [](const py::object& shape, DType dtype, bool force_cpu) { return layers::zeros(numbers_from(shape), dtype, force_cpu); },
+      py::arg("shape"), py::arg("dtype"), py::arg("force_cpu") = false);
+  m.def(
+      "ones",
+      [](const py::object& shape, DType dtype, bool force_cpu) { return layers::ones(numbers_from(shape), dtype, force_cpu); },
+      py::arg("shape"), py::arg("dtype"), py::arg("force_cpu") = false);
+  m.def(
+      "zeros_like", [](const Variable& x, const Maybe& out) { return layers::zeros_like(x, or_none(out)); }, py::arg("x"),
+      py::arg("out") = py::none());
+  m.def(
+      "ones_like", [](const Variable& x, const Maybe& out) { return layers::ones_like(x, or_none(out)); }, py::arg("x"),
+      py::arg("out") = py::none());
+  m.def(
+      "fill_constant_batch_size_like",
+      [](const Variable& input, const py::object& shape, DType dtype, double value, int32_t input_dim_idx, int32_t output_dim_idx,
+         bool force_cpu) {
+        return layers::fill_constant_batch_size_like(
+            input, shape_from_python(shape), dtype, value,
+            {.input_dim_idx = input_dim_idx, .output_dim_idx = output_dim_idx, .force_cpu = force_cpu});
+      },
+      py::arg("input"), py::arg("shape"), py::arg("dtype"), py::arg("value"), py::arg("input_dim_idx") = 0,
+      py::arg("output_dim_idx") = 0, py::arg("force_cpu") = false);
+  m.def(
+      "uniform_random",
+      [](const py::object& shape, DType dtype, float min, float max, int32_t seed) {
+        return layers::uniform_random(numbers_from(shape), {.dtype = dtype, .min = min, .max = max, .seed = seed});
+      },
+      py::arg("shape"), py::arg("dtype") = "float32", py::arg("min") = -1.0f, py::arg("max") = 1.0f, py::arg("seed") = 0);
+  m.def(
+      "uniform_random_batch_size_like",
+      [](const Variable& input, const py::object& shape, DType dtype, int32_t input_dim_idx, int32_t output_dim_idx, float min,
+         float max, int32_t seed) {
+        return layers::uniform_random_batch_size_like(input, shape_from_python(shape),
+                                                      {.dtype = dtype, .min = min, .max = max, .seed = seed},
+                                                      {.input_dim_idx = input_dim_idx, .output_dim_idx = output_dim_idx});
+      },
+      py::arg("input"), py::arg("shape"), py::arg("dtype") = "float32", py::arg("input_dim_idx") = 0,
+      py::arg("output_dim_idx") = 0, py::arg("min") = -1.0f, py::arg("max") = 1.0f, py::arg("seed") = 0);
+  m.def(
+      "gaussian_random",
+      [](const py::object& shape, float mean, float std, int32_t seed, DType dtype) {
+        return layers::gaussian_random(numbers_from(shape), {.mean = mean, .std = std, .seed = seed, .dtype = dtype});
+      },
+      py::arg("shape"), py::arg("mean") = 0.0f, py::arg("std") = 1.0f, py::arg("seed") = 0, py::arg("dtype") = "float32");
+  m.def(
+      "assign", [](const Variable& input, const Maybe& output) { return layers::assign(input, or_none(output)); },
+      py::arg("input"), py::arg("output") = py::none());
   m.def("assign", &assign_values, py::arg("input"), py::arg("output") = py::none());
 }
 
 void bind_sequences_of_numbers(py::module_& m) {
-  m.def("range",
-        [](const py::object& start, const py::object& end, const py::object& step, DType dtype) {
-          return layers::range(real_from(start), real_from(end), real_from(step), dtype);
-        },
-        py::arg("start"), py::arg("end"), py::arg("step"), py::arg("dtype"));
-  m.def("linspace",
-        [](const py::object& start, const py::object& stop, const py::object& num, DType dtype) {
-          return layers::linspace(real_from(start), real_from(stop), number_from(num), dtype);
-        },
-        py::arg("start"), py::arg("stop"), py::arg("num"), py::arg("dtype"));
+  m.def(
+      "range",
+      [](const py::object& start, const py::object& end, const py::object& step, DType dtype) {
+        return layers::range(real_from(start), real_from(end), real_from(step), dtype);
+      },
+      py::arg("start"), py::arg("end"), py::arg("step"), py::arg("dtype"));
+  m.def(
+      "linspace",
+      [](const py::object& start, const py::object& stop, const py::object& num, DType dtype) {
+        return layers::linspace(real_from(start), real_from(stop), number_from(num), dtype);
+      },
+      py::arg("start"), py::arg("stop"), py::arg("num"), py::arg("dtype"));
 }
 
 void bind_variables(py::module_& m) {
-  m.def("create_parameter",
-        [](const py::object& shape, DType dtype, const Text& name, const py::object& attr, bool is_bias, const py::object& initializer) {
-          layers::CreateParameterOptions options{.name = name, .is_bias = is_bias};
-          if (!attr.is_none()) options.attr = param_attr_from_python(attr);
-          if (!initializer.is_none()) options.default_initializer = param_attr_from_python(initializer).initializer;
-          return layers::create_parameter(shape_from_python(shape), dtype, options);
-        },
-        py::arg("shape"), py::arg("dtype"), py::arg("name") = py::none(), py::arg("attr") = py::none(), py::arg("is_bias") = false,
-        py::arg("default_initializer") = py::none());
-  m.def("create_global_var",
-        [](const py::object& shape, double value, DType dtype, bool persistable, bool force_cpu, const Text& name) {
-          return layers::create_global_var(shape_from_python(shape), value, dtype,
-                                           {.persistable = persistable, .force_cpu = force_cpu, .name = name});
-        },
-        py::arg("shape"), py::arg("value"), py::arg("dtype"), py::arg("persistable") = false, py::arg("force_cpu") = false,
-        py::arg("name") = py::none());
-  m.def("create_tensor", [](DType dtype, const Text& name, bool persistable) { return layers::create_tensor(dtype, name, persistable); },
-        py::arg("dtype"), py::arg("name") = py::none(), py::arg("persistable") = false);
-  m.def("autoincreased_step_counter",
-        [](const py::object& counter_name, int64_t begin, int64_t step) {
-          if (counter_name.is_none()) return layers::autoincreased_step_counter("@STEP_COUNTER@", begin, step);
-          return layers::autoincreased_step_counter(counter_name.cast<std::string>(), begin, step);
-        },
-        py::arg("counter_name") = py::none(), py::arg("begin") = 1, py::arg("step") = 1);
+  m.def(
+      "create_parameter",
+      [](const py::object& shape, DType dtype, const Text& name, const py::object& attr, bool is_bias,
+         const py::object& initializer) {
+        layers::CreateParameterOptions options{.name = name, .is_bias = is_bias};
+        if (!attr.is_none()) options.attr = param_attr_from_python(attr);
+        if (!initializer.is_none()) options.default_initializer = param_attr_from_python(initializer).initializer;
+        return layers::create_parameter(shape_from_python(shape), dtype, options);
+      },
+      py::arg("shape"), py::arg("dtype"), py::arg("name") = py::none(), py::arg("attr") = py::none(), py::arg("is_bias") = false,
+      py::arg("default_initializer") = py::none());
+  m.def(
+      "create_global_var",
+      [](const py::object& shape, double value, DType dtype, bool persistable, bool force_cpu, const Text& name) {
+        return layers::create_global_var(shape_from_python(shape), value, dtype,
+                                         {.persistable = persistable, .force_cpu = force_cpu, .name = name});
+      },
+      py::arg("shape"), py::arg("value"), py::arg("dtype"), py::arg("persistable") = false, py::arg("force_cpu") = false,
+      py::arg("name") = py::none());
+  m.def(
+      "create_tensor",
+      [](DType dtype, const Text& name, bool persistable) { return layers::create_tensor(dtype, name, persistable); },
+      py::arg("dtype"), py::arg("name") = py::none(), py::arg("persistable") = false);
+  m.def(
+      "autoincreased_step_counter",
+      [](const py::object& counter_name, int64_t begin, int64_t step) {
+        if (counter_name.is_none()) return layers::autoincreased_step_counter("@STEP_COUNTER@", begin, step);
+        return layers::autoincreased_step_counter(counter_name.cast<std::string>(), begin, step);
+      },
+      py::arg("counter_name") = py::none(), py::arg("begin") = 1, py::arg("step") = 1);
 }
 
 }  // namespace

@@ -61,7 +61,9 @@ void bind_variable(py::module_& m) {
       .def("__repr__", [](const Variable& v) { return graph::to_string(v.desc()); })
       .def("__hash__", [](const Variable& v) { return std::hash<const void*>()(&v.desc()); });
   bind_parameter_class(m);
-  m.def("dtype_name", [](graph::DType dtype) { return std::string(graph::dtype_name(dtype)); }, py::arg("dtype"), "NumPy's name of it.");
+  m.def(
+      "dtype_name", [](graph::DType dtype) { return std::string(graph::dtype_name(dtype)); }, py::arg("dtype"),
+      "NumPy's name of it.");
 }
 
 }  // namespace argosy::python

@@ -33,7 +33,8 @@ Wanted collect(const OpContext& op) {
   for (size_t i = 0; i < op.input_count("Inputs"); ++i) {
     if (is_row_output(op, i)) continue;
     const at::Tensor& tensor = op.tensor("Inputs", i);
-    if (!tensor.requires_grad()) op.fail("variable '{}' takes no gradient: nothing leads from it to the loss", op.input_name("Inputs", i));
+    if (!tensor.requires_grad())
+      op.fail("variable '{}' takes no gradient: nothing leads from it to the loss", op.input_name("Inputs", i));
     wanted.tensors.push_back(tensor);
     wanted.output.push_back(static_cast<int64_t>(i));
     wanted.row_leaf.push_back(0);
@@ -67,26 +68,27 @@ void set_row_gradients(const OpContext& op, const std::vector<at::Tensor>& leaf_
   }
 }
 
-ARGOSY_OP("backward", [](const OpContext& op) {
-  const Wanted wanted = collect(op);
-  const std::vector<at::Tensor> targets = op.tensors("Targets");
-  std::vector<at::Tensor> seeds = op.tensors("TargetGradients");
-  for (size_t i = seeds.size(); i < targets.size(); ++i) seeds.push_back(at::ones_like(targets[i]));
-  for (size_t i = 0; i < targets.size(); ++i) {
-    if (!targets[i].requires_grad()) op.fail("'{}' depends on no trainable variable", op.input_name("Targets", i));
-  }
-  std::vector<at::Tensor> leaf_gradients(op.frame().row_leaves().size());
-  const auto grads = torch::autograd::grad(targets, wanted.tensors, seeds, !is_last_backward(op), false, true);
-  for (size_t i = 0; i < grads.size(); ++i) {
-    if (wanted.output[i] < 0) {
-      if (grads[i].defined()) leaf_gradients[wanted.row_leaf[i]] = grads[i].contiguous();
-      continue;
-    }
-    at::Tensor grad = grads[i].defined() ? grads[i].contiguous() : at::zeros_like(wanted.tensors[i]);
-    op.set_output("InputGradients", std::move(grad), nullptr, static_cast<size_t>(wanted.output[i]));
-  }
-  set_row_gradients(op, leaf_gradients);
-})
+ARGOSY_OP("backward",
+          [](const OpContext& op) {
+            const Wanted wanted = collect(op);
+            const std::vector<at::Tensor> targets = op.tensors("Targets");
+            std::vector<at::Tensor> seeds = op.tensors("TargetGradients");
+            for (size_t i = seeds.size(); i < targets.size(); ++i) seeds.push_back(at::ones_like(targets[i]));
+            for (size_t i = 0; i < targets.size(); ++i) {
+              if (!targets[i].requires_grad()) op.fail("'{}' depends on no trainable variable", op.input_name("Targets", i));
+            }
+            std::vector<at::Tensor> leaf_gradients(op.frame().row_leaves().size());
+            const auto grads = torch::autograd::grad(targets, wanted.tensors, seeds, !is_last_backward(op), false, true);
+            for (size_t i = 0; i < grads.size(); ++i) {
+              if (wanted.output[i] < 0) {
+                if (grads[i].defined()) leaf_gradients[wanted.row_leaf[i]] = grads[i].contiguous();
+                continue;
+              }
+              at::Tensor grad = grads[i].defined() ? grads[i].contiguous() : at::zeros_like(wanted.tensors[i]);
+              op.set_output("InputGradients", std::move(grad), nullptr, static_cast<size_t>(wanted.output[i]));
+            }
+            set_row_gradients(op, leaf_gradients);
+          })
     .doc("The gradients of the targets with respect to the inputs, by autograd over everything that ran before.")
     .input_list("Targets", "what is differentiated")
     .optional_input_list("TargetGradients", "weights of the targets; ones without them")

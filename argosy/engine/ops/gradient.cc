@@ -12,7 +12,9 @@ namespace argosy::engine {
 namespace {
 
 std::span<float> span_of(at::Tensor& tensor) { return {tensor.mutable_data_ptr<float>(), static_cast<size_t>(tensor.numel())}; }
-std::span<const float> span_of(const at::Tensor& tensor) { return {tensor.const_data_ptr<float>(), static_cast<size_t>(tensor.numel())}; }
+std::span<const float> span_of(const at::Tensor& tensor) {
+  return {tensor.const_data_ptr<float>(), static_cast<size_t>(tensor.numel())};
+}
 
 // Equal rows added up: what can only be computed on sums (norms, limits) starts here.
 Value merged(const RowGradient& rows) {
@@ -48,8 +50,10 @@ void clip(const OpContext& op) {
   }
   for (size_t i = 0; i < gradients.size(); ++i) {
     const auto numbers = span_of(numbers_of(gradients[i]));
-    if (kind == "by_value") optim::clip_by_value(numbers, op.attr<float>("min"), op.attr<float>("max"));
-    else optim::scale(numbers, optim::clip_factor(kind == "by_norm" ? optim::sum_of_squares(numbers) : squares, limit));
+    if (kind == "by_value")
+      optim::clip_by_value(numbers, op.attr<float>("min"), op.attr<float>("max"));
+    else
+      optim::scale(numbers, optim::clip_factor(kind == "by_norm" ? optim::sum_of_squares(numbers) : squares, limit));
     op.set_value("Out", std::move(gradients[i]), i);
   }
 }
@@ -76,14 +80,19 @@ void decay_rows(const optim::Regularization& decay, const at::Tensor& param, Row
   }
 }
 
-ARGOSY_OP("regularize_gradient", [](const OpContext& op) {
-  const optim::Regularization decay{op.attr<std::string>("kind") == "l1" ? optim::Regularization::l1 : optim::Regularization::l2, op.attr<float>("coeff")};
-  const at::Tensor param = op.tensor("Param").detach();
-  Value gradient = writable(op.input("Grad"));
-  if (gradient.rows != nullptr) decay_rows(decay, param, *gradient.rows);
-  else optim::regularize(decay, span_of(param), span_of(gradient.tensor));
-  op.set_value("Out", std::move(gradient));
-})
+ARGOSY_OP("regularize_gradient",
+          [](const OpContext& op) {
+            const optim::Regularization decay{
+                op.attr<std::string>("kind") == "l1" ? optim::Regularization::l1 : optim::Regularization::l2,
+                op.attr<float>("coeff")};
+            const at::Tensor param = op.tensor("Param").detach();
+            Value gradient = writable(op.input("Grad"));
+            if (gradient.rows != nullptr)
+              decay_rows(decay, param, *gradient.rows);
+            else
+              optim::regularize(decay, span_of(param), span_of(gradient.tensor));
+            op.set_value("Out", std::move(gradient));
+          })
     .doc("Adds L1 or L2 weight decay to a gradient.")
     .input("Param", "the parameter")
     .input("Grad", "its gradient")
@@ -92,17 +101,19 @@ ARGOSY_OP("regularize_gradient", [](const OpContext& op) {
     .attr("coeff", 0.0f, "how much")
     .no_gradient();
 
-ARGOSY_OP("learning_rate_schedule", [](const OpContext& op) {
-  const optim::Schedule& schedule = op.state<optim::Schedule>([&] {
-    auto* made = new optim::Schedule{op.attr<std::string>("kind"), op.attr<std::vector<float>>("floats"), op.attr<std::vector<int64_t>>("ints")};
-    if (Status status = made->check(); !status.ok()) {
-      delete made;
-      throw KernelError(status);
-    }
-    return made;
-  });
-  op.write_output("Out", at::full({1}, schedule.value(op.tensor("Step").item<int64_t>()), at::kFloat));
-})
+ARGOSY_OP("learning_rate_schedule",
+          [](const OpContext& op) {
+            const optim::Schedule& schedule = op.state<optim::Schedule>([&] {
+              auto* made = new optim::Schedule{op.attr<std::string>("kind"), op.attr<std::vector<float>>("floats"),
+                                               op.attr<std::vector<int64_t>>("ints")};
+              if (Status status = made->check(); !status.ok()) {
+                delete made;
+                throw KernelError(status);
+              }
+              return made;
+            });
+            op.write_output("Out", at::full({1}, schedule.value(op.tensor("Step").item<int64_t>()), at::kFloat));
+          })
     .doc("The learning rate of a schedule at a step.")
     .input("Step", "the number of steps before this one")
     .output("Out", "one number")

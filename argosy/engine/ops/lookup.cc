@@ -17,13 +17,15 @@ void check_ids(const OpContext& op, std::span<const int64_t> ids, int64_t height
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= height) {
       if (ids[i] == padding) continue;
-      op.fail("variable '{}': id {} at position {} is outside the table '{}' with {} rows", name, ids[i], i, op.input_name("W"), height);
+      op.fail("variable '{}': id {} at position {} is outside the table '{}' with {} rows", name, ids[i], i, op.input_name("W"),
+              height);
     }
   }
 }
 
 std::span<const int64_t> ids_of(const OpContext& op, const at::Tensor& ids, const std::string& name) {
-  if (ids.scalar_type() != at::kLong) op.fail("variable '{}' holds {}, expected int64 ids", name, c10::toString(ids.scalar_type()));
+  if (ids.scalar_type() != at::kLong)
+    op.fail("variable '{}' holds {}, expected int64 ids", name, c10::toString(ids.scalar_type()));
   return {ids.const_data_ptr<int64_t>(), static_cast<size_t>(ids.numel())};
 }
 
@@ -37,8 +39,10 @@ at::Tensor gather_rows(const at::Tensor& table, std::span<const int64_t> ids, in
   float* target = out.mutable_data_ptr<float>();
   for (size_t i = 0; i < ids.size(); ++i) {
     if (i + kPrefetchAhead < ids.size()) __builtin_prefetch(source + std::max<int64_t>(ids[i + kPrefetchAhead], 0) * width);
-    if (ids[i] == padding) std::memset(target, 0, sizeof(float) * static_cast<size_t>(width));
-    else std::memcpy(target, source + ids[i] * width, sizeof(float) * static_cast<size_t>(width));
+    if (ids[i] == padding)
+      std::memset(target, 0, sizeof(float) * static_cast<size_t>(width));
+    else
+      std::memcpy(target, source + ids[i] * width, sizeof(float) * static_cast<size_t>(width));
     target += width;
   }
   return out;
@@ -52,16 +56,19 @@ std::vector<int64_t> output_shape(const at::Tensor& ids, int64_t width, bool dro
   return shape;
 }
 
-at::Tensor look_up(const OpContext& op, const at::Tensor& table, const at::Tensor& ids, std::span<const int64_t> flat, int64_t padding) {
+at::Tensor look_up(const OpContext& op, const at::Tensor& table, const at::Tensor& ids, std::span<const int64_t> flat,
+                   int64_t padding) {
   if (op.instruction().uses_rows) {
     at::NoGradGuard no_grad;
     at::Tensor leaf = gather_rows(table, flat, padding);
     leaf.set_requires_grad(true);
-    op.frame().row_leaves().push_back({.table = table_index(op), .leaf = leaf, .pieces = {{.ids = ids.flatten(), .skip_id = padding}}});
+    op.frame().row_leaves().push_back(
+        {.table = table_index(op), .leaf = leaf, .pieces = {{.ids = ids.flatten(), .skip_id = padding}}});
     return leaf;
   }
   if (!op.training() && table.scalar_type() == at::kFloat) return gather_rows(table, flat, padding);
-  at::Tensor rows = at::embedding(table, padding >= 0 ? ids.flatten().clamp(0, table.size(0) - 1) : ids.flatten(), padding, false, false);
+  at::Tensor rows =
+      at::embedding(table, padding >= 0 ? ids.flatten().clamp(0, table.size(0) - 1) : ids.flatten(), padding, false, false);
   if (padding >= 0) rows = rows * (ids.flatten() != padding).unsqueeze(1);
   return rows;
 }
@@ -85,11 +92,14 @@ void run_lookup(const OpContext& op, bool drop_last) {
 graph::ShapeRule infer_lookup(bool drop_last) {
   return [drop_last](graph::ShapeContext& context) -> Status {
     const auto &table = context.input("W"), &ids = context.input("Ids");
-    if (table.shape.size() != 2) return Status::invalid_argument("table '{}' has shape {}, expected [rows, width]", table.name, graph::shape_to_string(table.shape));
+    if (table.shape.size() != 2)
+      return Status::invalid_argument("table '{}' has shape {}, expected [rows, width]", table.name,
+                                      graph::shape_to_string(table.shape));
     std::vector<int64_t> shape = ids.shape;
     if (drop_last) {
       if (shape.empty() || shape.back() != 1) {
-        return Status::invalid_argument("ids '{}' have shape {}; the last dimension must be 1", ids.name, graph::shape_to_string(ids.shape));
+        return Status::invalid_argument("ids '{}' have shape {}; the last dimension must be 1", ids.name,
+                                        graph::shape_to_string(ids.shape));
       }
       shape.pop_back();
     }
@@ -121,11 +131,14 @@ OpRegistration described(OpRegistration op, const char* text, bool drop_last) {
       .infer_shape(infer_lookup(drop_last));
 }
 
-const OpRegistration kLookup = described({"lookup_table", [](const OpContext& op) { run_lookup(op, true); }}, "Rows of a table by id; ids are [..., 1].", true);
-const OpRegistration kLookupV2 = described({"lookup_table_v2", [](const OpContext& op) { run_lookup(op, false); }}, "Rows of a table by id; ids of any shape.", false);
+const OpRegistration kLookup = described({"lookup_table", [](const OpContext& op) { run_lookup(op, true); }},
+                                         "Rows of a table by id; ids are [..., 1].", true);
+const OpRegistration kLookupV2 = described({"lookup_table_v2", [](const OpContext& op) { run_lookup(op, false); }},
+                                           "Rows of a table by id; ids of any shape.", false);
 
 // One slot of the fused lookup: adds the rows of each sample into its columns of the output.
-void pool_slot(const at::Tensor& table, std::span<const int64_t> ids, const std::vector<int64_t>& offsets, bool average, float* out, int64_t stride) {
+void pool_slot(const at::Tensor& table, std::span<const int64_t> ids, const std::vector<int64_t>& offsets, bool average,
+               float* out, int64_t stride) {
   const int64_t width = table.size(1);
   const float* rows = table.const_data_ptr<float>();
   const auto count = static_cast<int64_t>(ids.size());
@@ -162,7 +175,8 @@ void run_fused(const OpContext& op) {
   int64_t columns = static_cast<int64_t>(op.input_count("Ids")) * width;
   for (size_t i = 0; i < op.input_count("Dense"); ++i) {
     if (op.tensor("Dense", i).size(0) != samples) {
-      op.fail("variable '{}' has {} rows, but the sequences are {}", op.input_name("Dense", i), op.tensor("Dense", i).size(0), samples);
+      op.fail("variable '{}' has {} rows, but the sequences are {}", op.input_name("Dense", i), op.tensor("Dense", i).size(0),
+              samples);
     }
     columns += op.tensor("Dense", i).size(1);
   }
@@ -183,7 +197,8 @@ void run_fused(const OpContext& op) {
     const auto flat = ids_of(op, ids, op.input_name("Ids", slot));
     const auto& offsets = op.offsets("Ids", slot);
     if (static_cast<int64_t>(offsets.size()) - 1 != samples) {
-      op.fail("variable '{}' has {} sequences, '{}' has {}", op.input_name("Ids", slot), offsets.size() - 1, op.input_name("Ids", 0), samples);
+      op.fail("variable '{}' has {} sequences, '{}' has {}", op.input_name("Ids", slot), offsets.size() - 1,
+              op.input_name("Ids", 0), samples);
     }
     check_ids(op, flat, table.size(0), -1, op.input_name("Ids", slot));
     pool_slot(table, flat, offsets, average, target + column, columns);
@@ -199,7 +214,9 @@ void run_fused(const OpContext& op) {
 }
 
 ARGOSY_OP("fused_embedding_concat", run_fused)
-    .doc("lookup_table and sequence_pool of several slots over one table, and the concat of the results with dense inputs; made by a pass.")
+    .doc(
+        "lookup_table and sequence_pool of several slots over one table, and the concat of the results with dense inputs; made "
+        "by a pass.")
     .input("W", "the table")
     .input_list("Ids", "the slots")
     .optional_input_list("Dense", "inputs without gradient")

@@ -55,8 +55,8 @@ at::Tensor fc_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor
 // relu(x @ w + bias) with a backward that knows what it needs: the output's sign is the mask, the bias gradient is a column
 // sum, and no intermediate is kept. With `narrow` the three products are in bfloat16, accumulated in float32.
 struct FusedFc : torch::autograd::Function<FusedFc> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& w, const std::optional<at::Tensor>& given_bias, bool relu,
-                            bool narrow) {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& w,
+                            const std::optional<at::Tensor>& given_bias, bool relu, bool narrow) {
     const at::Tensor bias = given_bias.value_or(at::Tensor());
     const at::Tensor narrow_x = narrow ? converted(x, at::kBFloat16) : x, narrow_w = narrow ? converted(w, at::kBFloat16) : w;
     const at::Tensor out = fc_product(narrow_x, narrow_w, bias, relu, x.scalar_type());
@@ -86,7 +86,8 @@ struct FusedFc : torch::autograd::Function<FusedFc> {
 };
 
 void check_inner(const OpContext& op, const at::Tensor& x, const at::Tensor& y) {
-  if (x.size(1) != y.size(0)) op.fail("the inner sizes differ: {} x {} times {} x {}", x.size(0), x.size(1), y.size(0), y.size(1));
+  if (x.size(1) != y.size(0))
+    op.fail("the inner sizes differ: {} x {} times {} x {}", x.size(0), x.size(1), y.size(0), y.size(1));
 }
 
 at::Tensor fc(const OpContext& op, const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, bool relu) {
@@ -112,16 +113,16 @@ Status infer(graph::ShapeContext& context) {
   const auto x_dims = static_cast<size_t>(context.attribute<int32_t>("x_num_col_dims"));
   const auto y_dims = static_cast<size_t>(context.attribute<int32_t>("y_num_col_dims"));
   if (x_dims < 1 || x_dims >= x.shape.size() || y_dims < 1 || y_dims >= y.shape.size()) {
-    return Status::invalid_argument("x_num_col_dims {} and y_num_col_dims {} must cut {} {} and {} {} into two parts", x_dims, y_dims, x.name,
-                                    graph::shape_to_string(x.shape), y.name, graph::shape_to_string(y.shape));
+    return Status::invalid_argument("x_num_col_dims {} and y_num_col_dims {} must cut {} {} and {} {} into two parts", x_dims,
+                                    y_dims, x.name, graph::shape_to_string(x.shape), y.name, graph::shape_to_string(y.shape));
   }
   int64_t inner_x = 1, inner_y = 1;
   bool known = true;
   for (size_t i = x_dims; i < x.shape.size(); ++i) inner_x *= x.shape[i], known = known && x.shape[i] >= 0;
   for (size_t i = 0; i < y_dims; ++i) inner_y *= y.shape[i];
   if (known && inner_x != inner_y) {
-    return Status::invalid_argument("'{}' {} has {} values a row, but '{}' {} takes {}", x.name, graph::shape_to_string(x.shape), inner_x, y.name,
-                                    graph::shape_to_string(y.shape), inner_y);
+    return Status::invalid_argument("'{}' {} has {} values a row, but '{}' {} takes {}", x.name, graph::shape_to_string(x.shape),
+                                    inner_x, y.name, graph::shape_to_string(y.shape), inner_y);
   }
   std::vector<int64_t> shape(x.shape.begin(), x.shape.begin() + static_cast<std::ptrdiff_t>(x_dims));
   shape.insert(shape.end(), y.shape.begin() + static_cast<std::ptrdiff_t>(y_dims), y.shape.end());
@@ -138,7 +139,8 @@ ARGOSY_OP("mul", [](const OpContext& op) { run_fc(op, {}, false); })
     .attr("y_num_col_dims", 1, "the first so many dimensions of Y are its rows")
     .infer_shape(infer);
 
-ARGOSY_OP("fused_fc", [](const OpContext& op) { run_fc(op, op.has_input("Bias") ? op.tensor("Bias") : at::Tensor(), op.attr<bool>("relu")); })
+ARGOSY_OP("fused_fc",
+          [](const OpContext& op) { run_fc(op, op.has_input("Bias") ? op.tensor("Bias") : at::Tensor(), op.attr<bool>("relu")); })
     .doc("mul, elementwise_add and relu in one; made by a pass, never by a layer.")
     .input("X", "left")
     .input("Y", "right")

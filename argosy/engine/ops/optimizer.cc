@@ -29,7 +29,8 @@ Updater* make_updater(const OpContext& op) {
   for (const optim::HyperParameter& parameter : info.hyper_parameters) {
     if (!parameter.is_attribute) continue;
     const std::string name(parameter.name);
-    hyper[name] = parameter.kind == optim::HyperParameter::boolean ? static_cast<float>(op.attr<bool>(name)) : op.attr<float>(name);
+    hyper[name] =
+        parameter.kind == optim::HyperParameter::boolean ? static_cast<float>(op.attr<bool>(name)) : op.attr<float>(name);
   }
   auto rule = optim::make_rule(op.desc().type, hyper);
   if (!rule.ok()) throw KernelError(rule.status());
@@ -52,8 +53,10 @@ struct States {
 States states_of(const OpContext& op, const optim::Rule& rule, int64_t elements) {
   States states;
   for (const optim::StateSlot& slot : rule.states()) {
-    if (slot.shape == optim::StateSlot::element) states.elements.push_back(state_data(op, slot.op_slot, elements));
-    else states.scalars.push_back(state_data(op, slot.op_slot, 1));
+    if (slot.shape == optim::StateSlot::element)
+      states.elements.push_back(state_data(op, slot.op_slot, elements));
+    else
+      states.scalars.push_back(state_data(op, slot.op_slot, 1));
   }
   return states;
 }
@@ -83,7 +86,8 @@ void update(const OpContext& op) {
   Updater& updater = op.state<Updater>([&] { return make_updater(op); });
   const at::Tensor& param = op.tensor("Param");
   if (param.scalar_type() != at::kFloat || !param.is_contiguous()) {
-    op.fail("parameter '{}' is {}; optimizers update float32 parameters", op.input_name("Param"), c10::toString(param.scalar_type()));
+    op.fail("parameter '{}' is {}; optimizers update float32 parameters", op.input_name("Param"),
+            c10::toString(param.scalar_type()));
   }
   float* data = static_cast<float*>(param.data_ptr());
   const States states = states_of(op, *updater.rule, param.numel());
@@ -91,7 +95,8 @@ void update(const OpContext& op) {
   const optim::Step step = begin_step(op, *updater.rule, states, data);
   if (grad.rows != nullptr) return update_rows(updater, step, *grad.rows, data, states);
   if (grad.tensor.numel() != param.numel()) {
-    op.fail("gradient '{}' has {} values, parameter '{}' has {}", op.input_name("Grad"), grad.tensor.numel(), op.input_name("Param"), param.numel());
+    op.fail("gradient '{}' has {} values, parameter '{}' has {}", op.input_name("Grad"), grad.tensor.numel(),
+            op.input_name("Param"), param.numel());
   }
   const at::Tensor dense = grad.tensor.to(at::kFloat).contiguous();
   updater.rule->apply(step, data, dense.const_data_ptr<float>(), states.elements.data(), static_cast<size_t>(param.numel()));
@@ -102,8 +107,10 @@ std::vector<OpRegistration> register_rules() {
   for (const optim::RuleInfo& info : optim::all_rules()) {
     OpRegistration op(std::string(info.op_type), &update);
     op.doc("One step of this rule, in place.").input("Param", "the parameter").input("Grad", "its gradient, dense or of rows");
-    if (info.uses_learning_rate) op.input("LearningRate", "one number");
-    else op.optional_input("LearningRate", "used where the rule is told to");
+    if (info.uses_learning_rate)
+      op.input("LearningRate", "one number");
+    else
+      op.optional_input("LearningRate", "used where the rule is told to");
     op.output("ParamOut", "the same variable as Param");
     for (const optim::StateSlot& slot : info.states) {
       op.input(std::string(slot.op_slot), "state");
@@ -111,8 +118,9 @@ std::vector<OpRegistration> register_rules() {
     }
     for (const optim::HyperParameter& parameter : info.hyper_parameters) {
       if (!parameter.is_attribute) continue;
-      const graph::Attribute value = parameter.kind == optim::HyperParameter::boolean ? graph::Attribute(parameter.default_value != 0)
-                                                                                      : graph::Attribute(parameter.default_value);
+      const graph::Attribute value = parameter.kind == optim::HyperParameter::boolean
+                                         ? graph::Attribute(parameter.default_value != 0)
+                                         : graph::Attribute(parameter.default_value);
       op.attr(std::string(parameter.name), value, "of the rule");
     }
     op.attr("lazy_mode", true, "rows that the batch did not touch stay as they are; always so for a sparse gradient");
