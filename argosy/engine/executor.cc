@@ -1,6 +1,7 @@
 #include "argosy/engine/executor.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 namespace argosy::engine {
 namespace {
@@ -9,7 +10,7 @@ constexpr size_t kIdleFrames = 16;
 
 std::string cache_key(const graph::Program& program, const std::vector<std::string>& feeds,
                       const std::vector<std::string>& fetches, const Scope& scope) {
-  std::string key = fmt::format("{}.{}.{}", program.id(), program.version(), scope.id());
+  std::string key = fmt::format("{}.{}.{}.{}", program.id(), program.version(), scope.id(), fmt::ptr(scope.remote()));
   for (const std::string& name : feeds) key += fmt::format("<{}", name);
   for (const std::string& name : fetches) key += fmt::format(">{}", name);
   return key;
@@ -81,7 +82,14 @@ Status check_feed(const graph::VarDesc& variable, const Value& value) {
 
 Result<std::unique_ptr<Frame>> Runner::make_frame(const graph::Program& program, const std::vector<std::string>& feeds,
                                                   const std::vector<std::string>& fetches, Scope& scope) {
-  ASSIGN_OR_RETURN(auto prepared, PreparedProgram::create(program, {.feeds = feeds, .fetches = fetches, .fuse = options_.fuse}));
+  const auto remote = scope.remote();
+  ASSIGN_OR_RETURN(
+      auto prepared,
+      PreparedProgram::create(program, {.feeds = feeds, .fetches = fetches, .fuse = options_.fuse, .remote = remote.get()}));
+  if (prepared->sends() && remote == nullptr) {
+    return Status::failed_precondition(
+        "this program trains on parameter servers, but its scope is not connected to them; run the startup program first");
+  }
   auto frame = std::make_unique<Frame>(std::move(prepared), scope);
   frame->bfloat16_matmul = options_.bfloat16_matmul;
   return frame;
@@ -97,6 +105,7 @@ Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed
   }
   RETURN_IF_ERROR(frame->begin());
   RETURN_IF_ERROR(bind_feed(*frame, feed));
+  if (frame->program().sends()) frame->batch = scope.remote()->begin_batch();
   RETURN_IF_ERROR(frame->run());
   auto fetched = fetch_values(*frame, fetches);
   frame->end();

@@ -44,8 +44,27 @@ struct Outgoing {
   std::string header;
 };
 
+// What the servers hold of a variable that is not in the scope.
+Result<at::Tensor> fetch_remote(RemoteParameters& remote, const graph::VarDesc& variable, const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (const int64_t size : shape) count *= size;
+  if (count < 0) {
+    return Status::failed_precondition("variable '{}' has shape {}: a table without a size has no file form; save a snapshot",
+                                       variable.name, graph::shape_to_string(shape));
+  }
+  at::Tensor tensor = at::empty(shape, at::kFloat);
+  RETURN_IF_ERROR(remote.fetch(variable.name, {tensor.mutable_data_ptr<float>(), static_cast<size_t>(count)}));
+  return tensor;
+}
+
 Result<Outgoing> outgoing(const Scope& scope, const graph::VarDesc& variable) {
-  const Value* value = scope.find(variable.name);
+  const auto remote = scope.remote();
+  const RemoteVariable* held = remote == nullptr ? nullptr : remote->find(variable.name);
+  Value fetched;
+  if (held != nullptr && held->kind != RemoteVariable::dense) {
+    ASSIGN_OR_RETURN(fetched.tensor, fetch_remote(*remote, variable, held->shape));
+  }
+  const Value* value = fetched.defined() ? &fetched : scope.find(variable.name);
   if (value == nullptr || !value->tensor.defined()) {
     return Status::failed_precondition("variable '{}' has no value to save; run the startup program first", variable.name);
   }
@@ -57,6 +76,7 @@ Result<Outgoing> outgoing(const Scope& scope, const graph::VarDesc& variable) {
 }
 
 Status write_vars(FolderWriter& writer, const Scope& scope, const Variables& variables, const std::string& filename) {
+  if (const auto remote = scope.remote()) RETURN_IF_ERROR(remote->refresh());
   std::vector<Outgoing> tensors;
   for (const graph::VarDesc* variable : sorted_by_name(variables)) {
     ASSIGN_OR_RETURN(tensors.emplace_back(), outgoing(scope, *variable));
@@ -102,8 +122,16 @@ Result<Incoming> incoming(const graph::VarDesc& variable, const graph::TensorFil
   return in;
 }
 
-void store(Scope& scope, std::vector<Incoming>& all) {
+// Into the scope, and to the servers where they hold the variable.
+Status store(Scope& scope, std::vector<Incoming>& all) {
+  const auto remote = scope.remote();
   for (Incoming& in : all) {
+    const RemoteVariable* held = remote == nullptr ? nullptr : remote->find(in.variable->name);
+    if (held != nullptr) {
+      RETURN_IF_ERROR(
+          remote->store(in.variable->name, {in.tensor.const_data_ptr<float>(), static_cast<size_t>(in.tensor.numel())}));
+      if (held->kind != RemoteVariable::dense) continue;
+    }
     Value* known = scope.find(in.variable->name);
     Value& value = known != nullptr ? *known : scope.var(in.variable->name);
     const bool same = value.tensor.defined() && value.tensor.sizes() == in.tensor.sizes() &&
@@ -114,6 +142,7 @@ void store(Scope& scope, std::vector<Incoming>& all) {
       value.tensor = in.tensor;
     value.lod = in.lod;
   }
+  return {};
 }
 
 // Errors of several variables as one message.
@@ -157,7 +186,7 @@ Result<LoadReport> load_files(Scope& scope, const Variables& variables, const fs
   if (!missing.empty())
     problems.add(Status::not_found("no file for {} of {} variables: {}", missing.size(), variables.size(), join(missing, ", ")));
   RETURN_IF_ERROR(problems.status(folder));
-  store(scope, all);
+  RETURN_IF_ERROR(store(scope, all));
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     const bool used = std::find(report.loaded.begin(), report.loaded.end(), name) != report.loaded.end();
@@ -190,7 +219,7 @@ Result<LoadReport> load_combined(Scope& scope, const Variables& variables, const
         "'{}' holds more tensors than the {} variables that are to be loaded: it was saved for another program", path.string(),
         variables.size());
   }
-  store(scope, all);
+  RETURN_IF_ERROR(store(scope, all));
   return report;
 }
 

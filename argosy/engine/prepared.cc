@@ -5,6 +5,7 @@
 
 #include "argosy/base/text.h"
 #include "argosy/engine/passes.h"
+#include "argosy/engine/remote_rows.h"
 #include "argosy/graph/backward.h"
 
 namespace argosy::engine {
@@ -52,8 +53,10 @@ Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const gra
   std::shared_ptr<PreparedProgram> prepared(new PreparedProgram);
   prepared->program_ = program.clone(false);
   std::vector<graph::OpDesc> ops = operators_to_run(*prepared->program_);
+  if (options.remote != nullptr) pull_remote_rows(ops, *prepared->program_, *options.remote);
   if (options.fuse) run_passes(ops, *prepared->program_, options.fetches);
   RETURN_IF_ERROR(prepared->bind(ops));
+  if (options.remote != nullptr) prepared->unbind_remote_rows(*options.remote);
   for (const std::string& name : options.fetches) {
     if (prepared->program_->global_block().find_var(name) == nullptr) {
       return Status::not_found("fetch_list: the program has no variable '{}'", name);
@@ -64,6 +67,14 @@ Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const gra
   prepared->mark_gradients();
   prepared->mark_last_uses();
   return std::shared_ptr<const PreparedProgram>(prepared);
+}
+
+// A remote table's value is the rows of a batch, made and dropped by every run.
+void PreparedProgram::unbind_remote_rows(const RemoteParameters& remote) {
+  for (ValueInfo& value : values_) {
+    const RemoteVariable* variable = remote.find(value.name);
+    if (variable != nullptr && variable->kind == RemoteVariable::rows) value.persistable = false;
+  }
 }
 
 int32_t PreparedProgram::find_value(std::string_view name) const {
@@ -99,6 +110,7 @@ Status PreparedProgram::bind(const std::vector<graph::OpDesc>& ops) {
     graph::complete(instruction.desc, *graph::OpSchemas::instance().find(op.type));
     for (const auto& [slot, names] : op.inputs) instruction.inputs.push_back({slot, bind_names(names)});
     for (const auto& [slot, names] : op.outputs) instruction.outputs.push_back({slot, bind_names(names)});
+    sends_ = sends_ || op.type == kSendOp;
     instructions_.push_back(std::move(instruction));
   }
   return {};

@@ -6,8 +6,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "argosy/base/key_index.h"
 #include "argosy/base/status.h"
 #include "argosy/engine/op.h"
+#include "argosy/engine/remote.h"
 #include "argosy/engine/scope.h"
 #include "argosy/graph/program.h"
 
@@ -45,6 +47,7 @@ struct ValueInfo {
 struct PrepareOptions {
   std::vector<std::string> feeds, fetches;
   bool fuse = true;  // run the passes of passes.h
+  const RemoteParameters* remote = nullptr;  // of the scope that the program will run in
 };
 
 // A block as a list of instructions, made once and run by any number of threads, each with a Frame of its own. Holds a copy
@@ -59,12 +62,14 @@ class PreparedProgram {
   const graph::Program& program() const { return *program_; }
   int32_t state_count() const { return state_count_; }
   bool trains() const { return trains_; }
+  bool sends() const { return sends_; }  // gradients to parameter servers
 
  private:
   PreparedProgram() = default;
   Status bind(const std::vector<graph::OpDesc>& ops);
   int32_t value_index(const std::string& name);
   std::vector<int32_t> bind_names(const std::vector<std::string>& names);
+  void unbind_remote_rows(const RemoteParameters& remote);
   void mark_gradients();
   void mark_last_uses();
 
@@ -74,6 +79,14 @@ class PreparedProgram {
   std::unordered_map<std::string, int32_t> index_;
   int32_t state_count_ = 0;
   bool trains_ = false;
+  bool sends_ = false;
+};
+
+// The keys of a batch in a remote table. Row `number + 1` of the table's value in the frame belongs to the key with that
+// number; row 0 is zero and stands for padding.
+struct PulledRows {
+  uint64_t step = 0;  // Frame::step of the run that it is about
+  KeyIndex index;
 };
 
 // A pending lookup: the leaf whose gradient the backward operator turns into rows of `table`.
@@ -98,6 +111,7 @@ class Frame {
   Scope& scope() { return scope_; }
   std::shared_ptr<void>& state(int32_t index) { return states_[static_cast<size_t>(index)]; }
   std::vector<RowLeaf>& row_leaves() { return row_leaves_; }
+  PulledRows& pulled_rows(int32_t table) { return pulled_rows_[table]; }
   std::unique_ptr<Frame> another() const;  // for another thread, over the same program and scope
   void measure(bool on);                   // whether run() adds up the seconds of each instruction
   const std::vector<double>& op_seconds() const { return op_seconds_; }
@@ -105,6 +119,7 @@ class Frame {
 
   bool bfloat16_matmul = false;
   uint64_t step = 0;    // runs begun
+  uint64_t batch = 0;   // RemoteParameters' number of the batch, where the program sends
   uint64_t stream = 0;  // of random numbers: another one for each thread
 
  private:
@@ -117,6 +132,7 @@ class Frame {
   std::vector<Value*> stored_;  // the scope's value of each persistable; null for others
   std::vector<std::shared_ptr<void>> states_;
   std::vector<RowLeaf> row_leaves_;
+  std::unordered_map<int32_t, PulledRows> pulled_rows_;
   std::vector<double> op_seconds_;  // empty where nothing is measured
 };
 

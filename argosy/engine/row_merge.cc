@@ -2,40 +2,21 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
-#include <bit>
-
-#include "argosy/base/random.h"
-
 namespace argosy::engine {
 
-void RowMerger::reserve(size_t ids) {
-  const size_t wanted = std::bit_ceil(std::max<size_t>(2 * ids, 64));
-  if (entries_.size() < wanted) {
-    entries_.assign(wanted, Entry{0, 0, 0});
-    epoch_ = 0;
-  }
-  if (++epoch_ == 0) {  // the counter has come round: old marks would look current
-    std::fill(entries_.begin(), entries_.end(), Entry{0, 0, 0});
-    epoch_ = 1;
-  }
-  unique_.clear();
-  unique_.reserve(ids);
+std::span<const int64_t> RowMerger::index() const {
+  const auto keys = rows_.keys();
+  return {reinterpret_cast<const int64_t*>(keys.data()), keys.size()};
 }
 
 void RowMerger::add_row(int64_t id, const float* gradient, int64_t width, float scale) {
-  const size_t mask = entries_.size() - 1;
-  size_t at = static_cast<size_t>(static_cast<uint64_t>(id) * 0x9e3779b97f4a7c15ULL >> 20) & mask;
-  while (entries_[at].epoch == epoch_ && entries_[at].id != id) at = (at + 1) & mask;
-  Entry& entry = entries_[at];
-  if (entry.epoch != epoch_) {
-    entry = {id, epoch_, static_cast<uint32_t>(unique_.size())};
-    float* sum = sums_.data() + static_cast<int64_t>(unique_.size()) * width;
-    unique_.push_back(id);
+  const size_t known = rows_.size();
+  const uint32_t number = rows_.add(static_cast<uint64_t>(id));
+  float* sum = sums_.data() + static_cast<int64_t>(number) * width;
+  if (number == known) {
     for (int64_t k = 0; k < width; ++k) sum[k] = gradient[k] * scale;
     return;
   }
-  float* sum = sums_.data() + static_cast<int64_t>(entry.slot) * width;
   for (int64_t k = 0; k < width; ++k) sum[k] += gradient[k] * scale;
 }
 
@@ -62,7 +43,7 @@ void RowMerger::add_piece(const RowGradient::Piece& piece, int64_t width, float 
 void RowMerger::merge(const RowGradient& gradient) {
   int64_t total = 0;
   for (const auto& piece : gradient.pieces) total += piece.ids.numel();
-  reserve(static_cast<size_t>(total));
+  rows_.reset(static_cast<size_t>(total));
   if (sums_.size() < static_cast<size_t>(total * gradient.width)) sums_.resize(static_cast<size_t>(total * gradient.width));
   for (const auto& piece : gradient.pieces) add_piece(piece, gradient.width, gradient.scale);
 }

@@ -40,6 +40,19 @@ std::vector<std::string> Scope::names() const {
   return names;
 }
 
+std::shared_ptr<RemoteParameters> Scope::remote() const {
+  for (const Scope* scope = this; scope != nullptr; scope = scope->parent_) {
+    std::lock_guard lock(scope->mutex_);
+    if (scope->remote_ != nullptr) return scope->remote_;
+  }
+  return nullptr;
+}
+
+void Scope::set_remote(std::shared_ptr<RemoteParameters> remote) {
+  std::lock_guard lock(mutex_);
+  remote_ = std::move(remote);
+}
+
 Scope& Scope::new_child() {
   std::lock_guard lock(mutex_);
   return *children_.emplace_back(std::make_unique<Scope>(this));

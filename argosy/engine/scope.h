@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "argosy/engine/remote.h"
 #include "argosy/engine/value.h"
 
 namespace argosy::engine {
@@ -25,6 +26,11 @@ class Scope {
   std::vector<std::string> names() const;  // of the values that hold something
   uint64_t id() const { return id_; }      // unique in this process
   Scope& new_child();  // owned by this scope
+
+  // The servers that hold some of the variables of this scope and its descendants; null: none do.
+  std::shared_ptr<RemoteParameters> remote() const;
+  void set_remote(std::shared_ptr<RemoteParameters> remote);
+
   void drop_children();
 
  private:
@@ -33,6 +39,7 @@ class Scope {
   mutable std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Value>, std::less<>> values_;  // guarded by mutex_
   std::vector<std::unique_ptr<Scope>> children_;                      // guarded by mutex_
+  std::shared_ptr<RemoteParameters> remote_;                          // guarded by mutex_
 };
 
 Scope& global_scope();

@@ -11,8 +11,10 @@
 #include <mutex>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/log.h"
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
+#include "argosy/engine/remote_rows.h"
 
 namespace argosy::engine {
 namespace {
@@ -36,26 +38,33 @@ std::string value_text(const Value& value) {
 // What the threads of one run share.
 class Run {
  public:
-  Run(data::BatchSource& source, const TrainOptions& options, int threads)
-      : source_(source), options_(options), threads_(threads) {}
+  // `remote` is null where the program sends nothing to parameter servers.
+  Run(data::BatchSource& source, const TrainOptions& options, int threads, RemoteParameters* remote)
+      : source_(source), options_(options), threads_(threads), remote_(remote) {}
 
-  void thread_body(int number, Frame& frame);
+  void thread_body(int number, Frame& frame) {
+    run_batches(number, frame);
+    if (remote_ == nullptr) return;
+    if (Status status = remote_->thread_done(); !status.ok()) fail(std::move(status));
+  }
+  void fail(Status status);
   Status status();
   Result<TrainReport> finish(const std::vector<std::unique_ptr<Frame>>& frames);
 
  private:
+  void run_batches(int number, Frame& frame);
   Status step(Frame& frame, const data::Batch& batch);
   Status bind(Frame& frame, const data::Batch& batch);
   void after_step(int number, Frame& frame, const data::Batch& batch);
   void print_fetches(int64_t batch, const std::vector<Value>& values);
   void print_time(const std::vector<std::unique_ptr<Frame>>& frames);
-  void fail(Status status);
   TrainProgress progress() const;
   void print(std::string_view line) { options_.print ? options_.print(line) : print_to_stdout(line); }
 
   data::BatchSource& source_;
   const TrainOptions& options_;
   const int threads_;
+  RemoteParameters* const remote_;
   const Stopwatch watch_;
   std::atomic<int64_t> batches_{0}, samples_{0}, read_nanoseconds_{0}, compute_nanoseconds_{0};
 
@@ -138,7 +147,7 @@ void Run::print_fetches(int64_t batch, const std::vector<Value>& values) {
   print(line);
 }
 
-void Run::thread_body(int number, Frame& frame) {
+void Run::run_batches(int number, Frame& frame) {
   at::set_num_threads(1);  // of this thread only
   data::Batch batch;
   for (;;) {
@@ -147,6 +156,10 @@ void Run::thread_body(int number, Frame& frame) {
     read_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
     if (!more.ok()) return fail(more.status());  // also a stop from outside: the pass was cut short
     if (!*more) return;
+    if (remote_ != nullptr) {
+      frame.batch = remote_->begin_batch();
+      if (!remote_->wants(frame.batch)) continue;
+    }
     phase.restart();
     if (Status status = step(frame, batch); !status.ok()) return fail(std::move(status));
     compute_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
@@ -158,14 +171,21 @@ void Run::thread_body(int number, Frame& frame) {
 void Run::print_time(const std::vector<std::unique_ptr<Frame>>& frames) {
   const TrainProgress total = progress();
   const double all = std::max(total.read_seconds + total.compute_seconds, 1e-9);
-  print(fmt::format("time of {} thread(s): read {:.3f} s ({:.1f} %), pull 0.000 s, compute {:.3f} s ({:.1f} %), push 0.000 s",
-                    threads_, total.read_seconds, 100 * total.read_seconds / all, total.compute_seconds,
-                    100 * total.compute_seconds / all));
-  std::map<std::string, double> seconds;
+  std::map<std::string, double, std::less<>> seconds;
   for (const auto& frame : frames) {
     const auto& instructions = frame->program().instructions();
     for (size_t i = 0; i < instructions.size(); ++i) seconds[instructions[i].desc.type] += frame->op_seconds()[i];
   }
+  const auto spent_in = [&](std::string_view type) {
+    const auto found = seconds.find(type);
+    return found == seconds.end() ? 0.0 : found->second;
+  };
+  const double pull = spent_in(kPullRowsOp), push = spent_in(kSendOp), compute = total.compute_seconds - pull - push;
+  print(
+      fmt::format("time of {} thread(s): read {:.3f} s ({:.1f} %), pull {:.3f} s ({:.1f} %), compute {:.3f} s ({:.1f} %), push "
+                  "{:.3f} s ({:.1f} %)",
+                  threads_, total.read_seconds, 100 * total.read_seconds / all, pull, 100 * pull / all, compute,
+                  100 * compute / all, push, 100 * push / all));
   std::vector<std::pair<double, std::string>> order;
   for (const auto& [type, spent] : seconds) order.emplace_back(spent, type);
   std::sort(order.rbegin(), order.rend());
@@ -223,6 +243,18 @@ Result<std::vector<data::SlotSpec>> slots_of(const graph::Program& program, cons
   return slots;
 }
 
+namespace {
+
+void run_threads(Run& run, const std::vector<std::unique_ptr<Frame>>& frames) {
+  std::vector<Thread> workers;
+  for (size_t i = 1; i < frames.size(); ++i) {
+    workers.emplace_back(fmt::format("trainer-{}", i), [&run, &frames, i] { run.thread_body(static_cast<int>(i), *frames[i]); });
+  }
+  Thread zero("trainer-0", [&] { run.thread_body(0, *frames[0]); });
+}
+
+}  // namespace
+
 Result<TrainReport> train(Runner& runner, const graph::Program& program, data::BatchSource& source, const TrainOptions& options,
                           Scope& scope) {
   std::vector<std::string> feeds, fetches;
@@ -237,17 +269,25 @@ Result<TrainReport> train(Runner& runner, const graph::Program& program, data::B
     frames[i]->stream = i;
     frames[i]->measure(options.debug);
   }
-  RETURN_IF_ERROR(source.start(threads));
-  Run run(source, options, threads);
-  {
-    std::vector<Thread> workers;
-    for (int i = 1; i < threads; ++i) {
-      workers.emplace_back(fmt::format("trainer-{}", i),
-                           [&run, &frames, i] { run.thread_body(i, *frames[static_cast<size_t>(i)]); });
+  const auto remote = scope.remote();
+  const bool sends = frames[0]->program().sends();
+  if (remote != nullptr && !sends) RETURN_IF_ERROR(remote->refresh());
+  if (sends) {
+    ASSIGN_OR_RETURN(const bool wanted, remote->begin_round(threads));
+    if (!wanted) {
+      log_info("this worker had finished this pass before it was started again; it is skipped");
+      return TrainReport{};
     }
-    Thread zero("trainer-0", [&] { run.thread_body(0, *frames[0]); });
   }
+  Run run(source, options, threads, sends ? remote.get() : nullptr);
+  if (Status status = source.start(threads); status.ok())
+    run_threads(run, frames);
+  else
+    run.fail(std::move(status));
   source.stop();
+  if (sends) {  // also after an error: the other workers must not wait for this one
+    if (Status status = remote->end_round(); !status.ok()) run.fail(std::move(status));
+  }
   return run.finish(frames);
 }
 

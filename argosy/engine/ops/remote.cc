@@ -1,0 +1,157 @@
+// Pulling rows from parameter servers, sending gradients, and the first meeting with them.
+#include <ATen/ATen.h>
+
+#include <cstring>
+
+#include "argosy/engine/op.h"
+#include "argosy/engine/prepared.h"
+#include "argosy/engine/remote_rows.h"
+#include "argosy/engine/row_merge.h"
+#include "argosy/engine/tensor_pool.h"
+
+namespace argosy::engine {
+namespace {
+
+void throw_if_failed(const Status& status) {
+  if (!status.ok()) throw KernelError(status);
+}
+
+std::shared_ptr<RemoteParameters> remote_of(const OpContext& op) {
+  auto remote = op.frame().scope().remote();
+  if (remote == nullptr) op.fail("this scope is not connected to parameter servers; run the startup program first");
+  return remote;
+}
+
+const RemoteVariable& remote_variable(const OpContext& op, const RemoteParameters& remote, const std::string& name) {
+  const RemoteVariable* variable = remote.find(name);
+  if (variable == nullptr) op.fail("the servers of this job hold no variable '{}'", name);
+  return *variable;
+}
+
+// The ids of a slot as numbers of rows (see PulledRows).
+at::Tensor number_ids(const OpContext& op, size_t slot, int64_t padding, KeyIndex& index) {
+  const at::Tensor ids = op.tensor("Ids", slot).contiguous();
+  if (ids.scalar_type() != at::kLong)
+    op.fail("variable '{}' holds {}, expected int64 ids", op.input_name("Ids", slot), c10::toString(ids.scalar_type()));
+  at::Tensor numbers = at::empty(ids.sizes(), at::kLong);
+  const int64_t* from = ids.const_data_ptr<int64_t>();
+  auto* to = numbers.mutable_data_ptr<int64_t>();
+  index.reserve_more(static_cast<size_t>(ids.numel()));
+  for (int64_t i = 0; i < ids.numel(); ++i)
+    to[i] = padding != -1 && from[i] == padding ? 0 : int64_t{index.add(static_cast<uint64_t>(from[i]))} + 1;
+  return numbers;
+}
+
+void pull_rows(const OpContext& op) {
+  const int32_t table = op.instruction().find_output("W")->values[0];
+  const std::string& name = op.frame().program().values()[static_cast<size_t>(table)].name;
+  const auto remote = remote_of(op);
+  const RemoteVariable& variable = remote_variable(op, *remote, name);
+  PulledRows& pulled = op.frame().pulled_rows(table);
+  if (pulled.step != op.frame().step) {
+    pulled.index.reset(0);
+    pulled.step = op.frame().step;
+  }
+  const size_t known = pulled.index.size();
+  const auto& paddings = op.attr<std::vector<int64_t>>("padding_ids");
+  for (size_t i = 0; i < op.input_count("Ids"); ++i)
+    op.set_output("LocalIds", number_ids(op, i, paddings[i], pulled.index), op.input("Ids", i).lod, i);
+  const int64_t width = variable.shape.back();
+  const auto keys = pulled.index.keys();
+  at::Tensor rows = pooled_tensor({static_cast<int64_t>(keys.size()) + 1, width}, at::kFloat);
+  float* data = rows.mutable_data_ptr<float>();
+  const size_t kept = (known + 1) * static_cast<size_t>(width);
+  if (known > 0)
+    std::memcpy(data, op.output("W").tensor.const_data_ptr<float>(), kept * sizeof(float));
+  else
+    std::memset(data, 0, kept * sizeof(float));
+  const RowPull pull{.table = variable.table,
+                     .keys = keys.subspan(known),
+                     .rows = data + kept,
+                     .create = op.frame().program().sends() && op.attr<bool>("create")};
+  throw_if_failed(remote->pull({&pull, 1}));
+  op.set_output("W", std::move(rows));
+}
+
+ARGOSY_OP("pull_rows", pull_rows)
+    .doc("The rows of a batch from the parameter servers; made by the executor before lookups of remote tables.")
+    .input_list("Ids", "int64 keys")
+    .output("W", "the table: a row of zeros, then one row for each key of the batch")
+    .output_list("LocalIds", "each of Ids with rows of W in place of keys")
+    .attr("padding_ids", std::vector<int64_t>{}, "for each of Ids: the key that becomes row 0; -1: none")
+    .attr("create", true, "false: a training run makes no row for a new key")
+    .no_gradient();
+
+// What a thread keeps of a send operator between steps.
+struct Sender {
+  std::vector<RemoteVariable> variables;  // of each gradient
+  std::vector<RowMerger> mergers;
+  std::vector<std::vector<uint64_t>> keys;
+  std::vector<at::Tensor> held;  // dense gradients, alive until the step has taken them
+  std::vector<DenseGradient> dense;
+  std::vector<RowGradients> rows;
+};
+
+Sender* make_sender(const OpContext& op) {
+  auto sender = std::make_unique<Sender>();
+  const auto remote = remote_of(op);
+  const auto& parameters = op.attr<std::vector<std::string>>("parameters");
+  if (parameters.size() != op.input_count("X")) op.fail("{} gradients for {} parameters", op.input_count("X"), parameters.size());
+  for (const std::string& name : parameters) sender->variables.push_back(remote_variable(op, *remote, name));
+  sender->mergers.resize(parameters.size());
+  sender->keys.resize(parameters.size());
+  return sender.release();
+}
+
+void add_dense(const OpContext& op, Sender& sender, size_t i) {
+  sender.held.push_back(op.tensor("X", i).to(at::kFloat).contiguous());
+  const at::Tensor& gradient = sender.held.back();
+  sender.dense.push_back(
+      {.table = sender.variables[i].table, .values = {gradient.const_data_ptr<float>(), static_cast<size_t>(gradient.numel())}});
+}
+
+void add_rows(const OpContext& op, Sender& sender, size_t i) {
+  const auto& parameters = op.attr<std::vector<std::string>>("parameters");
+  const int32_t table = op.frame().program().find_value(parameters[i]);
+  const auto known = op.frame().pulled_rows(table).index.keys();
+  RowMerger& merger = sender.mergers[i];
+  merger.merge(*op.input("X", i).rows);
+  std::vector<uint64_t>& keys = sender.keys[i];
+  keys.clear();
+  for (const int64_t row : merger.index()) keys.push_back(known[static_cast<size_t>(row) - 1]);
+  sender.rows.push_back({.table = sender.variables[i].table, .keys = keys, .values = merger.gradients()});
+}
+
+void send(const OpContext& op) {
+  Sender& sender = op.state<Sender>([&] { return make_sender(op); });
+  sender.held.clear();
+  sender.dense.clear();
+  sender.rows.clear();
+  for (size_t i = 0; i < op.input_count("X"); ++i)
+    op.input("X", i).rows != nullptr ? add_rows(op, sender, i) : add_dense(op, sender, i);
+  throw_if_failed(remote_of(op)->step({.batch = op.frame().batch, .dense = sender.dense, .rows = sender.rows}));
+}
+
+ARGOSY_OP("send", send)
+    .doc("Gives the gradients of a batch to the parameter servers, and waits as the mode of training says.")
+    .input_list("X", "gradients, dense or of rows")
+    .attr("parameters", std::vector<std::string>{}, "the parameter of each gradient")
+    .attr("job", std::string(), "whose servers")
+    .no_gradient();
+
+ARGOSY_OP("recv",
+          [](const OpContext& op) {
+            auto remote = find_remote(op.attr<std::string>("job"));
+            if (!remote.ok()) throw KernelError(remote.status());
+            Scope& scope = op.frame().scope();
+            throw_if_failed((*remote)->attach(scope));
+            scope.set_remote(*remote);
+          })
+    .doc("Meets the parameter servers: the first worker gives them first values, then everybody receives the parameters.")
+    .input_list("X", "the dense parameters")
+    .output_list("Out", "the same variables")
+    .attr("job", std::string(), "whose servers")
+    .no_gradient();
+
+}  // namespace
+}  // namespace argosy::engine

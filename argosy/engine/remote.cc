@@ -1,0 +1,39 @@
+#include "argosy/engine/remote.h"
+
+#include <map>
+#include <mutex>
+
+namespace argosy::engine {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, std::weak_ptr<RemoteParameters>> remotes;  // guarded by mutex
+};
+
+Registry& registry() {
+  static Registry& known = *new Registry;
+  return known;
+}
+
+}  // namespace
+
+void register_remote(const std::string& job, std::weak_ptr<RemoteParameters> remote) {
+  std::lock_guard lock(registry().mutex);
+  registry().remotes[job] = std::move(remote);
+}
+
+Result<std::shared_ptr<RemoteParameters>> find_remote(const std::string& job) {
+  std::lock_guard lock(registry().mutex);
+  const auto found = registry().remotes.find(job);
+  std::shared_ptr<RemoteParameters> remote = found == registry().remotes.end() ? nullptr : found->second.lock();
+  if (remote == nullptr) {
+    return Status::failed_precondition(
+        "the program belongs to the parameter-server job '{}', of which this process is no worker; build it here with "
+        "fleet.distributed_optimizer or DistributeTranspiler",
+        job);
+  }
+  return remote;
+}
+
+}  // namespace argosy::engine

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "argosy/base/status.h"
+
+namespace argosy::engine {
+
+class Scope;
+
+// A variable of a program whose values live on parameter servers.
+struct RemoteVariable {
+  enum Kind {
+    dense,  // the scope has a copy, which is refreshed as the mode of training says
+    rows,   // the scope has nothing: a run pulls the rows that it looks up
+    state,  // of an optimizer; the scope has nothing
+  };
+  Kind kind = dense;
+  int table = 0;               // number of the table; of its parameter, for a state
+  std::vector<int64_t> shape;  // as the program declares it
+};
+
+struct RowPull {
+  int table = 0;
+  std::span<const uint64_t> keys;  // unique
+  float* rows = nullptr;           // filled: keys.size() rows of the table's width
+  bool create = true;              // false: a key that has no row gives what a new one would hold, and no row is made
+};
+
+struct DenseGradient {
+  int table = 0;
+  std::span<const float> values;
+};
+
+struct RowGradients {
+  int table = 0;
+  std::span<const uint64_t> keys;  // unique
+  const float* values = nullptr;
+};
+
+// The gradients of one batch, from one trainer thread.
+struct StepGradients {
+  uint64_t batch = 0;  // from begin_batch()
+  std::span<const DenseGradient> dense;
+  std::span<const RowGradients> rows;
+};
+
+// What the engine needs of parameter servers. fleet implements it; the engine knows no more about servers than this.
+//
+// A scope that has one (Scope::set_remote) runs programs on the servers' values: lookups of row tables pull, the `send`
+// operator pushes, saving and loading fetch and store. Thread-safe: trainer threads call it at the same time.
+class RemoteParameters {
+ public:
+  virtual ~RemoteParameters() = default;
+
+  virtual const RemoteVariable* find(std::string_view name) const = 0;  // null: the variable is local
+
+  // Called by the `recv` operator of the startup program: connects where that has not happened yet, gives the servers their
+  // first values (the first worker does) and receives all dense parameters into the tensors of `scope`, where later refreshes
+  // and, in geo mode, the training itself write.
+  virtual Status attach(Scope& scope) = 0;
+
+  // A pass over data by several threads. false: this worker had finished the pass before it was started again; skip it.
+  virtual Result<bool> begin_round(int threads) = 0;
+  virtual Status thread_done() = 0;  // one of these threads has no more data
+  virtual Status end_round() = 0;
+  // Outside a pass: the next runs come from so many threads at once, one run each.
+  virtual Status begin_parallel(int threads) = 0;
+  virtual Status end_parallel() = 0;
+
+  // A thread takes a batch. The number identifies it also after this worker was started again.
+  virtual uint64_t begin_batch() = 0;
+  // false: every server has this batch already (see begin_batch), so that it need not be computed.
+  virtual bool wants(uint64_t batch) const = 0;
+  virtual Status pull(std::span<const RowPull> pulls) = 0;
+  virtual Status step(const StepGradients& gradients) = 0;  // waits as the mode says
+
+  // Everything that was sent has been applied, and the scope's dense parameters are the servers' current ones.
+  virtual Status refresh() = 0;
+  // All values of a variable, in its declared shape; a row that nobody has touched holds what a new one would.
+  virtual Status fetch(std::string_view name, std::span<float> values) = 0;
+  virtual Status store(std::string_view name, std::span<const float> values) = 0;
+
+  virtual Status close() = 0;  // this worker is done; safe to call twice
+};
+
+// The remotes of this process by the name of their job, which programs carry in their `send` and `recv` operators.
+void register_remote(const std::string& job, std::weak_ptr<RemoteParameters> remote);
+Result<std::shared_ptr<RemoteParameters>> find_remote(const std::string& job);
+
+}  // namespace argosy::engine
