@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/status.h"
+#include "argosy/rpc/handler.h"
+#include "argosy/rpc/security.h"
+
+namespace argosy::rpc {
+
+struct ServerOptions {
+  std::string address;  // "host:port", the only one it listens on; port 0 takes a free one
+  Security security;
+  int threads = 0;  // that run the handler; 0: one a core, at least 2
+  size_t max_message_bytes = size_t{256} << 20;  // of a request; 2 GiB - 1 at most
+  bool unix_socket = true;  // also listen on a Unix socket for callers of this user on this machine; never with TLS
+};
+
+// Since the start. Bytes are those of messages, without what HTTP/2 and TLS add.
+struct ServerCounters {
+  uint64_t calls = 0;  // that reached the handler
+  uint64_t refused = 0;  // by token, version or form
+  uint64_t bytes_in = 0;
+  uint64_t bytes_out = 0;
+};
+
+// Answers calls at one address with one handler. Thread-safe; the destructor is stop() with a deadline of no time.
+class Server {
+ public:
+  // Fails where the address is not this machine's or is in use, and where a PEM file cannot be read; the message names it.
+  // An address that other machines reach, without TLS and token, is worth a warning in the log.
+  static Result<std::unique_ptr<Server>> start(const ServerOptions& options, Handler handler);
+  virtual ~Server() = default;
+
+  virtual int port() const = 0;
+  virtual const std::string& endpoint() const = 0;  // "host:port", with the port that was bound
+  virtual ServerCounters counters() const = 0;
+
+  // Takes no more calls, lets those under way finish until `grace`, cancels the rest, and returns when no handler runs any
+  // more. Replies that are kept elsewhere may still be completed; nobody gets them. Safe to call twice.
+  virtual void stop(Deadline grace) = 0;
+};
+
+}  // namespace argosy::rpc
