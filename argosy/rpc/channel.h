@@ -19,8 +19,8 @@ using Callback = std::function<void(Result<Received>)>;
 // not, and later calls connect again. The status that the peer's handler gave arrives as it is, code and message; a
 // failure of the transport itself names the peer.
 //
-// Thread-safe. The destructor cancels the calls under way and returns when each of their callbacks has returned (but for
-// the one that it is called from).
+// Thread-safe. The destructor cancels the calls under way and returns when each of their callbacks has returned; it must not
+// be called from one of them.
 class Channel {
  public:
   virtual ~Channel() = default;

@@ -40,7 +40,7 @@ struct Slice {
 // What is sent: which method, a small header (say, a serialised protobuf) and any number of payload bytes, which the
 // transport does not copy. Slices arrive joined: `Received::payload` is one buffer.
 struct Message {
-  uint16_t method = 0;
+  uint16_t method = 0;  // below 0xff00; the rest is the transport's own
   std::string header;
   std::vector<Slice> payload;
 };

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/rpc/frame.h"
+#include "argosy/rpc/message.h"
+
+namespace argosy::rpc {
+
+// A frame as gRPC sends it: prelude and header in a slice of their own, then the payload where it lies. The byte buffer
+// shares the slices' owners.
+grpc::ByteBuffer to_byte_buffer(uint16_t kind, std::string_view header, const std::vector<Slice>& payload);
+
+Result<Frame> decode_frame(const grpc::ByteBuffer& bytes);
+
+}  // namespace argosy::rpc
