@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -10,10 +13,11 @@
 namespace argosy::data {
 
 // Bytes that start on a 64-byte boundary, are never initialised and only ever grow, so that a recycled buffer costs
-// nothing. Thread-compatible.
+// nothing. From 2 MiB on the system is asked for huge pages: one page fault then stands for 512. Thread-compatible.
 class Buffer {
  public:
   static constexpr size_t kAlignment = 64;
+  static constexpr size_t kHugePage = 2 << 20;
 
   Buffer() = default;
   Buffer(Buffer&& other) noexcept : bytes_(std::move(other.bytes_)), capacity_(std::exchange(other.capacity_, 0)) {}
@@ -31,8 +35,11 @@ class Buffer {
   void reserve(size_t bytes, size_t keep) {
     if (bytes <= capacity_) return;
     const size_t wanted = std::max(bytes, capacity_ + capacity_ / 2);
-    const size_t rounded = (wanted + kAlignment - 1) / kAlignment * kAlignment;
-    Bytes grown(static_cast<char*>(::operator new(rounded, std::align_val_t{kAlignment})));
+    const size_t alignment = wanted < kHugePage ? kAlignment : kHugePage;
+    const size_t rounded = (wanted + alignment - 1) / alignment * alignment;
+    Bytes grown(static_cast<char*>(std::aligned_alloc(alignment, rounded)));
+    if (grown == nullptr) throw std::bad_alloc();
+    if (alignment == kHugePage) (void)::madvise(grown.get(), rounded, MADV_HUGEPAGE);  // a wish: it may be refused
     if (keep > 0) std::memcpy(grown.get(), bytes_.get(), keep);
     bytes_ = std::move(grown);
     capacity_ = rounded;
@@ -40,7 +47,7 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(char* bytes) const { ::operator delete(bytes, std::align_val_t{kAlignment}); }
+    void operator()(char* bytes) const { std::free(bytes); }
   };
   using Bytes = std::unique_ptr<char[], Free>;
 

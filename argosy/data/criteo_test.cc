@@ -9,7 +9,7 @@
 #include "argosy/data/byte_stream.h"
 #include "argosy/data/multislot.h"
 #include "argosy/data/queue_dataset.h"
-#include "argosy/data/scratch_files.h"
+#include "argosy/data/scratch_files_test.h"
 
 namespace argosy::data {
 namespace {

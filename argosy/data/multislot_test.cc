@@ -9,7 +9,7 @@
 
 #include "argosy/base/random.h"
 #include "argosy/data/number.h"
-#include "argosy/data/scratch_files.h"
+#include "argosy/data/scratch_files_test.h"
 
 namespace argosy::data {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/base/thread.h"
-#include "argosy/data/scratch_files.h"
+#include "argosy/data/scratch_files_test.h"
 
 namespace argosy::data {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <thread>
 
-#include "argosy/data/scratch_files.h"
+#include "argosy/data/scratch_files_test.h"
 
 namespace argosy::data {
 namespace {
