@@ -22,14 +22,6 @@ std::vector<std::string> names_of(const Feed& feed) {
   return names;
 }
 
-bool fits(const std::vector<int64_t>& declared, at::IntArrayRef found) {
-  if (declared.size() != found.size()) return false;
-  for (size_t i = 0; i < declared.size(); ++i) {
-    if (declared[i] >= 0 && declared[i] != found[i]) return false;
-  }
-  return true;
-}
-
 Status bind_feed(Frame& frame, const Feed& feed) {
   const graph::Block& block = frame.program().program().global_block();
   for (const auto& [name, value] : feed) {
@@ -63,7 +55,7 @@ Result<std::vector<Value>> fetch_values(Frame& frame, const std::vector<std::str
 
 Status check_feed(const graph::VarDesc& variable, const Value& value) {
   if (!value.tensor.defined()) return Status::invalid_argument("variable '{}': fed an empty value", variable.name);
-  if (!fits(variable.shape, value.tensor.sizes())) {
+  if (!graph::shape_fits(variable.shape, value.tensor.sizes())) {
     return Status::invalid_argument("variable '{}': fed shape {}, expected {} (as it was declared)", variable.name,
                                     graph::shape_to_string(value.tensor.sizes().vec()), graph::shape_to_string(variable.shape));
   }

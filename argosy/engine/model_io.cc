@@ -102,16 +102,8 @@ struct Incoming {
   LodPtr lod;
 };
 
-bool fits(const std::vector<int64_t>& declared, const std::vector<int64_t>& found) {
-  if (declared.size() != found.size()) return false;
-  for (size_t i = 0; i < declared.size(); ++i) {
-    if (declared[i] >= 0 && declared[i] != found[i]) return false;
-  }
-  return true;
-}
-
 Result<Incoming> incoming(const graph::VarDesc& variable, const graph::TensorFile& file) {
-  if (!fits(variable.shape, file.shape) || variable.dtype != file.dtype) {
+  if (!graph::shape_fits(variable.shape, file.shape) || variable.dtype != file.dtype) {
     return Status::invalid_argument("'{}' is {} {} on disk, expected {} {}", variable.name, graph::shape_to_string(file.shape),
                                     graph::dtype_name(file.dtype), graph::shape_to_string(variable.shape),
                                     graph::dtype_name(variable.dtype));

@@ -35,6 +35,12 @@ std::string value_text(const Value& value) {
                      flat.numel() > 10 ? " …" : "");
 }
 
+Value copy_of(Frame& frame, const std::string& name) {
+  Value value = frame.value(frame.program().find_value(name));
+  if (value.tensor.defined()) value.tensor = value.tensor.detach().clone();
+  return value;
+}
+
 // What the threads of one run share.
 class Run {
  public:
@@ -56,6 +62,7 @@ class Run {
   Status step(Frame& frame, const data::Batch& batch);
   Status bind(Frame& frame, const data::Batch& batch);
   void after_step(int number, Frame& frame, const data::Batch& batch);
+  void tell(Frame& frame);
   void print_fetches(int64_t batch, const std::vector<Value>& values);
   void print_time(const std::vector<std::unique_ptr<Frame>>& frames);
   TrainProgress progress() const;
@@ -75,6 +82,7 @@ class Run {
   std::mutex print_mutex_;           // one line at a time
   int64_t printed_batch_ = 0;        // guarded by print_mutex_
   double last_progress_ = 0;         // thread 0 only
+  double last_watch_ = 0;            // thread 0 only
 };
 
 TrainProgress Run::progress() const {
@@ -120,11 +128,7 @@ void Run::after_step(int number, Frame& frame, const data::Batch& batch) {
   samples_ += batch.size;
   if (!options_.fetch.empty()) {
     std::vector<Value> fetched;
-    for (const auto& [label, name] : options_.fetch) {
-      Value value = frame.value(frame.program().find_value(name));
-      if (value.tensor.defined()) value.tensor = value.tensor.detach().clone();
-      fetched.push_back(std::move(value));
-    }
+    for (const auto& [label, name] : options_.fetch) fetched.push_back(copy_of(frame, name));
     if (done == 1 || done % std::max(options_.print_period, 1) == 0) print_fetches(done, fetched);
     std::lock_guard lock(mutex_);
     if (done > last_batch_) {
@@ -132,9 +136,20 @@ void Run::after_step(int number, Frame& frame, const data::Batch& batch) {
       last_fetches_ = std::move(fetched);
     }
   }
-  if (number == 0 && options_.on_progress && watch_.seconds() - last_progress_ > kProgressSeconds) {
-    last_progress_ = watch_.seconds();
+  if (number == 0) tell(frame);
+}
+
+void Run::tell(Frame& frame) {
+  const double now = watch_.seconds();
+  if (options_.on_progress && now - last_progress_ > kProgressSeconds) {
+    last_progress_ = now;
     options_.on_progress(progress());
+  }
+  if (options_.on_watch && now - last_watch_ >= options_.watch_seconds) {
+    last_watch_ = now;
+    std::vector<Value> values;
+    for (const std::string& name : options_.watch) values.push_back(copy_of(frame, name));
+    options_.on_watch(values);
   }
 }
 
@@ -260,6 +275,7 @@ Result<TrainReport> train(Runner& runner, const graph::Program& program, data::B
   std::vector<std::string> feeds, fetches;
   for (const data::SlotSpec& slot : source.options().slots) feeds.push_back(slot.name);
   for (const auto& [label, name] : options.fetch) fetches.push_back(name);
+  fetches.insert(fetches.end(), options.watch.begin(), options.watch.end());
   const int threads = std::max(1, options.threads > 0 ? options.threads : source.options().threads);
   std::vector<std::unique_ptr<Frame>> frames;
   ASSIGN_OR_RETURN(auto first, runner.make_frame(program, feeds, fetches, scope));

@@ -28,6 +28,10 @@ struct TrainOptions {
   bool debug = false;  // print where the time went, phase by phase and operator by operator
   std::function<void(std::string_view)> print;  // takes one line; stdout where empty. Never called by two threads at once.
   std::function<void(const TrainProgress&)> on_progress;  // a few times a second, from one thread; may be empty
+
+  std::vector<std::string> watch;  // variables that on_watch wants to see
+  double watch_seconds = 60;       // between two calls of it, and before the first
+  std::function<void(const std::vector<Value>&)> on_watch;  // copies, in the order of `watch`; from one thread, between batches
 };
 
 struct TrainReport {

@@ -141,5 +141,23 @@ TEST(SlotsOf, AVariableThatADatasetCannotFeedIsNamed) {
   EXPECT_EQ(slots_of(*program, {"y"}).status().code(), Code::not_found);
 }
 
+TEST_F(TrainerTest, WatchedVariablesAreShownAsTimeGoesBy) {
+  auto wanted = options();
+  wanted.watch = {"table", loss_.name()};
+  wanted.watch_seconds = 0;
+  std::vector<std::vector<Value>> shown;
+  wanted.on_watch = [&](const std::vector<Value>& values) { shown.push_back(values); };
+  auto source = dataset({file("a", 30)});
+  ASSERT_TRUE(train(runner_, *main_, *source, wanted, scope_).ok());
+  ASSERT_EQ(shown.size(), 3u);
+  EXPECT_EQ(shown[0][0].tensor.sizes(), (std::vector<int64_t>{100, 1}));
+  EXPECT_FALSE(shown[0][0].tensor.equal(shown[2][0].tensor)) << "a copy, not what the next batch changes";
+  EXPECT_EQ(shown[0][1].tensor.numel(), 1);
+  shown.clear();
+  wanted.watch_seconds = 1000;
+  ASSERT_TRUE(train(runner_, *main_, *source, wanted, scope_).ok());
+  EXPECT_TRUE(shown.empty());
+}
+
 }  // namespace
 }  // namespace argosy::engine

@@ -11,8 +11,11 @@ engine::TrainOptions trainer_options(const DatasetRunOptions& options) {
   engine::TrainOptions result{.print_period = options.print_period,
                               .threads = options.threads,
                               .debug = options.debug,
-                              .on_progress = options.on_progress};
+                              .on_progress = options.on_progress,
+                              .watch_seconds = options.watch_seconds,
+                              .on_watch = options.on_watch};
   for (const auto& [label, variable] : options.fetch) result.fetch.emplace_back(label, variable.name());
+  for (const Variable& variable : options.watch) result.watch.push_back(variable.name());
   return result;
 }
 

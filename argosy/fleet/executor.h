@@ -28,6 +28,9 @@ struct DatasetRunOptions {
   int threads = 0;  // 0: as many as the dataset says
   bool debug = false;
   std::function<void(const TrainProgress&)> on_progress;
+  std::vector<Variable> watch;  // on_watch gets their values every watch_seconds: Python's fetch_handler
+  double watch_seconds = 60;
+  std::function<void(const std::vector<Value>&)> on_watch;
   Scope* scope = nullptr;  // the global one where null
 };
 

@@ -55,9 +55,11 @@ bool has_row_gradient(const Block& block, const std::string& parameter) {
   return looked_up;
 }
 
+// A second differentiation of the same variable must not write over the first one's result: it gets a name of its own.
 Variable make_gradient(const Variable& of) {
   VarDesc desc;
   desc.name = gradient_name(of.name());
+  while (of.program()->global_block().find_var(desc.name) != nullptr) desc.name = unique_name(gradient_name(of.name()));
   desc.dtype = of.dtype();
   desc.shape = of.shape();
   desc.lod_level = of.lod_level();

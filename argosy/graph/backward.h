@@ -24,6 +24,8 @@ std::vector<ParamGrad> append_backward(const Variable& loss, const std::vector<s
 
 // The gradients of the sum of `targets` (weighted by `target_gradients` where given) with respect to `inputs`; an empty
 // Variable where a target does not depend on an input.
+//
+// Here as in append_backward, the gradient of x is x@GRAD, and that of another call on the same x is x@GRAD_0, x@GRAD_1, …
 std::vector<Variable> gradients(const std::vector<Variable>& targets, const std::vector<Variable>& inputs,
                                 const std::vector<Variable>& target_gradients = {},
                                 const std::set<std::string>& no_grad_set = {});

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "argosy/graph/test_ops.h"
+#include "argosy/graph/ops_test.h"
 
 namespace argosy::graph {
 namespace {
@@ -139,6 +139,18 @@ TEST_F(BackwardTest, GradientsWantAsManyWeightsAsTargets) {
   const Variable x = data("x", {-1, 4});
   EXPECT_EQ(error_of([&] { gradients({}, {x}); }), "gradients() needs at least one target");
   EXPECT_EQ(error_of([&] { gradients({x}, {x}, {x, x}); }), "gradients(): 1 targets but 2 target gradients");
+}
+
+// Two results about one input must both be there to fetch.
+TEST_F(BackwardTest, ASecondGradientOfTheSameInputHasANameOfItsOwn) {
+  Variable x = data("x", {-1, 4});
+  x.set_stop_gradient(false);
+  const Variable hidden = fc(x, 2, "w", ParamAttr::none());
+  const auto first = gradients({hidden}, {x}), second = gradients({mean(hidden)}, {x}), third = gradients({hidden}, {x});
+  EXPECT_EQ(first[0].name(), "x@GRAD");
+  EXPECT_EQ(second[0].name(), "x@GRAD_0");
+  EXPECT_EQ(third[0].name(), "x@GRAD_1");
+  EXPECT_EQ(last_op("backward").outputs, (SlotMap{{"InputGradients", {"x@GRAD_1"}}}));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "argosy/graph/test_ops.h"
+#include "argosy/graph/ops_test.h"
 
 namespace argosy::graph {
 namespace {

@@ -1,8 +1,10 @@
 #include "argosy/graph/layer_helper.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "argosy/base/error.h"
+#include "argosy/base/log.h"
 #include "argosy/graph/build.h"
 
 namespace argosy::graph {
@@ -24,6 +26,12 @@ void add_first_values(Program& startup, const VarDesc& variable, const Initializ
   value_or_throw(block.insert_op(0, init_op(init, variable)));
 }
 
+void warn_of_model_average(const std::string& parameter) {
+  static std::atomic<bool> said{false};
+  if (said.exchange(true)) return;
+  log_warning("do_model_average of parameter '{}' is ignored, here and on other parameters: there is no ModelAverage", parameter);
+}
+
 }  // namespace
 
 LayerHelper::LayerHelper(std::string type, const std::string& name)
@@ -35,6 +43,7 @@ LayerHelper::LayerHelper(std::string type, const std::string& name)
 Variable LayerHelper::create_parameter(const ParamAttr& attr, std::vector<int64_t> shape, DType dtype, bool is_bias,
                                        std::optional<Initializer> otherwise) {
   const std::string parameter = attr.name.empty() ? unique_name(name_ + (is_bias ? ".b" : ".w")) : attr.name;
+  if (attr.do_model_average) warn_of_model_average(parameter);
   Block& block = main_->global_block();
   if (VarDesc* known = block.find_var(parameter)) {
     if (known->shape != shape || known->dtype != dtype) {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "argosy/graph/test_ops.h"
+#include "argosy/graph/ops_test.h"
 
 namespace argosy::graph {
 namespace {
@@ -105,6 +105,21 @@ TEST_F(LayerHelperTest, LayersInASubBlockHaveTheirParametersInTheGlobalOne) {
   EXPECT_NE(inner.find_var("fc_0.tmp_0"), nullptr);
   EXPECT_EQ(inner.ops().size(), 2u);
   EXPECT_TRUE(block().ops().empty());
+}
+
+TEST_F(LayerHelperTest, ModelAveragesAreIgnoredWithAWordOnce) {
+  ParamAttr attr;
+  LayerHelper helper("fc", "");
+  testing::internal::CaptureStderr();
+  helper.create_parameter(attr, {2}, DType::float32);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  attr.do_model_average = true;
+  testing::internal::CaptureStderr();
+  helper.create_parameter(attr, {2}, DType::float32);
+  helper.create_parameter(attr, {2}, DType::float32);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("do_model_average of parameter 'fc_0.w_1' is ignored"));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
 }
 
 }  // namespace

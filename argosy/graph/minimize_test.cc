@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "argosy/graph/test_ops.h"
+#include "argosy/graph/ops_test.h"
 
 namespace argosy::graph {
 namespace {

@@ -21,6 +21,11 @@ std::string shape_to_string(const std::vector<int64_t>& shape) {
   return text + "]";
 }
 
+bool shape_fits(std::span<const int64_t> declared, std::span<const int64_t> found) {
+  return std::equal(declared.begin(), declared.end(), found.begin(), found.end(),
+                    [](int64_t wanted, int64_t size) { return wanted < 0 || wanted == size; });
+}
+
 VarDesc* Block::find_var(std::string_view name) const {
   const auto found = vars_.find(name);
   return found == vars_.end() ? nullptr : found->second.get();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,5 +52,7 @@ struct VarDesc {
 };
 
 std::string shape_to_string(const std::vector<int64_t>& shape);  // "[-1, 32]"
+// Whether a value of shape `found` can be that of a variable declared with `declared`: -1 is any size.
+bool shape_fits(std::span<const int64_t> declared, std::span<const int64_t> found);
 
 }  // namespace argosy::graph

@@ -58,12 +58,16 @@ py::dict progress_object(const engine::TrainProgress& now) {
   return result;
 }
 
+py::list tensor_list(const std::vector<engine::Value>& values) {
+  py::list list;
+  for (const engine::Value& value : values) list.append(TensorHandle{std::make_shared<engine::Value>(value)});
+  return list;
+}
+
 py::dict report_object(const TrainReport& report) {
   py::dict result = progress_object(report.total);
   result["bad_lines"] = report.data.bad_lines;
-  py::list fetched;
-  for (const engine::Value& value : report.last_fetches) fetched.append(TensorHandle{std::make_shared<engine::Value>(value)});
-  result["fetched"] = fetched;
+  result["fetched"] = tensor_list(report.last_fetches);
   return result;
 }
 
@@ -71,13 +75,15 @@ py::dict report_object(const TrainReport& report) {
 // where the run was started. Thread-safe.
 class Callbacks {
  public:
-  Callbacks(BatchSource& source, py::function print, py::object progress)
-      : source_(source), print_(std::move(print)), progress_(std::move(progress)) {}
+  Callbacks(BatchSource& source, py::function print, py::object progress, py::object watch)
+      : source_(source), print_(std::move(print)), progress_(std::move(progress)), watch_(std::move(watch)) {}
 
   void add_to(TrainOptions& options) {
     options.print = [this](std::string_view line) { call([&] { print_(py::str(line.data(), line.size())); }); };
-    if (progress_.is_none()) return;
-    options.on_progress = [this](const engine::TrainProgress& now) { call([&] { progress_(progress_object(now)); }); };
+    if (!progress_.is_none())
+      options.on_progress = [this](const engine::TrainProgress& now) { call([&] { progress_(progress_object(now)); }); };
+    if (!watch_.is_none())
+      options.on_watch = [this](const std::vector<engine::Value>& values) { call([&] { watch_(tensor_list(values)); }); };
   }
 
   void throw_if_raised() {
@@ -102,15 +108,18 @@ class Callbacks {
 
   BatchSource& source_;
   const py::function print_;
-  const py::object progress_;
+  const py::object progress_, watch_;
   std::exception_ptr raised_;  // guarded by the GIL
 };
 
 py::dict train(engine::Runner& runner, const graph::Program& program, BatchSource& source,
                const std::vector<std::pair<std::string, std::string>>& fetch, int print_period, int threads, bool debug,
-               engine::Scope& scope, const py::function& print, const py::object& progress) {
+               engine::Scope& scope, const py::function& print, const py::object& progress, const std::vector<std::string>& watch,
+               double watch_seconds, const py::object& on_watch) {
   TrainOptions options{.fetch = fetch, .print_period = print_period, .threads = threads, .debug = debug};
-  Callbacks callbacks(source, print, progress);
+  options.watch = watch;
+  options.watch_seconds = watch_seconds;
+  Callbacks callbacks(source, print, progress, on_watch);
   callbacks.add_to(options);
   std::optional<Result<TrainReport>> report;
   run_interruptibly([&] { report = engine::train(runner, program, source, options, scope); }, [&source] { source.stop(); });
@@ -146,8 +155,8 @@ void bind_data(py::module_& m) {
           Release())
       .def("memory_data_size", &InMemoryDataset::memory_data_size);
   m.def("train", &train, py::arg("runner"), py::arg("program"), py::arg("source"), py::arg("fetch"), py::arg("print_period"),
-        py::arg("threads"), py::arg("debug"), py::arg("scope"), py::arg("print"), py::arg("progress"),
-        "Runs the program once for every batch of a dataset.");
+        py::arg("threads"), py::arg("debug"), py::arg("scope"), py::arg("print"), py::arg("progress"), py::arg("watch"),
+        py::arg("watch_seconds"), py::arg("on_watch"), "Runs the program once for every batch of a dataset.");
 }
 
 }  // namespace argosy::python

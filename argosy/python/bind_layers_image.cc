@@ -122,7 +122,8 @@ void bind_norms(py::module_& m) {
       "batch_norm",
       [](const Variable& input, const Text& act, bool is_test, float momentum, float epsilon, const ParamAttr& param_attr,
          const ParamAttr& bias_attr, const std::string& data_layout, bool in_place, const Text& name,
-         const Text& moving_mean_name, const Text& moving_variance_name, bool, bool use_global_stats) {
+         const Text& moving_mean_name, const Text& moving_variance_name, std::optional<bool> do_model_average,
+         bool use_global_stats) {
         return layers::batch_norm(input, {.act = act,
                                           .is_test = is_test,
                                           .momentum = momentum,
@@ -134,13 +135,14 @@ void bind_norms(py::module_& m) {
                                           .name = name,
                                           .moving_mean_name = moving_mean_name,
                                           .moving_variance_name = moving_variance_name,
+                                          .do_model_average_for_mean_and_var = do_model_average,
                                           .use_global_stats = use_global_stats});
       },
       py::arg("input"), py::arg("act") = py::none(), py::arg("is_test") = false, py::arg("momentum") = 0.9f,
       py::arg("epsilon") = 1e-5f, py::arg("param_attr") = py::none(), py::arg("bias_attr") = py::none(),
       py::arg("data_layout") = "NCHW", py::arg("in_place") = false, py::arg("name") = py::none(),
       py::arg("moving_mean_name") = py::none(), py::arg("moving_variance_name") = py::none(),
-      py::arg("do_model_average_for_mean_and_var") = true, py::arg("use_global_stats") = false);
+      py::arg("do_model_average_for_mean_and_var") = py::none(), py::arg("use_global_stats") = false);
   m.def(
       "layer_norm",
       [](const Variable& input, bool scale, bool shift, int32_t begin_norm_axis, float epsilon, const ParamAttr& param_attr,

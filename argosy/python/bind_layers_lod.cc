@@ -8,13 +8,12 @@ namespace argosy::python {
 using graph::DType;
 using graph::ParamAttr;
 using graph::Variable;
-using MaybeVariable = std::optional<Variable>;
 
 namespace {
 
 // "boundaries of y" or a list of them.
-Variable lod_reset(const Variable& x, const MaybeVariable& y, const std::optional<std::vector<int32_t>>& target_lod) {
-  if (y) return layers::lod_reset(x, *y);
+Variable lod_reset(const Variable& x, const VariableOrNone& y, const std::optional<std::vector<int32_t>>& target_lod) {
+  if (y) return layers::lod_reset(x, y.value);
   if (!target_lod) throw Error(Status::invalid_argument("lod_reset: y or target_lod must be given"));
   return layers::lod_reset(x, *target_lod);
 }

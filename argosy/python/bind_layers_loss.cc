@@ -8,11 +8,8 @@
 namespace argosy::python {
 
 using graph::Variable;
-using Maybe = std::optional<Variable>;
 
 namespace {
-
-Variable or_none(const Maybe& variable) { return variable ? *variable : Variable(); }
 
 void bind_losses(py::module_& m) {
   m.def(
@@ -38,8 +35,8 @@ void bind_losses(py::module_& m) {
 void bind_metric_layers(py::module_& m) {
   m.def(
       "accuracy",
-      [](const Variable& input, const Variable& label, int32_t k, const Maybe& correct, const Maybe& total) {
-        return layers::accuracy(input, label, {.k = k, .correct = or_none(correct), .total = or_none(total)});
+      [](const Variable& input, const Variable& label, int32_t k, const VariableOrNone& correct, const VariableOrNone& total) {
+        return layers::accuracy(input, label, {.k = k, .correct = correct, .total = total});
       },
       py::arg("input"), py::arg("label"), py::arg("k") = 1, py::arg("correct") = py::none(), py::arg("total") = py::none());
   m.def(

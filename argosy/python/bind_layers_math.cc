@@ -8,11 +8,8 @@ namespace argosy::python {
 
 using graph::DType;
 using graph::Variable;
-using Maybe = std::optional<Variable>;
 
 namespace {
-
-Variable or_none(const Maybe& variable) { return variable ? *variable : Variable(); }
 
 // name(x, name=None)
 template <Variable (*function)(const Variable&, const std::string&)>
@@ -117,7 +114,7 @@ void bind_reduction(py::module_& m, const char* name) {
 template <Variable (*function)(const Variable&, const Variable&, Variable)>
 void bind_comparison(py::module_& m, const char* name) {
   m.def(
-      name, [](const Variable& x, const Variable& y, const Maybe& cond) { return function(x, y, or_none(cond)); }, py::arg("x"),
+      name, [](const Variable& x, const Variable& y, const VariableOrNone& cond) { return function(x, y, cond); }, py::arg("x"),
       py::arg("y"), py::arg("cond") = py::none());
 }
 
@@ -125,8 +122,8 @@ template <Variable (*function)(const Variable&, const Variable&, Variable, const
 void bind_logical(py::module_& m, const char* name) {
   m.def(
       name,
-      [](const Variable& x, const Variable& y, const Maybe& out, const Text& layer) {
-        return function(x, y, or_none(out), layer);
+      [](const Variable& x, const Variable& y, const VariableOrNone& out, const Text& layer) {
+        return function(x, y, out, layer);
       },
       py::arg("x"), py::arg("y"), py::arg("out") = py::none(), py::arg("name") = py::none());
 }
@@ -150,7 +147,7 @@ void bind_arithmetic(py::module_& m) {
   bind_reduction<layers::reduce_any>(m, "reduce_any");
   m.def("sum", [](const OneOrMore& x) { return layers::sum(x.values); }, py::arg("x"));
   m.def(
-      "sums", [](const OneOrMore& input, const Maybe& out) { return layers::sums(input.values, or_none(out)); }, py::arg("input"),
+      "sums", [](const OneOrMore& input, const VariableOrNone& out) { return layers::sums(input.values, out); }, py::arg("input"),
       py::arg("out") = py::none());
 }
 
@@ -212,8 +209,8 @@ void bind_products(py::module_& m) {
 void bind_logic(py::module_& m) {
   m.def(
       "less_than",
-      [](const Variable& x, const Variable& y, std::optional<bool> force_cpu, const Maybe& cond) {
-        return layers::less_than(x, y, force_cpu.value_or(false), or_none(cond));
+      [](const Variable& x, const Variable& y, std::optional<bool> force_cpu, const VariableOrNone& cond) {
+        return layers::less_than(x, y, force_cpu.value_or(false), cond);
       },
       py::arg("x"), py::arg("y"), py::arg("force_cpu") = py::none(), py::arg("cond") = py::none());
   bind_comparison<layers::less_equal>(m, "less_equal");
@@ -226,7 +223,7 @@ void bind_logic(py::module_& m) {
   bind_logical<layers::logical_xor>(m, "logical_xor");
   m.def(
       "logical_not",
-      [](const Variable& x, const Maybe& out, const Text& name) { return layers::logical_not(x, or_none(out), name); },
+      [](const Variable& x, const VariableOrNone& out, const Text& name) { return layers::logical_not(x, out, name); },
       py::arg("x"), py::arg("out") = py::none(), py::arg("name") = py::none());
   m.def("isfinite", &layers::isfinite, py::arg("x"));
   m.def("has_nan", &layers::has_nan, py::arg("x"));

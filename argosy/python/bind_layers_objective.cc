@@ -8,23 +8,22 @@ namespace argosy::python {
 using graph::DType;
 using graph::ParamAttr;
 using graph::Variable;
-using MaybeVariable = std::optional<Variable>;
 
 namespace {
 
 // `dtype` is what Paddle checks and then replaces by that of the label.
-Variable label_smooth(const Variable& label, const MaybeVariable& prior_dist, float epsilon, DType dtype, const Text& name) {
+Variable label_smooth(const Variable& label, const VariableOrNone& prior_dist, float epsilon, DType dtype, const Text& name) {
   if (!graph::is_floating(dtype)) {
     throw Error(Status::invalid_argument("label_smooth: dtype is {}, expected float32 or float64", graph::dtype_name(dtype)));
   }
-  return layers::label_smooth(label, {.prior_dist = prior_dist.value_or(Variable()), .epsilon = epsilon, .name = name});
+  return layers::label_smooth(label, {.prior_dist = prior_dist, .epsilon = epsilon, .name = name});
 }
 
-Variable nce(const Variable& input, const Variable& label, int32_t num_total_classes, const MaybeVariable& sample_weight,
+Variable nce(const Variable& input, const Variable& label, int32_t num_total_classes, const VariableOrNone& sample_weight,
              const ParamAttr& param_attr, const ParamAttr& bias_attr, std::optional<int32_t> num_neg_samples, const Text& name,
              const std::string& sampler, const std::optional<std::vector<float>>& custom_dist, int32_t seed, bool is_sparse) {
   return layers::nce(input, label, num_total_classes,
-                     {.sample_weight = sample_weight.value_or(Variable()),
+                     {.sample_weight = sample_weight,
                       .param = param_attr,
                       .bias = bias_attr,
                       .num_neg_samples = num_neg_samples.value_or(10),
@@ -36,15 +35,15 @@ Variable nce(const Variable& input, const Variable& label, int32_t num_total_cla
 }
 
 Variable sampled_softmax(const Variable& logits, const Variable& label, int32_t num_samples, int32_t num_true,
-                         bool remove_accidental_hits, bool use_customized_samples, const MaybeVariable& customized_samples,
-                         const MaybeVariable& customized_probabilities, int32_t seed) {
+                         bool remove_accidental_hits, bool use_customized_samples, const VariableOrNone& customized_samples,
+                         const VariableOrNone& customized_probabilities, int32_t seed) {
   layers::SampledSoftmaxOptions options{.num_true = num_true, .remove_accidental_hits = remove_accidental_hits, .seed = seed};
   if (use_customized_samples) {
     if (!customized_samples || !customized_probabilities) {
       throw Error(Status::invalid_argument("use_customized_samples needs customized_samples and customized_probabilities"));
     }
-    options.customized_samples = *customized_samples;
-    options.customized_probabilities = *customized_probabilities;
+    options.customized_samples = customized_samples;
+    options.customized_probabilities = customized_probabilities;
   }
   return layers::sampled_softmax_with_cross_entropy(logits, label, num_samples, options);
 }
@@ -69,12 +68,10 @@ void bind_pointwise(py::module_& m) {
   m.def("huber_loss", &layers::huber_loss, py::arg("input"), py::arg("label"), py::arg("delta"));
   m.def(
       "smooth_l1",
-      [](const Variable& x, const Variable& y, const MaybeVariable& inside_weight, const MaybeVariable& outside_weight,
+      [](const Variable& x, const Variable& y, const VariableOrNone& inside_weight, const VariableOrNone& outside_weight,
          std::optional<float> sigma) {
-        return layers::smooth_l1(x, y,
-                                 {.inside_weight = inside_weight.value_or(Variable()),
-                                  .outside_weight = outside_weight.value_or(Variable()),
-                                  .sigma = sigma.value_or(1.0f)});
+        return layers::smooth_l1(
+            x, y, {.inside_weight = inside_weight, .outside_weight = outside_weight, .sigma = sigma.value_or(1.0f)});
       },
       py::arg("x"), py::arg("y"), py::arg("inside_weight") = none, py::arg("outside_weight") = none, py::arg("sigma") = none);
   m.def(

@@ -9,24 +9,23 @@ namespace argosy::python {
 using graph::DType;
 using graph::ParamAttr;
 using graph::Variable;
-using MaybeVariable = std::optional<Variable>;
 
 namespace {
 
 Variable dynamic_gru(const Variable& input, int32_t size, const ParamAttr& param_attr, const ParamAttr& bias_attr,
                      bool is_reverse, const std::string& gate_activation, const std::string& candidate_activation,
-                     const MaybeVariable& h_0, bool origin_mode) {
+                     const VariableOrNone& h_0, bool origin_mode) {
   return layers::dynamic_gru(input, size,
                              {.param = param_attr,
                               .bias = bias_attr,
                               .is_reverse = is_reverse,
                               .gate_activation = gate_activation,
                               .candidate_activation = candidate_activation,
-                              .h_0 = h_0.value_or(Variable()),
+                              .h_0 = h_0,
                               .origin_mode = origin_mode});
 }
 
-py::tuple dynamic_lstm(const Variable& input, int32_t size, const MaybeVariable& h_0, const MaybeVariable& c_0,
+py::tuple dynamic_lstm(const Variable& input, int32_t size, const VariableOrNone& h_0, const VariableOrNone& c_0,
                        const ParamAttr& param_attr, const ParamAttr& bias_attr, bool use_peepholes, bool is_reverse,
                        const std::string& gate_activation, const std::string& cell_activation,
                        const std::string& candidate_activation, DType dtype, const Text& name) {
@@ -35,8 +34,8 @@ py::tuple dynamic_lstm(const Variable& input, int32_t size, const MaybeVariable&
                                          graph::dtype_name(input.dtype())));
   }
   const auto made = layers::dynamic_lstm(input, size,
-                                         {.h_0 = h_0.value_or(Variable()),
-                                          .c_0 = c_0.value_or(Variable()),
+                                         {.h_0 = h_0,
+                                          .c_0 = c_0,
                                           .param = param_attr,
                                           .bias = bias_attr,
                                           .use_peepholes = use_peepholes,

@@ -14,46 +14,16 @@ using graph::ParamAttr;
 using graph::Variable;
 using layers::Number;
 using layers::Numbers;
-using Maybe = std::optional<Variable>;
-using Axes = std::vector<int32_t>;
+using layers::Real;
 
 namespace {
-
-Variable or_none(const Maybe& variable) { return variable ? *variable : Variable(); }
-
-bool is_variable(py::handle value) { return py::isinstance<Variable>(value); }
-
-// A number or a variable that holds it.
-Number number_from(py::handle value) {
-  if (is_variable(value)) return Number(value.cast<Variable>());
-  return Number(shape_from_python(value).at(0));
-}
-
-layers::Real real_from(py::handle value) {
-  if (is_variable(value)) return layers::Real(value.cast<Variable>());
-  return layers::Real(value.cast<double>());
-}
-
-// A variable with all of them, or a number, or a list of numbers and variables.
-Numbers numbers_from(py::handle value) {
-  if (is_variable(value)) return Numbers(value.cast<Variable>());
-  if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value)) return Numbers(shape_from_python(value));
-  std::vector<Number> items;
-  for (py::handle item : value) items.push_back(number_from(item));
-  return Numbers(std::move(items));
-}
-
-Axes axes_from(py::handle value) {
-  const auto axes = shape_from_python(value);
-  return {axes.begin(), axes.end()};
-}
 
 void bind_shapes(py::module_& m) {
   m.def(
       "reshape",
-      [](const Variable& x, const py::object& shape, const Maybe& actual_shape, const Text& act, bool inplace, const Text& name) {
-        return layers::reshape(x, numbers_from(shape),
-                               {.actual_shape = or_none(actual_shape), .act = act, .inplace = inplace, .name = name});
+      [](const Variable& x, const Numbers& shape, const VariableOrNone& actual_shape, const Text& act, bool inplace,
+         const Text& name) {
+        return layers::reshape(x, shape, {.actual_shape = actual_shape, .act = act, .inplace = inplace, .name = name});
       },
       py::arg("x"), py::arg("shape"), py::arg("actual_shape") = py::none(), py::arg("act") = py::none(),
       py::arg("inplace") = false, py::arg("name") = py::none());
@@ -61,47 +31,35 @@ void bind_shapes(py::module_& m) {
       "flatten", [](const Variable& x, int32_t axis, const Text& name) { return layers::flatten(x, axis, name); }, py::arg("x"),
       py::arg("axis") = 1, py::arg("name") = py::none());
   m.def(
-      "squeeze",
-      [](const Variable& input, const py::object& axes, const Text& name) {
-        return layers::squeeze(input, axes_from(axes), name);
-      },
+      "squeeze", [](const Variable& input, const Axes& axes, const Text& name) { return layers::squeeze(input, axes, name); },
       py::arg("input"), py::arg("axes"), py::arg("name") = py::none());
   m.def(
       "unsqueeze",
-      [](const Variable& input, const py::object& axes, const Text& name) {
-        return layers::unsqueeze(input, numbers_from(axes), name);
-      },
+      [](const Variable& input, const Numbers& axes, const Text& name) { return layers::unsqueeze(input, axes, name); },
       py::arg("input"), py::arg("axes"), py::arg("name") = py::none());
   m.def(
-      "transpose",
-      [](const Variable& x, const py::object& perm, const Text& name) { return layers::transpose(x, axes_from(perm), name); },
+      "transpose", [](const Variable& x, const Axes& perm, const Text& name) { return layers::transpose(x, perm, name); },
       py::arg("x"), py::arg("perm"), py::arg("name") = py::none());
   m.def(
       "expand",
-      [](const Variable& x, const py::object& expand_times, const Text& name) {
-        return layers::expand(x, numbers_from(expand_times), name);
-      },
+      [](const Variable& x, const Numbers& expand_times, const Text& name) { return layers::expand(x, expand_times, name); },
       py::arg("x"), py::arg("expand_times"), py::arg("name") = py::none());
   m.def(
       "expand_as", [](const Variable& x, const Variable& target, const Text& name) { return layers::expand_as(x, target, name); },
       py::arg("x"), py::arg("target_tensor"), py::arg("name") = py::none());
   m.def(
       "pad",
-      [](const Variable& x, const py::object& paddings, float pad_value, const Text& name) {
-        return layers::pad(x, axes_from(paddings), pad_value, name);
+      [](const Variable& x, const Axes& paddings, float pad_value, const Text& name) {
+        return layers::pad(x, paddings, pad_value, name);
       },
       py::arg("x"), py::arg("paddings"), py::arg("pad_value") = 0.0f, py::arg("name") = py::none());
-  m.def(
-      "reverse", [](const Variable& x, const py::object& axis) { return layers::reverse(x, axes_from(axis)); }, py::arg("x"),
-      py::arg("axis"));
+  m.def("reverse", [](const Variable& x, const Axes& axis) { return layers::reverse(x, axis); }, py::arg("x"), py::arg("axis"));
 }
 
 void bind_joins(py::module_& m) {
   m.def(
       "concat",
-      [](const OneOrMore& input, const py::object& axis, const Text& name) {
-        return layers::concat(input.values, number_from(axis), name);
-      },
+      [](const OneOrMore& input, const Number& axis, const Text& name) { return layers::concat(input.values, axis, name); },
       py::arg("input"), py::arg("axis") = 0, py::arg("name") = py::none());
   m.def(
       "stack", [](const OneOrMore& x, int32_t axis) { return layers::stack(x.values, axis); }, py::arg("x"), py::arg("axis") = 0);
@@ -111,22 +69,21 @@ void bind_joins(py::module_& m) {
       py::arg("x"), py::arg("axis") = 0, py::arg("num") = py::none());
   m.def(
       "split",
-      [](const Variable& input, const py::object& parts, const py::object& dim, const Text& name) {
-        if (py::isinstance<py::int_>(parts)) return layers::split(input, parts.cast<int32_t>(), number_from(dim), name);
-        return layers::split(input, numbers_from(parts), number_from(dim), name);
+      [](const Variable& input, const py::object& parts, const Number& dim, const Text& name) {
+        if (py::isinstance<py::int_>(parts)) return layers::split(input, parts.cast<int32_t>(), dim, name);
+        return layers::split(input, numbers_from_python(parts), dim, name);
       },
       py::arg("input"), py::arg("num_or_sections"), py::arg("dim") = -1, py::arg("name") = py::none());
   m.def(
       "slice",
-      [](const Variable& input, const py::object& axes, const py::object& starts, const py::object& ends) {
-        return layers::slice(input, axes_from(axes), numbers_from(starts), numbers_from(ends));
+      [](const Variable& input, const Axes& axes, const Numbers& starts, const Numbers& ends) {
+        return layers::slice(input, axes, starts, ends);
       },
       py::arg("input"), py::arg("axes"), py::arg("starts"), py::arg("ends"));
   m.def(
       "strided_slice",
-      [](const Variable& input, const py::object& axes, const py::object& starts, const py::object& ends,
-         const py::object& strides) {
-        return layers::strided_slice(input, axes_from(axes), numbers_from(starts), numbers_from(ends), numbers_from(strides));
+      [](const Variable& input, const Axes& axes, const Numbers& starts, const Numbers& ends, const Numbers& strides) {
+        return layers::strided_slice(input, axes, starts, ends, strides);
       },
       py::arg("input"), py::arg("axes"), py::arg("starts"), py::arg("ends"), py::arg("strides"));
 }
@@ -146,8 +103,8 @@ void bind_indexing(py::module_& m) {
       py::arg("input"), py::arg("axis") = -1, py::arg("descending") = false, py::arg("name") = py::none());
   m.def(
       "topk",
-      [](const Variable& input, const py::object& k, const Text& name) {
-        const auto ordered = layers::topk(input, number_from(k), name);
+      [](const Variable& input, const Number& k, const Text& name) {
+        const auto ordered = layers::topk(input, k, name);
         return py::make_tuple(ordered.values, ordered.indices);
       },
       py::arg("input"), py::arg("k"), py::arg("name") = py::none());
@@ -166,16 +123,11 @@ void bind_indexing(py::module_& m) {
       },
       py::arg("x"), py::arg("dtype") = "int32");
   m.def(
-      "one_hot",
-      [](const Variable& input, const py::object& depth, bool allow) {
-        return layers::one_hot(input, number_from(depth), allow);
-      },
+      "one_hot", [](const Variable& input, const Number& depth, bool allow) { return layers::one_hot(input, depth, allow); },
       py::arg("input"), py::arg("depth"), py::arg("allow_out_of_range") = false);
   m.def(
       "_one_hot_v2",
-      [](const Variable& input, const py::object& depth, bool allow) {
-        return layers::one_hot_v2(input, number_from(depth), allow);
-      },
+      [](const Variable& input, const Number& depth, bool allow) { return layers::one_hot_v2(input, depth, allow); },
       py::arg("input"), py::arg("depth"), py::arg("allow_out_of_range") = false);
   m.def("where", [](const Variable& condition) { return layers::where(condition); }, py::arg("condition"));
   m.def(
@@ -195,16 +147,16 @@ void bind_indexing(py::module_& m) {
 }
 
 // Values of a NumPy array, or of a list, as the alternative of assign() that holds their type.
-Variable assign_values(const py::object& input, const Maybe& output) {
+Variable assign_values(const py::object& input, const VariableOrNone& output) {
   const auto array = py::module_::import("numpy").attr("ascontiguousarray")(input).cast<py::array>();
   const std::vector<int64_t> shape(array.shape(), array.shape() + array.ndim());
   const auto flat = array.attr("ravel")();
   switch (array.dtype().kind()) {
-    case 'b': return layers::assign(flat.cast<std::vector<bool>>(), shape, or_none(output));
-    case 'f': return layers::assign(flat.cast<std::vector<float>>(), shape, or_none(output));
+    case 'b': return layers::assign(flat.cast<std::vector<bool>>(), shape, output);
+    case 'f': return layers::assign(flat.cast<std::vector<float>>(), shape, output);
     case 'i':
-      if (array.itemsize() == 8) return layers::assign(flat.cast<std::vector<int64_t>>(), shape, or_none(output));
-      return layers::assign(flat.cast<std::vector<int32_t>>(), shape, or_none(output));
+      if (array.itemsize() == 8) return layers::assign(flat.cast<std::vector<int64_t>>(), shape, output);
+      return layers::assign(flat.cast<std::vector<int32_t>>(), shape, output);
     default: break;
   }
   throw Error(Status::invalid_argument("assign takes a variable or an array of bool, int or float; found dtype {}",
@@ -214,25 +166,23 @@ Variable assign_values(const py::object& input, const Maybe& output) {
 void bind_fills(py::module_& m) {
   m.def(
       "fill_constant",
-      [](const py::object& shape, DType dtype, const py::object& value, bool force_cpu, const Maybe& out) {
-        const layers::FillOptions options{.force_cpu = force_cpu, .out = or_none(out)};
-        if (is_variable(value)) return layers::fill_constant(numbers_from(shape), dtype, value.cast<Variable>(), options);
-        return layers::fill_constant(numbers_from(shape), dtype, value.cast<double>(), options);
+      [](const Numbers& shape, DType dtype, const py::object& value, bool force_cpu, const VariableOrNone& out) {
+        const layers::FillOptions options{.force_cpu = force_cpu, .out = out};
+        if (py::isinstance<Variable>(value)) return layers::fill_constant(shape, dtype, value.cast<Variable>(), options);
+        return layers::fill_constant(shape, dtype, value.cast<double>(), options);
       },
       py::arg("shape"), py::arg("dtype"), py::arg("value"), py::arg("force_cpu") = false, py::arg("out") = py::none());
   m.def(
-      "zeros",
-      [](const py::object& shape, DType dtype, bool force_cpu) { return layers::zeros(numbers_from(shape), dtype, force_cpu); },
+      "zeros", [](const Numbers& shape, DType dtype, bool force_cpu) { return layers::zeros(shape, dtype, force_cpu); },
       py::arg("shape"), py::arg("dtype"), py::arg("force_cpu") = false);
   m.def(
-      "ones",
-      [](const py::object& shape, DType dtype, bool force_cpu) { return layers::ones(numbers_from(shape), dtype, force_cpu); },
+      "ones", [](const Numbers& shape, DType dtype, bool force_cpu) { return layers::ones(shape, dtype, force_cpu); },
       py::arg("shape"), py::arg("dtype"), py::arg("force_cpu") = false);
   m.def(
-      "zeros_like", [](const Variable& x, const Maybe& out) { return layers::zeros_like(x, or_none(out)); }, py::arg("x"),
+      "zeros_like", [](const Variable& x, const VariableOrNone& out) { return layers::zeros_like(x, out); }, py::arg("x"),
       py::arg("out") = py::none());
   m.def(
-      "ones_like", [](const Variable& x, const Maybe& out) { return layers::ones_like(x, or_none(out)); }, py::arg("x"),
+      "ones_like", [](const Variable& x, const VariableOrNone& out) { return layers::ones_like(x, out); }, py::arg("x"),
       py::arg("out") = py::none());
   m.def(
       "fill_constant_batch_size_like",
@@ -246,8 +196,8 @@ void bind_fills(py::module_& m) {
       py::arg("output_dim_idx") = 0, py::arg("force_cpu") = false);
   m.def(
       "uniform_random",
-      [](const py::object& shape, DType dtype, float min, float max, int32_t seed) {
-        return layers::uniform_random(numbers_from(shape), {.dtype = dtype, .min = min, .max = max, .seed = seed});
+      [](const Numbers& shape, DType dtype, float min, float max, int32_t seed) {
+        return layers::uniform_random(shape, {.dtype = dtype, .min = min, .max = max, .seed = seed});
       },
       py::arg("shape"), py::arg("dtype") = "float32", py::arg("min") = -1.0f, py::arg("max") = 1.0f, py::arg("seed") = 0);
   m.def(
@@ -262,12 +212,12 @@ void bind_fills(py::module_& m) {
       py::arg("output_dim_idx") = 0, py::arg("min") = -1.0f, py::arg("max") = 1.0f, py::arg("seed") = 0);
   m.def(
       "gaussian_random",
-      [](const py::object& shape, float mean, float std, int32_t seed, DType dtype) {
-        return layers::gaussian_random(numbers_from(shape), {.mean = mean, .std = std, .seed = seed, .dtype = dtype});
+      [](const Numbers& shape, float mean, float std, int32_t seed, DType dtype) {
+        return layers::gaussian_random(shape, {.mean = mean, .std = std, .seed = seed, .dtype = dtype});
       },
       py::arg("shape"), py::arg("mean") = 0.0f, py::arg("std") = 1.0f, py::arg("seed") = 0, py::arg("dtype") = "float32");
   m.def(
-      "assign", [](const Variable& input, const Maybe& output) { return layers::assign(input, or_none(output)); },
+      "assign", [](const Variable& input, const VariableOrNone& output) { return layers::assign(input, output); },
       py::arg("input"), py::arg("output") = py::none());
   m.def("assign", &assign_values, py::arg("input"), py::arg("output") = py::none());
 }
@@ -275,14 +225,12 @@ void bind_fills(py::module_& m) {
 void bind_sequences_of_numbers(py::module_& m) {
   m.def(
       "range",
-      [](const py::object& start, const py::object& end, const py::object& step, DType dtype) {
-        return layers::range(real_from(start), real_from(end), real_from(step), dtype);
-      },
+      [](const Real& start, const Real& end, const Real& step, DType dtype) { return layers::range(start, end, step, dtype); },
       py::arg("start"), py::arg("end"), py::arg("step"), py::arg("dtype"));
   m.def(
       "linspace",
-      [](const py::object& start, const py::object& stop, const py::object& num, DType dtype) {
-        return layers::linspace(real_from(start), real_from(stop), number_from(num), dtype);
+      [](const Real& start, const Real& stop, const Number& num, DType dtype) {
+        return layers::linspace(start, stop, num, dtype);
       },
       py::arg("start"), py::arg("stop"), py::arg("num"), py::arg("dtype"));
 }

@@ -12,7 +12,7 @@ using graph::ParamAttr;
 namespace {
 
 ParamAttr make_param_attr(const std::optional<std::string>& name, std::optional<Initializer> initializer, float learning_rate,
-                          std::optional<optim::Regularization> regularizer, bool trainable, bool do_model_average,
+                          std::optional<optim::Regularization> regularizer, bool trainable, std::optional<bool> do_model_average,
                           std::optional<optim::GradientClip> gradient_clip, bool need_clip) {
   ParamAttr attr;
   if (name) attr.name = *name;
@@ -22,6 +22,7 @@ ParamAttr make_param_attr(const std::optional<std::string>& name, std::optional<
   attr.gradient_clip = std::move(gradient_clip);
   attr.trainable = trainable;
   attr.need_clip = need_clip;
+  attr.do_model_average = do_model_average;
   return attr;
 }
 
@@ -50,7 +51,7 @@ void bind_parameter(py::module_& m) {
   py::class_<ParamAttr>(m, "ParamAttr", "How a layer's parameter is made; everything may be left out.")
       .def(py::init(&make_param_attr), py::arg("name") = py::none(), py::arg("initializer") = py::none(),
            py::arg("learning_rate") = 1.0f, py::arg("regularizer") = py::none(), py::arg("trainable") = true,
-           py::arg("do_model_average") = true, py::arg("gradient_clip") = py::none(), py::arg("need_clip") = true)
+           py::arg("do_model_average") = py::none(), py::arg("gradient_clip") = py::none(), py::arg("need_clip") = true)
       .def_property(
           "name", [](const ParamAttr& a) { return a.name.empty() ? py::object(py::none()) : py::str(a.name); },
           [](ParamAttr& a, const std::optional<std::string>& name) { a.name = name.value_or(""); })
@@ -59,7 +60,10 @@ void bind_parameter(py::module_& m) {
       .def_readwrite("regularizer", &ParamAttr::regularizer)
       .def_readwrite("gradient_clip", &ParamAttr::gradient_clip)
       .def_readwrite("trainable", &ParamAttr::trainable)
-      .def_readwrite("need_clip", &ParamAttr::need_clip);
+      .def_readwrite("need_clip", &ParamAttr::need_clip)
+      .def_property(
+          "do_model_average", [](const ParamAttr& a) { return a.do_model_average.value_or(true); },
+          [](ParamAttr& a, bool average) { a.do_model_average = average; });
 }
 
 }  // namespace argosy::python

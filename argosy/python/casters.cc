@@ -127,6 +127,24 @@ std::vector<int64_t> shape_from_python(py::handle value) {
   return shape;
 }
 
+layers::Number number_from_python(py::handle value) {
+  if (py::isinstance<Variable>(value)) return value.cast<Variable>();
+  return shape_from_python(value).at(0);
+}
+
+layers::Real real_from_python(py::handle value) {
+  if (py::isinstance<Variable>(value)) return value.cast<Variable>();
+  return value.cast<double>();
+}
+
+layers::Numbers numbers_from_python(py::handle value) {
+  if (py::isinstance<Variable>(value)) return value.cast<Variable>();
+  if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value)) return shape_from_python(value);
+  std::vector<layers::Number> items;
+  for (py::handle item : value) items.push_back(number_from_python(item));
+  return items;
+}
+
 py::tuple shape_object(const std::vector<int64_t>& shape) {
   py::tuple result(shape.size());
   for (size_t i = 0; i < shape.size(); ++i) result[i] = shape[i];

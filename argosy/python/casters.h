@@ -5,12 +5,14 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "argosy/base/error.h"
 #include "argosy/graph/dtype.h"
 #include "argosy/graph/layer_helper.h"
+#include "argosy/graph/layers/types.h"
 #include "argosy/graph/variable.h"
 
 // How Python values become C++ ones and back; every file with bindings includes it. A value that cannot be one throws
@@ -38,6 +40,19 @@ struct ParamAttrs {
   std::vector<graph::ParamAttr> values;
 };
 
+// A variable argument that may be None, which is the empty variable.
+struct VariableOrNone {
+  graph::Variable value;
+  operator const graph::Variable&() const { return value; }
+  explicit operator bool() const { return static_cast<bool>(value); }
+};
+
+// An integer or a list of them, where operators take 32 bits.
+struct Axes {
+  std::vector<int32_t> values;
+  operator const std::vector<int32_t>&() const { return values; }
+};
+
 // A string argument that may be None, which is the empty text.
 struct Text {
   std::string value;
@@ -53,6 +68,10 @@ graph::ParamAttr param_attr_from_python(py::handle value);
 
 // An integer or a sequence of integers, of any kind (numpy's too).
 std::vector<int64_t> shape_from_python(py::handle value);
+layers::Number number_from_python(py::handle value);    // an integer, or a variable that holds it
+layers::Real real_from_python(py::handle value);        // a number, or a variable that holds it
+layers::Numbers numbers_from_python(
+    py::handle value);  // an integer, a list of integers and variables, or a variable with all of them
 py::tuple shape_object(const std::vector<int64_t>& shape);
 
 graph::Attribute attribute_from_python(const std::string& name, py::handle value);
@@ -96,6 +115,50 @@ struct type_caster<argosy::graph::DType> {
     return argosy::python::dtype_object(dtype).release();
   }
 };
+
+template <>
+struct type_caster<argosy::python::VariableOrNone> {
+  PYBIND11_TYPE_CASTER(argosy::python::VariableOrNone, const_name("Variable | None"));
+  bool load(handle source, bool convert) {
+    if (source.is_none()) return true;
+    make_caster<argosy::graph::Variable> one;
+    if (!one.load(source, convert)) return false;
+    value.value = cast_op<argosy::graph::Variable&>(one);
+    return true;
+  }
+};
+
+template <>
+struct type_caster<argosy::python::Axes> {
+  PYBIND11_TYPE_CASTER(argosy::python::Axes, const_name("int | list[int]"));
+  bool load(handle source, bool) {
+    const auto axes = argosy::python::shape_from_python(source);
+    value.values.assign(axes.begin(), axes.end());
+    return true;
+  }
+};
+
+// Of the kinds of numbers that layer functions take. They have no empty value, which PYBIND11_TYPE_CASTER wants.
+template <typename T, T (*from_python)(handle)>
+struct number_caster {
+  static constexpr auto name = const_name("int | float | Variable | list");
+  template <typename>
+  using cast_op_type = const T&;
+  operator const T&() const { return *value; }
+  bool load(handle source, bool) {
+    value.emplace(from_python(source));
+    return true;
+  }
+
+ private:
+  std::optional<T> value;
+};
+template <>
+struct type_caster<argosy::layers::Number> : number_caster<argosy::layers::Number, argosy::python::number_from_python> {};
+template <>
+struct type_caster<argosy::layers::Real> : number_caster<argosy::layers::Real, argosy::python::real_from_python> {};
+template <>
+struct type_caster<argosy::layers::Numbers> : number_caster<argosy::layers::Numbers, argosy::python::numbers_from_python> {};
 
 template <>
 struct type_caster<argosy::python::Text> {

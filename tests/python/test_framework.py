@@ -1,5 +1,7 @@
 """Programs, blocks, operators and variables as Python sees them."""
 import gc
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -70,6 +72,14 @@ def test_parameters_are_of_their_own_class(fluid):
     w = fluid.default_main_program().global_block().var("w")
     assert isinstance(w, fluid.framework.Parameter) and not isinstance(y, fluid.framework.Parameter)
     assert w.optimize_attr == {"learning_rate": 0.5} and not w.trainable and w.persistable
+
+
+def test_model_averages_are_ignored_with_a_word_once():
+    code = ("import paddle.fluid as fluid\nx = fluid.layers.data('x', [4])\nfluid.layers.fc(x, 2)\n"
+            "for _ in range(2): fluid.layers.fc(x, 2, param_attr=fluid.ParamAttr(do_model_average=True))\n"
+            "print(fluid.ParamAttr().do_model_average, fluid.ParamAttr(do_model_average=False).do_model_average)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "True False\n" and done.stderr.count("do_model_average of parameter 'fc_1.w_0' is ignored") == 1 == done.stderr.count("\n")
 
 
 @pytest.mark.parametrize("attr, name", [(None, "fc_0.w_0"), ("mine", "mine"), (True, "fc_0.w_0")])

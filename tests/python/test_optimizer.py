@@ -330,3 +330,12 @@ def test_gradients_of_anything(fluid, exe):
     found, none = fluid.gradients(y, [x, unrelated])
     assert none is None
     assert exe.run(feed={"x": [[1.0, 2.0, 3.0]]}, fetch_list=[found])[0].tolist() == [[2.0, 4.0, 6.0]]
+
+
+def test_two_gradients_of_one_variable_do_not_overwrite_each_other(fluid, exe):
+    x = fluid.layers.data("x", [2])
+    x.stop_gradient = False
+    (first,), (second,) = fluid.gradients(fluid.layers.square(x), [x]), fluid.gradients(fluid.layers.scale(x, scale=7.0), [x])
+    assert (first.name, second.name) == ("x@GRAD", "x@GRAD_0")
+    found = exe.run(feed={"x": [[1.0, 2.0]]}, fetch_list=[first, second])
+    assert [value.tolist() for value in found] == [[[2.0, 4.0]], [[7.0, 7.0]]]

@@ -93,6 +93,28 @@ def test_progress_is_told_as_it_goes(numbers):
     assert told[-1]["samples"] <= report.samples == 400
 
 
+def test_a_fetch_handler_sees_variables_as_time_goes_by(line):
+    class Watch(line.fluid.executor.FetchHandler):
+        def handler(self, res_dict):
+            seen.append(res_dict)
+
+    seen = []
+    weight = line.fluid.default_main_program().all_parameters()[0]
+    line.exe.train_from_dataset(dataset=line.dataset, fetch_handler=Watch({"loss": line.loss, "w": weight}, period_secs=0))
+    assert len(seen) == 20 and seen[0].keys() == {"loss", "w"} and seen[-1]["w"].shape == (1, 1)
+    assert float(seen[-1]["loss"]) < float(seen[0]["loss"]) and float(seen[0]["w"]) != float(seen[-1]["w"])
+    line.exe.infer_from_dataset(dataset=line.dataset, fetch_handler=Watch({"loss": line.loss}, period_secs=1000))
+    assert len(seen) == 20
+
+
+def test_a_fetch_handler_prints_unless_told_otherwise(line, capsys):
+    line.exe.train_from_dataset(dataset=line.dataset, fetch_handler=line.fluid.executor.FetchHandler({"loss": line.loss}, 0))
+    assert len(re.findall(r"^loss\[0\]: [\d.e-]+$", capsys.readouterr().out, re.M)) == 20
+    for wrong in (None, {}, ["loss"]):
+        with pytest.raises(ValueError, match="var_dict is a dict from keys to variables"):
+            line.fluid.executor.FetchHandler(wrong)
+
+
 def test_an_exception_in_progress_ends_the_run_and_is_raised(numbers):
     numbers.write("a", range(2))
     dataset = numbers.dataset("QueueDataset", ["a"], threads=2, pipe="yes '1 5 2 5 7'")
@@ -137,6 +159,8 @@ def test_a_stop_from_outside_is_an_error_and_not_a_short_pass(numbers, monkeypat
     (lambda n, d: n.train(d, fetch=["nothere"]), "nothere"),
     (lambda n, d: n.train(d, thread=-1), "thread"),
     (lambda n, d: n.train(d, print_period=0), "print_period"),
+    (lambda n, d: n.train(d, fetch_handler=print), "FetchHandler; found builtin_function_or_method"),
+    (lambda n, d: n.train(d, fetch_handler=n.fluid.executor.FetchHandler({"k": "nothere"})), "nothere"),
 ])
 def test_wrong_use_says_what_to_do(numbers, call, message):
     numbers.write("a", range(2))

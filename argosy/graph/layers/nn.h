@@ -66,6 +66,7 @@ struct BatchNormOptions {
   bool in_place = false;  // the input variable takes the result
   std::string name;
   std::string moving_mean_name, moving_variance_name;  // generated where empty
+  std::optional<bool> do_model_average_for_mean_and_var;  // see ParamAttr::do_model_average
   bool use_global_stats = false;                       // train with the running statistics
 };
 // Every channel scaled to mean 0 and variance 1 over the batch, then by two parameters of its own.

@@ -35,10 +35,13 @@ int64_t channels_of(const Variable& input, const std::string& layout) {
 }
 
 // A running statistic: a parameter that no optimizer touches.
-Variable running(LayerHelper& helper, const std::string& name, int64_t channels, DType dtype, float first) {
+Variable running(LayerHelper& helper, const BatchNormOptions& options, const std::string& name, const Variable& like,
+                 float first) {
   ParamAttr attr(name);
   attr.trainable = false;
-  return helper.create_parameter(attr, {channels}, dtype, false, constant_initializer(first));
+  attr.do_model_average = options.do_model_average_for_mean_and_var;
+  return helper.create_parameter(attr, {channels_of(like, options.data_layout)}, like.dtype(), false,
+                                 constant_initializer(first));
 }
 
 }  // namespace
@@ -50,8 +53,8 @@ Variable batch_norm(const Variable& input, const BatchNormOptions& options) {
   const int64_t channels = channels_of(input, options.data_layout);
   const Variable scale = helper.create_parameter(options.param, {channels}, input.dtype(), false, constant_initializer(1));
   const Variable bias = helper.create_parameter(options.bias, {channels}, input.dtype(), true);
-  const Variable mean = running(helper, options.moving_mean_name, channels, input.dtype(), 0);
-  const Variable variance = running(helper, options.moving_variance_name, channels, input.dtype(), 1);
+  const Variable mean = running(helper, options, options.moving_mean_name, input, 0);
+  const Variable variance = running(helper, options, options.moving_variance_name, input, 1);
   const Variable saved_mean = helper.create_tmp(input.dtype(), true);
   const Variable saved_variance = helper.create_tmp(input.dtype(), true);
   const Variable out = options.in_place ? input : helper.create_tmp(input.dtype());

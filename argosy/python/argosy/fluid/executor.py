@@ -7,8 +7,9 @@ from argosy import _core, device
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.fluid import framework, lod_tensor, rate, reader
 from argosy.fluid.dataset import DatasetBase
+from argosy.fluid.fetch_handler import FetchHandler
 
-__all__ = ["DatasetReport", "Executor", "FetchedArray", "global_scope", "scope_guard"]
+__all__ = ["DatasetReport", "Executor", "FetchHandler", "FetchedArray", "global_scope", "scope_guard"]
 
 global_scope = _core.global_scope
 
@@ -116,11 +117,11 @@ class Executor:
         return [_as_numpy(tensor, name) for tensor, name in zip(tensors, names)] if return_numpy else tensors
 
     def train_from_dataset(self, program=None, dataset=None, scope=None, thread=0, debug=False, fetch_list=None, fetch_info=None,
-                           print_period=100, progress=None):
+                           print_period=100, fetch_handler=None, progress=None):
         """One pass over a dataset on `thread` threads (0: as many as the dataset says) that share the parameters.
 
         Prints the fetches at the first batch, at every print_period-th and at the last, and samples/s at the end; with debug,
-        where the time went. `progress` is called a few times a second with a dict of batches, samples and seconds so far.
+        where the time went. `fetch_handler`, a FetchHandler, is shown variables as time goes by. `progress` is called a few times a second with a dict of batches, samples and seconds so far.
         Returns a DatasetReport: the last fetched values and totals.
         """
         self._check_open()
@@ -131,15 +132,16 @@ class Executor:
             raise InvalidArgumentError(f"fetch_info has {len(labels)} texts for {len(names)} variables of fetch_list")
         scope = global_scope() if scope is None else scope
         rate.write(program, scope)
+        watch, show = _watch(fetch_handler)
         report = _core.train(self._runner, program, dataset._source(), list(zip(labels, names)), print_period, thread, debug, scope,
-                             lambda line: print(line, flush=True), progress)
+                             lambda line: print(line, flush=True), progress, watch, getattr(fetch_handler, "period_secs", 0), show)
         return DatasetReport(report, names)
 
     def infer_from_dataset(self, program=None, dataset=None, scope=None, thread=0, debug=False, fetch_list=None, fetch_info=None,
-                           print_period=100, progress=None):
+                           print_period=100, fetch_handler=None, progress=None):
         """The same with the program's test form: nothing is learned."""
         program = _program_of(program).clone(for_test=True)
-        return self.train_from_dataset(program, dataset, scope, thread, debug, fetch_list, fetch_info, print_period, progress)
+        return self.train_from_dataset(program, dataset, scope, thread, debug, fetch_list, fetch_info, print_period, fetch_handler, progress)
 
     def _check_open(self):
         if self._closed:
@@ -159,6 +161,16 @@ def _check_pass(dataset, thread, print_period):
         raise InvalidArgumentError(f"thread={thread}: expected a number of threads, or 0 for as many as the dataset says")
     if print_period < 1:
         raise InvalidArgumentError(f"print_period={print_period}: expected after how many batches to print, 1 or more")
+
+
+def _watch(fetch_handler):
+    """The variables that a FetchHandler wants, by name, and the function that shows it their values."""
+    if fetch_handler is None:
+        return [], None
+    if not isinstance(fetch_handler, FetchHandler):
+        raise InvalidArgumentError(f"fetch_handler is a fluid.executor.FetchHandler; found {type(fetch_handler).__name__}")
+    keys, names = list(fetch_handler.var_dict), _fetch_names(list(fetch_handler.var_dict.values()))
+    return names, lambda tensors: fetch_handler.handler(dict(zip(keys, (_core.to_array(t).view(FetchedArray) for t in tensors))))
 
 
 def _program_of(program):
