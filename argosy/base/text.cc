@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 namespace argosy {
@@ -65,6 +66,20 @@ std::optional<double> parse_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+std::optional<int64_t> parse_bytes(std::string_view text) {
+  size_t digits = text.size();
+  while (digits > 0 && std::isalpha(static_cast<unsigned char>(text[digits - 1])) != 0) --digits;
+  std::string unit(text.substr(digits));
+  if (unit.ends_with("iB")) unit.resize(unit.size() - 2);
+  if (unit.ends_with("B")) unit.resize(unit.size() - 1);
+  const size_t power = unit.empty() ? 0 : std::string_view("KMGT").find(unit) + 1;
+  const auto number = parse_number(text.substr(0, digits));
+  if (unit.size() > 1 || (power == 0 && !unit.empty()) || !number) return std::nullopt;
+  const double bytes = *number * static_cast<double>(int64_t{1} << (10 * power));
+  if (!(bytes >= 0 && bytes < 9e18)) return std::nullopt;
+  return static_cast<int64_t>(bytes);
 }
 
 std::optional<std::string> nearest_name(std::string_view word, const std::vector<std::string>& candidates) {

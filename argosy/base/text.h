@@ -16,6 +16,8 @@ std::string_view trim(std::string_view text);  // without spaces, tabs and line 
 // The whole text as a number, or nullopt.
 std::optional<int64_t> parse_integer(std::string_view text);
 std::optional<double> parse_number(std::string_view text);
+std::optional<int64_t> parse_bytes(
+    std::string_view text);  // "4096", "512M", "1.5G", "2GB", "8GiB": K, M, G, T are powers of 1,024
 
 // The candidate with the smallest edit distance to `word`, if it is near enough to be what was meant.
 std::optional<std::string> nearest_name(std::string_view word, const std::vector<std::string>& candidates);

@@ -44,5 +44,14 @@ TEST(Env, ABadValueIsNamed) {
   EXPECT_FALSE(env_integer("ARGOSY_TEST_NUMBER")->has_value());
 }
 
+TEST(Text, BytesHaveUnits) {
+  EXPECT_EQ(parse_bytes("4096"), 4096);
+  EXPECT_EQ(parse_bytes("512M"), int64_t{512} << 20);
+  EXPECT_EQ(parse_bytes("1.5GB"), int64_t{3} << 29);
+  EXPECT_EQ(parse_bytes("8GiB"), int64_t{8} << 30);
+  EXPECT_EQ(parse_bytes("7B"), 7);
+  for (const char* wrong : {"", "G", "-1", "5X", "5MG", "1e30", "nan", "5 M"}) EXPECT_FALSE(parse_bytes(wrong)) << wrong;
+}
+
 }  // namespace
 }  // namespace argosy

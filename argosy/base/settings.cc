@@ -1,0 +1,158 @@
+#include "argosy/base/settings.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "argosy/base/env.h"
+#include "argosy/base/log.h"
+#include "argosy/base/text.h"
+
+namespace argosy {
+namespace {
+
+using Kind = Setting::Kind;
+
+const std::vector<Setting>& table() {
+  static const std::vector<Setting>& rows = *new std::vector<Setting>{
+      {.name = "job", .standard = "job", .help = "the job's name; servers refuse workers of another one"},
+      {.name = "directory",
+       .help = "where servers keep logs, snapshots and cold rows, each in a folder of its own; none: in memory only"},
+      {.name = "durability",
+       .kind = Kind::choice,
+       .standard = "auto",
+       .choices = {"auto", "none", "snapshot", "wal", "wal_sync"},
+       .help =
+           "what a server that dies may lose: everything, what came after the last snapshot, nothing, nothing even by a power "
+           "cut; auto: wal with a directory, none without"},
+      {.name = "snapshot_seconds", .kind = Kind::seconds, .standard = "600", .help = "between two snapshots of a server"},
+      {.name = "log_limit",
+       .kind = Kind::bytes,
+       .standard = "4G",
+       .help = "size of a server's log that makes a snapshot due at once"},
+      {.name = "mem_limit",
+       .kind = Kind::bytes,
+       .standard = "0",
+       .help = "memory for a server's rows, beyond which cold ones go to disk; 0: no limit"},
+      {.name = "on_worker_loss",
+       .kind = Kind::choice,
+       .standard = "fail",
+       .choices = {"fail", "wait", "shrink"},
+       .help = "when a worker dies: end the job, wait for it to come back, or go on without it"},
+      {.name = "lease_seconds", .kind = Kind::seconds, .standard = "10", .help = "silence after which a worker counts as dead"},
+      {.name = "server_wait_seconds",
+       .kind = Kind::seconds,
+       .standard = "600",
+       .help = "how long workers wait for a server that is away"},
+      {.name = "sync_wait_seconds",
+       .kind = Kind::seconds,
+       .standard = "600",
+       .help = "how long a worker waits for the others in a synchronous step or a barrier"},
+      {.name = "call_seconds", .kind = Kind::seconds, .standard = "30", .help = "how long one try of a call may take"},
+      {.name = "token", .help = "a secret that every call of the job carries; better in the variable than in a command line"},
+      {.name = "tls_ca", .help = "PEM file of the authority that the other side's certificate must be from"},
+      {.name = "tls_certificate", .help = "PEM file of the certificate that this side shows"},
+      {.name = "tls_key", .help = "PEM file of its key"},
+  };
+  return rows;
+}
+
+const Setting* find_setting(std::string_view name) {
+  const auto& rows = table();
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Setting& row) { return row.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+Status unknown_setting(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Setting& setting : table()) names.push_back(setting.name);
+  const auto near = nearest_name(name, names);
+  return Status::invalid_argument("there is no setting '{}'{}; there are {}", name,
+                                  near ? fmt::format(", did you mean '{}'?", *near) : "", join(names, ", "));
+}
+
+}  // namespace
+
+std::string Setting::variable() const {
+  std::string upper = "ARGOSY_" + name;
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return upper;
+}
+
+std::string Setting::argument() const {
+  switch (kind) {
+    case Kind::text: return "TEXT";
+    case Kind::choice: return join(choices, "|");
+    case Kind::seconds: return "SECONDS";
+    case Kind::bytes: return "BYTES";
+  }
+  return "";
+}
+
+Status Setting::check(std::string_view text) const {
+  const auto unlike = [&](const std::string& expected) {
+    return Status::invalid_argument("found '{}', expected {}", text, expected);
+  };
+  switch (kind) {
+    case Kind::text: return {};
+    case Kind::choice:
+      return std::find(choices.begin(), choices.end(), text) != choices.end() ? Status() : unlike(join(choices, ", "));
+    case Kind::seconds: {
+      const auto number = parse_number(text);
+      return number && *number > 0 && *number <= 1e9 ? Status() : unlike("a number of seconds above 0");
+    }
+    case Kind::bytes: return parse_bytes(text) ? Status() : unlike("a number of bytes, such as 512M or 8G");
+  }
+  return {};
+}
+
+std::span<const Setting> all_settings() { return table(); }
+
+std::string settings_document() {
+  std::string text = "| field and flag | variable | value | standard | what it is |\n|---|---|---|---|---|\n";
+  for (const Setting& row : table()) {
+    std::string argument = row.argument();
+    for (size_t at = 0; (at = argument.find('|', at)) != std::string::npos; at += 2) argument.insert(at, 1, '\\');
+    text += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", row.name, row.variable(), argument, row.standard, row.help);
+  }
+  return text;
+}
+
+Result<Settings> Settings::from_environment(const std::map<std::string, std::string>& fields) {
+  Settings settings;
+  for (const auto& [name, value] : fields) {
+    const Setting* row = find_setting(name);
+    if (row == nullptr) return unknown_setting(name);
+    RETURN_IF_ERROR(row->check(value).with_context("setting '{}'", name));
+    settings.values_[name] = value;
+  }
+  for (const Setting& row : table()) {
+    const auto value = env_text(row.variable().c_str());
+    if (!value) continue;
+    RETURN_IF_ERROR(row.check(*value).with_context("environment variable {}", row.variable()));
+    if (settings.given(row.name) && settings.values_[row.name] != *value && row.name != "token")
+      log_info("{}={} wins over the script's {}", row.variable(), *value, settings.values_[row.name]);
+    settings.values_[row.name] = *value;
+  }
+  return settings;
+}
+
+const std::string& Settings::value(std::string_view name, bool (*fits)(Kind)) const {
+  const Setting* row = find_setting(name);
+  ARGOSY_CHECK(row != nullptr && fits(row->kind), "a setting of the table, asked for as what it is");
+  const auto found = values_.find(row->name);
+  return found != values_.end() ? found->second : row->standard;
+}
+
+const std::string& Settings::text(std::string_view name) const {
+  return value(name, [](Kind kind) { return kind == Kind::text || kind == Kind::choice; });
+}
+
+double Settings::seconds(std::string_view name) const {
+  return *parse_number(value(name, [](Kind kind) { return kind == Kind::seconds; }));
+}
+
+int64_t Settings::bytes(std::string_view name) const {
+  return *parse_bytes(value(name, [](Kind kind) { return kind == Kind::bytes; }));
+}
+
+}  // namespace argosy

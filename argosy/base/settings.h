@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "argosy/base/status.h"
+
+namespace argosy {
+
+// A setting of a parameter-server job: one row of the table behind a strategy's field, an ARGOSY_* variable, a flag of the
+// launcher and a line of docs/settings.md.
+struct Setting {
+  enum class Kind { text, choice, seconds, bytes };
+
+  std::string name;  // "on_worker_loss": the strategy's field; the launcher's flag is --on_worker_loss
+  Kind kind = Kind::text;
+  std::string standard;  // its value where nobody says anything, as text
+  std::vector<std::string> choices = {};
+  std::string help;
+
+  std::string variable() const;  // "ARGOSY_ON_WORKER_LOSS"
+  // What the help shows for a value: "fail|wait|shrink", "SECONDS", "BYTES", "TEXT".
+  std::string argument() const;
+  // Whether `text` can be its value; the message says what was expected, and leaves the name to the caller.
+  Status check(std::string_view text) const;
+};
+
+// Every setting there is, in the order in which documents show them. Thread-safe.
+std::span<const Setting> all_settings();
+
+// The table of docs/settings.md, in Markdown.
+std::string settings_document();
+
+// The settings of one job, each with its value. A plain value.
+class Settings {
+ public:
+  Settings() = default;  // the standard ones
+
+  // The ARGOSY_* variables of this process over `fields`, which a script's strategy gave, over the standard values: who starts
+  // a job has the last word. A field that is no setting, and a value that cannot be, is an error that names field or variable.
+  static Result<Settings> from_environment(const std::map<std::string, std::string>& fields = {});
+
+  // REQUIRES: the name is one of the table's and its kind is the one asked for.
+  const std::string& text(std::string_view name) const;  // of a text or a choice
+  double seconds(std::string_view name) const;
+  int64_t bytes(std::string_view name) const;
+
+  // Whether a variable or a field said something.
+  bool given(std::string_view name) const { return values_.contains(std::string(name)); }
+
+ private:
+  const std::string& value(std::string_view name, bool (*fits)(Setting::Kind)) const;
+
+  std::map<std::string, std::string> values_;  // what differs from the standard
+};
+
+}  // namespace argosy

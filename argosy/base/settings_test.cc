@@ -1,0 +1,70 @@
+#include "argosy/base/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+namespace argosy {
+namespace {
+
+// Variables that are there for one test.
+class SettingsTest : public testing::Test {
+ protected:
+  ~SettingsTest() override {
+    for (const std::string& name : set_) ::unsetenv(name.c_str());
+  }
+  void set(const std::string& name, const std::string& value) {
+    ::setenv(name.c_str(), value.c_str(), 1);
+    set_.insert(name);
+  }
+
+ private:
+  std::set<std::string> set_;
+};
+
+std::string error_of(const Result<Settings>& result) { return result.ok() ? "" : result.status().message(); }
+
+// The getters parse without a second look, so that the table itself must be right.
+TEST_F(SettingsTest, EveryRowHasAStandardThatFits) {
+  std::set<std::string> names;
+  for (const Setting& setting : all_settings()) {
+    EXPECT_TRUE(setting.check(setting.standard).ok()) << setting.name;
+    EXPECT_TRUE(names.insert(setting.name).second) << setting.name;
+    EXPECT_FALSE(setting.help.empty()) << setting.name;
+  }
+}
+
+TEST_F(SettingsTest, TheStarterHasTheLastWordThenTheScriptThenTheTable) {
+  set("ARGOSY_MEM_LIMIT", "1.5G");
+  set("ARGOSY_ON_WORKER_LOSS", "wait");
+  const auto settings = Settings::from_environment({{"on_worker_loss", "shrink"}, {"lease_seconds", "2.5"}});
+  ASSERT_TRUE(settings.ok()) << settings.status().message();
+  EXPECT_EQ(settings->bytes("mem_limit"), int64_t{3} << 29);
+  EXPECT_EQ(settings->text("on_worker_loss"), "wait");
+  EXPECT_EQ(settings->seconds("lease_seconds"), 2.5);
+  EXPECT_EQ(settings->text("durability"), "auto");
+  EXPECT_EQ(settings->seconds("server_wait_seconds"), 600);
+  EXPECT_TRUE(settings->given("lease_seconds"));
+  EXPECT_FALSE(settings->given("durability"));
+}
+
+TEST_F(SettingsTest, WhatCannotBeIsNamed) {
+  EXPECT_EQ(error_of(Settings::from_environment({{"durability", "wall"}})),
+            "setting 'durability': found 'wall', expected auto, none, snapshot, wal, wal_sync");
+  EXPECT_NE(
+      error_of(Settings::from_environment({{"durabilty", "wal"}})).find("no setting 'durabilty', did you mean 'durability'?"),
+      std::string::npos);
+  set("ARGOSY_LEASE_SECONDS", "-1");
+  EXPECT_EQ(error_of(Settings::from_environment()),
+            "environment variable ARGOSY_LEASE_SECONDS: found '-1', expected a number of seconds above 0");
+}
+
+TEST_F(SettingsTest, TheDocumentEscapesWhatWouldEndACell) {
+  EXPECT_NE(settings_document().find("| `on_worker_loss` | `ARGOSY_ON_WORKER_LOSS` | fail\\|wait\\|shrink | fail | when"),
+            std::string::npos)
+      << settings_document();
+}
+
+}  // namespace
+}  // namespace argosy
