@@ -1,15 +1,25 @@
-// The launcher: `fleetrun`, and behind `python -m paddle.distributed.launch_ps`.
+// The launcher: `fleetrun`, and behind `python -m paddle.distributed.launch` and `launch_ps`.
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 
+#include "argosy/base/settings.h"
+#include "argosy/launch/address.h"
 #include "argosy/launch/command_line.h"
+#include "argosy/launch/interpreter.h"
 
 namespace {
 
-int fail(const argosy::Status& status) {
+using argosy::Status;
+
+int fail(const Status& status) {
   std::fprintf(stderr, "fleetrun: %s\n", status.message().c_str());
   return 2;
+}
+
+Status check_server_ports(const argosy::launch::Job& job) {
+  std::vector<std::string> endpoints;
+  for (const auto& server : job.servers) endpoints.push_back(server.environment.at("PADDLE_CURRENT_ENDPOINT"));
+  return argosy::launch::check_ports_free(endpoints);
 }
 
 }  // namespace
@@ -18,17 +28,14 @@ int main(int argc, char** argv) {
   using namespace argosy::launch;
   auto line = parse_command_line({argv + 1, argv + argc});
   if (!line.ok()) return fail(line.status());
-  if (line->help) {
-    std::fputs(launch_help().c_str(), stdout);
+  if (line->help || line->settings) {
+    std::fputs((line->help ? launch_help() : argosy::settings_document()).c_str(), stdout);
     return 0;
   }
-  if (const char* python = std::getenv("ARGOSY_PYTHON")) line->job.python = python;  // set by `python -m`
+  line->job.python = find_python(argv[0]);
   auto job = make_job(line->job);
   if (!job.ok()) return fail(job.status());
-  std::vector<std::string> endpoints;
-  for (const auto& server : job->servers) endpoints.push_back(server.environment.at("PADDLE_CURRENT_ENDPOINT"));
-  if (const argosy::Status status = check_ports_free(endpoints); !status.ok()) return fail(status);
-  std::signal(SIGINT, Supervisor::stop_from_signal);
-  std::signal(SIGTERM, Supervisor::stop_from_signal);
-  return Supervisor(std::move(job->servers), std::move(job->workers), line->supervisor).run();
+  if (const Status status = check_server_ports(*job); !status.ok()) return fail(status);
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, Supervisor::stop_from_signal);
+  return Supervisor(std::move(*job), line->supervisor).run();
 }

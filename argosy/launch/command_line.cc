@@ -4,82 +4,119 @@
 #include <functional>
 #include <limits>
 
+#include "argosy/base/settings.h"
 #include "argosy/base/text.h"
 
 namespace argosy::launch {
 namespace {
 
+using Set = std::function<Status(CommandLine&, const std::string&)>;
+
 // One row a flag: its names (the first is shown), its argument for the help (empty: a switch), the help, and what it sets.
 struct Flag {
   std::vector<std::string> names;
   std::string argument, help;
-  std::function<Status(CommandLine&, const std::string&)> set;
+  Set set;
 };
 
-Result<int> whole_number(const std::string& text, int least, int most = std::numeric_limits<int>::max()) {
-  const auto value = parse_integer(text);
-  if (!value || *value < least || *value > most)
-    return Status::invalid_argument("found '{}', expected a whole number from {}", text, least);
-  return static_cast<int>(*value);
-}
-
-template <typename Set>
-std::function<Status(CommandLine&, const std::string&)> number(Set set, int least, int most = std::numeric_limits<int>::max()) {
+template <typename Assign>
+Set number(Assign assign, int least, int most = std::numeric_limits<int>::max()) {
   return [=](CommandLine& line, const std::string& text) -> Status {
-    ASSIGN_OR_RETURN(const int value, whole_number(text, least, most));
-    set(line, value);
+    const auto value = parse_integer(text);
+    if (!value || *value < least || *value > most)
+      return Status::invalid_argument("found '{}', expected a whole number from {}", text, least);
+    assign(line, static_cast<int>(*value));
     return {};
   };
 }
 
-Status set_servers(CommandLine& line, const std::string& text) {
-  line.job.servers = split(text, ',');
-  line.job.server_num = static_cast<int>(line.job.servers.size());
+// Of a flag that says that this is a parameter-server job.
+Set list(std::vector<std::string> JobOptions::* field) {
+  return [field](CommandLine& line, const std::string& text) -> Status {
+    line.mode = "ps";
+    for (const std::string& part : split(text, ',')) (line.job.*field).emplace_back(trim(part));
+    if ((line.job.*field).empty()) return Status::invalid_argument("found nothing, expected host:port,host:port");
+    return {};
+  };
+}
+
+Set count(std::optional<int> JobOptions::* field) {
+  return number(
+      [field](CommandLine& line, int value) {
+        line.mode = "ps";
+        line.job.*field = value;
+      },
+      1);
+}
+
+Set text(std::string JobOptions::* field) {
+  return [field](CommandLine& line, const std::string& value) { return line.job.*field = value, Status(); };
+}
+
+Set set_switch(bool CommandLine::* field) {
+  return [field](CommandLine& line, const std::string&) { return line.*field = true, Status(); };
+}
+
+Status set_mode(CommandLine& line, const std::string& text) {
+  if (text != "ps") return Status::unimplemented("found '{}'; only 'ps' (parameter server) is there yet", text);
+  line.mode = text;
   return {};
 }
 
-Status set_workers(CommandLine& line, const std::string& text) {
-  line.job.workers = split(text, ',');
-  line.job.worker_num = static_cast<int>(line.job.workers.size());
+Status set_follow(CommandLine& line, const std::string& text) {
+  const auto worker = parse_integer(text);
+  if (!worker || *worker < 0) return Status::invalid_argument("found '{}', expected a worker's number, from 0", text);
+  line.supervisor.follow = fmt::format("worker {}", *worker);
   return {};
 }
 
-Status set_mode(CommandLine&, const std::string& text) {
-  if (text == "ps") return {};
-  return Status::unimplemented("found '{}'; only 'ps' (parameter server) is there yet", text);
-}
-
-const std::vector<Flag>& flags() {
-  static const std::vector<Flag>& all = *new std::vector<Flag>{
-      {{"--server_num"},
-       "N",
-       "how many servers to start here (2)",
-       number([](CommandLine& l, int v) { l.job.server_num = v; }, 1)},
-      {{"--worker_num", "--trainer_num"},
-       "N",
-       "how many workers to start here (2)",
-       number([](CommandLine& l, int v) { l.job.worker_num = v; }, 1)},
-      {{"--servers", "--endpoints"}, "LIST", "the servers' host:port, comma-separated, instead of --server_num", set_servers},
-      {{"--workers", "--trainers"}, "LIST", "the workers' host:port, comma-separated, instead of --worker_num", set_workers},
+std::vector<Flag> own_flags() {
+  return {
+      {{"--server_num"}, "N", "how many servers to start here (2)", count(&JobOptions::server_num)},
+      {{"--worker_num", "--trainer_num"}, "N", "how many workers to start here (2)", count(&JobOptions::worker_num)},
+      {{"--servers", "--endpoints"},
+       "LIST",
+       "the servers' host:port, comma-separated; those of this machine are started",
+       list(&JobOptions::servers)},
+      {{"--workers", "--trainers"}, "LIST", "the workers' host or host:port, likewise", list(&JobOptions::workers)},
+      {{"--node_ip", "--host"}, "HOST", "of the two lists, start what has this host", text(&JobOptions::node_ip)},
       {{"--start_port", "--started_port"},
        "PORT",
        "the first server's port; the others follow (6170)",
        number([](CommandLine& l, int v) { l.job.start_port = v; }, 1, 65535)},
-      {{"--log_dir"},
-       "FOLDER",
-       "where serverlog.N and workerlog.N go (logs)",
-       [](CommandLine& l, const std::string& v) { return l.job.log_dir = v, Status(); }},
+      {{"--log_dir"}, "FOLDER", "where serverlog.N and workerlog.N go (logs)", text(&JobOptions::log_dir)},
+      {{"--follow"}, "N", "show what worker N writes, as it comes", set_follow},
       {{"--max_restart", "--max_restarts"},
        "N",
        "how often a process that failed is started again (0)",
        number([](CommandLine& l, int v) { l.supervisor.max_restarts = v; }, 0)},
-      {{"--run_mode"}, "MODE", "ps", set_mode},
+      {{"--run_mode"}, "MODE", "ps: a parameter-server job", set_mode},
       {{"--no_python"},
        "",
        "run the command itself instead of a Python script",
        [](CommandLine& l, const std::string&) { return l.job.no_python = true, Status(); }},
-      {{"--help", "-h"}, "", "this text", [](CommandLine& l, const std::string&) { return l.help = true, Status(); }},
+      {{"--settings"}, "", "print the settings below with their variables, in Markdown", set_switch(&CommandLine::settings)},
+      {{"--help", "-h"}, "", "this text", set_switch(&CommandLine::help)},
   };
+}
+
+Flag setting_flag(const Setting& setting) {
+  return {{"--" + setting.name},
+          setting.argument(),
+          setting.help + (setting.standard.empty() ? "" : fmt::format(" ({})", setting.standard)),
+          [&setting](CommandLine& line, const std::string& value) -> Status {
+            RETURN_IF_ERROR(setting.check(value));
+            line.job.environment[setting.variable()] = value;
+            return {};
+          }};
+}
+
+const std::vector<Flag>& flags() {
+  static const std::vector<Flag>& all = *[] {
+    auto* made = new std::vector<Flag>(own_flags());
+    for (const Setting& setting : all_settings()) made->push_back(setting_flag(setting));
+    return made;
+  }();
   return all;
 }
 
@@ -101,6 +138,22 @@ Result<const Flag*> find_flag(const std::string& name) {
                                   near ? fmt::format(", did you mean {}?", *near) : "");
 }
 
+// Reads the option at `at`, and its value where that is a word of its own.
+Status parse_option(const std::vector<std::string>& arguments, size_t& at, CommandLine& line) {
+  const std::string& word = arguments[at++];
+  const std::string name = normal_name(word);
+  ASSIGN_OR_RETURN(const Flag* flag, find_flag(name));
+  std::string value;
+  if (const size_t equals = word.find('='); equals != std::string::npos) {
+    if (flag->argument.empty()) return Status::invalid_argument("option {} takes no value", name);
+    value = word.substr(equals + 1);
+  } else if (!flag->argument.empty()) {
+    if (at == arguments.size()) return Status::invalid_argument("option {} needs a value: {}", name, flag->argument);
+    value = arguments[at++];
+  }
+  return flag->set(line, value).with_context("option {}", name);
+}
+
 }  // namespace
 
 std::string launch_help() {
@@ -110,29 +163,26 @@ std::string launch_help() {
       "  fleetrun --server_num=2 --worker_num=2 train.py --epochs 3\n"
       "  fleetrun --server_num=2 --worker_num=2 --no-python ./ctr_dnn 'data/part-*'\n\n"
       "Usage: fleetrun [OPTIONS] SCRIPT [ARGUMENTS]\n\nOptions, with dashes or underscores:\n";
-  for (const Flag& flag : flags())
-    text += fmt::format("  {:<34} {}\n", join(flag.names, ", ") + (flag.argument.empty() ? "" : " " + flag.argument), flag.help);
+  const size_t own = flags().size() - all_settings().size();
+  for (size_t i = 0; i < flags().size(); ++i) {
+    const Flag& flag = flags()[i];
+    if (i == own) text += "\nSettings of the job, which become ARGOSY_* variables of every process:\n";
+    const std::string left = join(flag.names, ", ") + (flag.argument.empty() ? "" : " " + flag.argument);
+    text += fmt::format("  {}{}{}\n", left, left.size() < 36 ? std::string(36 - left.size(), ' ') : "\n" + std::string(38, ' '),
+                        flag.help);
+  }
   return text;
 }
 
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
   CommandLine line;
   size_t at = 0;
-  while (at < arguments.size() && arguments[at].starts_with("-")) {
-    const std::string& word = arguments[at++];
-    const std::string name = normal_name(word);
-    ASSIGN_OR_RETURN(const Flag* flag, find_flag(name));
-    std::string value;
-    if (const size_t equals = word.find('='); equals != std::string::npos) {
-      if (flag->argument.empty()) return Status::invalid_argument("option {} takes no value", name);
-      value = word.substr(equals + 1);
-    } else if (!flag->argument.empty()) {
-      if (at == arguments.size()) return Status::invalid_argument("option {} needs a value: {}", name, flag->argument);
-      value = arguments[at++];
-    }
-    RETURN_IF_ERROR(flag->set(line, value).with_context("option {}", name));
-  }
+  while (at < arguments.size() && arguments[at].starts_with("-")) RETURN_IF_ERROR(parse_option(arguments, at, line));
   line.job.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
+  if (line.mode.empty() && !line.help && !line.settings) {
+    return Status::invalid_argument(
+        "say what to start: --server_num and --worker_num, or --servers and --workers, for a parameter-server job; see --help");
+  }
   return line;
 }
 

@@ -1,21 +1,64 @@
 #include "argosy/launch/job.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <algorithm>
+#include <filesystem>
+#include <set>
 
 #include "argosy/base/text.h"
+#include "argosy/launch/address.h"
 
 namespace argosy::launch {
 namespace {
 
-std::vector<std::string> local_endpoints(int count, int first_port) {
+constexpr int kProcesses = 2;  // of each kind, where the command line says nothing
+
+// What role makers read besides what make_process() sets.
+const std::set<std::string> kOtherRoleVariables = {"PADDLE_TRAINING_ROLE", "PADDLE_PSERVER_IPS", "PADDLE_PSERVER_PORT",
+                                                   "PADDLE_TRAINERS",      "PADDLE_CURRENT_IP",  "PADDLE_PSERVER_ID",
+                                                   "PADDLE_TRAINER_ID"};
+
+// All endpoints of one kind, in the order of their indices.
+struct Endpoints {
+  std::vector<std::string> servers, workers;
+};
+
+// The list of one kind: as given, with ports from `first_port` on where an endpoint has none, or made up.
+Result<std::vector<std::string>> endpoints_of(const char* kind, const std::vector<std::string>& given, std::optional<int> count,
+                                              int first_port) {
+  if (!given.empty() && count && static_cast<size_t>(*count) != given.size()) {
+    return Status::invalid_argument("--{0}s lists {1} and --{0}_num says {2}; leave one out", kind, given.size(), *count);
+  }
   std::vector<std::string> endpoints;
-  for (int i = 0; i < count; ++i) endpoints.push_back(fmt::format("127.0.0.1:{}", first_port + i));
+  if (given.empty()) {
+    for (int i = 0; i < count.value_or(kProcesses); ++i) endpoints.push_back(fmt::format("127.0.0.1:{}", first_port + i));
+  }
+  for (const std::string& text : given) {
+    auto address = Address::parse(text);
+    if (!address.ok()) return address.status().with_context("--{}s", kind);
+    const int made_port = first_port + static_cast<int>(endpoints.size());
+    endpoints.push_back(address->port != 0 ? text : fmt::format("{}:{}", text, made_port));
+    if (std::count(endpoints.begin(), endpoints.end(), endpoints.back()) > 1)
+      return Status::invalid_argument("--{}s lists '{}' twice", kind, text);
+  }
   return endpoints;
+}
+
+Result<Endpoints> all_endpoints(const JobOptions& options) {
+  for (const std::string& server : options.servers) {
+    const auto address = Address::parse(server);
+    if (!address.ok() || address->port == 0) return Status::invalid_argument("--servers: '{}' is not host:port", server);
+  }
+  Endpoints all;
+  ASSIGN_OR_RETURN(all.servers, endpoints_of("server", options.servers, options.server_num, options.start_port));
+  const int next_port = options.start_port + static_cast<int>(all.servers.size());
+  ASSIGN_OR_RETURN(all.workers, endpoints_of("worker", options.workers, options.worker_num, next_port));
+  if (const int last = next_port + static_cast<int>(all.workers.size()) - 1; last > 65535)
+    return Status::invalid_argument("--start_port {}: the job would need ports up to {}", options.start_port, last);
+  return all;
+}
+
+bool belongs_here(const JobOptions& options, const std::string& host) {
+  return options.node_ip.empty() ? is_this_machine(host) : host == options.node_ip;
 }
 
 std::vector<std::string> command_line(const JobOptions& options) {
@@ -25,70 +68,50 @@ std::vector<std::string> command_line(const JobOptions& options) {
   return command;
 }
 
-struct Address {
-  std::string host, port;
-};
-
-Address split_endpoint(const std::string& endpoint) {
-  const size_t colon = endpoint.rfind(':');
-  return {endpoint.substr(0, colon), endpoint.substr(colon + 1)};
-}
-
-ProcessSpec make_process(const JobOptions& options, bool server, size_t index, const std::vector<std::string>& servers,
-                         const std::vector<std::string>& workers) {
-  const std::string& own = server ? servers[index] : workers[index];
-  const Address address = split_endpoint(own);
+ProcessSpec make_process(const JobOptions& options, bool server, size_t index, const Endpoints& all) {
+  const std::string& own = server ? all.servers[index] : all.workers[index];
+  const Address address = *Address::parse(own);
   ProcessSpec spec{.name = fmt::format("{} {}", server ? "server" : "worker", index), .command = command_line(options)};
   spec.log = fmt::format("{}/{}log.{}", options.log_dir, server ? "server" : "worker", index);
-  spec.environment = {{"TRAINING_ROLE", server ? "PSERVER" : "TRAINER"},
-                      {"PADDLE_PSERVERS_IP_PORT_LIST", join(servers, ",")},
-                      {"PADDLE_TRAINERS_NUM", std::to_string(workers.size())},
-                      {"PADDLE_TRAINER_ENDPOINTS", join(workers, ",")},
-                      {"PADDLE_CURRENT_ENDPOINT", own},
-                      {"POD_IP", address.host},
-                      {"PADDLE_PORT", address.port},
-                      {server ? "PADDLE_PSERVER_ID" : "PADDLE_TRAINER_ID", std::to_string(index)}};
+  spec.without = kOtherRoleVariables;
+  spec.environment = options.environment;
+  spec.environment.insert({{"TRAINING_ROLE", server ? "PSERVER" : "TRAINER"},
+                           {"PADDLE_PSERVERS_IP_PORT_LIST", join(all.servers, ",")},
+                           {"PADDLE_TRAINERS_NUM", std::to_string(all.workers.size())},
+                           {"PADDLE_TRAINER_ENDPOINTS", join(all.workers, ",")},
+                           {"PADDLE_CURRENT_ENDPOINT", own},
+                           {"POD_IP", address.host},
+                           {"PADDLE_PORT", std::to_string(address.port)},
+                           {server ? "PADDLE_PSERVER_ID" : "PADDLE_TRAINER_ID", std::to_string(index)}});
   return spec;
+}
+
+Status check_command(const JobOptions& options) {
+  if (options.command.empty())
+    return Status::invalid_argument("name the training script (or, with --no-python, the program) to run");
+  if (!options.no_python && !std::filesystem::exists(options.command[0]))
+    return Status::not_found("there is no script '{}'; a program that is not Python's needs --no-python", options.command[0]);
+  return {};
 }
 
 }  // namespace
 
 Result<Job> make_job(const JobOptions& options) {
-  if (options.command.empty())
-    return Status::invalid_argument("name the training script (or, with --no-python, the program) to run");
-  if (options.server_num < 1 || options.worker_num < 1) {
-    return Status::invalid_argument("a job needs at least one server and one worker; found {} and {}", options.server_num,
-                                    options.worker_num);
-  }
-  const auto servers = options.servers.empty() ? local_endpoints(options.server_num, options.start_port) : options.servers;
-  const auto workers = options.workers.empty()
-                           ? local_endpoints(options.worker_num, options.start_port + static_cast<int>(servers.size()))
-                           : options.workers;
+  RETURN_IF_ERROR(check_command(options));
+  ASSIGN_OR_RETURN(const Endpoints all, all_endpoints(options));
   Job job;
-  for (size_t i = 0; i < servers.size(); ++i) job.servers.push_back(make_process(options, true, i, servers, workers));
-  for (size_t i = 0; i < workers.size(); ++i) job.workers.push_back(make_process(options, false, i, servers, workers));
-  return job;
-}
-
-Status check_ports_free(const std::vector<std::string>& endpoints) {
-  for (const std::string& endpoint : endpoints) {
-    const Address address = split_endpoint(endpoint);
-    const auto port = parse_integer(address.port);
-    if (!port || *port < 1 || *port > 65535) return Status::invalid_argument("endpoint '{}' is not host:port", endpoint);
-    sockaddr_in where{};
-    where.sin_family = AF_INET;
-    where.sin_port = htons(static_cast<uint16_t>(*port));
-    if (::inet_pton(AF_INET, address.host.c_str(), &where.sin_addr) != 1) continue;  // a host name: the server itself will tell
-    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int on = 1;
-    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    const bool taken = ::bind(fd, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0 && errno == EADDRINUSE;
-    ::close(fd);
-    if (taken)
-      return Status::already_exists("port {} of {} is in use; choose others with --start_port or --servers", address.port,
-                                    address.host);
+  for (size_t i = 0; i < all.servers.size(); ++i) {
+    if (belongs_here(options, Address::parse(all.servers[i])->host)) job.servers.push_back(make_process(options, true, i, all));
   }
-  return {};
+  for (size_t i = 0; i < all.workers.size(); ++i) {
+    if (belongs_here(options, Address::parse(all.workers[i])->host)) job.workers.push_back(make_process(options, false, i, all));
+  }
+  if (job.servers.empty() && job.workers.empty()) {
+    return Status::invalid_argument("none of the servers {} and workers {} is {}; see --node_ip", join(all.servers, ","),
+                                    join(all.workers, ","), options.node_ip.empty() ? "on this machine" : options.node_ip);
+  }
+  job.has_other_workers = job.workers.size() < all.workers.size();
+  return job;
 }
 
 }  // namespace argosy::launch

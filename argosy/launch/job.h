@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,27 +10,29 @@
 
 namespace argosy::launch {
 
-// A parameter-server job on this machine, as the command line describes it.
+// A parameter-server job, as the command line describes it.
 struct JobOptions {
-  int server_num = 2, worker_num = 2;
-  std::vector<std::string> servers, workers;  // endpoints; made from start_port where empty
+  std::optional<int> server_num, worker_num;  // 2 where neither they nor the lists are given
+  std::vector<std::string> servers, workers;  // endpoints; made from start_port where empty. A worker's may be a host alone.
+  std::string node_ip;  // of the endpoints, only those of this host are started; empty: all of this machine
   int start_port = 6170;
   std::string log_dir = "logs";
   bool no_python = false;
   std::string python = "python3";
+  std::map<std::string, std::string> environment;  // more variables for every process
   std::vector<std::string> command;  // script and its arguments
 };
 
+// The part of a job that runs on this machine.
 struct Job {
   std::vector<ProcessSpec> servers, workers;
+  bool has_other_workers = false;  // on other machines
 };
 
-// The processes of the job with the environment that role makers read: TRAINING_ROLE, PADDLE_PSERVERS_IP_PORT_LIST,
-// PADDLE_TRAINERS_NUM, PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINER_ID or PADDLE_PSERVER_ID, POD_IP and PADDLE_PORT,
-// PADDLE_CURRENT_ENDPOINT. Servers listen on 127.0.0.1:start_port and up, workers are named by the ports after those.
+// The processes with the environment that role makers read: TRAINING_ROLE, PADDLE_PSERVERS_IP_PORT_LIST, PADDLE_TRAINERS_NUM,
+// PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINER_ID or PADDLE_PSERVER_ID, POD_IP and PADDLE_PORT, PADDLE_CURRENT_ENDPOINT; variables
+// that could say something else are not handed down. Without lists, servers are 127.0.0.1:start_port and up, and workers are
+// named by the ports after those.
 Result<Job> make_job(const JobOptions& options);
-
-// A server endpoint of this machine that somebody listens on already is an error that names it.
-Status check_ports_free(const std::vector<std::string>& endpoints);
 
 }  // namespace argosy::launch

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "argosy/base/file.h"
+#include "argosy/base/log.h"
 #include "argosy/base/text.h"
 
 extern char** environ;
@@ -21,16 +21,17 @@ extern char** environ;
 namespace argosy::launch {
 namespace {
 
-constexpr auto kPollEvery = std::chrono::milliseconds(20);
+constexpr auto kPollEvery = std::chrono::milliseconds(5);
 constexpr double kKillSeconds = 10;
 
-std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
+std::vector<std::string> environment_of(const ProcessSpec& spec) {
   std::vector<std::string> entries;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    if (!added.contains(std::string(text.substr(0, text.find('='))))) entries.emplace_back(text);
+    const std::string name(text.substr(0, text.find('=')));
+    if (!spec.environment.contains(name) && !spec.without.contains(name)) entries.emplace_back(text);
   }
-  for (const auto& [name, value] : added) entries.push_back(fmt::format("{}={}", name, value));
+  for (const auto& [name, value] : spec.environment) entries.push_back(fmt::format("{}={}", name, value));
   return entries;
 }
 
@@ -39,11 +40,6 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   for (std::string& text : strings) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
-}
-
-Exit exit_from(int status) {
-  if (WIFSIGNALED(status)) return {.code = 128 + WTERMSIG(status), .signal = WTERMSIG(status)};
-  return {.code = WEXITSTATUS(status)};
 }
 
 // The attributes and file actions of one posix_spawn; freed at the end of the scope.
@@ -73,6 +69,37 @@ class SpawnSettings {
   posix_spawn_file_actions_t actions;
 };
 
+// The session of a process and whether it still runs, from /proc/<pid>/stat: "pid (name) state ppid pgrp session …".
+struct SessionState {
+  int64_t session = -1;
+  bool runs = false;
+};
+
+SessionState session_of(const std::filesystem::path& folder) {
+  const auto stat = read_file(folder / "stat");
+  if (!stat.ok()) return {};
+  const size_t name_end = stat->rfind(')');
+  if (name_end == std::string::npos || name_end + 2 > stat->size()) return {};
+  const auto fields = split(std::string_view(*stat).substr(name_end + 2), ' ');
+  if (fields.size() < 4) return {};
+  return {.session = parse_integer(fields[3]).value_or(-1), .runs = fields[0] != "Z" && fields[0] != "X"};
+}
+
+// Sends SIGKILL to what runs of the session; returns how many there were.
+int kill_session(pid_t session) {
+  int killed = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const auto pid = parse_integer(entry.path().filename().string());
+    if (!pid) continue;
+    const SessionState state = session_of(entry.path());
+    if (state.session != session || !state.runs) continue;
+    ::kill(static_cast<pid_t>(*pid), SIGKILL);
+    ++killed;
+  }
+  return killed;
+}
+
 }  // namespace
 
 std::string Exit::to_string() const {
@@ -85,7 +112,7 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(spec.log).parent_path(), error);
   if (error) return Status::unavailable("{}: cannot make the folder of its log '{}': {}", spec.name, spec.log, error.message());
-  std::vector<std::string> command = spec.command, environment = merged_environment(spec.environment);
+  std::vector<std::string> command = spec.command, environment = environment_of(spec);
   const SpawnSettings settings(spec.log);
   pid_t pid = 0;
   const int failed = ::posix_spawnp(&pid, command[0].c_str(), &settings.actions, &settings.attributes, pointers(command).data(),
@@ -97,41 +124,35 @@ Result<Process> Process::start(const ProcessSpec& spec) {
 
 Process::Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)), exit_(other.exit_) {}
 
+// The child is reaped last: as long as it is a zombie, no other process can be given its number as process, group or session.
 Process::~Process() {
   if (pid_ <= 0) return;
+  const Deadline deadline = Deadline::after_seconds(kKillSeconds);
   signal(SIGKILL);
-  wait(Deadline::after_seconds(kKillSeconds));
+  while ((kill_session(pid_) > 0 || !poll()) && !deadline.passed()) std::this_thread::sleep_for(kPollEvery);
+  if (poll()) {
+    ::waitpid(pid_, nullptr, 0);
+  } else {
+    log_warning("process {} did not end {} s after it was killed; it is left behind", pid_, kKillSeconds);
+  }
 }
 
 std::optional<Exit> Process::poll() {
   if (exit_) return exit_;
-  int status = 0;
-  pid_t found = 0;
+  siginfo_t info{};
+  int failed = 0;
   do {
-    found = ::waitpid(pid_, &status, WNOHANG);
-  } while (found < 0 && errno == EINTR);
-  if (found == pid_) exit_ = exit_from(status);
-  return exit_;
-}
-
-// The session may hold grandchildren that outlive the child: they are signalled too, as long as the group exists.
-void Process::signal(int number) {
-  if (pid_ > 0) ::kill(-pid_, number);
-}
-
-std::optional<Exit> Process::wait(Deadline deadline) {
-  while (!poll() && !deadline.passed()) std::this_thread::sleep_for(kPollEvery);
-  return exit_;
-}
-
-std::string tail(const std::string& path, int lines) {
-  const auto text = read_file(path);
-  if (!text.ok()) return "";
-  size_t begin = text->size();
-  for (int seen = 0; begin > 0; --begin) {
-    if ((*text)[begin - 1] == '\n' && begin != text->size() && ++seen == lines) break;
+    failed = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+  } while (failed != 0 && errno == EINTR);
+  if (failed != 0 || info.si_pid != pid_) return std::nullopt;
+  if (info.si_code == CLD_EXITED) {
+    exit_ = Exit{.code = info.si_status};
+  } else {
+    exit_ = Exit{.code = 128 + info.si_status, .signal = info.si_status};
   }
-  return text->substr(begin);
+  return exit_;
 }
+
+void Process::signal(int number) { ::kill(-pid_, number); }
 
 }  // namespace argosy::launch

@@ -2,9 +2,9 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +18,7 @@ struct ProcessSpec {
   std::string name;                                // "worker 0", for messages
   std::vector<std::string> command;                // argv; looked up on PATH
   std::map<std::string, std::string> environment;  // on top of the launcher's own
+  std::set<std::string> without;                   // variables of the launcher's own that are not handed down
   std::string log;                                 // stdout and stderr go there; opened for appending
 };
 
@@ -29,8 +30,9 @@ struct Exit {
   std::string to_string() const;  // "exit status 3", "killed by signal 9 (Killed)"
 };
 
-// A child in a session of its own, so that a signal reaches all that it started. The destructor kills what still runs and
-// waits for it. Confined to one thread.
+// A child in a session of its own. Its number is kept from being used again until the destructor, which kills what still runs
+// of the session: also what the child has started and moved to a group of its own, such as the pipe command of a dataset.
+// Confined to one thread.
 class Process {
  public:
   static Result<Process> start(const ProcessSpec& spec);
@@ -40,9 +42,7 @@ class Process {
 
   pid_t pid() const { return pid_; }
   std::optional<Exit> poll();  // nullopt while it runs
-  void signal(int number);     // to its whole session; nothing where it has ended
-  // Waits until it has ended or the deadline has passed.
-  std::optional<Exit> wait(Deadline deadline);
+  void signal(int number);     // to the child and those it started that are in its group
 
  private:
   explicit Process(pid_t pid) : pid_(pid) {}
@@ -50,8 +50,5 @@ class Process {
   pid_t pid_;
   std::optional<Exit> exit_;
 };
-
-// The last lines of a file, at most `lines`; empty where it cannot be read.
-std::string tail(const std::string& path, int lines);
 
 }  // namespace argosy::launch

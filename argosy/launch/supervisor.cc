@@ -11,45 +11,60 @@
 namespace argosy::launch {
 namespace {
 
-std::atomic<int> stop_signal{0};
-constexpr auto kWatchEvery = std::chrono::milliseconds(50);
+std::atomic<int> stop_signal{0}, stop_signals{0};  // the last one, and how many there were
+constexpr auto kWatchEvery = std::chrono::milliseconds(10);
 
 }  // namespace
 
-void Supervisor::stop_from_signal(int number) { stop_signal = number; }
+void Supervisor::stop_from_signal(int number) {
+  stop_signal = number;
+  ++stop_signals;
+}
 
-Supervisor::Supervisor(std::vector<ProcessSpec> servers, std::vector<ProcessSpec> workers, SupervisorOptions options)
-    : options_(options) {
-  for (ProcessSpec& spec : servers) members_.push_back({.spec = std::move(spec)});
-  for (ProcessSpec& spec : workers) members_.push_back({.spec = std::move(spec), .is_worker = true});
+Supervisor::Supervisor(Job job, SupervisorOptions options) : options_(std::move(options)) {
+  const bool only_servers = job.workers.empty();
+  for (ProcessSpec& spec : job.servers)
+    members_.push_back({.spec = std::move(spec), .awaited = job.has_other_workers || only_servers});
+  for (ProcessSpec& spec : job.workers) members_.push_back({.spec = std::move(spec), .awaited = true});
+  for (const Member& member : members_) {
+    if (member.spec.name == options_.follow) follower_.emplace(member.spec.log);
+  }
 }
 
 Status Supervisor::start(Member& member) {
-  auto process = Process::start(member.spec);
-  if (!process.ok()) return process.status();
-  member.process = std::make_unique<Process>(std::move(*process));
+  member.process.reset();  // what is left of the one before must not hold its port
+  ASSIGN_OR_RETURN(Process process, Process::start(member.spec));
+  member.process = std::make_unique<Process>(std::move(process));
+  return {};
+}
+
+Status Supervisor::start_all() {
+  for (Member& member : members_) {
+    RETURN_IF_ERROR(begin_log(member.spec.log));
+    RETURN_IF_ERROR(start(member));
+  }
+  log_info("{} processes started; their logs are {} … {}", members_.size(), members_.front().spec.log, members_.back().spec.log);
   return {};
 }
 
 int Supervisor::run() {
-  for (Member& member : members_) {
-    if (const Status status = start(member); !status.ok()) {
-      log_error("{}", status.message());
-      stop_all();
-      return 1;
-    }
+  int result = 1;
+  if (const Status status = start_all(); status.ok()) {
+    result = watch();
+  } else {
+    log_error("{}", status.message());
   }
-  const int result = watch();
   stop_all();
+  if (follower_) follower_->show();
   return result;
 }
 
-bool Supervisor::workers_done() const {
-  return std::all_of(members_.begin(), members_.end(), [](const Member& member) { return !member.is_worker || member.done; });
+bool Supervisor::all_done() const {
+  return std::all_of(members_.begin(), members_.end(), [](const Member& member) { return !member.awaited || member.done; });
 }
 
 int Supervisor::watch() {
-  while (!workers_done()) {
+  while (!all_done()) {
     if (const int number = stop_signal; number != 0) {
       log_warning("stopped by signal {}", number);
       return 128 + number;
@@ -60,9 +75,10 @@ int Supervisor::watch() {
       if (!exit) continue;
       if (const auto result = ended(member, *exit)) return *result;
     }
+    if (follower_) follower_->show();
     std::this_thread::sleep_for(kWatchEvery);
   }
-  log_info("all workers have ended; stopping the servers");
+  log_info("the job has ended well");
   return 0;
 }
 
@@ -73,25 +89,39 @@ std::optional<int> Supervisor::ended(Member& member, const Exit& exit) {
   }
   if (member.restarts < options_.max_restarts) {
     ++member.restarts;
-    log_warning("{}: {}; starting it again ({} of {})", member.spec.name, exit.to_string(), member.restarts,
-                options_.max_restarts);
-    if (const Status status = start(member); status.ok()) return std::nullopt;
+    log_warning("{}: {}; starting it again ({} of {}), its log goes on in {}", member.spec.name, exit.to_string(),
+                member.restarts, options_.max_restarts, member.spec.log);
+    const Status status = start(member);
+    if (status.ok()) return std::nullopt;
+    log_error("{}", status.message());
   }
-  std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", member.spec.name.c_str(), exit.to_string().c_str(),
-               member.spec.log.c_str(), tail(member.spec.log, options_.tail_lines).c_str());
-  log_error("{}: {}; stopping the job", member.spec.name, exit.to_string());
+  report(member, exit);
   return exit.code;
 }
 
+void Supervisor::report(const Member& member, const Exit& exit) const {
+  std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", member.spec.name.c_str(), exit.to_string().c_str(),
+               member.spec.log.c_str(), tail(member.spec.log, options_.tail_lines).c_str());
+  log_error("{}: {}; stopping the job", member.spec.name, exit.to_string());
+}
+
+bool Supervisor::all_stopped() {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](Member& member) { return member.process == nullptr || member.process->poll().has_value(); });
+}
+
 void Supervisor::stop_all() {
+  const int signals = stop_signals;
   for (Member& member : members_) {
-    if (member.process != nullptr) member.process->signal(SIGTERM);
+    if (member.process != nullptr && !member.process->poll()) member.process->signal(SIGTERM);
   }
   const Deadline deadline = Deadline::after_seconds(options_.grace_seconds);
+  while (!all_stopped() && !deadline.passed() && stop_signals == signals) std::this_thread::sleep_for(kWatchEvery);
   for (Member& member : members_) {
-    if (member.process != nullptr) member.process->wait(deadline);
+    if (member.process != nullptr && !member.process->poll())
+      log_warning("{}: does not end by SIGTERM; killing it", member.spec.name);
+    member.process.reset();
   }
-  for (Member& member : members_) member.process.reset();  // kills what is left
 }
 
 }  // namespace argosy::launch

@@ -1,6 +1,5 @@
 """Role makers and what fleet tells of a job."""
 import os
-import sys
 
 import pytest
 from paddle.fluid.incubate.fleet.base import role_maker
@@ -111,26 +110,3 @@ def test_transpiler_settings_have_fluids_defaults_and_know_their_names(fluid):
     config.runtime_split_send_recv = True
     with pytest.raises(AttributeError, match="has no setting 'geo_mode'"):
         config.geo_mode = True
-
-
-def test_launch_ps_hands_over_to_the_fleetrun_beside_the_interpreter(tmp_path, monkeypatch):
-    from paddle.distributed import launch_ps
-
-    (tmp_path / "fleetrun").touch()
-    started = []
-    monkeypatch.setenv("ARGOSY_PYTHON", "another")
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    monkeypatch.setattr(sys, "argv", ["launch_ps", "--worker_num", "2", "train.py", "--lr 1"])
-    monkeypatch.setattr(os, "execv", lambda path, argv: started.append((path, argv)))
-    launch_ps.main()
-    assert started == [(str(tmp_path / "fleetrun"), ["fleetrun", "--worker_num", "2", "train.py", "--lr 1"])]
-    assert os.environ["ARGOSY_PYTHON"] == str(tmp_path / "python")
-
-
-def test_launch_ps_without_fleetrun_says_so(tmp_path, monkeypatch):
-    from paddle.distributed import launch_ps
-
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SystemExit, match="fleetrun is neither beside"):
-        launch_ps.launcher()

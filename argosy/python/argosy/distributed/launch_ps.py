@@ -1,22 +1,9 @@
-"""`python -m paddle.distributed.launch_ps`: the launcher, with this interpreter for the script."""
-import os
-import pathlib
-import shutil
-import sys
-
-
-def launcher():
-    """The path of fleetrun: beside the interpreter, or on PATH."""
-    beside = pathlib.Path(sys.executable).parent / "fleetrun"
-    found = str(beside) if beside.exists() else shutil.which("fleetrun")
-    if found is None:
-        sys.exit("fleetrun is neither beside %s nor on PATH; install argosy into this environment" % sys.executable)
-    return found
+"""`python -m paddle.distributed.launch_ps`: the launcher of parameter-server jobs."""
+from argosy.distributed import launch
 
 
 def main():
-    os.environ["ARGOSY_PYTHON"] = sys.executable
-    os.execv(launcher(), ["fleetrun"] + sys.argv[1:])
+    launch.main("--run_mode=ps")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,66 @@
+#include "argosy/launch/address.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace argosy::launch {
+namespace {
+
+TEST(Address, HostAndPort) {
+  EXPECT_EQ(Address::parse("node-1.example:6170")->host, "node-1.example");
+  EXPECT_EQ(Address::parse("node-1.example:6170")->port, 6170);
+  EXPECT_EQ(Address::parse("[::1]:80")->host, "::1");
+  EXPECT_EQ(Address::parse("[::1]")->port, 0);
+  EXPECT_EQ(Address::parse("127.0.0.1")->port, 0);
+  for (const char* wrong : {"", ":80", "a:", "a:b", "a:0", "a:65536", "[]:80"}) EXPECT_FALSE(Address::parse(wrong).ok()) << wrong;
+}
+
+TEST(Address, ThisMachineHasItsLoopbackAndNoOthersAddress) {
+  EXPECT_TRUE(is_this_machine("127.0.0.1"));
+  EXPECT_TRUE(is_this_machine("127.3.2.1"));
+  EXPECT_TRUE(is_this_machine("localhost"));
+  EXPECT_FALSE(is_this_machine("192.0.2.7"));
+}
+
+// A socket that listens on a free port of 127.0.0.1.
+class Listener {
+ public:
+  Listener() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(fd_, 1), 0);
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  ~Listener() { close(); }
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+  int port() const { return port_; }
+
+ private:
+  int fd_, port_ = 0;
+};
+
+TEST(Ports, OneInUseIsFoundUnderAnAddressAndUnderAName) {
+  Listener listener;
+  for (const char* host : {"127.0.0.1", "localhost"}) {
+    const Status status = check_ports_free({fmt::format("{}:{}", host, listener.port())});
+    EXPECT_EQ(status.code(), Code::already_exists);
+    EXPECT_EQ(status.message(),
+              fmt::format("port {} of {} is in use; choose others with --start_port or --servers", listener.port(), host));
+  }
+  EXPECT_TRUE(check_ports_free({fmt::format("127.0.0.2:{}", listener.port())}).ok()) << "the same port of another address";
+  listener.close();
+  EXPECT_TRUE(check_ports_free({fmt::format("127.0.0.1:{}", listener.port())}).ok());
+}
+
+}  // namespace
+}  // namespace argosy::launch

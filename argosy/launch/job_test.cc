@@ -1,0 +1,100 @@
+#include "argosy/launch/job.h"
+
+#include <gmock/gmock.h>
+
+namespace argosy::launch {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+JobOptions options() { return {.no_python = true, .command = {"./train", "--lr", "1"}}; }
+
+std::string error_of(const JobOptions& options) {
+  const auto job = make_job(options);
+  return job.ok() ? "" : job.status().message();
+}
+
+std::vector<std::string> names(const std::vector<ProcessSpec>& processes) {
+  std::vector<std::string> result;
+  for (const ProcessSpec& process : processes) result.push_back(process.name);
+  return result;
+}
+
+TEST(Job, EveryProcessKnowsItsRole) {
+  JobOptions wanted = options();
+  wanted.worker_num = 1;
+  wanted.start_port = 6200;
+  wanted.environment = {{"ARGOSY_MEM_LIMIT", "8G"}};
+  const auto job = make_job(wanted);
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  ASSERT_THAT(names(job->servers), ElementsAre("server 0", "server 1"));
+  ASSERT_THAT(names(job->workers), ElementsAre("worker 0"));
+  EXPECT_FALSE(job->has_other_workers);
+  const ProcessSpec &server = job->servers[1], &worker = job->workers[0];
+  EXPECT_EQ(server.environment,
+            (std::map<std::string, std::string>{{"ARGOSY_MEM_LIMIT", "8G"},
+                                                {"PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6201"},
+                                                {"PADDLE_PORT", "6201"},
+                                                {"PADDLE_PSERVERS_IP_PORT_LIST", "127.0.0.1:6200,127.0.0.1:6201"},
+                                                {"PADDLE_PSERVER_ID", "1"},
+                                                {"PADDLE_TRAINERS_NUM", "1"},
+                                                {"PADDLE_TRAINER_ENDPOINTS", "127.0.0.1:6202"},
+                                                {"POD_IP", "127.0.0.1"},
+                                                {"TRAINING_ROLE", "PSERVER"}}));
+  EXPECT_EQ(server.log, "logs/serverlog.1");
+  EXPECT_THAT(server.command, ElementsAre("./train", "--lr", "1"));
+  EXPECT_THAT(worker.environment, Contains(Pair("TRAINING_ROLE", "TRAINER")));
+  EXPECT_THAT(worker.environment, Contains(Pair("PADDLE_TRAINER_ID", "0")));
+  EXPECT_EQ(worker.log, "logs/workerlog.0");
+  // A shell that was itself a job's process must not confuse the new one.
+  EXPECT_THAT(worker.without, Contains("PADDLE_PSERVER_ID"));
+  EXPECT_THAT(worker.without, Contains("PADDLE_TRAINING_ROLE"));
+}
+
+TEST(Job, OneMachinesPartOfAList) {
+  JobOptions wanted = options();
+  wanted.servers = {"127.0.0.1:6200", "127.0.0.2:6200"};
+  wanted.workers = {"127.0.0.1", "127.0.0.2"};
+  wanted.node_ip = "127.0.0.2";
+  const auto job = make_job(wanted);
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  EXPECT_THAT(names(job->servers), ElementsAre("server 1"));
+  EXPECT_THAT(names(job->workers), ElementsAre("worker 1"));
+  EXPECT_TRUE(job->has_other_workers);
+  EXPECT_THAT(job->workers[0].environment, Contains(Pair("PADDLE_TRAINER_ENDPOINTS", "127.0.0.1:6172,127.0.0.2:6173")));
+
+  wanted.node_ip.clear();  // both are this machine
+  EXPECT_EQ(make_job(wanted)->servers.size(), 2u);
+  wanted.workers = {"192.0.2.7:1"};  // an address kept for documents, nobody's
+  EXPECT_THAT(make_job(wanted)->workers, IsEmpty());
+}
+
+TEST(Job, WhatCannotBeIsNamed) {
+  JobOptions wanted = options();
+  wanted.command.clear();
+  EXPECT_THAT(error_of(wanted), HasSubstr("name the training script"));
+  wanted.command = {"absent.py"};
+  wanted.no_python = false;
+  EXPECT_THAT(error_of(wanted), HasSubstr("there is no script 'absent.py'"));
+  wanted = options();
+  wanted.servers = {"127.0.0.1"};
+  EXPECT_EQ(error_of(wanted), "--servers: '127.0.0.1' is not host:port");
+  wanted.servers = {"127.0.0.1:1", "127.0.0.1:1"};
+  EXPECT_EQ(error_of(wanted), "--servers lists '127.0.0.1:1' twice");
+  wanted.servers = {"127.0.0.1:1"};
+  wanted.server_num = 2;
+  EXPECT_EQ(error_of(wanted), "--servers lists 1 and --server_num says 2; leave one out");
+  wanted = options();
+  wanted.start_port = 65534;
+  EXPECT_EQ(error_of(wanted), "--start_port 65534: the job would need ports up to 65537");
+  wanted = options();
+  wanted.node_ip = "192.0.2.7";
+  EXPECT_THAT(error_of(wanted), HasSubstr("is 192.0.2.7; see --node_ip"));
+}
+
+}  // namespace
+}  // namespace argosy::launch

@@ -1,0 +1,145 @@
+#include "argosy/launch/supervisor.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "argosy/base/file.h"
+#include "argosy/base/text.h"
+
+namespace argosy::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+// Jobs whose processes are shell scripts that run in a folder of the test's own.
+class SupervisorTest : public testing::Test {
+ protected:
+  SupervisorTest() {
+    folder_ = fs::temp_directory_path() /
+              fmt::format("argosy-launch-{}-{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(folder_);
+  }
+  ~SupervisorTest() override { fs::remove_all(folder_); }
+
+  ProcessSpec process(const std::string& name, const std::string& script) {
+    std::string file = name;
+    file.erase(std::remove(file.begin(), file.end(), ' '), file.end());
+    return {
+        .name = name, .command = {"/bin/sh", "-c", "cd " + folder_.string() + "; " + script}, .log = (folder_ / file).string()};
+  }
+
+  // A job of servers and workers that run these scripts; returns its status.
+  int run(const std::vector<std::string>& servers, const std::vector<std::string>& workers, SupervisorOptions options = {},
+          bool has_other_workers = false) {
+    Job job{.has_other_workers = has_other_workers};
+    for (size_t i = 0; i < servers.size(); ++i) job.servers.push_back(process(fmt::format("server {}", i), servers[i]));
+    for (size_t i = 0; i < workers.size(); ++i) job.workers.push_back(process(fmt::format("worker {}", i), workers[i]));
+    options.grace_seconds = std::min(options.grace_seconds, 2.0);
+    return Supervisor(std::move(job), options).run();
+  }
+
+  std::string text(const std::string& name) { return *read_file(folder_ / name); }
+
+  bool exists(pid_t pid) {
+    const Deadline deadline = Deadline::after_seconds(10);
+    while (::kill(pid, 0) == 0 && !deadline.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return ::kill(pid, 0) == 0;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(SupervisorTest, ServersAreStoppedWhenTheWorkersAreDone) {
+  EXPECT_EQ(run({"trap 'echo asked to end; exit 1' TERM; echo up; sleep 60 & wait"},
+                {"while ! grep -q up server0; do sleep 0.02; done; echo trained"}),
+            0);
+  EXPECT_EQ(text("server0"), "up\nasked to end\n");
+  EXPECT_EQ(text("worker0"), "trained\n");
+}
+
+TEST_F(SupervisorTest, ServersAreAwaitedWhereWorkersRunElsewhere) {
+  EXPECT_EQ(run({"sleep 0.3; echo all workers said goodbye"}, {"true"}, {}, true), 0);
+  EXPECT_EQ(text("server0"), "all workers said goodbye\n");
+  EXPECT_EQ(run({"sleep 0.1; echo alone"}, {}), 0);
+  EXPECT_EQ(text("server0"), "alone\n");
+}
+
+TEST_F(SupervisorTest, TheFirstFailureIsTheJobsStatusAndEndsTheRest) {
+  const Stopwatch watch;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"sleep 60"}, {"sleep 60", "echo the reason; exit 7"}), 7);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown,
+              HasSubstr("---- worker 1: exit status 7; the end of " + (folder_ / "worker1").string() + ":\nthe reason\n----"));
+  EXPECT_LT(watch.seconds(), 20);
+}
+
+TEST_F(SupervisorTest, ASignalIsAFailureToo) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"kill -9 $$"}, {"sleep 60"}), 128 + SIGKILL);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("---- server 0: killed by signal 9 (Killed)"));
+}
+
+TEST_F(SupervisorTest, AProgramThatIsNotThereIsNamed) {
+  Job job{.workers = {{.name = "worker 0", .command = {"./no-such-program"}, .log = (folder_ / "worker0").string()}}};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Supervisor(std::move(job), {}).run(), 1);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("worker 0: cannot start './no-such-program'"));
+}
+
+// Of workers and of servers alike: same index, same environment, the log goes on.
+TEST_F(SupervisorTest, AFailedProcessIsStartedAgainAsOftenAsAllowed) {
+  const std::string script = "echo \"try of $ARGOSY_INDEX\" >> tries; [ $(wc -l < tries) -ge 3 ]";
+  Job job{.workers = {process("worker 0", script)}};
+  job.workers[0].environment = {{"ARGOSY_INDEX", "0"}};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Supervisor(std::move(job), {.max_restarts = 2}).run(), 0);
+  EXPECT_EQ(text("tries"), "try of 0\ntry of 0\ntry of 0\n");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("worker 0: exit status 1; starting it again (2 of 2)"));
+  EXPECT_EQ(run({"[ -e restarted ] && sleep 60; touch restarted; kill -9 $$"},
+                {"while [ ! -e restarted ]; do sleep 0.02; done; sleep 0.2"}, {.max_restarts = 1}),
+            0);
+  EXPECT_EQ(run({}, {"echo again; exit 3"}, {.max_restarts = 2}), 3);
+  EXPECT_EQ(text("worker0"), "again\nagain\nagain\n");
+}
+
+// A pipe command of a dataset runs in a process group of its own; a server may ignore SIGTERM.
+TEST_F(SupervisorTest, NothingThatAProcessStartedIsLeftBehind) {
+  EXPECT_EQ(run({"trap '' TERM; sh -mc 'sleep 300 & echo $! > other; wait' & sleep 300 & echo $! > same; wait; "
+                 "sleep 300"},
+                {"while [ ! -s other ] || [ ! -s same ]; do sleep 0.02; done"}, {.grace_seconds = 0.2}),
+            0);
+  for (const char* name : {"same", "other"}) {
+    const auto pid = parse_integer(trim(text(name)));
+    ASSERT_TRUE(pid.has_value());
+    EXPECT_FALSE(exists(static_cast<pid_t>(*pid))) << name;
+  }
+}
+
+TEST_F(SupervisorTest, ALogIsThatOfThisRun) {
+  EXPECT_EQ(run({}, {"echo first"}), 0);
+  EXPECT_EQ(run({}, {"echo second"}), 0);
+  EXPECT_EQ(text("worker0"), "second\n");
+}
+
+TEST_F(SupervisorTest, OneLogCanBeFollowed) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run({"echo not me; sleep 60"}, {"echo epoch 0; sleep 0.1; echo epoch 1"}, {.follow = "worker 0"}), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "epoch 0\nepoch 1\n");
+}
+
+TEST_F(SupervisorTest, OnlyTheEndOfALongLogIsShown) {
+  std::ofstream(folder_ / "long") << std::string(1 << 20, 'x') << "\nlast but one\nlast\n";
+  EXPECT_EQ(tail((folder_ / "long").string(), 2), "last but one\nlast\n");
+  EXPECT_EQ(tail((folder_ / "long").string(), 20).size(), size_t{64} << 10);
+  EXPECT_EQ(tail((folder_ / "absent").string(), 2), "");
+}
+
+}  // namespace
+}  // namespace argosy::launch

@@ -1,0 +1,177 @@
+"""The launcher as a program: what a user and a shell see of it."""
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+SECONDS = 60
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Launcher:
+    """fleetrun in a folder of its own. Scripts are shell text, run by every process of the job."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.started = []
+
+    def start(self, script, *options, env=None):
+        command = ["fleetrun", f"--start_port={free_port()}", *options, "--no-python", "/bin/sh", "-c", script]
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   env={**os.environ, **(env or {})})
+        self.started.append(process)
+        return process
+
+    def run(self, script, *options, env=None):
+        """The exit status and the output."""
+        process = self.start(script, *options, env=env)
+        out, _ = process.communicate(timeout=SECONDS)
+        return process.returncode, out
+
+    def wait_for(self, name):
+        deadline = time.monotonic() + SECONDS
+        while not (self.folder / name).exists():
+            assert time.monotonic() < deadline, name
+            time.sleep(0.02)
+
+    def log(self, name):
+        return (self.folder / "logs" / name).read_text()
+
+    def end(self):
+        for process in self.started:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def fleetrun(tmp_path):
+    launcher = Launcher(tmp_path)
+    yield launcher
+    launcher.end()
+
+
+def runs(pid):
+    """Whether there is such a process, and not only its exit status that nobody has asked for yet."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+WAIT = "[ $TRAINING_ROLE = TRAINER ] || exec sleep 60; "
+
+
+def test_a_job_leaves_its_logs_and_a_line(fleetrun):
+    status, out = fleetrun.run(WAIT + "echo trained $PADDLE_TRAINER_ID of $PADDLE_TRAINERS_NUM", "--server_num=2", "--worker_num=2")
+    assert status == 0 and "4 processes started; their logs are logs/serverlog.0 … logs/workerlog.1" in out
+    assert [fleetrun.log(f"workerlog.{i}") for i in range(2)] == ["trained 0 of 2\n", "trained 1 of 2\n"]
+
+
+def test_settings_reach_every_process_by_flag_and_by_variable(fleetrun):
+    script = "echo $ARGOSY_DURABILITY $ARGOSY_MEM_LIMIT $ARGOSY_CUSTOM; " + WAIT
+    status, out = fleetrun.run(script, "--server_num=1", "--worker_num=1", "--durability", "wal_sync", "--mem-limit=8G",
+                               env={"ARGOSY_CUSTOM": "kept", "ARGOSY_MEM_LIMIT": "1G"})
+    assert status == 0, out
+    assert fleetrun.log("serverlog.0") == fleetrun.log("workerlog.0") == "wal_sync 8G kept\n"
+
+
+def test_variables_of_an_outer_job_are_not_handed_down(fleetrun):
+    script = WAIT + "echo [$PADDLE_TRAINING_ROLE$PADDLE_PSERVER_ID$PADDLE_PSERVER_IPS] $PADDLE_TRAINER_ID"
+    outer = {"PADDLE_TRAINING_ROLE": "PSERVER", "PADDLE_PSERVER_ID": "1", "PADDLE_PSERVER_IPS": "a", "PADDLE_TRAINER_ID": "9"}
+    assert fleetrun.run(script, "--server_num=1", "--worker_num=1", env=outer)[0] == 0
+    assert fleetrun.log("workerlog.0") == "[] 0\n"
+
+
+def test_the_first_failure_is_shown_and_is_the_status(fleetrun):
+    status, out = fleetrun.run("[ \"$PADDLE_TRAINER_ID\" = 1 ] || exec sleep 60; echo no such file; exit 5", "--run_mode=ps")
+    assert status == 5
+    assert re.search(r"---- worker 1: exit status 5; the end of logs/workerlog.1:\nno such file\n----", out), out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_no_process_behind(fleetrun, number):
+    # each process has a child in a group of its own, as a dataset has its pipe command
+    process = fleetrun.start("mkdir $TRAINING_ROLE; cd $TRAINING_ROLE; sh -mc 'sleep 300 & echo $! > child.new; mv child.new child; wait' & "
+                             "echo $! > own.new; mv own.new own; wait", "--server_num=1", "--worker_num=1")
+    pids = []
+    for name in ("TRAINER/child", "TRAINER/own", "PSERVER/child", "PSERVER/own"):
+        fleetrun.wait_for(name)
+        pids.append(int((fleetrun.folder / name).read_text()))
+    assert all(map(runs, pids))
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=SECONDS)
+    assert process.returncode == 128 + number and f"stopped by signal {number.value}" in out
+    assert not any(map(runs, pids))
+
+
+def test_a_second_signal_ends_the_grace(fleetrun):
+    process = fleetrun.start("trap '' TERM; touch up.$TRAINING_ROLE; while true; do sleep 1; done", "--server_num=1", "--worker_num=1")
+    fleetrun.wait_for("up.TRAINER")
+    fleetrun.wait_for("up.PSERVER")
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=SECONDS)
+    assert process.returncode == 130 and time.monotonic() - began < 8
+
+
+def test_a_port_in_use_is_found_before_anything_starts(fleetrun):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        status, out = fleetrun.run("touch started", f"--servers=127.0.0.1:{port}", "--worker_num=1")
+    assert status == 2 and f"port {port} of 127.0.0.1 is in use" in out
+    assert not (fleetrun.folder / "started").exists() and not (fleetrun.folder / "logs").exists()
+
+
+def test_a_server_killed_with_9_is_started_again(fleetrun):
+    script = ("if [ $TRAINING_ROLE = PSERVER ]; then echo serving $PADDLE_PSERVER_ID $PADDLE_PORT; [ -e killed ] && touch back; exec sleep 60; fi; "
+              "while ! grep -q serving logs/serverlog.0; do sleep 0.02; done; touch up; while [ ! -e back ]; do sleep 0.02; done")
+    process = fleetrun.start("[ $TRAINING_ROLE = PSERVER ] && echo $$ > pid; " + script, "--server_num=1", "--worker_num=1", "--max_restart=1")
+    fleetrun.wait_for("up")
+    (fleetrun.folder / "killed").touch()
+    os.kill(int((fleetrun.folder / "pid").read_text()), signal.SIGKILL)
+    out, _ = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0 and "server 0: killed by signal 9 (Killed); starting it again (1 of 1)" in out
+    first, second = fleetrun.log("serverlog.0").splitlines()
+    assert first == second and first.startswith("serving 0 ")
+
+
+@pytest.mark.parametrize("module", ["launch_ps", "launch"])
+def test_python_runs_the_script_with_its_own_interpreter(tmp_path, module):
+    (tmp_path / "train.py").write_text("import os, sys, time\nif os.environ['TRAINING_ROLE'] == 'PSERVER': time.sleep(60)\n"
+                                       "print(sys.executable, sys.argv[1:])\n")
+    done = subprocess.run([sys.executable, "-m", "paddle.distributed." + module, "--worker_num", "1", "--server_num", "1",
+                           f"--start_port={free_port()}", "train.py", "--lr", "1"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "logs" / "workerlog.0").read_text() == f"{sys.executable} ['--lr', '1']\n"
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["train.py"], "say what to start"),
+    (["--run_mode=ps"], "name the training script"),
+    (["--run_mode=ps", "absent.py"], "there is no script 'absent.py'"),
+    (["--durability=wall", "x"], "option --durability: found 'wall', expected auto, none, snapshot, wal, wal_sync"),
+])
+def test_a_command_line_that_cannot_be_starts_nothing(tmp_path, arguments, message):
+    done = subprocess.run(["fleetrun", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 2 and message in done.stderr and list(tmp_path.iterdir()) == []
+
+
+def test_the_launcher_links_no_torch(build):
+    linked = subprocess.run(["ldd", build / "bin" / "fleetrun"], capture_output=True, text=True, check=True).stdout
+    assert "torch" not in linked and "python" not in linked
