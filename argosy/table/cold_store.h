@@ -1,0 +1,69 @@
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "argosy/base/status.h"
+
+namespace argosy::table {
+
+// The rows of a table that memory has no place for, as bytes by (shard, key). It is memory on disk and nothing more: it is
+// emptied when it is opened, and nothing is written so that it survives the process (no log, no sync).
+//
+// Thread-safe as far as one shard has one user at a time.
+class ColdStore {
+ public:
+  // Uses and owns `directory`/overflow-`name`, whatever was there. A name is written so that any string will do.
+  static Result<std::unique_ptr<ColdStore>> open(const std::filesystem::path& directory, std::string_view name, size_t row_bytes);
+  ~ColdStore();  // removes the files
+
+  // Rows to write and keys to erase, together.
+  class Batch {
+   public:
+    void put(uint32_t shard, uint64_t key, const void* row, size_t bytes);
+    void erase(uint32_t shard, uint64_t key);
+    bool empty() const { return batch_.Count() == 0; }
+
+   private:
+    friend class ColdStore;
+    rocksdb::WriteBatch batch_;
+  };
+  Status write(Batch&& batch);
+
+  // Looks all keys up and calls found(i, row) for those that are there.
+  Status get(uint32_t shard, std::span<const uint64_t> keys, const std::function<void(size_t, const void*)>& found) const;
+
+  // The rows of one shard in ascending order of keys, as they are when it is made.
+  class Cursor {
+   public:
+    bool valid() const { return iterator_->Valid(); }
+    uint64_t key() const;
+    const void* row() const { return iterator_->value().data(); }
+    void next() { iterator_->Next(); }
+    Status status() const;
+
+   private:
+    friend class ColdStore;
+    std::string end_;
+    rocksdb::Slice end_slice_;
+    std::unique_ptr<rocksdb::Iterator> iterator_;
+  };
+  std::unique_ptr<Cursor> rows(uint32_t shard) const;
+
+ private:
+  ColdStore(std::filesystem::path path, std::unique_ptr<rocksdb::DB> db, size_t row_bytes);
+
+  const std::filesystem::path path_;
+  std::unique_ptr<rocksdb::DB> db_;
+  const size_t row_bytes_;
+};
+
+}  // namespace argosy::table

@@ -1,0 +1,169 @@
+#include "argosy/table/dense_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace argosy::table {
+namespace {
+
+struct Head {
+  uint64_t size;
+  uint64_t steps;
+  uint32_t initialised;
+  uint32_t element_states;
+  uint32_t scalars;
+  uint32_t unused;
+};
+static_assert(sizeof(Head) == 32);
+
+std::string_view bytes_of(std::span<const float> numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
+}
+
+const char* take(const char* from, std::vector<float>& to) {
+  std::memcpy(to.data(), from, to.size() * sizeof(float));
+  return from + to.size() * sizeof(float);
+}
+
+std::vector<float> initial_states(const optim::Rule& rule, size_t size) {
+  std::vector<float> states;
+  states.reserve(rule.element_states() * size);
+  for (const optim::StateSlot& slot : rule.states()) {
+    if (slot.shape == optim::StateSlot::element) states.insert(states.end(), size, slot.initial);
+  }
+  return states;
+}
+
+Status check_size(const DenseSpec& spec, size_t found) {
+  if (found == spec.size) return {};
+  return Status::invalid_argument("table '{}' has {} elements, {} were given", spec.name, spec.size, found);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DenseTable>> DenseTable::make(DenseSpec spec) {
+  RETURN_IF_ERROR(spec.check());
+  std::unique_ptr<optim::Rule> rule;
+  if (spec.mode == Mode::gradient) {
+    ASSIGN_OR_RETURN(rule, optim::make_rule(spec.rule, spec.hyper_parameters));
+  }
+  return std::unique_ptr<DenseTable>(new DenseTable(std::move(spec), std::move(rule)));
+}
+
+DenseTable::DenseTable(DenseSpec spec, std::unique_ptr<optim::Rule> rule)
+    : spec_(std::move(spec)), rule_(std::move(rule)), value_(spec_.size, 0.0f) {
+  if (!rule_) return;
+  scalars_ = rule_->initial_scalars();
+  states_ = initial_states(*rule_, spec_.size);
+}
+
+bool DenseTable::initialised() const {
+  std::lock_guard lock(mutex_);
+  return initialised_;
+}
+
+Result<bool> DenseTable::set_if_absent(std::span<const float> value) {
+  RETURN_IF_ERROR(check_size(spec_, value.size()));
+  std::lock_guard lock(mutex_);
+  if (initialised_) return false;
+  std::copy(value.begin(), value.end(), value_.begin());
+  initialised_ = true;
+  return true;
+}
+
+Status DenseTable::set(std::span<const float> value) {
+  RETURN_IF_ERROR(check_size(spec_, value.size()));
+  std::lock_guard lock(mutex_);
+  std::copy(value.begin(), value.end(), value_.begin());
+  if (rule_) {
+    scalars_ = rule_->initial_scalars();
+    states_ = initial_states(*rule_, spec_.size);
+  }
+  initialised_ = true;
+  return {};
+}
+
+Status DenseTable::apply(float learning_rate, std::span<const float> gradient) {
+  RETURN_IF_ERROR(check_size(spec_, gradient.size()));
+  if (!rule_) return Status::failed_precondition("table '{}' is a geo table: it takes differences, not gradients", spec_.name);
+  std::lock_guard lock(mutex_);
+  if (!initialised_) return Status::failed_precondition("table '{}' gets a gradient before it has a value", spec_.name);
+  const float* grad = gradient.data();
+  if (spec_.regularization) {
+    scratch_.assign(gradient.begin(), gradient.end());
+    optim::regularize(*spec_.regularization, value_, scratch_);
+    grad = scratch_.data();
+  }
+  std::array<float*, optim::kMaxElementStates> states{};
+  for (size_t k = 0; k < rule_->element_states(); ++k) states[k] = states_.data() + k * spec_.size;
+  const optim::Step step = rule_->begin_step(learning_rate, scalars_);
+  rule_->apply(step, value_.data(), grad, states.data(), spec_.size);
+  ++steps_;
+  return {};
+}
+
+Status DenseTable::add(std::span<const float> delta) {
+  RETURN_IF_ERROR(check_size(spec_, delta.size()));
+  if (rule_) return Status::failed_precondition("table '{}' takes gradients, not differences: it is not a geo table", spec_.name);
+  std::lock_guard lock(mutex_);
+  if (!initialised_) return Status::failed_precondition("table '{}' gets a difference before it has a value", spec_.name);
+  for (size_t i = 0; i < delta.size(); ++i) value_[i] += delta[i];
+  ++steps_;
+  return {};
+}
+
+Status DenseTable::copy_out(std::span<float> out) const {
+  RETURN_IF_ERROR(check_size(spec_, out.size()));
+  std::lock_guard lock(mutex_);
+  if (!initialised_) return Status::failed_precondition("table '{}' has no value yet: the first worker sets it", spec_.name);
+  std::copy(value_.begin(), value_.end(), out.begin());
+  return {};
+}
+
+uint64_t DenseTable::steps() const {
+  std::lock_guard lock(mutex_);
+  return steps_;
+}
+
+uint64_t DenseTable::memory_bytes() const {
+  std::lock_guard lock(mutex_);
+  return (value_.capacity() + states_.capacity() + scratch_.capacity()) * sizeof(float);
+}
+
+std::string DenseTable::export_bytes() const {
+  std::lock_guard lock(mutex_);
+  const Head head{.size = spec_.size,
+                  .steps = steps_,
+                  .initialised = initialised_,
+                  .element_states = static_cast<uint32_t>(rule_ ? rule_->element_states() : 0),
+                  .scalars = static_cast<uint32_t>(scalars_.size()),
+                  .unused = 0};
+  std::string out;
+  out.reserve(sizeof(head) + (scalars_.size() + value_.size() + states_.size()) * sizeof(float));
+  out.append(reinterpret_cast<const char*>(&head), sizeof(head));
+  return out.append(bytes_of(scalars_)).append(bytes_of(value_)).append(bytes_of(states_));
+}
+
+Status DenseTable::import_bytes(std::string_view bytes) {
+  std::lock_guard lock(mutex_);
+  const size_t expected = sizeof(Head) + (scalars_.size() + value_.size() + states_.size()) * sizeof(float);
+  Head head{};
+  if (bytes.size() >= sizeof(head)) std::memcpy(&head, bytes.data(), sizeof(head));
+  const uint32_t element_states = rule_ ? static_cast<uint32_t>(rule_->element_states()) : 0;
+  if (bytes.size() >= sizeof(head) &&
+      (head.size != spec_.size || head.element_states != element_states || head.scalars != scalars_.size())) {
+    return Status::invalid_argument(
+        "table '{}' has {} elements, {} states and {} scalars; the saved block has {}, {} and {}: another model or optimizer",
+        spec_.name, spec_.size, element_states, scalars_.size(), head.size, head.element_states, head.scalars);
+  }
+  if (bytes.size() != expected || head.initialised > 1) {
+    return Status::data_loss("table '{}': {} bytes, expected {}: the saved block is damaged", spec_.name, bytes.size(), expected);
+  }
+  steps_ = head.steps;
+  initialised_ = head.initialised == 1;
+  take(take(take(bytes.data() + sizeof(head), scalars_), value_), states_);
+  return {};
+}
+
+}  // namespace argosy::table

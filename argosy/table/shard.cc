@@ -1,0 +1,185 @@
+#include "argosy/table/shard.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace argosy::table {
+namespace {
+
+// How far ahead of the key that is compared its bucket and its row are on their way.
+constexpr size_t kBucketAhead = 24;
+constexpr size_t kRowAhead = 12;
+
+void prefetch_row(const float* row, size_t bytes) {
+  constexpr size_t kMost = 320;  // beyond this the processor's own prefetcher has seen the pattern
+  const char* at = reinterpret_cast<const char*>(row);
+  const size_t ahead = std::min(bytes, kMost);
+  for (size_t i = 0; i < ahead; i += 64) __builtin_prefetch(at + i, 1);
+  __builtin_prefetch(at + ahead - 1, 1);
+}
+
+}  // namespace
+
+Shard::Shard(uint32_t number, const SparseSpec& spec, const RowLayout& layout, RowArena& arena, ColdStore* cold,
+             uint32_t most_rows)
+    : number_(number), initializer_(spec.initializer), layout_(layout), arena_(arena), cold_(cold), most_rows_(most_rows) {}
+
+void Shard::find(std::span<const Probe> probes, uint32_t* slots) const {
+  const size_t n = probes.size();
+  const size_t row_bytes = layout_.bytes();
+  for (size_t i = 0; i < n + kBucketAhead; ++i) {
+    if (i < n) index_.prefetch(probes[i].hash);
+    if (const size_t at = i - (kBucketAhead - kRowAhead); at < n) {
+      slots[at] = index_.guess(probes[at].hash);
+      if (slots[at] != kNoSlot) prefetch_row(arena_.row(slots[at]), row_bytes);
+    }
+    if (const size_t at = i - kBucketAhead; at < n) {
+      if (slots[at] == kNoSlot || key_of(slots[at]) != probes[at].key) slots[at] = find(probes[at].key, probes[at].hash);
+    }
+  }
+}
+
+uint32_t Shard::find(uint64_t key, uint32_t hash) const {
+  return index_.find(hash, key, [this](uint32_t slot) { return key_of(slot); });
+}
+
+Status Shard::bring_back(std::span<const Probe> probes, uint32_t* slots) {
+  if (!cold_) return {};
+  Status status;
+  if (cold_rows_ > 0) {
+    RETURN_IF_ERROR(read_through(probes, slots, [&](size_t i, const float* row) {
+      const auto& [key, hash, position] = probes[i];
+      slots[i] = find(key, hash);  // a key may come twice
+      if (slots[i] != kNoSlot || !status.ok()) return;
+      Result<uint32_t> slot = take_slot();
+      if (!slot.ok()) {
+        status = slot.status();
+        return;
+      }
+      std::memcpy(arena_.row(*slot), row, layout_.bytes());
+      RowLayout::header(arena_.row(*slot)).flags = RowHeader::kLive | RowHeader::kOnDisk;
+      link(key, hash, *slot);
+      --cold_rows_;
+      slots[i] = *slot;
+    }));
+  }
+  for (size_t i = 0; i < probes.size(); ++i) {
+    if (slots[i] == kNoSlot) continue;
+    RowHeader& head = RowLayout::header(arena_.row(slots[i]));
+    head.flags = head.flags | RowHeader::kUsed;
+  }
+  return status;
+}
+
+Status Shard::read_through(std::span<const Probe> probes, const uint32_t* slots,
+                           const std::function<void(size_t, const float*)>& found) const {
+  if (cold_rows_ == 0) return {};
+  std::vector<uint64_t> keys;
+  std::vector<size_t> which;
+  for (size_t i = 0; i < probes.size(); ++i) {
+    if (slots[i] != kNoSlot) continue;
+    keys.push_back(probes[i].key);
+    which.push_back(i);
+  }
+  if (keys.empty()) return {};
+  return cold_->get(number_, keys, [&](size_t i, const void* row) { found(which[i], static_cast<const float*>(row)); });
+}
+
+Result<uint32_t> Shard::take_slot() {
+  if (free_ != kNoSlot) {
+    const uint32_t slot = free_;
+    free_ = static_cast<uint32_t>(key_of(slot));
+    return slot;
+  }
+  if (fresh_ == positions()) {
+    ASSIGN_OR_RETURN(const uint32_t first, arena_.take_chunk());
+    chunks_.push_back(first);
+  }
+  const size_t position = fresh_++;
+  return chunks_[position / arena_.chunk_rows()] + static_cast<uint32_t>(position % arena_.chunk_rows());
+}
+
+void Shard::link(uint64_t key, uint32_t hash, uint32_t slot) {
+  index_.insert(hash, slot, [this](uint32_t other) { return index_hash(mix64(key_of(other))); });
+}
+
+void Shard::release(uint32_t slot) {
+  RowHeader& head = RowLayout::header(arena_.row(slot));
+  index_.erase(index_hash(mix64(head.key)), slot);
+  head = RowHeader{.key = free_, .seen_step = 0, .pushes = 0, .flags = 0};
+  free_ = slot;
+}
+
+Result<uint32_t> Shard::create(uint64_t key, uint32_t hash) {
+  ASSIGN_OR_RETURN(const uint32_t slot, take_slot());
+  float* const row = arena_.row(slot);
+  layout_.reset(row, key);
+  row_initial_value(initializer_, key, layout_.value(row));
+  link(key, hash, slot);
+  return slot;
+}
+
+Status Shard::erase(uint32_t slot) {
+  const RowHeader head = RowLayout::header(arena_.row(slot));
+  release(slot);
+  if (!(head.flags & RowHeader::kOnDisk)) return {};
+  ColdStore::Batch batch;
+  batch.erase(number_, head.key);
+  return cold_->write(std::move(batch));
+}
+
+Status Shard::rewrite_cold(ColdStore::Batch&& batch, uint64_t erased) {
+  if (batch.empty()) return {};
+  RETURN_IF_ERROR(cold_->write(std::move(batch)));
+  cold_rows_ -= erased;
+  return {};
+}
+
+Status Shard::evict() {
+  if (!cold_ || index_.size() <= most_rows_) return {};
+  const uint32_t target = most_rows_ - most_rows_ / 16;
+  ColdStore::Batch batch;
+  // Two rounds of the hand reach every row with its mark taken off.
+  for (size_t looked = 0; looked < 2 * fresh_ && index_.size() > target; ++looked, ++hand_) {
+    if (hand_ >= fresh_) hand_ = 0;
+    const uint32_t slot = slot_at(hand_);
+    if (slot == kNoSlot) continue;
+    RowHeader& head = RowLayout::header(arena_.row(slot));
+    if (head.flags & RowHeader::kUsed) {
+      head.flags = head.flags & ~RowHeader::kUsed;
+      continue;
+    }
+    if ((head.flags & RowHeader::kChanged) || !(head.flags & RowHeader::kOnDisk)) {
+      batch.put(number_, head.key, arena_.row(slot), layout_.bytes());
+    }
+    release(slot);
+    ++cold_rows_;
+  }
+  return batch.empty() ? Status() : cold_->write(std::move(batch));
+}
+
+uint32_t Shard::slot_at(size_t position) const {
+  const uint32_t slot = chunks_[position / arena_.chunk_rows()] + static_cast<uint32_t>(position % arena_.chunk_rows());
+  return RowLayout::header(arena_.row(slot)).flags & RowHeader::kLive ? slot : kNoSlot;
+}
+
+uint64_t Shard::memory_bytes() const {
+  return positions() * layout_.bytes() + index_.bytes() + chunks_.capacity() * sizeof(uint32_t) +
+         waiting_.capacity() * (sizeof(Waiting::value_type) + 1);
+}
+
+Status Shard::clear() {
+  for (size_t position = 0; position < fresh_; ++position) {
+    if (const uint32_t slot = slot_at(position); slot != kNoSlot) release(slot);
+  }
+  waiting_.clear();
+  cold_rows_ = 0;
+  if (!cold_) return {};
+  ColdStore::Batch batch;
+  const auto cursor = cold_->rows(number_);
+  for (; cursor->valid(); cursor->next()) batch.erase(number_, cursor->key());
+  RETURN_IF_ERROR(cursor->status());
+  return batch.empty() ? Status() : cold_->write(std::move(batch));
+}
+
+}  // namespace argosy::table

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "argosy/base/random.h"
+#include "argosy/base/status.h"
+#include "argosy/table/cold_store.h"
+#include "argosy/table/row_arena.h"
+#include "argosy/table/row_layout.h"
+#include "argosy/table/slot_index.h"
+
+namespace argosy::table {
+
+// A key on its way to its row.
+struct Probe {
+  uint64_t key;
+  uint32_t hash;      // for SlotIndex
+  uint32_t position;  // of the key in the caller's batch
+};
+
+// Which bits of mix64(key) are used for what: the highest choose the shard, those from 16 on are SlotIndex's hash. The
+// lowest are left alone: servers are chosen by a remainder, so all keys of one server may agree in them.
+inline uint32_t index_hash(uint64_t mixed) { return static_cast<uint32_t>(mixed >> 16); }
+
+// The rows of one shard, by key: in memory, or on disk only. Rows are made here and nowhere else.
+//
+// Thread-compatible: whoever calls holds mutex(), but for mutex() itself.
+class Shard {
+ public:
+  // All of a table's shards share the arena and the overflow, null where there is no memory limit. `most_rows` is what may
+  // stay in memory, 0 for all.
+  Shard(uint32_t number, const SparseSpec& spec, const RowLayout& layout, RowArena& arena, ColdStore* cold, uint32_t most_rows);
+
+  std::mutex& mutex() const { return mutex_; }
+
+  // The slots of the probes' rows, kNoSlot for those that are not in memory.
+  void find(std::span<const Probe> probes, uint32_t* slots) const;
+  uint32_t find(uint64_t key) const { return find(key, index_hash(mix64(key))); }
+  uint32_t find(uint64_t key, uint32_t hash) const;
+  // Brings those that are on disk back into memory, and notes that all of them are in use.
+  Status bring_back(std::span<const Probe> probes, uint32_t* slots);
+  // Reads values of rows that are on disk and leaves them there; found(i, row) for the i-th probe without a slot.
+  Status read_through(std::span<const Probe> probes, const uint32_t* slots,
+                      const std::function<void(size_t, const float*)>& found) const;
+
+  // A new row with its initial value. REQUIRES: the key has none, in memory or on disk.
+  Result<uint32_t> create(uint64_t key, uint32_t hash);
+  float* row(uint32_t slot) { return arena_.row(slot); }
+  const float* row(uint32_t slot) const { return arena_.row(slot); }
+  // Drops a row, on disk too.
+  Status erase(uint32_t slot);
+  // Drops rows that are on disk only, or replaces them there.
+  Status rewrite_cold(ColdStore::Batch&& batch, uint64_t erased);
+
+  // Moves the rows that have not been used for longest to disk, until the limit is kept with some room.
+  Status evict();
+
+  // Slots by position, for walking over all rows; kNoSlot where no row is. Rows keep their positions while they live.
+  size_t positions() const { return chunks_.size() * arena_.chunk_rows(); }
+  uint32_t slot_at(size_t position) const;
+
+  using Waiting = absl::flat_hash_map<uint64_t, RowCounters>;
+  Waiting& waiting() { return waiting_; }
+  const Waiting& waiting() const { return waiting_; }
+
+  const ColdStore* cold() const { return cold_; }
+  uint32_t number() const { return number_; }
+  uint64_t memory_rows() const { return index_.size(); }
+  uint64_t cold_rows() const { return cold_rows_; }
+  uint64_t memory_bytes() const;
+
+  Status clear();
+
+ private:
+  uint64_t key_of(uint32_t slot) const { return RowLayout::header(arena_.row(slot)).key; }
+  Result<uint32_t> take_slot();
+  void link(uint64_t key, uint32_t hash, uint32_t slot);
+  void release(uint32_t slot);
+
+  const uint32_t number_;
+  const Initializer initializer_;
+  const RowLayout& layout_;
+  RowArena& arena_;
+  ColdStore* const cold_;
+  const uint32_t most_rows_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  SlotIndex index_;
+  std::vector<uint32_t> chunks_;  // their first slots
+  uint32_t free_ = kNoSlot;       // the first of a list through the free slots' keys
+  size_t fresh_ = 0;              // positions from here on have never been used
+  size_t hand_ = 0;               // the position that eviction looks at next
+  uint64_t cold_rows_ = 0;
+  Waiting waiting_;
+};
+
+}  // namespace argosy::table

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/optim/rule.h"
+#include "argosy/table/change_tracker.h"
+#include "argosy/table/row_layout.h"
+#include "argosy/table/row_record.h"
+#include "argosy/table/spec.h"
+
+namespace argosy::table {
+
+class ColdStore;
+class RowArena;
+class Shard;
+struct Probe;
+
+// One step of a table, from begin_step() to the apply() or add() calls that belong to it. Copyable.
+struct TableStep {
+  optim::Step rule;      // unset for a geo table
+  uint64_t number = 0;   // the first is 1
+  uint32_t seconds = 0;  // the caller's clock; a replay gives the one that was logged
+};
+
+// The part of a table's state that is not in rows: what a snapshot keeps beside them.
+struct TableProgress {
+  uint64_t steps = 0;
+  std::vector<float> scalars;  // of the rule, in the order of its states: the powers of beta
+
+  friend bool operator==(const TableProgress&, const TableProgress&) = default;
+};
+
+// What the pushes of a table carry besides gradients: one number a key each, or empty spans, which mean show 1 and click 0.
+struct Impressions {
+  std::span<const float> shows;
+  std::span<const float> clicks;
+};
+
+struct ShrinkReport {
+  uint64_t kept = 0;
+  uint64_t dropped = 0;          // rows
+  uint64_t dropped_waiting = 0;  // counters of keys that were not admitted yet
+};
+
+struct TableSize {
+  uint64_t rows = 0;         // admitted ones, in memory and on disk
+  uint64_t waiting = 0;      // keys that are counted and not admitted
+  uint64_t cold_rows = 0;    // of `rows`, those on disk only
+  uint64_t memory_bytes = 0;  // rows, index and counters of waiting keys, with the space that is reserved for more of them
+};
+
+// The rows of a sparse parameter that one server holds, by 64-bit key: value, rule states and counters together. A row is
+// made on first use; its first value depends on (seed, key) alone. With a memory limit, rows that have not been used for
+// longest are moved to disk and come back when they are used; no result depends on it.
+//
+// Thread-safe: keys are dealt to shards, each with one lock, and a call locks one shard at a time; rows are whole, a batch is
+// not (a pull that runs beside a push sees some of its rows). Rules' scalars and the step counter have a lock of their own.
+// A shard's lock is held while its own rows move to or from disk: only calls for the same shard wait.
+//
+// Calls fail with invalid_argument for spans of wrong sizes and change nothing then. A disk error of the overflow is passed
+// on; rows may then be lost, so the table has to be rebuilt from snapshot and log.
+class SparseTable {
+ public:
+  static Result<std::unique_ptr<SparseTable>> make(SparseSpec spec, StoreOptions options = {});
+  ~SparseTable();
+  SparseTable(const SparseTable&) = delete;
+  SparseTable& operator=(const SparseTable&) = delete;
+
+  const SparseSpec& spec() const { return spec_; }
+  const RowCodec& codec() const { return codec_; }
+
+  // Copies the values of `keys` to `rows`, in order. With `create`, rows that are not there and that every key gets are
+  // made; without it, and for keys that are not admitted, the initial value is copied and nothing changes.
+  Status pull(std::span<const uint64_t> keys, std::span<float> rows, bool create);
+
+  // Starts step number steps() + 1: advances the rule's scalars. Once for each push that is applied, or, where pushes of
+  // several workers are merged, once for them together; also for a push without keys for this table.
+  TableStep begin_step(float learning_rate, uint32_t seconds = 0);
+
+  // Applies the rule to the rows of `keys`: regularization, then the update. A key that comes twice is updated twice.
+  // REQUIRES: the spec's mode is gradient.
+  Status apply(const TableStep& step, std::span<const uint64_t> keys, std::span<const float> gradients,
+               const Impressions& impressions = {});
+
+  // Adds differences from `worker` and remembers, for every other tracked worker, that the rows have changed.
+  // REQUIRES: the spec's mode is geo.
+  Status add(const TableStep& step, uint32_t worker, std::span<const uint64_t> keys, std::span<const float> deltas);
+
+  // Who must be told of changed rows, in geo mode. See ChangeTracker.
+  ChangeTracker& changes() { return changes_; }
+
+  // The rows that others have changed since `worker`'s last call but one was acknowledged; see ChangeTracker::take for
+  // `number`. `rows` becomes keys.size() rows of values.
+  Status take_changed(uint32_t worker, uint64_t number, std::vector<uint64_t>& keys, std::vector<float>& rows);
+
+  // Gives rows a value, as loading a model does. Admitted whatever the admission says; states become the rule's initial ones.
+  Status set_rows(std::span<const uint64_t> keys, std::span<const float> rows);
+
+  // Drops rows by `expiry`, after the counters have decayed. Uses the steps so far and `now_seconds` as the present.
+  // failed_precondition if it asks for a counter that this table does not keep.
+  Result<ShrinkReport> shrink(const Expiry& expiry, uint32_t now_seconds);
+
+  // All rows as records of codec(), some at a time. Each row that is there from beginning to end comes at least once; one
+  // that is changed meanwhile may come twice, the newer last. A caller who needs the state of one moment keeps
+  // apply, add, set_rows, import and shrink away until it is done; then each row comes once. While an Export is open no
+  // row is moved to disk. Thread-compatible; must not outlive the table.
+  class Export {
+   public:
+    Export(Export&& other) noexcept;
+    Export& operator=(Export&&) = delete;
+    ~Export();
+    // Appends about max_bytes of records to `out`, at least one; false: there are no more, and nothing was appended.
+    Result<bool> next(size_t max_bytes, std::string& out);
+
+   private:
+    friend class SparseTable;
+    struct State;
+    explicit Export(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+  };
+  // With changed_since: only rows that got a gradient in a later step than that one.
+  Export begin_export(std::optional<uint64_t> changed_since = {}) const;
+
+  // Puts records of an equal codec() in, replacing rows with the same key. The bytes may come from anywhere: damage is
+  // data_loss and nothing changes.
+  Status import_records(std::string_view records);
+
+  // Removes every row, waiting key and remembered change; progress starts anew.
+  Status clear();
+
+  TableProgress progress() const;
+  // invalid_argument if the number of scalars is not the rule's.
+  Status set_progress(const TableProgress& progress);
+  uint64_t steps() const;
+
+  TableSize size() const;
+
+ private:
+  // The keys of a batch that fall into one shard, some at a time, with the slots of those rows that are in memory.
+  struct Block {
+    Shard& shard;
+    std::span<const Probe> probes;
+    uint32_t* slots;
+  };
+  using BlockWork = std::function<Status(const Block&)>;
+
+  SparseTable(SparseSpec spec, const StoreOptions& options, std::unique_ptr<optim::Rule> rule);
+  Status open(const StoreOptions& options);
+
+  Status check_rows(std::span<const uint64_t> keys, size_t numbers) const;
+  // Deals the keys to their shards and does the work on each block under its shard's lock.
+  Status for_blocks(std::span<const uint64_t> keys, const BlockWork& work);
+  Status pull_block(const Block& block, float* rows, bool create);
+  Status apply_block(const Block& block, const TableStep& step, const float* gradients, const Impressions& impressions);
+  Status add_block(const Block& block, const TableStep& step, const float* deltas);
+  Status import_block(const Block& block, std::span<const RowView> rows);
+  // The row of a key that gets a gradient and has none: made, or kNoSlot while the key waits for its admission.
+  Result<uint32_t> admit(Shard& shard, const Probe& probe, const RowCounters& gradient);
+  // What a gradient of this step adds to the counters that the table keeps.
+  RowCounters counters_of(const TableStep& step) const;
+  Result<uint32_t> find_or_create(Shard& shard, const Probe& probe);
+  bool drawn(uint64_t key) const;
+  bool keeps_waiting() const;
+
+  Status shrink_rows(Shard& shard, const std::function<bool(RowCounters&)>& expired, ShrinkReport& report);
+  Status shrink_cold(Shard& shard, const std::function<bool(RowCounters&)>& expired, ShrinkReport& report);
+
+  const SparseSpec spec_;
+  const std::unique_ptr<optim::Rule> rule_;  // null in geo mode
+  const RowLayout layout_;
+  const RowCodec codec_;
+  const unsigned shard_bits_;
+  const size_t block_rows_;
+  std::unique_ptr<RowArena> arena_;
+  std::unique_ptr<ColdStore> cold_;  // null without a memory limit
+  std::vector<std::unique_ptr<Shard>> shards_;
+  mutable std::atomic<int> exports_{0};  // open ones; while there are any, no row moves to disk
+  std::atomic<uint32_t> first_shard_{0};  // calls begin at different shards, so that they do not queue up behind each other
+  ChangeTracker changes_;
+
+  mutable std::mutex step_mutex_;  // guards what follows
+  uint64_t steps_ = 0;
+  std::vector<float> scalars_;
+};
+
+}  // namespace argosy::table

@@ -1,0 +1,266 @@
+// The calls of SparseTable that go over whole rows: export, import, shrink, clear.
+#include <cstring>
+
+#include "argosy/table/cold_store.h"
+#include "argosy/table/row_arena.h"
+#include "argosy/table/shard.h"
+#include "argosy/table/sparse_table.h"
+
+namespace argosy::table {
+namespace {
+
+// By the difference, as steps are kept modulo 2^32.
+bool later(uint32_t step, uint32_t than) { return static_cast<int32_t>(step - than) > 0; }
+
+}  // namespace
+
+// Of each shard: first the waiting keys, then the rows on disk, then those in memory. A key only moves in this direction
+// while an Export is open, so none can slip through.
+struct SparseTable::Export::State {
+  enum Phase { begin, waiting, cold, memory };
+
+  const SparseTable& table;
+  const std::optional<uint64_t> changed_since;
+  size_t shard = 0;
+  Phase phase = begin;
+  std::vector<uint64_t> keys = {};  // that wait
+  std::unique_ptr<ColdStore::Cursor> cursor = {};
+  size_t at = 0;  // in keys, or a position
+
+  State(const SparseTable& of, std::optional<uint64_t> since) : table(of), changed_since(since) { ++table.exports_; }
+  ~State() { --table.exports_; }
+
+  bool wanted(const RowCounters& counters) const {
+    return !changed_since || later(counters.seen_step, static_cast<uint32_t>(*changed_since));
+  }
+
+  void append(const RowView& row, std::string& out) const {
+    if (wanted(row.counters)) table.codec_.append(row, out);
+  }
+
+  // Goes on in the current shard until `out` has `enough` bytes; true: the shard is done.
+  Result<bool> advance(const Shard& rows, size_t enough, std::string& out) {
+    if (phase == begin) {
+      for (const auto& [key, counters] : rows.waiting()) keys.push_back(key);
+      if (rows.cold()) cursor = rows.cold()->rows(rows.number());
+      phase = waiting;
+    }
+    if (phase == waiting && !append_waiting(rows, enough, out)) return false;
+    if (phase == cold) {
+      ASSIGN_OR_RETURN(const bool done, append_cold(rows, enough, out));
+      if (!done) return false;
+    }
+    for (; at < rows.positions(); ++at) {
+      if (out.size() >= enough) return false;
+      if (const uint32_t slot = rows.slot_at(at); slot != kNoSlot) append(table.layout_.view(rows.row(slot)), out);
+    }
+    return true;
+  }
+
+  bool append_waiting(const Shard& rows, size_t enough, std::string& out) {
+    for (; at < keys.size(); ++at) {
+      if (out.size() >= enough) return false;
+      const auto found = rows.waiting().find(keys[at]);
+      if (found != rows.waiting().end()) append({.key = keys[at], .admitted = false, .counters = found->second}, out);
+    }
+    keys.clear();
+    at = 0;
+    phase = cold;
+    return true;
+  }
+
+  Result<bool> append_cold(const Shard& rows, size_t enough, std::string& out) {
+    for (; cursor && cursor->valid(); cursor->next()) {
+      if (out.size() >= enough) return false;
+      if (rows.find(cursor->key()) == kNoSlot) append(table.layout_.view(static_cast<const float*>(cursor->row())), out);
+    }
+    if (cursor) RETURN_IF_ERROR(cursor->status());
+    cursor.reset();
+    phase = memory;
+    return true;
+  }
+};
+
+SparseTable::Export::Export(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SparseTable::Export::Export(Export&& other) noexcept = default;
+SparseTable::Export::~Export() = default;
+
+Result<bool> SparseTable::Export::next(size_t max_bytes, std::string& out) {
+  const size_t before = out.size();
+  const size_t enough = before + std::max<size_t>(max_bytes, 1);
+  while (state_->shard < state_->table.shards_.size() && out.size() < enough) {
+    const Shard& shard = *state_->table.shards_[state_->shard];
+    std::lock_guard lock(shard.mutex());
+    ASSIGN_OR_RETURN(const bool done, state_->advance(shard, enough, out));
+    if (!done) break;
+    ++state_->shard;
+    state_->phase = State::begin;
+    state_->at = 0;
+  }
+  return out.size() > before;
+}
+
+SparseTable::Export SparseTable::begin_export(std::optional<uint64_t> changed_since) const {
+  return Export(std::make_unique<Export::State>(*this, changed_since));
+}
+
+Status SparseTable::import_records(std::string_view records) {
+  ASSIGN_OR_RETURN(const size_t count, codec_.count(records));
+  std::string aligned;
+  if (reinterpret_cast<uintptr_t>(records.data()) % alignof(float) != 0) records = aligned = records;
+  std::vector<RowView> rows(count);
+  std::vector<uint64_t> keys(count);
+  for (size_t i = 0; i < count; ++i) {
+    ASSIGN_OR_RETURN(rows[i], codec_.decode(records.substr(i * codec_.record_bytes(), codec_.record_bytes())));
+    keys[i] = rows[i].key;
+  }
+  return for_blocks(keys, [&](const Block& block) { return import_block(block, rows); });
+}
+
+Status SparseTable::import_block(const Block& block, std::span<const RowView> rows) {
+  auto& [shard, probes, slots] = block;
+  RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  for (const Probe& probe : probes) {
+    const RowView& from = rows[probe.position];
+    uint32_t slot = shard.find(probe.key, probe.hash);
+    if (!from.admitted) {
+      if (slot != kNoSlot) RETURN_IF_ERROR(shard.erase(slot));
+      if (keeps_waiting()) shard.waiting()[probe.key] = from.counters;
+      continue;
+    }
+    if (slot == kNoSlot) {
+      ASSIGN_OR_RETURN(slot, shard.create(probe.key, probe.hash));
+    }
+    shard.waiting().erase(probe.key);
+    float* const row = shard.row(slot);
+    RowHeader& head = RowLayout::header(row);
+    head.flags = head.flags | RowHeader::kChanged | RowHeader::kUsed;
+    layout_.set_counters(row, from.counters);
+    std::memcpy(layout_.value(row).data(), from.value.data(), from.value.size_bytes());
+    std::memcpy(layout_.states(row).data(), from.states.data(), from.states.size_bytes());
+  }
+  return {};
+}
+
+Status SparseTable::set_rows(std::span<const uint64_t> keys, std::span<const float> rows) {
+  RETURN_IF_ERROR(check_rows(keys, rows.size()));
+  const auto step = static_cast<uint32_t>(steps());
+  return for_blocks(keys, [&](const Block& block) -> Status {
+    auto& [shard, probes, slots] = block;
+    RETURN_IF_ERROR(shard.bring_back(probes, slots));
+    for (const Probe& probe : probes) {
+      ASSIGN_OR_RETURN(const uint32_t slot, find_or_create(shard, probe));
+      shard.waiting().erase(probe.key);
+      float* const row = shard.row(slot);
+      const uint32_t on_disk = RowLayout::header(row).flags & RowHeader::kOnDisk;
+      layout_.reset(row, probe.key);
+      RowLayout::header(row).flags = RowLayout::header(row).flags | on_disk;
+      layout_.set_counters(row, {.seen_step = step});
+      std::memcpy(layout_.value(row).data(), rows.data() + probe.position * layout_.width(), layout_.width() * sizeof(float));
+    }
+    return {};
+  });
+}
+
+Result<ShrinkReport> SparseTable::shrink(const Expiry& expiry, uint32_t now_seconds) {
+  if (expiry.score != 0 && !layout_.counts_show_click()) {
+    return Status::failed_precondition(
+        "table '{}' keeps no shows and clicks, so it cannot drop rows below score {}; enable show_click in its spec", spec_.name,
+        expiry.score);
+  }
+  if (expiry.ttl_seconds != 0 && !layout_.keeps_seconds()) {
+    return Status::failed_precondition("table '{}' keeps no times, so it cannot drop rows after {} s; give its spec a TTL",
+                                       spec_.name, expiry.ttl_seconds);
+  }
+  const auto now_step = static_cast<uint32_t>(steps());
+  const auto expired = [&](RowCounters& counters) {
+    counters.show *= spec_.show_click.decay;
+    counters.click *= spec_.show_click.decay;
+    // Times that lie ahead, from a clock that was set back, are not old.
+    const bool timed_out = now_seconds > counters.seen_seconds && now_seconds - counters.seen_seconds > expiry.ttl_seconds;
+    return (expiry.score != 0 && spec_.show_click.score(counters.show, counters.click) < expiry.score) ||
+           (expiry.unseen_steps != 0 && later(now_step - expiry.unseen_steps, counters.seen_step)) ||
+           (expiry.ttl_seconds != 0 && timed_out);
+  };
+  ShrinkReport report;
+  for (const auto& shard : shards_) {
+    std::lock_guard lock(shard->mutex());
+    RETURN_IF_ERROR(shrink_cold(*shard, expired, report));
+    RETURN_IF_ERROR(shrink_rows(*shard, expired, report));
+    report.dropped_waiting += absl::erase_if(shard->waiting(), [&](auto& entry) { return expired(entry.second); });
+  }
+  return report;
+}
+
+Status SparseTable::shrink_rows(Shard& shard, const std::function<bool(RowCounters&)>& expired, ShrinkReport& report) {
+  for (size_t position = 0; position < shard.positions(); ++position) {
+    const uint32_t slot = shard.slot_at(position);
+    if (slot == kNoSlot) continue;
+    float* const row = shard.row(slot);
+    RowCounters counters = layout_.counters(row);
+    if (expired(counters)) {
+      RETURN_IF_ERROR(shard.erase(slot));
+      ++report.dropped;
+      continue;
+    }
+    if (counters != layout_.counters(row)) {
+      layout_.set_counters(row, counters);
+      RowLayout::header(row).flags = RowLayout::header(row).flags | RowHeader::kChanged;
+    }
+    ++report.kept;
+  }
+  return {};
+}
+
+Status SparseTable::shrink_cold(Shard& shard, const std::function<bool(RowCounters&)>& expired, ShrinkReport& report) {
+  if (shard.cold_rows() == 0) return {};
+  ColdStore::Batch batch;
+  uint64_t erased = 0;
+  std::vector<float> row(layout_.words());
+  const auto cursor = shard.cold()->rows(shard.number());
+  for (; cursor->valid(); cursor->next()) {
+    const uint64_t key = cursor->key();
+    if (shard.find(key) != kNoSlot) continue;
+    std::memcpy(row.data(), cursor->row(), layout_.bytes());
+    RowCounters counters = layout_.counters(row.data());
+    if (expired(counters)) {
+      batch.erase(shard.number(), key);
+      ++erased;
+      continue;
+    }
+    if (counters != layout_.counters(row.data())) {
+      layout_.set_counters(row.data(), counters);
+      batch.put(shard.number(), key, row.data(), layout_.bytes());
+    }
+    ++report.kept;
+  }
+  RETURN_IF_ERROR(cursor->status());
+  report.dropped += erased;
+  return shard.rewrite_cold(std::move(batch), erased);
+}
+
+Status SparseTable::clear() {
+  for (const auto& shard : shards_) {
+    std::lock_guard lock(shard->mutex());
+    RETURN_IF_ERROR(shard->clear());
+  }
+  changes_.clear();
+  std::lock_guard lock(step_mutex_);
+  steps_ = 0;
+  if (rule_) scalars_ = rule_->initial_scalars();
+  return {};
+}
+
+TableSize SparseTable::size() const {
+  TableSize size;
+  for (const auto& shard : shards_) {
+    std::lock_guard lock(shard->mutex());
+    size.rows += shard->memory_rows() + shard->cold_rows();
+    size.waiting += shard->waiting().size();
+    size.cold_rows += shard->cold_rows();
+    size.memory_bytes += shard->memory_bytes();
+  }
+  return size;
+}
+
+}  // namespace argosy::table
