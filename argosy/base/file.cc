@@ -8,18 +8,27 @@
 #include <cstring>
 #include <system_error>
 
+#include "argosy/base/fd.h"
+
 namespace argosy {
 namespace fs = std::filesystem;
-namespace {
 
 Status system_error(std::string_view what, const fs::path& path) {
   const int code = errno;
   const std::string text = fmt::format("{} '{}': {}", what, path.string(), std::strerror(code));
   if (code == ENOENT) return Status(Code::not_found, text);
   if (code == EACCES || code == EPERM) return Status(Code::permission_denied, text);
-  if (code == ENOSPC || code == EDQUOT) return Status(Code::resource_exhausted, text);
+  if (code == ENOSPC || code == EDQUOT || code == EFBIG) return Status(Code::resource_exhausted, text);
   return Status(Code::unavailable, text);
 }
+
+Status sync_folder(const fs::path& folder) {
+  const Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.open()) return system_error("cannot open folder", folder);
+  return ::fsync(fd.get()) != 0 ? system_error("cannot sync folder", folder) : Status();
+}
+
+namespace {
 
 Status from_error_code(std::string_view what, const fs::path& path, const std::error_code& error) {
   errno = error.value();
@@ -30,15 +39,6 @@ Status from_error_code(std::string_view what, const fs::path& path, const std::e
 fs::path temporary_name(const fs::path& target) {
   static std::atomic<int> counter{0};
   return target.parent_path() / fmt::format(".{}.tmp-{}-{}", target.filename().string(), ::getpid(), counter++);
-}
-
-Status sync_path(const fs::path& path, int flags) {
-  const int fd = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (fd < 0) return system_error("cannot open", path);
-  const int failed = ::fsync(fd);
-  const Status status = failed != 0 ? system_error("cannot sync", path) : Status();
-  ::close(fd);
-  return status;
 }
 
 Status write_all(int fd, std::string_view bytes, const fs::path& path) {
@@ -93,7 +93,7 @@ Status write_file_atomically(const fs::path& path, std::string_view bytes) {
     ::unlink(temporary.c_str());
     return status;
   }
-  return sync_path(parent_of(path), O_RDONLY | O_DIRECTORY);
+  return sync_folder(parent_of(path));
 }
 
 FolderWriter::FolderWriter(fs::path target, fs::path temporary, bool keep_others)
@@ -139,14 +139,14 @@ Status FolderWriter::commit() {
       if (error) return from_error_code("cannot keep", entry.path(), error);
     }
   }
-  RETURN_IF_ERROR(sync_path(temporary_, O_RDONLY | O_DIRECTORY));
+  RETURN_IF_ERROR(sync_folder(temporary_));
   // Two folders change places in one step where the target exists; the old one is then removed under the temporary name.
   if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), fs::exists(target_) ? RENAME_EXCHANGE : 0) != 0) {
     return system_error("cannot rename into place", target_);
   }
   fs::remove_all(temporary_, error);
   temporary_.clear();
-  return sync_path(parent_of(target_), O_RDONLY | O_DIRECTORY);
+  return sync_folder(parent_of(target_));
 }
 
 }  // namespace argosy

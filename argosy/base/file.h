@@ -9,6 +9,12 @@
 
 namespace argosy {
 
+// "<what> '<path>': <the system's reason>" for errno, with the code that goes with it: a full disk is `resource_exhausted`.
+Status system_error(std::string_view what, const std::filesystem::path& path);
+
+// Makes the names in a folder survive a power cut: files that were created, renamed or removed in it.
+Status sync_folder(const std::filesystem::path& folder);
+
 // The whole file. Errors name the path and the system's reason.
 Result<std::string> read_file(const std::filesystem::path& path);
 

@@ -34,11 +34,6 @@ class FdStream : public ByteStream {
 
 }  // namespace
 
-void Fd::close() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
 StopSignal::StopSignal() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 Status StopSignal::status() const {

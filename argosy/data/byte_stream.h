@@ -5,31 +5,11 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 
+#include "argosy/base/fd.h"
 #include "argosy/base/status.h"
 
 namespace argosy::data {
-
-// A file descriptor with an owner. Movable; thread-compatible.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() { close(); }
-
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-  void close();
-
- private:
-  int fd_ = -1;
-};
 
 // Ends every wait of the streams that were given it, from any thread and for good. Thread-safe.
 class StopSignal {

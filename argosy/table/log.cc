@@ -1,0 +1,249 @@
+#include "argosy/table/log.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/file.h"
+#include "argosy/base/log.h"
+#include "argosy/table/checksum.h"
+#include "argosy/table/log_format.h"
+
+namespace argosy::table {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr uint64_t kWriteback = 8 << 20;
+constexpr std::array<std::byte, 8> kZeros{};
+
+Result<Fd> lock_folder(const fs::path& folder) {
+  const fs::path path = folder / "LOCK";
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!fd.open()) return system_error("cannot open", path);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (errno != EWOULDBLOCK) return system_error("cannot lock", path);
+  return Status::failed_precondition(
+      "log folder '{}' is in use by another process; give each server a folder of its own, or stop the other one first",
+      folder.string());
+}
+
+}  // namespace
+
+struct Log::Append {
+  std::span<const Bytes> pieces;
+  RecordHeader header;
+  HeaderBytes header_bytes;
+  uint64_t position = 0;
+  bool taken = false;  // by the thread that writes
+  bool done = false;
+  Status status;
+};
+
+Result<std::unique_ptr<Log>> Log::open(const fs::path& folder, LogOptions options) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return Status::unavailable("cannot create the log folder '{}': {}", folder.string(), error.message());
+  ASSIGN_OR_RETURN(Fd lock, lock_folder(folder));
+  std::unique_ptr<Log> log(new Log(folder, options, std::move(lock)));
+  RETURN_IF_ERROR(log->open_files());
+  return log;
+}
+
+Status Log::open_files() {
+  ASSIGN_OR_RETURN(segments_, list_segments(folder_));
+  if (segments_.empty()) return begin_segment(0);
+  RETURN_IF_ERROR(mend_last_segment(segments_.back()));
+  ASSIGN_OR_RETURN(DiskFile file, DiskFile::open_to_write(segments_.back().path));
+  file_ = std::make_unique<DiskFile>(std::move(file));
+  return {};
+}
+
+Status Log::mend_last_segment(LogSegment& segment) {
+  ASSIGN_OR_RETURN(const uint64_t good, find_good_size(segment));
+  if (good == segment.size && good > 0) return {};
+  log_warning("log file '{}': the {} bytes from byte {} on are of an append that was never finished, and are cut off",
+              segment.path.string(), segment.size - good, good);
+  ASSIGN_OR_RETURN(DiskFile file, DiskFile::open_to_write(segment.path));
+  RETURN_IF_ERROR(file.truncate(good));
+  segment.size = good;
+  if (good == 0) {
+    const HeaderBytes header = encode_segment_header(segment.first);
+    const Bytes piece(header);
+    RETURN_IF_ERROR(file.write_at(0, {&piece, 1}));
+    segment.size = header.size();
+  }
+  return file.sync();
+}
+
+// The file appears under its name with its header on the disk, so that no crash leaves one without.
+Status Log::begin_segment(uint64_t first) {
+  const fs::path path = segment_path(folder_, first);
+  const HeaderBytes header = encode_segment_header(first);
+  RETURN_IF_ERROR(write_file_atomically(path, {reinterpret_cast<const char*>(header.data()), header.size()}));
+  ASSIGN_OR_RETURN(DiskFile file, DiskFile::open_to_write(path));
+  const std::lock_guard lock(mutex_);
+  file_ = std::make_unique<DiskFile>(std::move(file));
+  flushed_ = 0;
+  segments_.push_back({.path = path, .first = first, .size = header.size()});
+  return {};
+}
+
+// Returns when this thread may write, or when `append` has been written by another one.
+Status Log::take_turn(Lock& lock, const Append* append) {
+  const auto finished = [&] { return !writing_ || (append != nullptr && append->done); };
+  const auto wait = std::chrono::duration<double>(options_.wait_seconds);
+  while (!turn_ended_.wait_for(lock, wait, finished)) {
+    if (append == nullptr || !append->taken) {
+      return Status::deadline_exceeded("the disk under '{}' has not finished a write in {} s", folder_.string(),
+                                       options_.wait_seconds);
+    }
+    // The writer reads the caller's memory, so the caller has to stay until the kernel returns.
+    log_warning("the disk under '{}' has not finished a write in {} s; still waiting", folder_.string(), options_.wait_seconds);
+  }
+  if (!writing_ && (append == nullptr || !append->done)) writing_ = true;
+  return {};
+}
+
+void Log::end_turn(Lock& lock) {
+  writing_ = false;
+  lock.unlock();
+  turn_ended_.notify_all();
+}
+
+Result<uint64_t> Log::append(std::span<const Bytes> pieces) {
+  Append append{.pieces = pieces};
+  for (const Bytes piece : pieces) append.header.length += piece.size();
+  append.header.checksum = checksum_of(pieces);
+
+  Lock lock(mutex_);
+  waiting_.push_back(&append);
+  if (Status status = take_turn(lock, &append); !status.ok()) {
+    std::erase(waiting_, &append);
+    return status;
+  }
+  if (!append.done) {
+    const std::vector<Append*> batch = std::exchange(waiting_, {});
+    for (Append* one : batch) one->taken = true;
+    const uint64_t first = segments_.back().first;
+    const uint64_t offset = segments_.back().size;
+    lock.unlock();
+    const Status status = write_batch(batch, first, offset);
+    lock.lock();
+    for (Append* one : batch) {
+      one->status = status;
+      one->done = true;
+      if (status.ok()) segments_.back().size += record_size(one->header.length);
+    }
+    end_turn(lock);
+  }
+  if (!append.status.ok()) return append.status;
+  return append.position;
+}
+
+// REQUIRES: this thread has the turn.
+Status Log::write_batch(std::span<Append* const> batch, uint64_t first, uint64_t offset) {
+  if (!broken_.ok()) return broken_;
+  uint64_t end = offset;
+  std::vector<Bytes> pieces;
+  for (Append* append : batch) {
+    append->position = first + end;
+    append->header.batch = first + offset;
+    append->header_bytes = encode_record_header(append->header, append->position);
+    pieces.emplace_back(append->header_bytes);
+    pieces.insert(pieces.end(), append->pieces.begin(), append->pieces.end());
+    pieces.push_back(Bytes(kZeros).first(padding_after(append->header.length)));
+    end += record_size(append->header.length);
+  }
+  if (Status status = file_->write_at(offset, pieces); !status.ok()) return undo_write(offset, status);
+  if (options_.sync) {
+    if (Status status = file_->sync(); !status.ok()) {
+      broken_ =
+          Status::failed_precondition("the log accepts nothing more until the server is started again: {}", status.message());
+      return broken_;
+    }
+  } else if (end - flushed_ >= kWriteback) {
+    file_->start_writeback(flushed_, end - flushed_);
+    flushed_ = end;
+  }
+  return {};
+}
+
+// Takes back what part of a batch has reached the file, so that the next one follows the last whole record.
+Status Log::undo_write(uint64_t offset, const Status& reason) {
+  if (Status status = file_->truncate(offset); !status.ok()) {
+    broken_ = Status::failed_precondition("the log accepts nothing more until the server is started again: {}, then {}",
+                                          reason.message(), status.message());
+    return broken_;
+  }
+  return reason.with_context("the log keeps the {} bytes that it has; this record is not among them and can be tried again",
+                             bytes());
+}
+
+Result<uint64_t> Log::rotate() {
+  Lock lock(mutex_);
+  RETURN_IF_ERROR(take_turn(lock, nullptr));
+  const uint64_t first = segments_.back().end();
+  lock.unlock();
+  Status status = broken_;
+  if (status.ok()) status = begin_segment(first);
+  lock.lock();
+  end_turn(lock);
+  if (!status.ok()) return status;
+  return first;
+}
+
+Status Log::drop_before(uint64_t position) {
+  Lock lock(mutex_);
+  // Oldest first, and from the list only when it is gone: what remains after a crash or an error has no gap.
+  while (segments_.size() > 1 && segments_.front().end() <= position) {
+    const LogSegment oldest = segments_.front();
+    lock.unlock();
+    std::error_code error;
+    fs::remove(oldest.path, error);
+    if (error) return Status::unavailable("cannot remove the old log file '{}': {}", oldest.path.string(), error.message());
+    lock.lock();
+    if (segments_.front().first == oldest.first) segments_.erase(segments_.begin());
+  }
+  return {};
+}
+
+Status Log::replay(uint64_t from, const LogVisitor& visitor) const {
+  std::vector<LogSegment> segments;
+  {
+    const Lock lock(mutex_);
+    segments = segments_;
+  }
+  if (from < segments.front().first || from > segments.back().end()) {
+    return Status::out_of_range(
+        "log '{}' holds positions {} to {}, but the records from {} on are needed; it was cut for a later snapshot, or is the "
+        "log "
+        "of another server",
+        folder_.string(), segments.front().first, segments.back().end(), from);
+  }
+  for (const LogSegment& segment : segments) {
+    if (segment.end() > from) RETURN_IF_ERROR(replay_segment(segment, from, visitor));
+  }
+  return {};
+}
+
+uint64_t Log::first() const {
+  const Lock lock(mutex_);
+  return segments_.front().first;
+}
+
+uint64_t Log::end() const {
+  const Lock lock(mutex_);
+  return segments_.back().end();
+}
+
+int64_t Log::bytes() const {
+  const Lock lock(mutex_);
+  return static_cast<int64_t>(segments_.back().end() - segments_.front().first);
+}
+
+}  // namespace argosy::table

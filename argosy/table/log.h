@@ -1,0 +1,95 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "argosy/base/disk_file.h"
+#include "argosy/base/fd.h"
+#include "argosy/base/status.h"
+#include "argosy/table/log_segment.h"
+
+namespace argosy::table {
+
+struct LogOptions {
+  // false (`wal`): an acknowledged record is with the kernel, and survives the death of the process.
+  // true (`wal_sync`): it is on the disk, and survives a power cut.
+  bool sync = false;
+  // From this size on a snapshot is due. Appends are never refused for it.
+  int64_t max_bytes = int64_t{4} << 30;
+  // An append that has not been begun after this time, because the writes before it hang, is `deadline_exceeded`.
+  double wait_seconds = 60;
+};
+
+// A write-ahead log: opaque records in append-only files of one folder. A position is the place of a byte in the whole log,
+// counted from the log's first day; a record's is that of its first byte, so later records have larger ones.
+//
+// What append() has acknowledged is found again by the next open(), in the order of the positions, whole and once. What was
+// being appended when the process died is there as a whole record or not at all.
+//
+// Thread-safe. Appends that arrive while another is being written are written, and synced, together.
+class Log {
+ public:
+  // Opens the log of `folder` or begins one. Bytes of an unfinished append at the end are cut off with a line in the program's
+  // log; damage before the end is `data_loss` and names file and byte. A folder that another process has open is refused.
+  static Result<std::unique_ptr<Log>> open(const std::filesystem::path& folder, LogOptions options);
+
+  // Adds a record, the pieces one after the other, and returns its position. After an error nothing of the record is in the log;
+  // it may be tried again (`resource_exhausted`: the disk is full) unless the code is `failed_precondition`: then the file is in
+  // an unknown state, and only a new process finds out what it holds.
+  Result<uint64_t> append(std::span<const Bytes> pieces);
+
+  // Begins a new file and returns its position: all records so far are before it, all later ones behind it. A snapshot of the
+  // state at this moment, once it is safe, makes drop_before() of this position possible.
+  Result<uint64_t> rotate();
+
+  // Removes the files that hold nothing at `position` or behind it.
+  Status drop_before(uint64_t position);
+
+  // Shows the records from position `from` on to the visitor, as far as they were there at the call. `from` is what rotate() or
+  // append() returned, or first(). `out_of_range` if records from there on are missing: the log was cut for a later snapshot,
+  // or is not the one that the position is from.
+  Status replay(uint64_t from, const LogVisitor& visitor) const;
+
+  uint64_t first() const;  // position at which the oldest file begins
+  uint64_t end() const;    // position of the next record
+  int64_t bytes() const;   // on the disk
+  bool snapshot_due() const { return bytes() >= options_.max_bytes; }
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  struct Append;  // one caller of append(), on its stack
+  using Lock = std::unique_lock<std::mutex>;
+
+  Log(std::filesystem::path folder, LogOptions options, Fd folder_lock)
+      : folder_(std::move(folder)), options_(options), folder_lock_(std::move(folder_lock)) {}
+  Status open_files();
+  Status mend_last_segment(LogSegment& segment);
+  Status begin_segment(uint64_t first);
+
+  Status take_turn(Lock& lock, const Append* append);
+  void end_turn(Lock& lock);
+  Status write_batch(std::span<Append* const> batch, uint64_t first, uint64_t offset);
+  Status undo_write(uint64_t offset, const Status& reason);
+
+  const std::filesystem::path folder_;
+  const LogOptions options_;
+  const Fd folder_lock_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable turn_ended_;
+  std::vector<Append*> waiting_;      // not yet taken by a writer
+  bool writing_ = false;              // somebody has the turn: that thread alone, without the lock, uses file_ and broken_
+  std::vector<LogSegment> segments_;  // the last one is being written; its size is what has been acknowledged
+
+  std::unique_ptr<DiskFile> file_;  // of the last segment
+  uint64_t flushed_ = 0;            // of that file: how far the kernel was told to begin to write
+  Status broken_;                   // not ok: the last file is in an unknown state
+};
+
+}  // namespace argosy::table
