@@ -69,6 +69,7 @@ class Drill {
       const uint64_t kind = random_.below(20);
       if (kind < 10) {
         push();
+        most_cold_rows_ = std::max(most_cold_rows_, table_->size().cold_rows);
       } else if (kind < 17) {
         compare_pull(random_.below(2) == 0);
       } else if (kind == 17) {
@@ -82,7 +83,7 @@ class Drill {
     compare_all();
   }
 
-  SparseTable& table() { return *table_; }
+  uint64_t most_cold_rows() const { return most_cold_rows_; }
 
  private:
   std::vector<uint64_t> some_keys() {
@@ -168,12 +169,15 @@ class Drill {
   Random random_;
   const uint64_t keys_;
   uint32_t now_ = 1000;
+  uint64_t most_cold_rows_ = 0;
 };
 
 struct Case {
   std::string name;
   SparseSpec spec;
 };
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 std::vector<Case> cases() {
   const Initializer uniform{.kind = Initializer::Kind::uniform, .a = -1, .b = 1, .seed = 7};
@@ -190,7 +194,7 @@ std::vector<Case> cases() {
   all.push_back({"lamb", spec});
   spec = adam;
   spec.admission = {.kind = Admission::Kind::count, .count = 3};
-  spec.expiry = {.unseen_steps = 4, .ttl_seconds = 9};
+  spec.expiry = {.unseen_steps = 10, .ttl_seconds = 25};
   all.push_back({"count", spec});
   spec = adam;
   spec.admission = {.kind = Admission::Kind::probability, .probability = 0.4, .seed = 3};
@@ -219,7 +223,7 @@ TEST_P(EveryTable, AgreesWithAPlainMapBeyondTheMemoryLimit) {
   const TempFolder folder;
   Drill drill(GetParam().spec, {.shards = 4, .mem_limit_bytes = 20'000, .directory = folder.path()}, seed, 3000);
   drill.run(150);
-  EXPECT_GT(drill.table().size().cold_rows, 0u);
+  EXPECT_GT(drill.most_cold_rows(), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, EveryTable, testing::ValuesIn(cases()), [](const auto& one) { return one.param.name; });
