@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "argosy/base/settings.h"
-#include "argosy/launch/address.h"
 #include "argosy/launch/command_line.h"
 #include "argosy/launch/interpreter.h"
 
@@ -14,12 +13,6 @@ using argosy::Status;
 int fail(const Status& status) {
   std::fprintf(stderr, "fleetrun: %s\n", status.message().c_str());
   return 2;
-}
-
-Status check_server_ports(const argosy::launch::Job& job) {
-  std::vector<std::string> endpoints;
-  for (const auto& server : job.servers) endpoints.push_back(server.environment.at("PADDLE_CURRENT_ENDPOINT"));
-  return argosy::launch::check_ports_free(endpoints);
 }
 
 }  // namespace
@@ -35,7 +28,7 @@ int main(int argc, char** argv) {
   line->job.python = find_python(argv[0]);
   auto job = make_job(line->job);
   if (!job.ok()) return fail(job.status());
-  if (const Status status = check_server_ports(*job); !status.ok()) return fail(status);
+  if (const Status status = check_ports_free(*job); !status.ok()) return fail(status);
   for (int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, Supervisor::stop_from_signal);
   return Supervisor(std::move(*job), line->supervisor).run();
 }

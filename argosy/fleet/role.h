@@ -24,12 +24,19 @@ struct RoleInfo {
 
 // From the variables that PaddleCloud, launch_ps and fleetrun set: TRAINING_ROLE or PADDLE_TRAINING_ROLE,
 // PADDLE_PSERVERS_IP_PORT_LIST or PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT, PADDLE_TRAINERS_NUM or PADDLE_TRAINERS,
-// PADDLE_TRAINER_ID, PADDLE_TRAINER_ENDPOINTS; a server finds itself by PADDLE_PSERVER_ID, PADDLE_CURRENT_ENDPOINT, POD_IP with
-// PADDLE_PORT, or PADDLE_CURRENT_IP with PADDLE_PSERVER_PORT. A missing or contradictory one is an error that names it.
+// PADDLE_TRAINER_ID, PADDLE_TRAINER_ENDPOINTS; a server finds itself by PADDLE_CURRENT_ENDPOINT, POD_IP with PADDLE_PORT,
+// PADDLE_CURRENT_IP with PADDLE_PSERVER_PORT, or PADDLE_PSERVER_ID. Hosts may be names. An empty variable counts as absent; a
+// missing or contradictory one is an error that names it.
 Result<RoleInfo> paddle_cloud_role();
 
 // As given. `server_endpoints` must not be empty; a server's index is one of them.
 Result<RoleInfo> user_defined_role(int current_id, Role role, int worker_num, std::vector<std::string> server_endpoints,
                                    std::vector<std::string> worker_endpoints = {});
+
+// From MPI, under mpirun: of the ranks 0, 1, 2, 3, … the even ones are servers and the odd ones workers, so that every pair of
+// ranks is one of each. The ranks find free ports and tell each other their endpoints; MPI is begun for that and, unless the
+// program itself had begun it, ended again. Every rank of the job must call it; a second call gives the same. Thread-safe. See
+// fleet/mpi.h for where MPI comes from.
+Result<RoleInfo> mpi_symmetric_role();
 
 }  // namespace argosy::fleet

@@ -68,23 +68,67 @@ TEST_P(BadEnvironment, IsNamed) {
   EXPECT_NE(role.status().message().find(GetParam().message), std::string::npos) << role.status().message();
 }
 
+const std::map<std::string, std::string> kServer = {{"TRAINING_ROLE", "PSERVER"},
+                                                    {"PADDLE_PSERVERS_IP_PORT_LIST", "127.0.0.1:6001,127.0.0.1:6002"},
+                                                    {"PADDLE_TRAINERS_NUM", "2"}};
+
 INSTANTIATE_TEST_SUITE_P(
-    Roles, BadEnvironment,
+    AnyRole, BadEnvironment,
     testing::Values(
-        BadCase{{}, "TRAINING_ROLE is not set"},
+        BadCase{{}, "TRAINING_ROLE is not set (nor PADDLE_TRAINING_ROLE)"},
         BadCase{with(kWorker, {{"TRAINING_ROLE", "BOSS"}}), "TRAINING_ROLE='BOSS': expected TRAINER or PSERVER"},
-        BadCase{with(kWorker, {{"PADDLE_TRAINING_ROLE", "PSERVER"}}), "contradict each other"},
-        BadCase{with(kWorker, {{"PADDLE_TRAINERS_NUM", "0"}}), "expected a number above 0"},
-        BadCase{with(kWorker, {{"PADDLE_TRAINER_ID", "2"}}), "this is worker 2, but the job has 2 of them"},
-        BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "127.0.0.1"}}), "server endpoint '127.0.0.1' is not host:port"},
-        BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1,a:1"}}), "'a:1' is listed twice"},
-        BadCase{with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1"}}), "1 worker endpoints (a:1) for 2 workers"},
-        BadCase{with(kWorker, {{"TRAINING_ROLE", "PSERVER"}}), "cannot tell which of 127.0.0.1:6001,127.0.0.1:6002 it is"},
-        BadCase{with(kWorker, {{"TRAINING_ROLE", "PSERVER"}, {"POD_IP", "127.0.0.1"}, {"PADDLE_PORT", "9"}}),
-                "POD_IP and PADDLE_PORT say this server is 127.0.0.1:9"},
-        BadCase{with(kWorker,
-                     {{"TRAINING_ROLE", "PSERVER"}, {"PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6002"}, {"PADDLE_PSERVER_ID", "0"}}),
-                "PADDLE_PSERVER_ID=0 but 127.0.0.1:6002 is server 1"}));
+        BadCase{with(kWorker, {{"TRAINING_ROLE", ""}, {"PADDLE_TRAINING_ROLE", "BOSS"}}),
+                "PADDLE_TRAINING_ROLE='BOSS': expected"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINING_ROLE", "PSERVER"}}),
+                "TRAINING_ROLE='TRAINER' and PADDLE_TRAINING_ROLE='PSERVER' contradict each other"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINERS_NUM", "0"}}), "PADDLE_TRAINERS_NUM='0': expected a whole number from 1"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINERS_NUM", ""}}), "PADDLE_TRAINERS_NUM is not set (nor PADDLE_TRAINERS)"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINERS_NUM", ""}, {"PADDLE_TRAINERS", "many"}}), "PADDLE_TRAINERS='many': expected"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINERS", "3"}}), "PADDLE_TRAINERS_NUM='2' and PADDLE_TRAINERS='3' contradict"},
+        BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", ""}}), "PADDLE_PSERVERS_IP_PORT_LIST is not set"},
+        BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", ""}, {"PADDLE_PSERVER_IPS", "a"}}),
+                "PADDLE_PSERVER_PORT is not set"},
+        BadCase{
+            with(kWorker, {{"PADDLE_PSERVER_IPS", "a"}, {"PADDLE_PSERVER_PORT", "1"}}),
+            "PADDLE_PSERVERS_IP_PORT_LIST='127.0.0.1:6001,127.0.0.1:6002' and PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT='a:1'"},
+        BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "127.0.0.1"}}),
+                "PADDLE_PSERVERS_IP_PORT_LIST and PADDLE_TRAINER_ENDPOINTS: server endpoint '127.0.0.1' is not host:port"},
+        BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1,a:1"}}), "'a:1' is listed twice"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Workers, BadEnvironment,
+    testing::Values(
+        BadCase{with(kWorker, {{"PADDLE_TRAINER_ID", ""}}), "PADDLE_TRAINER_ID is not set"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINER_ID", "2"}}), "PADDLE_TRAINER_ID='2': there are 2 workers, numbered from 0"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINER_ID", "-1"}}), "PADDLE_TRAINER_ID='-1': expected a whole number from 0"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1"}}),
+                "PADDLE_TRAINER_ENDPOINTS='a:1' and PADDLE_TRAINERS_NUM='2' contradict each other"},
+        BadCase{
+            with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1,a:2"}, {"PADDLE_CURRENT_ENDPOINT", "a:1"}}),
+            "PADDLE_TRAINER_ID='1' and PADDLE_CURRENT_ENDPOINT='a:1' contradict each other: that worker's endpoint is 'a:2'"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Servers, BadEnvironment,
+    testing::Values(
+        BadCase{kServer, "cannot tell which of 127.0.0.1:6001,127.0.0.1:6002 it is"},
+        BadCase{with(kServer, {{"POD_IP", "127.0.0.1"}, {"PADDLE_PORT", "9"}}),
+                "POD_IP with PADDLE_PORT say this server is 127.0.0.1:9"},
+        BadCase{with(kServer, {{"PADDLE_PSERVER_ID", "2"}}), "PADDLE_PSERVER_ID='2': there are 2 servers, numbered from 0"},
+        BadCase{with(kServer, {{"PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6002"}, {"PADDLE_PSERVER_ID", "0"}}),
+                "PADDLE_PSERVER_ID='0' and PADDLE_CURRENT_ENDPOINT='127.0.0.1:6002' contradict each other: that is server 1"},
+        BadCase{with(kServer, {{"PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6002"}, {"POD_IP", "127.0.0.1"}, {"PADDLE_PORT", "6001"}}),
+                "PADDLE_CURRENT_ENDPOINT='127.0.0.1:6002' and POD_IP with PADDLE_PORT='127.0.0.1:6001' contradict each other"}));
+
+// The list may have names where the process knows its address only.
+TEST(PaddleCloudRole, AServerFindsItselfUnderAName) {
+  const Environment environment(with(kServer, {{"PADDLE_PSERVERS_IP_PORT_LIST", "elsewhere.invalid:6001, localhost:6001"},
+                                               {"POD_IP", "127.0.0.1"},
+                                               {"PADDLE_PORT", "6001"}}));
+  const auto role = paddle_cloud_role();
+  ASSERT_TRUE(role.ok()) << role.status().message();
+  EXPECT_EQ(role->index, 1);
+  EXPECT_EQ(role->server_endpoints, (std::vector<std::string>{"elsewhere.invalid:6001", "localhost:6001"}));
+}
 
 TEST(UserDefinedRole, ServersAreRequiredAndIndicesChecked) {
   EXPECT_TRUE(user_defined_role(0, Role::worker, 3, {"127.0.0.1:6001"}).ok());

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <set>
 
+#include "argosy/base/address.h"
 #include "argosy/base/text.h"
-#include "argosy/launch/address.h"
 
 namespace argosy::launch {
 namespace {
@@ -112,6 +112,17 @@ Result<Job> make_job(const JobOptions& options) {
   }
   job.has_other_workers = job.workers.size() < all.workers.size();
   return job;
+}
+
+Status check_ports_free(const Job& job) {
+  for (const ProcessSpec& server : job.servers) {
+    ASSIGN_OR_RETURN(const Address address, Address::parse(server.environment.at("PADDLE_CURRENT_ENDPOINT")));
+    if (is_port_in_use(address)) {
+      return Status::already_exists("port {} of {} is in use; choose others with --start_port or --servers", address.port,
+                                    address.host);
+    }
+  }
+  return {};
 }
 
 }  // namespace argosy::launch

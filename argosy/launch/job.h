@@ -35,4 +35,7 @@ struct Job {
 // named by the ports after those.
 Result<Job> make_job(const JobOptions& options);
 
+// A server's port that somebody listens on already is an error that names it.
+Status check_ports_free(const Job& job);
+
 }  // namespace argosy::launch

@@ -18,6 +18,8 @@ void bind_fleet(py::module_& m) {
       .def_readonly("worker_endpoints", &RoleInfo::worker_endpoints);
   m.def("paddle_cloud_role", [] { return value_or_throw(fleet::paddle_cloud_role()); });
   m.def(
+      "mpi_symmetric_role", [] { return value_or_throw(fleet::mpi_symmetric_role()); }, py::call_guard<py::gil_scoped_release>());
+  m.def(
       "user_defined_role",
       [](int current_id, Role role, int worker_num, std::vector<std::string> servers, std::vector<std::string> workers) {
         return value_or_throw(fleet::user_defined_role(current_id, role, worker_num, std::move(servers), std::move(workers)));

@@ -3,7 +3,7 @@ import enum
 
 from argosy import _core
 
-__all__ = ["Role", "RoleMakerBase", "PaddleCloudRoleMaker", "UserDefinedRoleMaker"]
+__all__ = ["Role", "RoleMakerBase", "MPISymetricRoleMaker", "PaddleCloudRoleMaker", "UserDefinedRoleMaker"]
 
 
 class Role(enum.IntEnum):
@@ -20,7 +20,7 @@ class RoleMakerBase:
         self._info = None
 
     def _find_out(self):
-        raise TypeError("use PaddleCloudRoleMaker or UserDefinedRoleMaker")
+        raise TypeError("use PaddleCloudRoleMaker, UserDefinedRoleMaker or MPISymetricRoleMaker")
 
     def generate_role(self):
         if self._info is None:
@@ -65,6 +65,13 @@ class PaddleCloudRoleMaker(RoleMakerBase):
 
     def _find_out(self):
         return _core.paddle_cloud_role()
+
+
+class MPISymetricRoleMaker(RoleMakerBase):
+    """From MPI, under mpirun: even ranks are servers, odd ones workers. Every rank must make its role."""
+
+    def _find_out(self):
+        return _core.mpi_symmetric_role()
 
 
 class UserDefinedRoleMaker(RoleMakerBase):

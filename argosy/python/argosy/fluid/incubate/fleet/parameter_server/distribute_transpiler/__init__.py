@@ -1,6 +1,6 @@
 """The Fleet of parameter-server jobs: `from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet`."""
 from argosy import _core
-from argosy.fluid.incubate.fleet.base.role_maker import RoleMakerBase
+from argosy.fluid.incubate.fleet.base.role_maker import MPISymetricRoleMaker, RoleMakerBase
 
 __all__ = ["fleet"]
 
@@ -11,7 +11,9 @@ class DistributedTranspiler:
     def __init__(self):
         self._fleet = _core.fleet()
 
-    def init(self, role_maker):
+    def init(self, role_maker=None):
+        """Takes the role from a role maker; without one from MPI."""
+        role_maker = MPISymetricRoleMaker() if role_maker is None else role_maker
         if not isinstance(role_maker, RoleMakerBase):
             raise TypeError("fleet.init takes a role maker, such as PaddleCloudRoleMaker(); found %s" % type(role_maker).__name__)
         self._fleet.init(role_maker.generate_role())

@@ -1,4 +1,4 @@
-#include "argosy/launch/address.h"
+#include "argosy/base/address.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace argosy::launch {
+namespace argosy {
 namespace {
 
 TEST(Address, HostAndPort) {
@@ -49,18 +49,21 @@ class Listener {
   int fd_, port_ = 0;
 };
 
-TEST(Ports, OneInUseIsFoundUnderAnAddressAndUnderAName) {
+TEST(Address, AHostIsTheSameUnderItsNames) {
+  EXPECT_TRUE(same_host("localhost", "127.0.0.1"));
+  EXPECT_TRUE(same_host("no-such-host.invalid", "no-such-host.invalid"));
+  EXPECT_FALSE(same_host("127.0.0.1", "127.0.0.2"));
+}
+
+TEST(Address, OnesOwnIsThisMachine) { EXPECT_TRUE(is_this_machine(own_address())) << own_address(); }
+
+TEST(Address, APortInUseIsFoundUnderAnAddressAndUnderAName) {
   Listener listener;
-  for (const char* host : {"127.0.0.1", "localhost"}) {
-    const Status status = check_ports_free({fmt::format("{}:{}", host, listener.port())});
-    EXPECT_EQ(status.code(), Code::already_exists);
-    EXPECT_EQ(status.message(),
-              fmt::format("port {} of {} is in use; choose others with --start_port or --servers", listener.port(), host));
-  }
-  EXPECT_TRUE(check_ports_free({fmt::format("127.0.0.2:{}", listener.port())}).ok()) << "the same port of another address";
+  for (const char* host : {"127.0.0.1", "localhost"}) EXPECT_TRUE(is_port_in_use({host, listener.port()})) << host;
+  EXPECT_FALSE(is_port_in_use({"127.0.0.2", listener.port()})) << "the same port of another address";
   listener.close();
-  EXPECT_TRUE(check_ports_free({fmt::format("127.0.0.1:{}", listener.port())}).ok());
+  EXPECT_FALSE(is_port_in_use({"127.0.0.1", listener.port()}));
 }
 
 }  // namespace
-}  // namespace argosy::launch
+}  // namespace argosy

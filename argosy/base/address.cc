@@ -1,6 +1,8 @@
-#include "argosy/launch/address.h"
+#include "argosy/base/address.h"
 
+#include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -12,7 +14,7 @@
 
 #include "argosy/base/text.h"
 
-namespace argosy::launch {
+namespace argosy {
 namespace {
 
 struct FreeInfo {
@@ -46,14 +48,32 @@ bool is_loopback(const sockaddr* address) {
   return bytes.size() == sizeof(in6_addr) && std::memcmp(bytes.data(), &in6addr_loopback, sizeof(in6_addr)) == 0;
 }
 
-bool is_interface(const sockaddr* address) {
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return false;
-  const std::unique_ptr<ifaddrs, FreeInfo> owner(list);
-  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
-    if (!bytes_of(address).empty() && bytes_of(one->ifa_addr) == bytes_of(address)) return true;
+class Interfaces {
+ public:
+  Interfaces() {
+    ifaddrs* list = nullptr;
+    if (::getifaddrs(&list) == 0) list_.reset(list);
   }
-  return false;
+  template <typename Predicate>
+  const sockaddr* find(Predicate&& wanted) const {
+    for (const ifaddrs* one = list_.get(); one != nullptr; one = one->ifa_next) {
+      if (one->ifa_addr != nullptr && wanted(*one)) return one->ifa_addr;
+    }
+    return nullptr;
+  }
+  bool have(const sockaddr* address) const {
+    return find([&](const ifaddrs& one) { return !bytes_of(address).empty() && bytes_of(one.ifa_addr) == bytes_of(address); }) !=
+           nullptr;
+  }
+
+ private:
+  std::unique_ptr<ifaddrs, FreeInfo> list_;
+};
+
+std::string to_text(const sockaddr* address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  ::inet_ntop(address->sa_family, bytes_of(address).data(), text, sizeof text);
+  return text;
 }
 
 bool is_taken(const addrinfo& where) {
@@ -83,25 +103,46 @@ Result<Address> Address::parse(const std::string& endpoint) {
   return address;
 }
 
-bool is_this_machine(const std::string& host) {
-  const Resolved found = resolve({.host = host});
-  for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
-    if (is_loopback(one->ai_addr) || is_interface(one->ai_addr)) return true;
+bool same_host(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const Resolved first = resolve({.host = a}), second = resolve({.host = b});
+  for (const addrinfo* one = first.get(); one != nullptr; one = one->ai_next) {
+    for (const addrinfo* other = second.get(); other != nullptr; other = other->ai_next) {
+      if (bytes_of(one->ai_addr) == bytes_of(other->ai_addr)) return true;
+    }
   }
   return false;
 }
 
-Status check_ports_free(const std::vector<std::string>& endpoints) {
-  for (const std::string& endpoint : endpoints) {
-    ASSIGN_OR_RETURN(const Address address, Address::parse(endpoint));
-    const Resolved found = resolve(address);
-    for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
-      if (is_taken(*one))
-        return Status::already_exists("port {} of {} is in use; choose others with --start_port or --servers", address.port,
-                                      address.host);
-    }
+bool is_this_machine(const std::string& host) {
+  const Resolved found = resolve({.host = host});
+  const Interfaces interfaces;
+  for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
+    if (is_loopback(one->ai_addr) || interfaces.have(one->ai_addr)) return true;
   }
-  return {};
+  return false;
 }
 
-}  // namespace argosy::launch
+bool is_port_in_use(const Address& address) {
+  const Resolved found = resolve(address);
+  for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
+    if (is_taken(*one)) return true;
+  }
+  return false;
+}
+
+std::string own_address() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  const Resolved found = resolve({.host = name});
+  const Interfaces interfaces;
+  for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
+    if (one->ai_family == AF_INET && !is_loopback(one->ai_addr) && interfaces.have(one->ai_addr)) return to_text(one->ai_addr);
+  }
+  const sockaddr* first = interfaces.find([](const ifaddrs& one) {
+    return one.ifa_addr->sa_family == AF_INET && (one.ifa_flags & IFF_UP) != 0 && !is_loopback(one.ifa_addr);
+  });
+  return first != nullptr ? to_text(first) : "127.0.0.1";
+}
+
+}  // namespace argosy

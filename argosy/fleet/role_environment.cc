@@ -1,0 +1,185 @@
+// PaddleCloud's variables.
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "argosy/base/address.h"
+#include "argosy/base/env.h"
+#include "argosy/base/text.h"
+#include "argosy/fleet/role.h"
+
+namespace argosy::fleet {
+namespace {
+
+// A variable that is set, or several that together say one thing.
+struct Said {
+  std::string name, value;
+  std::string to_string() const { return fmt::format("{}='{}'", name, value); }
+};
+using MaybeSaid = std::optional<Said>;
+
+MaybeSaid variable(const char* name) {
+  auto value = env_text(name);
+  if (!value || trim(*value).empty()) return std::nullopt;
+  return Said{name, std::string(trim(*value))};
+}
+
+Status contradiction(const Said& a, const Said& b) {
+  return Status::invalid_argument("environment variables {} and {} contradict each other", a.to_string(), b.to_string());
+}
+
+// What two names for one thing say.
+Result<MaybeSaid> either(const char* first, const char* second) {
+  const MaybeSaid a = variable(first), b = variable(second);
+  if (a && b && a->value != b->value) return contradiction(*a, *b);
+  return a ? a : b;
+}
+
+Result<int> whole_number(const Said& said, int least) {
+  const auto number = parse_integer(said.value);
+  if (!number || *number < least || *number > std::numeric_limits<int>::max())
+    return Status::invalid_argument("environment variable {}: expected a whole number from {}", said.to_string(), least);
+  return static_cast<int>(*number);
+}
+
+// A number of a process, which must be below `count`, the number of `what`.
+Result<int> index_below(const Said& said, size_t count, std::string_view what) {
+  ASSIGN_OR_RETURN(const int index, whole_number(said, 0));
+  if (static_cast<size_t>(index) < count) return index;
+  return Status::invalid_argument("environment variable {}: there are {} {}, numbered from 0", said.to_string(), count, what);
+}
+
+std::vector<std::string> list_of(const Said& said) {
+  std::vector<std::string> parts;
+  for (const std::string& part : split(said.value, ',')) parts.emplace_back(trim(part));
+  return parts;
+}
+
+Result<Role> role_from_environment() {
+  ASSIGN_OR_RETURN(const MaybeSaid said, either("TRAINING_ROLE", "PADDLE_TRAINING_ROLE"));
+  if (!said) {
+    return Status::not_found(
+        "environment variable TRAINING_ROLE is not set (nor PADDLE_TRAINING_ROLE); it says whether this process is a TRAINER or "
+        "a PSERVER");
+  }
+  if (said->value == "TRAINER" || said->value == "WORKER") return Role::worker;
+  if (said->value == "PSERVER" || said->value == "SERVER") return Role::server;
+  return Status::invalid_argument("environment variable {}: expected TRAINER or PSERVER", said->to_string());
+}
+
+// PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT, as the list that they stand for.
+Result<MaybeSaid> servers_by_ips() {
+  const MaybeSaid ips = variable("PADDLE_PSERVER_IPS"), port = variable("PADDLE_PSERVER_PORT");
+  if (!ips) return MaybeSaid();
+  if (!port) return Status::not_found("environment variable PADDLE_PSERVER_PORT is not set; PADDLE_PSERVER_IPS needs it");
+  std::vector<std::string> endpoints;
+  for (const std::string& ip : list_of(*ips)) endpoints.push_back(fmt::format("{}:{}", ip, port->value));
+  return MaybeSaid(Said{"PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT", join(endpoints, ",")});
+}
+
+Result<Said> servers_from_environment() {
+  const MaybeSaid list = variable("PADDLE_PSERVERS_IP_PORT_LIST");
+  ASSIGN_OR_RETURN(const MaybeSaid by_ips, servers_by_ips());
+  if (list && by_ips && list_of(*list) != list_of(*by_ips)) return contradiction(*list, *by_ips);
+  if (list) return *list;
+  if (by_ips) return *by_ips;
+  return Status::not_found(
+      "environment variable PADDLE_PSERVERS_IP_PORT_LIST is not set (nor PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT); "
+      "it lists the servers as host:port,host:port");
+}
+
+Result<Said> worker_count_from_environment() {
+  ASSIGN_OR_RETURN(const MaybeSaid said, either("PADDLE_TRAINERS_NUM", "PADDLE_TRAINERS"));
+  if (said) return *said;
+  return Status::not_found(
+      "environment variable PADDLE_TRAINERS_NUM is not set (nor PADDLE_TRAINERS); it says how many workers the job has");
+}
+
+Result<int> worker_index_from_environment(const RoleInfo& info) {
+  const MaybeSaid id = variable("PADDLE_TRAINER_ID"), own = variable("PADDLE_CURRENT_ENDPOINT");
+  if (!id) return Status::not_found("environment variable PADDLE_TRAINER_ID is not set; it is this worker's number, from 0");
+  ASSIGN_OR_RETURN(const int index, index_below(*id, static_cast<size_t>(info.worker_count), "workers"));
+  if (own && !info.worker_endpoints.empty() && info.worker_endpoints[static_cast<size_t>(index)] != own->value) {
+    return Status::invalid_argument("environment variables {} and {} contradict each other: that worker's endpoint is '{}'",
+                                    id->to_string(), own->to_string(), info.worker_endpoints[static_cast<size_t>(index)]);
+  }
+  return index;
+}
+
+// The endpoints by which a server names itself; several must be the same one.
+std::vector<Said> own_endpoints() {
+  std::vector<Said> found;
+  if (const MaybeSaid endpoint = variable("PADDLE_CURRENT_ENDPOINT")) found.push_back(*endpoint);
+  const auto add = [&](const char* host_name, const char* port_name) {
+    const MaybeSaid host = variable(host_name), port = variable(port_name);
+    if (host && port)
+      found.push_back({fmt::format("{} with {}", host_name, port_name), fmt::format("{}:{}", host->value, port->value)});
+  };
+  add("POD_IP", "PADDLE_PORT");
+  add("PADDLE_CURRENT_IP", "PADDLE_PSERVER_PORT");
+  return found;
+}
+
+// The place of an endpoint in the list: of the same text, or else of the same port and host under another name.
+std::optional<size_t> find_server(const std::vector<std::string>& servers, const std::string& endpoint) {
+  const auto same_text = std::find(servers.begin(), servers.end(), endpoint);
+  if (same_text != servers.end()) return static_cast<size_t>(same_text - servers.begin());
+  const auto own = Address::parse(endpoint);
+  for (size_t i = 0; own.ok() && i < servers.size(); ++i) {
+    const auto server = Address::parse(servers[i]);
+    if (server.ok() && server->port == own->port && same_host(server->host, own->host)) return i;
+  }
+  return std::nullopt;
+}
+
+Result<int> server_index_from_environment(const std::vector<std::string>& servers) {
+  std::optional<int> index;
+  std::optional<Said> said;
+  for (const Said& own : own_endpoints()) {
+    const auto found = find_server(servers, own.value);
+    if (!found) {
+      return Status::invalid_argument("environment variables {} say this server is {}, which is not one of {}", own.name,
+                                      own.value, join(servers, ","));
+    }
+    if (index && *index != static_cast<int>(*found)) return contradiction(*said, own);
+    index = static_cast<int>(*found);
+    said = own;
+  }
+  const MaybeSaid id = variable("PADDLE_PSERVER_ID");
+  if (!id) {
+    if (index) return *index;
+    return Status::not_found(
+        "this server cannot tell which of {} it is: set POD_IP and PADDLE_PORT, PADDLE_CURRENT_ENDPOINT, or PADDLE_PSERVER_ID",
+        join(servers, ","));
+  }
+  ASSIGN_OR_RETURN(const int by_id, index_below(*id, servers.size(), "servers"));
+  if (index && *index != by_id) {
+    return Status::invalid_argument("environment variables {} and {} contradict each other: that is server {} of {}",
+                                    id->to_string(), said->to_string(), *index, join(servers, ","));
+  }
+  return by_id;
+}
+
+}  // namespace
+
+Result<RoleInfo> paddle_cloud_role() {
+  RoleInfo info;
+  ASSIGN_OR_RETURN(info.role, role_from_environment());
+  ASSIGN_OR_RETURN(const Said servers, servers_from_environment());
+  info.server_endpoints = list_of(servers);
+  ASSIGN_OR_RETURN(const Said workers, worker_count_from_environment());
+  ASSIGN_OR_RETURN(info.worker_count, whole_number(workers, 1));
+  if (const MaybeSaid list = variable("PADDLE_TRAINER_ENDPOINTS")) {
+    info.worker_endpoints = list_of(*list);
+    if (info.worker_endpoints.size() != static_cast<size_t>(info.worker_count)) return contradiction(*list, workers);
+  }
+  RETURN_IF_ERROR(info.check().with_context("environment variables {} and PADDLE_TRAINER_ENDPOINTS", servers.name));
+  if (info.role == Role::worker) {
+    ASSIGN_OR_RETURN(info.index, worker_index_from_environment(info));
+  } else {
+    ASSIGN_OR_RETURN(info.index, server_index_from_environment(info.server_endpoints));
+  }
+  return info;
+}
+
+}  // namespace argosy::fleet

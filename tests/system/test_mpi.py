@@ -1,0 +1,57 @@
+"""Roles under a real mpirun, from Python and from C++."""
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+SECONDS = 120
+
+
+def mpirun(folder, ranks, *command):
+    environment = {k: v for k, v in os.environ.items() if not re.match("OMPI_|PMIX_|PMI_", k)}
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks), *map(str, command)]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS)
+
+
+SCRIPT = """
+import sys
+from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
+from paddle.fluid.incubate.fleet.base import role_maker
+fleet.init({maker})
+who = "worker %d" % fleet.worker_index() if fleet.is_worker() else "server %d" % fleet.server_index()
+sys.stdout.write("%s of %d and %d: servers %s workers %s\\n" % (who, fleet.server_num(), fleet.worker_num(), fleet.server_endpoints(to_string=True),
+                                                              fleet.worker_endpoints(to_string=True)))
+"""
+
+
+@pytest.mark.parametrize("maker", ["role_maker.MPISymetricRoleMaker()", ""])
+def test_four_ranks_are_two_servers_and_two_workers(tmp_path, maker):
+    (tmp_path / "a.py").write_text(SCRIPT.format(maker=maker))
+    done = mpirun(tmp_path, 4, sys.executable, "a.py")
+    assert done.returncode == 0, done.stderr
+    told = sorted(re.findall(r"((?:server|worker) \d) of 2 and 2: servers (\S+) workers (\S+)\n", done.stdout))
+    assert [who for who, *_ in told] == ["server 0", "server 1", "worker 0", "worker 1"], done.stdout
+    (endpoints,) = {tuple(lists) for _, *lists in told}
+    every = ",".join(endpoints).split(",")
+    assert len(set(every)) == 4 and all(re.fullmatch(r"127\.0\.0\.1:6[1-4]\d\d\d", one) for one in every), every
+
+
+def test_the_same_in_a_program_without_python(tmp_path, build):
+    done = mpirun(tmp_path, 6, build / "argosy/fleet/fleet_test", "--gtest_filter=MpiRole.*")
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = re.findall(r"^servers \S+ workers \S+$", done.stdout, re.M)
+    assert len(told) == 6 and len(set(told)) == 1, done.stdout
+
+
+def test_an_odd_number_of_ranks_is_refused(tmp_path):
+    (tmp_path / "a.py").write_text(SCRIPT.format(maker=""))
+    done = mpirun(tmp_path, 3, sys.executable, "a.py")
+    assert done.returncode != 0 and "mpirun started 3 ranks; expected an even number" in done.stderr
+
+
+def test_without_mpirun_the_error_says_what_to_do(tmp_path):
+    (tmp_path / "a.py").write_text(SCRIPT.format(maker=""))
+    done = subprocess.run([sys.executable, "a.py"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode != 0 and "was not started by mpirun" in done.stderr and "PaddleCloudRoleMaker for fleetrun" in done.stderr
