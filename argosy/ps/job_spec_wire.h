@@ -1,0 +1,23 @@
+#pragma once
+
+#include "argosy/ps/job_spec.h"
+#include "argosy/ps/messages.pb.h"
+
+// The plain structs of job_spec.h as messages and back.
+namespace argosy::ps {
+
+wire::JobSpec to_wire(const JobSpec& spec);
+
+// Unknown enum values are refused by name; the result still has to pass check().
+Result<JobSpec> from_wire(const wire::JobSpec& message);
+
+inline Position from_wire(const wire::Position& position) { return {position.round(), position.step()}; }
+
+inline wire::Position to_wire(Position position) {
+  wire::Position message;
+  message.set_round(position.round);
+  message.set_step(position.step);
+  return message;
+}
+
+}  // namespace argosy::ps
