@@ -19,56 +19,13 @@ Status check_finite(const TableSpec& table, std::string_view field, float value)
   return bad(table, "{} is {}; expected a finite number", field, value);
 }
 
-Status check_not_negative(const TableSpec& table, std::string_view field, float value) {
-  if (std::isfinite(value) && value >= 0) return {};
-  return bad(table, "{} is {}; expected a number that is not negative", field, value);
-}
-
-Status check_initializer(const TableSpec& table) {
-  const RowInitializer& init = table.initializer;
-  RETURN_IF_ERROR(check_finite(table, "initializer.a", init.a));
-  RETURN_IF_ERROR(check_finite(table, "initializer.b", init.b));
-  if (init.kind == RowInitializer::uniform && init.b < init.a) {
-    return bad(table, "initializer is uniform from {} to {}; the high end is below the low one", init.a, init.b);
-  }
-  const bool deviates = init.kind == RowInitializer::normal || init.kind == RowInitializer::truncated_normal;
-  if (deviates && init.b < 0) return bad(table, "initializer.b (the deviation) is {}; expected 0 or more", init.b);
-  return {};
-}
-
-Status check_admission(const TableSpec& table) {
-  const Admission& admission = table.admission;
-  if (admission.kind == Admission::count && admission.count_needed == 0) {
-    return bad(table, "admission.count_needed is 0; expected at least 1");
-  }
-  const float p = admission.probability_of;
-  if (admission.kind == Admission::probability && !(p > 0 && p <= 1)) {
-    return bad(table, "admission.probability_of is {}; expected more than 0 and at most 1", p);
-  }
-  RETURN_IF_ERROR(check_finite(table, "admission.threshold", admission.threshold));
-  RETURN_IF_ERROR(check_finite(table, "admission.show_coeff", admission.show_coeff));
-  return check_finite(table, "admission.click_coeff", admission.click_coeff);
-}
-
-Status check_expiry(const TableSpec& table) {
-  const Expiry& expiry = table.expiry;
-  RETURN_IF_ERROR(check_not_negative(table, "expiry.ttl_seconds", expiry.ttl_seconds));
-  RETURN_IF_ERROR(check_finite(table, "expiry.score", expiry.score));
-  RETURN_IF_ERROR(check_finite(table, "expiry.show_coeff", expiry.show_coeff));
-  RETURN_IF_ERROR(check_finite(table, "expiry.click_coeff", expiry.click_coeff));
-  if (expiry.decay > 0 && expiry.decay <= 1) return {};
-  return bad(table, "expiry.decay is {}; expected more than 0 and at most 1", expiry.decay);
-}
-
 // The shape: what only one of the two kinds of table has.
 Status check_shape(const TableSpec& table) {
   if (table.sparse) {
     if (table.width == 0) return bad(table, "width is 0; a sparse table needs at least 1");
     if (table.width > (1u << 20)) return bad(table, "width is {}; expected at most {}", table.width, 1u << 20);
     if (table.size != 0) return bad(table, "size is {}; a sparse table has width and declared_rows instead", table.size);
-    RETURN_IF_ERROR(check_initializer(table));
-    RETURN_IF_ERROR(check_admission(table));
-    return check_expiry(table);
+    return table.sparse_spec().check();
   }
   if (table.size == 0) return bad(table, "size is 0; a dense table needs at least 1 element");
   if (table.size > (uint64_t{1} << 40)) return bad(table, "size is {}; expected at most {}", table.size, uint64_t{1} << 40);
@@ -76,7 +33,8 @@ Status check_shape(const TableSpec& table) {
   if (table.declared_rows != 0) return bad(table, "declared_rows is {}; a dense table has none", table.declared_rows);
   if (!(table.admission == Admission{})) return bad(table, "admission is set; a dense table has none");
   if (!(table.expiry == Expiry{})) return bad(table, "expiry is set; a dense table has none");
-  return {};
+  if (!(table.show_click == ShowClick{})) return bad(table, "show_click is set; a dense table has none");
+  return table.dense_spec(table.size).check();
 }
 
 Status check_training(const TableSpec& table, Mode mode) {
@@ -138,6 +96,29 @@ Status JobSpec::check() const {
     RETURN_IF_ERROR(check_training(table, mode));
   }
   return {};
+}
+
+table::SparseSpec TableSpec::sparse_spec() const {
+  return {.name = name,
+          .width = width,
+          .declared_rows = declared_rows,
+          .initializer = initializer,
+          .mode = geo ? table::Mode::geo : table::Mode::gradient,
+          .rule = rule,
+          .hyper_parameters = hyper_parameters,
+          .regularization = geo ? std::nullopt : regularization,
+          .admission = admission,
+          .expiry = expiry,
+          .show_click = show_click};
+}
+
+table::DenseSpec TableSpec::dense_spec(uint64_t elements) const {
+  return {.name = name,
+          .size = elements,
+          .mode = geo ? table::Mode::geo : table::Mode::gradient,
+          .rule = rule,
+          .hyper_parameters = hyper_parameters,
+          .regularization = geo ? std::nullopt : regularization};
 }
 
 std::vector<std::string> JobSpec::clip_groups() const {

@@ -12,6 +12,7 @@
 #include "argosy/optim/regularize.h"
 #include "argosy/optim/rule.h"
 #include "argosy/optim/schedule.h"
+#include "argosy/table/spec.h"
 
 // What a job trains: its tables, the same on all its workers and servers.
 namespace argosy::ps {
@@ -23,42 +24,11 @@ enum class Mode { sync, half_async, async, geo };
 
 std::string_view mode_name(Mode mode);
 
-// How the rows of a sparse table get their first values.
-struct RowInitializer {
-  enum Kind { constant, uniform, normal, truncated_normal };
-
-  Kind kind = constant;
-  float a = 0;  // the value; the low end; the mean
-  float b = 0;  // -; the high end; the deviation
-
-  friend bool operator==(const RowInitializer&, const RowInitializer&) = default;
-};
-
-// Which keys get a row of their own. One that has none yet reads as a new row would, and its gradients are dropped.
-struct Admission {
-  enum Kind { all, count, probability, show_click };
-
-  Kind kind = all;
-  uint32_t count_needed = 0;   // count: pushes of the key, the admitting one included
-  float probability_of = 0;    // probability: by a hash of the key, so the same on every server
-  float threshold = 0;         // show_click: show_coeff * (show - click) + click_coeff * click reaches it
-  float show_coeff = 0.1f;
-  float click_coeff = 1;
-
-  friend bool operator==(const Admission&, const Admission&) = default;
-};
-
-// Which rows a shrink drops. Zero: that limit does not exist.
-struct Expiry {
-  uint64_t unseen_steps = 0;
-  float ttl_seconds = 0;
-  float score = 0;  // rows with less: show_coeff * (show - click) + click_coeff * click
-  float show_coeff = 0.1f;
-  float click_coeff = 1;
-  float decay = 1;  // shows and clicks are multiplied by it at each shrink
-
-  friend bool operator==(const Expiry&, const Expiry&) = default;
-};
+// Of a sparse table; see table/spec.h.
+using table::Admission;
+using table::Expiry;
+using table::Initializer;
+using table::ShowClick;
 
 struct ValueClip {
   float min = 0, max = 0;
@@ -72,8 +42,7 @@ struct TableSpec {
   uint64_t size = 0;           // dense: elements
   uint32_t width = 0;          // sparse: floats a row
   uint64_t declared_rows = 0;  // sparse: keys 0 … n-1 exist for a user who asks for all of them; 0: no such size
-  RowInitializer initializer;  // sparse
-  uint64_t seed = 0;           // sparse: a row's first values are a function of (seed, key)
+  Initializer initializer;     // sparse; a row's first values are a function of (initializer.seed, key)
   std::string rule = "sgd";    // of optim::make_rule
   optim::HyperParameters hyper_parameters;
   optim::Schedule schedule;  // the learning rate; a number has the kind "constant"
@@ -83,7 +52,12 @@ struct TableSpec {
   std::optional<ValueClip> value_clip;  // sync
   Admission admission;                  // sparse
   Expiry expiry;                        // sparse
+  ShowClick show_click;                 // sparse
   bool geo = false;                     // pushes are differences to add, by no rule
+
+  // What the table room takes. REQUIRES: the table is of that kind.
+  table::SparseSpec sparse_spec() const;
+  table::DenseSpec dense_spec(uint64_t elements) const;
 
   friend bool operator==(const TableSpec&, const TableSpec&) = default;
 };

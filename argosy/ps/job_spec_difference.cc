@@ -15,9 +15,9 @@ std::string text(T value) {
 }
 std::string text(Mode mode) { return std::string(mode_name(mode)); }
 
-std::string text(const RowInitializer& init) {
+std::string text(const Initializer& init) {
   constexpr std::string_view names[] = {"constant", "uniform", "normal", "truncated_normal"};
-  return fmt::format("{}({}, {})", names[init.kind], init.a, init.b);
+  return fmt::format("{}({}, {}; seed {})", names[static_cast<size_t>(init.kind)], init.a, init.b, init.seed);
 }
 
 std::string text(const optim::HyperParameters& values) {
@@ -40,14 +40,17 @@ std::string text(const std::optional<ValueClip>& value) {
 }
 
 std::string text(const Admission& a) {
-  constexpr std::string_view names[] = {"all", "count", "probability", "show_click"};
-  return fmt::format("{}(count {}, probability {}, threshold {}, coefficients {} and {})", names[a.kind], a.count_needed,
-                     a.probability_of, a.threshold, a.show_coeff, a.click_coeff);
+  constexpr std::string_view names[] = {"all", "probability", "count", "show_click"};
+  return fmt::format("{}(probability {}, count {}, score {}, seed {})", names[static_cast<size_t>(a.kind)], a.probability,
+                     a.count, a.score, a.seed);
 }
 
 std::string text(const Expiry& e) {
-  return fmt::format("(unseen_steps {}, ttl_seconds {}, score {}, coefficients {} and {}, decay {})", e.unseen_steps,
-                     e.ttl_seconds, e.score, e.show_coeff, e.click_coeff, e.decay);
+  return fmt::format("(score {}, unseen_steps {}, ttl_seconds {})", e.score, e.unseen_steps, e.ttl_seconds);
+}
+
+std::string text(const ShowClick& s) {
+  return fmt::format("(enabled {}, weights {} and {}, decay {})", s.enabled, s.non_click_weight, s.click_weight, s.decay);
 }
 
 // Collects the first difference.
@@ -77,7 +80,6 @@ void compare(Comparison& c, const TableSpec& a, const TableSpec& b) {
   c.field("width", a.width, b.width);
   c.field("declared_rows", a.declared_rows, b.declared_rows);
   c.field("initializer", a.initializer, b.initializer);
-  c.field("seed", a.seed, b.seed);
   c.field("rule", a.rule, b.rule);
   c.field("hyper_parameters", a.hyper_parameters, b.hyper_parameters);
   c.field("schedule", a.schedule, b.schedule);
@@ -87,6 +89,7 @@ void compare(Comparison& c, const TableSpec& a, const TableSpec& b) {
   c.field("value_clip", a.value_clip, b.value_clip);
   c.field("admission", a.admission, b.admission);
   c.field("expiry", a.expiry, b.expiry);
+  c.field("show_click", a.show_click, b.show_click);
   c.field("geo", a.geo, b.geo);
 }
 

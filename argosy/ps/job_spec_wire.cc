@@ -3,28 +3,32 @@
 namespace argosy::ps {
 namespace {
 
-void put(const RowInitializer& init, wire::Initializer* out) {
+void put(const Initializer& init, wire::Initializer* out) {
   out->set_kind(static_cast<wire::Initializer::Kind>(init.kind));
   out->set_a(init.a);
   out->set_b(init.b);
+  out->set_seed(init.seed);
 }
 
 void put(const Admission& admission, wire::Admission* out) {
   out->set_kind(static_cast<wire::Admission::Kind>(admission.kind));
-  out->set_count(admission.count_needed);
-  out->set_probability(admission.probability_of);
-  out->set_threshold(admission.threshold);
-  out->set_show_coeff(admission.show_coeff);
-  out->set_click_coeff(admission.click_coeff);
+  out->set_probability(admission.probability);
+  out->set_count(admission.count);
+  out->set_score(admission.score);
+  out->set_seed(admission.seed);
 }
 
 void put(const Expiry& expiry, wire::Expiry* out) {
+  out->set_score(expiry.score);
   out->set_unseen_steps(expiry.unseen_steps);
   out->set_ttl_seconds(expiry.ttl_seconds);
-  out->set_score(expiry.score);
-  out->set_show_coeff(expiry.show_coeff);
-  out->set_click_coeff(expiry.click_coeff);
-  out->set_decay(expiry.decay);
+}
+
+void put(const ShowClick& counters, wire::ShowClick* out) {
+  out->set_enabled(counters.enabled);
+  out->set_non_click_weight(counters.non_click_weight);
+  out->set_click_weight(counters.click_weight);
+  out->set_decay(counters.decay);
 }
 
 void put(const TableSpec& table, wire::TableSpec* out) {
@@ -34,7 +38,6 @@ void put(const TableSpec& table, wire::TableSpec* out) {
   out->set_width(table.width);
   out->set_declared_rows(table.declared_rows);
   put(table.initializer, out->mutable_initializer());
-  out->set_seed(table.seed);
   out->set_rule(table.rule);
   for (const auto& [name, value] : table.hyper_parameters) {
     wire::Number* number = out->add_hyper_parameters();
@@ -56,6 +59,7 @@ void put(const TableSpec& table, wire::TableSpec* out) {
   }
   put(table.admission, out->mutable_admission());
   put(table.expiry, out->mutable_expiry());
+  put(table.show_click, out->mutable_show_click());
   out->set_geo(table.geo);
 }
 
@@ -67,12 +71,7 @@ Status unknown(const wire::TableSpec& table, std::string_view field, int value) 
 Result<Admission> admission_from(const wire::TableSpec& table) {
   const wire::Admission& in = table.admission();
   if (!wire::Admission::Kind_IsValid(in.kind())) return unknown(table, "admission.kind", in.kind());
-  return Admission{static_cast<Admission::Kind>(in.kind()), in.count(), in.probability(), in.threshold(), in.show_coeff(),
-                   in.click_coeff()};
-}
-
-Expiry expiry_from(const wire::Expiry& in) {
-  return {in.unseen_steps(), in.ttl_seconds(), in.score(), in.show_coeff(), in.click_coeff(), in.decay()};
+  return Admission{static_cast<Admission::Kind>(in.kind()), in.probability(), in.count(), in.score(), in.seed()};
 }
 
 Result<TableSpec> table_from(const wire::TableSpec& in) {
@@ -84,8 +83,7 @@ Result<TableSpec> table_from(const wire::TableSpec& in) {
   table.declared_rows = in.declared_rows();
   const wire::Initializer& init = in.initializer();
   if (!wire::Initializer::Kind_IsValid(init.kind())) return unknown(in, "initializer.kind", init.kind());
-  table.initializer = {static_cast<RowInitializer::Kind>(init.kind()), init.a(), init.b()};
-  table.seed = in.seed();
+  table.initializer = {static_cast<Initializer::Kind>(init.kind()), init.a(), init.b(), init.seed()};
   table.rule = in.rule();
   for (const wire::Number& number : in.hyper_parameters()) table.hyper_parameters[number.name()] = number.value();
   table.schedule.kind = in.schedule().kind();
@@ -99,7 +97,9 @@ Result<TableSpec> table_from(const wire::TableSpec& in) {
   table.clip_group = in.clip_group();
   if (in.has_value_clip()) table.value_clip = {in.value_clip().min(), in.value_clip().max()};
   ASSIGN_OR_RETURN(table.admission, admission_from(in));
-  table.expiry = expiry_from(in.expiry());
+  table.expiry = {in.expiry().score(), in.expiry().unseen_steps(), in.expiry().ttl_seconds()};
+  const wire::ShowClick& counters = in.show_click();
+  table.show_click = {counters.enabled(), counters.non_click_weight(), counters.click_weight(), counters.decay()};
   table.geo = in.geo();
   return table;
 }
