@@ -1,0 +1,51 @@
+#include "argosy/ps/window.h"
+
+#include <algorithm>
+
+namespace argosy::ps {
+
+Window::Window(uint32_t round, uint32_t through, std::span<const uint32_t> above) : round_(round), through_(through) {
+  for (const uint32_t index : above) {
+    if (index >= through) above_.insert(index);
+  }
+  extend_run();
+}
+
+bool Window::contains(uint64_t batch) const {
+  if (round_of(batch) != round_) return round_of(batch) < round_;
+  return index_of(batch) < through_ || above_.contains(index_of(batch));
+}
+
+Window::Match Window::match(std::span<const uint64_t> batches) const {
+  const auto here = std::ranges::count_if(batches, [this](uint64_t batch) { return contains(batch); });
+  if (here == 0) return Match::none;
+  return static_cast<size_t>(here) == batches.size() ? Match::all : Match::some;
+}
+
+void Window::add(std::span<const uint64_t> batches) {
+  for (const uint64_t batch : batches) {
+    if (round_of(batch) > round_) {
+      round_ = round_of(batch);
+      through_ = 0;
+      above_.clear();
+    }
+    above_.insert(index_of(batch));
+  }
+  extend_run();
+}
+
+void Window::leave(uint32_t round) {
+  if (round < round_) return;
+  round_ = round + 1;
+  through_ = 0;
+  above_.clear();
+}
+
+void Window::extend_run() {
+  while (!above_.empty() && *above_.begin() == through_) {
+    above_.erase(above_.begin());
+    ++through_;
+  }
+}
+
+}  // namespace argosy::ps
