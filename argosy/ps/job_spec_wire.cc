@@ -130,4 +130,17 @@ Result<JobSpec> from_wire(const wire::JobSpec& message) {
   return spec;
 }
 
+wire::Window to_wire(const Window& window) {
+  wire::Window message;
+  message.set_round(window.round());
+  message.set_through(window.through());
+  message.mutable_above()->Assign(window.above().begin(), window.above().end());
+  return message;
+}
+
+Window from_wire(const wire::Window& message) {
+  return Window(message.round(), message.through(),
+                {message.above().data(), static_cast<size_t>(message.above_size())});
+}
+
 }  // namespace argosy::ps

@@ -2,6 +2,7 @@
 
 #include "argosy/ps/job_spec.h"
 #include "argosy/ps/messages.pb.h"
+#include "argosy/ps/window.h"
 
 // The plain structs of job_spec.h as messages and back.
 namespace argosy::ps {
@@ -19,5 +20,8 @@ inline wire::Position to_wire(Position position) {
   message.set_step(position.step);
   return message;
 }
+
+wire::Window to_wire(const Window& window);
+Window from_wire(const wire::Window& message);
 
 }  // namespace argosy::ps

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/status.h"
+#include "argosy/ps/window.h"
+
+namespace argosy::ps {
+
+// Who the workers of a job are to one server: their incarnations, which of their batches are here, and when they were last
+// heard of. What a worker does is accepted from its newest incarnation only.
+//
+// The changes named "record" are those of the log: the same records in the same order give the same state. The rest (times,
+// pushes under way) belongs to the running process.
+//
+// Thread-safe: one lock, held for a few instructions.
+class Membership {
+ public:
+  enum class Phase { not_seen, live, lost, done };
+
+  // What a snapshot keeps of a worker.
+  struct Worker {
+    Phase phase = Phase::not_seen;
+    uint64_t incarnation = 0;  // 0: never seen
+    uint64_t process_id = 0;   // of the process that has the incarnation
+    std::string process;       // "host:pid"
+    Window window;
+  };
+
+  explicit Membership(int workers);
+
+  int workers() const { return static_cast<int>(members_.size()); }
+  Worker worker(int index) const;
+  double silent_seconds(int index) const;
+
+  // ---- Records. REQUIRES, for all: 0 <= worker < workers().
+
+  // A process begins as `worker`; its incarnation is returned.
+  uint64_t hello(int worker, uint64_t process_id, const std::string& process);
+  void goodbye(int worker);
+  void lose(int worker);
+  void leave(int worker, uint32_t round);
+  void add(int worker, std::span<const uint64_t> batches);
+  void restore(int worker, const Worker& saved);
+
+  // ---- The running process.
+
+  // Whether the caller is the newest incarnation; also keeps its lease. `aborted` and what happened otherwise.
+  Status check(uint64_t worker, uint64_t incarnation);
+
+  // Whether a hello of this process would be a new incarnation.
+  bool is_new(int worker, uint64_t process_id) const;
+
+  enum class Admission { go, duplicate };
+  // A push of these batches begins. After `go` the caller calls end_push(). `unavailable`: the same batches are under way;
+  // `internal`: some of them are here and some are not, which no client sends.
+  Result<Admission> begin_push(int worker, std::span<const uint64_t> batches);
+  // It was applied, and the window has the batches from now on; or it was not.
+  void end_push(int worker, std::span<const uint64_t> batches, bool applied);
+  // Whether no push of the worker is under way: what its window says is then all of it.
+  bool is_quiet(int worker) const;
+
+  // Workers to be waited for: neither lost nor done.
+  bool is_awaited(int worker) const;
+  bool all_done() const;  // every worker has said goodbye
+
+  // Gives every live worker a new lease, as after a restart.
+  void touch_all();
+  // Live workers that were silent for longer than `seconds`.
+  std::vector<int> silent(double seconds) const;
+
+  // "worker 1 (host:4711), silent for 12.3 s" or "worker 1, which never came", for messages.
+  std::string describe(int worker) const;
+
+ private:
+  struct Member {
+    Worker worker;
+    SteadyClock::time_point heard;
+    std::set<uint64_t> under_way;
+  };
+
+  mutable std::mutex mutex_;
+  std::vector<Member> members_;  // guarded by mutex_; the size is constant
+};
+
+std::string_view phase_name(Membership::Phase phase);
+
+}  // namespace argosy::ps

@@ -1,0 +1,263 @@
+#include "argosy/ps/state.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "argosy/ps/job_spec_wire.h"
+
+namespace argosy::ps {
+namespace {
+
+// Payload bytes as floats. REQUIRES: the size was checked.
+std::span<const float> floats_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::span<const uint64_t> batches_of(const wire::PushRequest& push) {
+  return {reinterpret_cast<const uint64_t*>(push.batches().data()), static_cast<size_t>(push.batches_size())};
+}
+
+// The record with a payload that stays: shared where it can be, copied where it cannot.
+Record kept(const Record& record) {
+  if (record.owner != nullptr || record.payload.empty()) return record;
+  auto copy = std::make_shared<std::vector<uint64_t>>(record.payload.size() / 8 + 1);
+  std::memcpy(copy->data(), record.payload.data(), record.payload.size());
+  Record result = record;
+  result.payload = {reinterpret_cast<const std::byte*>(copy->data()), record.payload.size()};
+  result.owner = std::move(copy);
+  return result;
+}
+
+}  // namespace
+
+State::State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits)
+    : job_(std::move(job)),
+      tables_(std::move(tables)),
+      members_(std::move(members)),
+      sync_(*tables_, *members_),
+      exchange_(*members_, limits) {}
+
+Result<std::unique_ptr<State>> State::make(const JobSpec& spec, const StateOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Tables> tables, Tables::make(spec, options.tables));
+  return std::unique_ptr<State>(
+      new State(options.job, std::move(tables), std::make_unique<Membership>(spec.workers), options.exchange));
+}
+
+Status State::check_worker(uint64_t worker) const {
+  if (worker < static_cast<uint64_t>(members_->workers())) return {};
+  return Status::invalid_argument("there is no worker {}; the job has {}", worker, members_->workers());
+}
+
+Status State::apply(const Record& record) {
+  switch (record.method) {
+    case wire::HELLO:
+      return apply_hello(record);
+    case wire::PUSH:
+      return apply_push(record);
+    case wire::LEAVE:
+      return apply_leave(record);
+    case wire::APPLY_STEP:
+      return apply_step(record);
+    case wire::INIT_DENSE:
+      return apply_init_dense(record);
+    case wire::IMPORT_ROWS:
+      return apply_import_rows(record);
+    case wire::IMPORT_DENSE:
+      return apply_import_dense(record);
+    case wire::SET_RATE:
+      return apply_set_rate(record);
+    case wire::SHRINK:
+      return apply_shrink(record);
+    case wire::GATHER:
+      return apply_gather(record);
+    case wire::NEXT_FILE:
+      return apply_next_file(record);
+    case wire::POST:
+      return apply_post(record);
+    case wire::GOODBYE:
+      return apply_goodbye(record);
+    case wire::WORKER_LOST:
+      return apply_worker_lost(record);
+    default:
+      return Status::data_loss("a record of the log has the method {}, which changes nothing", static_cast<int>(record.method));
+  }
+}
+
+// ---- Workers.
+
+Status State::apply_hello(const Record& record) {
+  ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
+  RETURN_IF_ERROR(check_worker(hello.worker()));
+  members_->hello(static_cast<int>(hello.worker()), hello.process_id(), hello.process());
+  for (size_t i = 0; i < tables_->size(); ++i) {
+    if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().track(hello.worker());
+  }
+  return {};
+}
+
+Status State::apply_goodbye(const Record& record) {
+  ASSIGN_OR_RETURN(const auto goodbye, parse<wire::GoodbyeRequest>(record));
+  RETURN_IF_ERROR(check_worker(goodbye.caller().worker()));
+  members_->goodbye(static_cast<int>(goodbye.caller().worker()));
+  for (size_t i = 0; i < tables_->size(); ++i) {
+    if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().forget(goodbye.caller().worker());
+  }
+  members_changed();
+  return {};
+}
+
+Status State::apply_worker_lost(const Record& record) {
+  ASSIGN_OR_RETURN(const auto lost, parse<wire::WorkerLostRecord>(record));
+  RETURN_IF_ERROR(check_worker(lost.worker()));
+  members_->lose(static_cast<int>(lost.worker()));
+  sync_.lose(static_cast<int>(lost.worker()));
+  members_changed();
+  return {};
+}
+
+void State::members_changed() {
+  sync_.end_rounds();
+  publish_position();
+  exchange_.settle();
+}
+
+// ---- Training.
+
+Status State::apply_push(const Record& record) {
+  ASSIGN_OR_RETURN(const auto push, parse<wire::PushRequest>(record));
+  RETURN_IF_ERROR(check_worker(push.caller().worker()));
+  const uint32_t worker = push.caller().worker();
+  const auto batches = batches_of(push);
+  if (is_sync()) {
+    const Record stays = kept(record);
+    ASSIGN_OR_RETURN(auto gradients, tables_->lay_out(push.sections(), stays.payload));
+    sync_.hold(from_wire(push.step()),
+               {worker, std::move(gradients), stays.owner, std::string(record.header), stays.payload});
+    batches_ += batches.size();
+  } else {
+    ASSIGN_OR_RETURN(const auto gradients, tables_->lay_out(push.sections(), record.payload));
+    const uint64_t step = batches_.fetch_add(batches.size());
+    RETURN_IF_ERROR(tables_->apply(gradients, step, record.seconds, worker));
+  }
+  ++pushes_;
+  members_->end_push(static_cast<int>(worker), batches, true);
+  return {};
+}
+
+Status State::apply_leave(const Record& record) {
+  ASSIGN_OR_RETURN(const auto leave, parse<wire::LeaveRequest>(record));
+  RETURN_IF_ERROR(check_worker(leave.caller().worker()));
+  const int worker = static_cast<int>(leave.caller().worker());
+  members_->leave(worker, leave.round());
+  if (!is_sync()) return {};
+  sync_.leave(worker, leave.round(), leave.steps());
+  sync_.end_rounds();
+  publish_position();
+  return {};
+}
+
+Status State::apply_step(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::ApplyStepRequest>(record));
+  if (from_wire(request.step()) != sync_.position() || !sync_.complete()) {
+    return Status::data_loss("step {} of round {} is to be applied, at step {} of round {}", request.step().step(),
+                             request.step().round(), sync_.position().step, sync_.position().round);
+  }
+  std::vector<float> factors;
+  for (const std::string& group : spec().clip_groups()) {
+    for (const wire::Number& factor : request.factors()) {
+      if (factor.name() == group) factors.push_back(factor.value());
+    }
+  }
+  const std::unique_ptr<MergedStep> step = sync_.commit(factors);
+  RETURN_IF_ERROR(tables_->apply(step->gradients(), steps_, record.seconds, 0));
+  ++steps_;
+  sync_.end_rounds();
+  publish_position();
+  return {};
+}
+
+// ---- Tables.
+
+Status State::apply_init_dense(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::InitDenseRequest>(record));
+  RETURN_IF_ERROR(tables_->check_dense(request.table()));
+  table::DenseTable* table = tables_->dense(request.table());
+  if (table == nullptr) return {};
+  return table->set_if_absent(floats_of(record.payload)).status();
+}
+
+Status State::apply_import_rows(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::ImportRowsRequest>(record));
+  Sections sections;
+  sections.Add()->set_table(request.table());
+  sections.at(0).set_count(request.count());
+  RETURN_IF_ERROR(tables_->check_sparse(request.table()));
+  ASSIGN_OR_RETURN(const auto rows, tables_->lay_out(sections, record.payload));
+  return tables_->sparse(request.table()).set_rows(rows[0].keys, rows[0].values);
+}
+
+Status State::apply_import_dense(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::ImportDenseRequest>(record));
+  RETURN_IF_ERROR(tables_->check_dense(request.table()));
+  table::DenseTable* table = tables_->dense(request.table());
+  return table == nullptr ? Status() : table->set(floats_of(record.payload));
+}
+
+Status State::apply_set_rate(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::SetRateRequest>(record));
+  for (size_t i = 0; i < tables_->size(); ++i) {
+    if (request.table() >= 0 && static_cast<size_t>(request.table()) != i) continue;
+    tables_->set_rate(i, request.back_to_schedule() ? std::nullopt : std::optional<float>(request.rate()));
+  }
+  return {};
+}
+
+Status State::apply_shrink(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::ShrinkRequest>(record));
+  last_shrink_.Clear();
+  for (size_t i = 0; i < tables_->size(); ++i) {
+    if (!tables_->is_sparse(i) || (request.table() >= 0 && static_cast<size_t>(request.table()) != i)) continue;
+    Expiry expiry = spec().tables[i].expiry;
+    if (request.has_score()) expiry.score = request.score();
+    if (request.has_unseen_steps()) expiry.unseen_steps = request.unseen_steps();
+    if (request.has_ttl_seconds()) expiry.ttl_seconds = request.ttl_seconds();
+    ASSIGN_OR_RETURN(const auto report, tables_->sparse(i).shrink(expiry, record.seconds));
+    last_shrink_.set_kept(last_shrink_.kept() + report.kept);
+    last_shrink_.set_dropped(last_shrink_.dropped() + report.dropped);
+    last_shrink_.set_dropped_waiting(last_shrink_.dropped_waiting() + report.dropped_waiting);
+  }
+  return {};
+}
+
+// ---- Between workers.
+
+Status State::apply_gather(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::GatherRequest>(record));
+  RETURN_IF_ERROR(check_worker(request.caller().worker()));
+  exchange_.add_part(request.name(), request.number(), static_cast<int>(request.caller().worker()), text_of(record.payload));
+  exchange_.settle();
+  return {};
+}
+
+Status State::apply_next_file(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::NextFileRequest>(record));
+  RETURN_IF_ERROR(check_worker(request.caller().worker()));
+  const int worker = static_cast<int>(request.caller().worker());
+  ASSIGN_OR_RETURN(const auto file, exchange_.file(request.list(), request.number(), request.files(), worker));
+  if (file.kind == Exchange::File::unassigned) exchange_.hand_out(request.list(), worker);
+  return {};
+}
+
+Status State::apply_post(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::PostRequest>(record));
+  RETURN_IF_ERROR(check_worker(request.caller().worker()));
+  RETURN_IF_ERROR(check_worker(request.to()));
+  exchange_.post(static_cast<int>(request.caller().worker()), static_cast<int>(request.to()), text_of(record.payload));
+  return {};
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/ps/job_spec.h"
+#include "argosy/ps/membership.h"
+#include "argosy/ps/messages.pb.h"
+#include "argosy/ps/state_exchange.h"
+#include "argosy/ps/state_sync.h"
+#include "argosy/ps/state_tables.h"
+
+namespace argosy::ps {
+
+// A change of a server's state: a request as it arrived, or something that the server decided by itself. What a log holds.
+struct Record {
+  wire::Method method = wire::UNKNOWN;
+  uint32_t seconds = 0;      // since 1970, when it was decided
+  std::string_view header;   // the request, serialised
+  std::span<const std::byte> payload;
+  std::shared_ptr<const void> owner;  // keeps the payload; without one the payload is copied where it is kept
+};
+
+struct StateOptions {
+  std::string job;
+  TablesOptions tables;
+  ExchangeLimits exchange;
+};
+
+// Everything that one server holds for one job, as a machine that is fed records: the same records give the same state, live
+// or from a log. (In the modes without sync, pushes that were applied side by side may have reached a row in another order
+// than the log has them.)
+//
+// Threads: check() and apply() are called by one thread at a time, each apply() after its check() and with nothing else in
+// between; except that pushes in modes other than sync may run beside each other and beside everything else. What is marked
+// "any thread" may too.
+class State {
+ public:
+  // REQUIRES: spec.check() is ok.
+  static Result<std::unique_ptr<State>> make(const JobSpec& spec, const StateOptions& options);
+
+  enum class Verdict {
+    change,     // log it, then apply() it
+    duplicate,  // it is done already
+    late,       // a push of a step that was applied without this worker
+  };
+
+  // Whether a live request may be done, and would change anything. A push that may is reserved: apply() or abandon_push()
+  // has to follow.
+  Result<Verdict> check(const Record& record);
+  void abandon_push(const Record& record);
+
+  // Does it. An error means that the state is not what the log says: this process must not go on. From a log: data_loss
+  // where the record makes no sense.
+  Status apply(const Record& record);
+
+  const std::string& job() const { return job_; }                    // any thread
+  const JobSpec& spec() const { return tables_->spec(); }            // any thread
+  Tables& tables() { return *tables_; }                              // any thread
+  Membership& members() { return *members_; }                        // any thread
+  Position position() const { return unpack(position_.load()); }     // any thread
+  uint64_t batches() const { return batches_.load(); }               // any thread; applied or held, of all workers
+  uint64_t pushes() const { return pushes_.load(); }                 // any thread
+  uint64_t steps() const { return steps_; }                          // sync steps applied
+  // The counter that learning rates follow. Any thread.
+  uint64_t rate_step() const { return spec().mode == Mode::sync ? steps_.load() : batches_.load(); }
+  bool is_sync() const { return spec().mode == Mode::sync; }         // any thread
+
+  SyncSteps& sync() { return sync_; }
+  Exchange& exchange() { return exchange_; }
+  const wire::ShrinkReply& last_shrink() const { return last_shrink_; }
+
+  // After skip_lost_steps(): publishes the new position.
+  void publish_position() { position_.store(pack(sync_.position())); }
+
+  // All but the tables' rows and values.
+  wire::StateImage image() const;
+  Status restore(const wire::StateImage& image);
+
+ private:
+  State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits);
+
+  Result<Verdict> check_push(const Record& record);
+  Result<Verdict> check_apply_step(const Record& record) const;
+  Result<Verdict> check_init_dense(const Record& record) const;
+  Result<Verdict> check_import_rows(const Record& record) const;
+  Result<Verdict> check_import_dense(const Record& record) const;
+  Result<Verdict> check_set_rate(const Record& record) const;
+  Result<Verdict> check_shrink(const Record& record) const;
+  Result<Verdict> check_gather(const Record& record) const;
+  Result<Verdict> check_post(const Record& record) const;
+
+  Status apply_hello(const Record& record);
+  Status apply_push(const Record& record);
+  Status apply_leave(const Record& record);
+  Status apply_step(const Record& record);
+  Status apply_init_dense(const Record& record);
+  Status apply_import_rows(const Record& record);
+  Status apply_import_dense(const Record& record);
+  Status apply_set_rate(const Record& record);
+  Status apply_shrink(const Record& record);
+  Status apply_gather(const Record& record);
+  Status apply_next_file(const Record& record);
+  Status apply_post(const Record& record);
+  Status apply_goodbye(const Record& record);
+  Status apply_worker_lost(const Record& record);
+  void members_changed();  // somebody is no longer waited for
+  Status check_worker(uint64_t worker) const;
+
+  static uint64_t pack(Position position) { return uint64_t{position.round} << 32 | position.step; }
+  static Position unpack(uint64_t packed) { return {static_cast<uint32_t>(packed >> 32), static_cast<uint32_t>(packed)}; }
+
+  const std::string job_;
+  const std::unique_ptr<Tables> tables_;
+  const std::unique_ptr<Membership> members_;
+  SyncSteps sync_;
+  Exchange exchange_;
+  wire::ShrinkReply last_shrink_;
+  std::atomic<uint64_t> position_ = 0;  // of sync_, packed
+  std::atomic<uint64_t> steps_ = 0;
+  std::atomic<uint64_t> batches_ = 0;
+  std::atomic<uint64_t> pushes_ = 0;
+};
+
+// The request in a record's header; `what` names it where the bytes are none.
+template <typename Message>
+Result<Message> parse(const Record& record) {
+  Message message;
+  if (message.ParseFromArray(record.header.data(), static_cast<int>(record.header.size()))) return message;
+  return Status::invalid_argument("the header of a {} ({} bytes) cannot be read", Message::descriptor()->name(),
+                                  record.header.size());
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,255 @@
+#include "argosy/ps/state_exchange.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace argosy::ps {
+namespace {
+
+uint64_t bytes_of(const Exchange::Parts& parts) {
+  return std::accumulate(parts.begin(), parts.end(), uint64_t{0}, [](uint64_t sum, const auto& part) { return sum + part.size(); });
+}
+
+}  // namespace
+
+// ---- Gatherings.
+
+void Exchange::add_part(const std::string& name, uint64_t number, int worker, std::string bytes) {
+  std::shared_ptr<Gathering>& gathering = names_[name].gatherings[number];
+  if (gathering == nullptr) {
+    gathering = std::make_shared<Gathering>();
+    gathering->parts.resize(static_cast<size_t>(members_.workers()));
+    gathering->given.resize(static_cast<size_t>(members_.workers()));
+  }
+  gathering->parts[static_cast<size_t>(worker)] = std::move(bytes);
+  gathering->given[static_cast<size_t>(worker)] = true;
+}
+
+std::vector<int> Exchange::missing(const std::string& name, uint64_t number) const {
+  std::vector<int> workers;
+  const auto known = names_.find(name);
+  const auto gathering = known == names_.end() ? decltype(known->second.gatherings.end()){} : known->second.gatherings.find(number);
+  const bool begun = known != names_.end() && gathering != known->second.gatherings.end();
+  for (int worker = 0; worker < members_.workers(); ++worker) {
+    const bool given = begun && gathering->second->given[static_cast<size_t>(worker)];
+    if (!given && members_.is_awaited(worker)) workers.push_back(worker);
+  }
+  return workers;
+}
+
+void Exchange::settle() {
+  for (auto& [name, known] : names_) {
+    for (auto gathering = known.gatherings.begin(); gathering != known.gatherings.end();) {
+      const uint64_t number = gathering->first;
+      if (gathering->second->complete || !missing(name, number).empty()) {
+        ++gathering;
+        continue;
+      }
+      gathering->second->complete = true;
+      known.complete_through = std::max(known.complete_through, number);
+      const uint64_t bytes = bytes_of(gathering->second->parts);
+      if (bytes == 0) {
+        gathering = known.gatherings.erase(gathering);
+        continue;
+      }
+      kept_.emplace_back(name, number);
+      kept_bytes_ += bytes;
+      ++gathering;
+    }
+  }
+  drop_old_answers();
+}
+
+// The newest answer stays whatever its size: callers still wait for it.
+void Exchange::drop_old_answers() {
+  while (kept_bytes_ > limits_.gather_bytes && kept_.size() > 1) {
+    const auto [name, number] = kept_.front();
+    kept_.pop_front();
+    Name& known = names_[name];
+    kept_bytes_ -= bytes_of(known.gatherings[number]->parts);
+    known.gatherings.erase(number);
+    known.dropped_through = std::max(known.dropped_through, number);
+  }
+}
+
+Result<bool> Exchange::needs_part(const std::string& name, uint64_t number, int worker) const {
+  if (number == 0) return Status::invalid_argument("gather '{}': number is 0; calls count from 1", name);
+  const auto known = names_.find(name);
+  if (known == names_.end()) return true;
+  const auto gathering = known->second.gatherings.find(number);
+  if (gathering != known->second.gatherings.end()) {
+    return !gathering->second->complete && !gathering->second->given[static_cast<size_t>(worker)];
+  }
+  if (number <= known->second.dropped_through) {
+    return Status::out_of_range(
+        "the answer of all_gather '{}' number {} is no longer kept (worker {} asks for it again); kept answers may take {} bytes",
+        name, number, worker, limits_.gather_bytes);
+  }
+  return number > known->second.complete_through;
+}
+
+std::shared_ptr<const Exchange::Parts> Exchange::parts(const std::string& name, uint64_t number) const {
+  const auto known = names_.find(name);
+  if (known == names_.end()) return nullptr;
+  const auto gathering = known->second.gatherings.find(number);
+  if (gathering != known->second.gatherings.end()) {
+    if (!gathering->second->complete) return nullptr;
+    return {gathering->second, &gathering->second->parts};
+  }
+  if (number > known->second.complete_through) return nullptr;
+  return std::make_shared<const Parts>(static_cast<size_t>(members_.workers()));
+}
+
+// ---- Files.
+
+Result<Exchange::File> Exchange::file(const std::string& list, uint64_t number, uint64_t files, int worker) {
+  FileList& known = lists_[list];
+  if (known.files == 0) known.files = files;
+  if (files != known.files) {
+    return Status::invalid_argument("file list '{}' has {} files for worker {} and {} for another worker; every worker needs the same list",
+                                    list, files, worker, known.files);
+  }
+  const std::vector<uint64_t>& mine = known.assigned[worker];
+  if (number == 0 || number > mine.size() + 1) {
+    return Status::invalid_argument("file list '{}': worker {} asks for its file number {}; expected 1 to {}", list, worker, number,
+                                    mine.size() + 1);
+  }
+  if (number <= mine.size()) return File{File::assigned, mine[number - 1]};
+  return File{known.next < known.files ? File::unassigned : File::done, 0};
+}
+
+void Exchange::hand_out(const std::string& list, int worker) {
+  FileList& known = lists_[list];
+  known.assigned[worker].push_back(known.next++);
+}
+
+// ---- Letters.
+
+Result<bool> Exchange::needs_letter(int from, int to, uint64_t number) const {
+  uint64_t posted = 0;
+  if (const auto box = boxes_.find(to); box != boxes_.end()) {
+    if (const auto count = box->second.posted.find(from); count != box->second.posted.end()) posted = count->second;
+  }
+  if (number <= posted) return number == posted;
+  return Status::invalid_argument("worker {} posts letter {} to worker {} before letter {}", from, number, to, posted);
+}
+
+void Exchange::post(int from, int to, std::string bytes) {
+  Box& box = boxes_[to];
+  ++box.posted[from];
+  mail_bytes_ += bytes.size();
+  box.letters.push_back({static_cast<uint32_t>(from), std::make_shared<const std::string>(std::move(bytes))});
+  drop_arrived_letters();
+}
+
+Result<Exchange::Letter> Exchange::letter(int to, uint64_t number) {
+  Box& box = boxes_[to];
+  if (number < box.first) {
+    return Status::out_of_range("letter {} to worker {} is no longer kept: an earlier start of this worker took it, and letters may "
+                                "take {} bytes; start the whole job again or raise the mailbox limit",
+                                number, to, limits_.mail_bytes);
+  }
+  box.arrived = std::max(box.arrived, number);
+  if (mail_bytes_ > limits_.mail_bytes) drop_arrived_letters();
+  if (number - box.first >= box.letters.size()) return Letter{};
+  return box.letters[number - box.first];
+}
+
+void Exchange::drop_arrived_letters() {
+  for (auto& [to, box] : boxes_) {
+    while (mail_bytes_ > limits_.mail_bytes && box.first < box.arrived && !box.letters.empty()) {
+      mail_bytes_ -= box.letters.front().bytes->size();
+      box.letters.pop_front();
+      ++box.first;
+    }
+  }
+}
+
+// ---- Snapshots.
+
+void Exchange::save(wire::ExchangeImage* image) const {
+  for (const auto& [name, known] : names_) {
+    wire::ExchangeImage::Name* out = image->add_names();
+    out->set_name(name);
+    out->set_complete_through(known.complete_through);
+    out->set_dropped_through(known.dropped_through);
+    for (const auto& [number, gathering] : known.gatherings) {
+      wire::ExchangeImage::Gathering* one = out->add_gatherings();
+      one->set_number(number);
+      one->set_complete(gathering->complete);
+      for (const std::string& part : gathering->parts) one->add_parts(part);
+      for (const bool given : gathering->given) one->add_given(given);
+    }
+  }
+  for (const auto& [name, list] : lists_) {
+    wire::ExchangeImage::FileList* out = image->add_lists();
+    out->set_name(name);
+    out->set_files(list.files);
+    out->set_next(list.next);
+    for (const auto& [worker, places] : list.assigned) {
+      for (const uint64_t place : places) {
+        out->add_workers(static_cast<uint32_t>(worker));
+        out->add_places(place);
+      }
+    }
+  }
+  for (const auto& [to, box] : boxes_) {
+    wire::ExchangeImage::Box* out = image->add_boxes();
+    out->set_to(static_cast<uint32_t>(to));
+    out->set_first(box.first);
+    for (const Letter& letter : box.letters) {
+      out->add_from(letter.from);
+      out->add_letters(*letter.bytes);
+    }
+    for (const auto& [from, count] : box.posted) {
+      out->add_senders(static_cast<uint32_t>(from));
+      out->add_posted(count);
+    }
+  }
+}
+
+Status Exchange::restore(const wire::ExchangeImage& image) {
+  const auto workers = members_.workers();
+  for (const auto& in : image.names()) {
+    Name& known = names_[in.name()];
+    known.complete_through = in.complete_through();
+    known.dropped_through = in.dropped_through();
+    for (const auto& one : in.gatherings()) {
+      if (one.parts_size() != workers || one.given_size() != workers) {
+        return Status::data_loss("gathering '{}' number {} has {} parts; the job has {} workers", in.name(), one.number(),
+                                 one.parts_size(), workers);
+      }
+      auto gathering = std::make_shared<Gathering>();
+      gathering->parts.assign(one.parts().begin(), one.parts().end());
+      gathering->given.assign(one.given().begin(), one.given().end());
+      gathering->complete = one.complete();
+      if (one.complete()) {
+        kept_.emplace_back(in.name(), one.number());
+        kept_bytes_ += bytes_of(gathering->parts);
+      }
+      known.gatherings[one.number()] = std::move(gathering);
+    }
+  }
+  for (const auto& in : image.lists()) {
+    if (in.workers_size() != in.places_size()) return Status::data_loss("file list '{}' is damaged", in.name());
+    FileList& list = lists_[in.name()];
+    list.files = in.files();
+    list.next = in.next();
+    for (int i = 0; i < in.workers_size(); ++i) list.assigned[static_cast<int>(in.workers(i))].push_back(in.places(i));
+  }
+  for (const auto& in : image.boxes()) {
+    if (in.from_size() != in.letters_size() || in.senders_size() != in.posted_size()) {
+      return Status::data_loss("the letters to worker {} are damaged", in.to());
+    }
+    Box& box = boxes_[static_cast<int>(in.to())];
+    box.first = in.first();
+    for (int i = 0; i < in.from_size(); ++i) {
+      mail_bytes_ += in.letters(i).size();
+      box.letters.push_back({in.from(i), std::make_shared<const std::string>(in.letters(i))});
+    }
+    for (int i = 0; i < in.senders_size(); ++i) box.posted[static_cast<int>(in.senders(i))] = in.posted(i);
+  }
+  return {};
+}
+
+}  // namespace argosy::ps

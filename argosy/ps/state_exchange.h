@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/ps/membership.h"
+#include "argosy/ps/messages.pb.h"
+
+namespace argosy::ps {
+
+struct ExchangeLimits {
+  uint64_t gather_bytes = uint64_t{64} << 20;  // of answers that are kept for replays
+  uint64_t mail_bytes = uint64_t{1} << 30;     // of messages; beyond it, those that have arrived are dropped
+};
+
+// What workers pass each other through a server: barriers and gathered bytes, files that are handed out, and letters. Everything
+// is numbered by its caller, so that a repeated or replayed call finds its old answer.
+//
+// Thread-compatible: the caller serialises all calls.
+class Exchange {
+ public:
+  using Parts = std::vector<std::string>;  // by worker; empty for one that gave nothing
+
+  Exchange(const Membership& members, ExchangeLimits limits) : members_(members), limits_(limits) {}
+
+  // ---- Records.
+  void add_part(const std::string& name, uint64_t number, int worker, std::string bytes);
+  // Completes what nobody is awaited for any more. Call it after every record that can change that.
+  void settle();
+  void hand_out(const std::string& list, int worker);
+  void post(int from, int to, std::string bytes);
+
+  // ---- Questions.
+
+  // Whether the worker's part would change anything; out_of_range: the answer was dropped long ago.
+  Result<bool> needs_part(const std::string& name, uint64_t number, int worker) const;
+  // The complete answer, or null while somebody is missing.
+  std::shared_ptr<const Parts> parts(const std::string& name, uint64_t number) const;
+  std::vector<int> missing(const std::string& name, uint64_t number) const;
+
+  struct File {
+    enum Kind { assigned, unassigned, done } kind = done;
+    uint64_t place = 0;
+  };
+  // The worker's `number`-th file of the list; unassigned: hand_out() would assign one.
+  Result<File> file(const std::string& list, uint64_t number, uint64_t files, int worker);
+
+  // Whether the letter is not here yet. Numbers are without gaps.
+  Result<bool> needs_letter(int from, int to, uint64_t number) const;
+  struct Letter {
+    uint32_t from = 0;
+    std::shared_ptr<const std::string> bytes;  // null: not there yet
+  };
+  Result<Letter> letter(int to, uint64_t number);
+
+  void save(wire::ExchangeImage* image) const;
+  Status restore(const wire::ExchangeImage& image);
+
+ private:
+  struct Gathering {
+    Parts parts;
+    std::vector<bool> given;
+    bool complete = false;
+  };
+  struct Name {
+    uint64_t complete_through = 0;
+    uint64_t dropped_through = 0;                              // answers with bytes, dropped for space
+    std::map<uint64_t, std::shared_ptr<Gathering>> gatherings;  // open ones, and complete ones with bytes
+  };
+  struct FileList {
+    uint64_t files = 0;  // 0: nobody has said
+    uint64_t next = 0;
+    std::map<int, std::vector<uint64_t>> assigned;  // by worker
+  };
+  struct Box {
+    uint64_t first = 0;     // number of letters.front()
+    uint64_t arrived = 0;   // all below have been taken, as far as this process knows
+    std::deque<Letter> letters;
+    std::map<int, uint64_t> posted;  // by sender: how many
+  };
+
+  void drop_old_answers();
+  void drop_arrived_letters();
+
+  const Membership& members_;
+  const ExchangeLimits limits_;
+  std::map<std::string, Name> names_;
+  std::deque<std::pair<std::string, uint64_t>> kept_;  // complete answers with bytes, oldest first
+  uint64_t kept_bytes_ = 0;
+  std::map<std::string, FileList> lists_;
+  std::map<int, Box> boxes_;
+  uint64_t mail_bytes_ = 0;
+};
+
+}  // namespace argosy::ps

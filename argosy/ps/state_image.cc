@@ -1,0 +1,103 @@
+#include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/state.h"
+
+namespace argosy::ps {
+namespace {
+
+void put(const Membership::Worker& worker, wire::StateImage::Worker* out) {
+  out->set_phase(static_cast<uint32_t>(worker.phase));
+  out->set_incarnation(worker.incarnation);
+  out->set_process_id(worker.process_id);
+  out->set_process(worker.process);
+  *out->mutable_window() = to_wire(worker.window);
+}
+
+Result<Membership::Worker> worker_from(const wire::StateImage::Worker& in) {
+  if (in.phase() > static_cast<uint32_t>(Membership::Phase::done)) {
+    return Status::data_loss("a worker is in phase {}, which does not exist", in.phase());
+  }
+  return Membership::Worker{static_cast<Membership::Phase>(in.phase()), in.incarnation(), in.process_id(), in.process(),
+                            from_wire(in.window())};
+}
+
+void put(const SyncSteps& sync, wire::StateImage* out) {
+  const SyncSteps::Saved saved = sync.save();
+  *out->mutable_position() = to_wire(saved.position);
+  *out->mutable_last_step() = to_wire(saved.last_step);
+  out->mutable_last_norms()->Assign(saved.last_norms.begin(), saved.last_norms.end());
+  for (const auto& [who, steps] : saved.left) {
+    wire::StateImage::Left* left = out->add_left();
+    left->set_worker(who.first);
+    left->set_round(who.second);
+    left->set_steps(steps);
+  }
+  for (const auto& [step, contributions] : sync.held()) {
+    for (const auto& [worker, contribution] : contributions) {
+      wire::StateImage::Held* held = out->add_held();
+      held->set_header(contribution.record);
+      held->set_payload(contribution.payload.data(), contribution.payload.size());
+    }
+  }
+}
+
+}  // namespace
+
+wire::StateImage State::image() const {
+  wire::StateImage image;
+  image.set_job(job_);
+  *image.mutable_spec() = to_wire(spec());
+  image.set_servers(static_cast<uint32_t>(tables_->servers()));
+  image.set_server(static_cast<uint32_t>(tables_->server()));
+  image.set_batches(batches_);
+  image.set_pushes(pushes_);
+  image.set_steps(steps_);
+  for (int i = 0; i < members_->workers(); ++i) put(members_->worker(i), image.add_workers());
+  put(sync_, &image);
+  for (size_t i = 0; i < tables_->size(); ++i) {
+    if (const auto rate = tables_->set_rate_of(i)) (*image.mutable_rates())[static_cast<uint32_t>(i)] = *rate;
+    if (!tables_->is_sparse(i) || !spec().tables[i].geo) continue;
+    for (const auto& pending : tables_->sparse(i).changes().pending()) {
+      wire::StateImage::Changed* changed = image.add_changed();
+      changed->set_table(static_cast<uint32_t>(i));
+      changed->set_worker(pending.worker);
+      changed->mutable_keys()->Assign(pending.keys.begin(), pending.keys.end());
+    }
+  }
+  exchange_.save(image.mutable_exchange());
+  return image;
+}
+
+Status State::restore(const wire::StateImage& image) {
+  if (image.workers_size() != members_->workers()) {
+    return Status::data_loss("the image has {} workers; its job has {}", image.workers_size(), members_->workers());
+  }
+  for (int i = 0; i < members_->workers(); ++i) {
+    ASSIGN_OR_RETURN(const auto worker, worker_from(image.workers(i)));
+    members_->restore(i, worker);
+  }
+  SyncSteps::Saved saved{from_wire(image.position()), from_wire(image.last_step()),
+                         {image.last_norms().begin(), image.last_norms().end()}, {}};
+  for (const auto& left : image.left()) saved.left[{left.worker(), left.round()}] = left.steps();
+  sync_.restore(saved);
+  for (const auto& held : image.held()) {
+    const auto bytes = std::as_bytes(std::span(held.payload()));
+    RETURN_IF_ERROR(apply({.method = wire::PUSH, .header = held.header(), .payload = bytes}));
+  }
+  std::map<uint32_t, std::vector<table::ChangeTracker::Pending>> changed;
+  for (const auto& in : image.changed()) {
+    RETURN_IF_ERROR(tables_->check_sparse(in.table()));
+    changed[in.table()].push_back({in.worker(), {in.keys().begin(), in.keys().end()}});
+  }
+  for (auto& [table, pending] : changed) tables_->sparse(table).changes().restore(std::move(pending));
+  for (const auto& [table, rate] : image.rates()) {
+    if (table < tables_->size()) tables_->set_rate(table, rate);
+  }
+  RETURN_IF_ERROR(exchange_.restore(image.exchange()));
+  batches_ = image.batches();
+  pushes_ = image.pushes();
+  steps_ = image.steps();
+  publish_position();
+  return {};
+}
+
+}  // namespace argosy::ps

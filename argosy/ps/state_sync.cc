@@ -1,0 +1,134 @@
+#include "argosy/ps/state_sync.h"
+
+#include <algorithm>
+
+namespace argosy::ps {
+
+SyncSteps::SyncSteps(const Tables& tables, const Membership& members)
+    : tables_(tables), members_(members), confirmed_(static_cast<size_t>(members.workers())) {}
+
+bool SyncSteps::hold(Position step, Contribution contribution) {
+  if (step < position_) return false;
+  const uint32_t worker = contribution.worker;
+  held_[step].insert_or_assign(worker, std::move(contribution));
+  merged_.reset();
+  confirm(static_cast<int>(worker), step);
+  return true;
+}
+
+void SyncSteps::leave(int worker, uint32_t round, uint32_t steps) {
+  if (round >= position_.round) left_[{static_cast<uint32_t>(worker), round}] = steps;
+  confirm(worker, {round + 1, 0});
+}
+
+void SyncSteps::lose(int worker) {
+  for (auto step = held_.begin(); step != held_.end();) {
+    step->second.erase(static_cast<uint32_t>(worker));
+    step = step->second.empty() ? held_.erase(step) : std::next(step);
+  }
+  std::erase_if(left_, [worker](const auto& entry) { return entry.first.first == static_cast<uint32_t>(worker); });
+  merged_.reset();
+}
+
+void SyncSteps::confirm(int worker, Position position) {
+  Position& known = confirmed_[static_cast<size_t>(worker)];
+  known = std::max(known, position);
+}
+
+bool SyncSteps::has_left(int worker, Position step) const {
+  const auto left = left_.find({static_cast<uint32_t>(worker), step.round});
+  return left != left_.end() && left->second <= step.step;
+}
+
+std::vector<const Contribution*> SyncSteps::contributions() const {
+  std::vector<const Contribution*> all;
+  if (const auto here = held_.find(position_); here != held_.end()) {
+    for (const auto& [worker, contribution] : here->second) all.push_back(&contribution);
+  }
+  return all;
+}
+
+bool SyncSteps::complete() const {
+  const auto here = held_.find(position_);
+  if (here == held_.end()) return false;
+  for (int worker = 0; worker < members_.workers(); ++worker) {
+    const bool pushed = here->second.contains(static_cast<uint32_t>(worker));
+    if (!pushed && members_.is_awaited(worker) && !has_left(worker, position_)) return false;
+  }
+  return true;
+}
+
+bool SyncSteps::may_commit() const { return complete() && missing().empty(); }
+
+std::vector<int> SyncSteps::missing() const {
+  std::vector<int> workers;
+  const auto here = held_.find(position_);
+  for (int worker = 0; worker < members_.workers(); ++worker) {
+    if (!members_.is_awaited(worker)) continue;
+    const bool pushed = here != held_.end() && here->second.contains(static_cast<uint32_t>(worker));
+    const bool confirmed = tables_.servers() == 1 || confirmed_[static_cast<size_t>(worker)] > position_;
+    if (pushed ? !confirmed : !has_left(worker, position_)) workers.push_back(worker);
+  }
+  return workers;
+}
+
+MergedStep& SyncSteps::merged() {
+  if (merged_ == nullptr) merged_ = std::make_unique<MergedStep>(tables_, contributions());
+  return *merged_;
+}
+
+std::optional<std::vector<double>> SyncSteps::norms(Position step) {
+  if (step == position_ && complete()) return merged().norms();
+  if (!last_norms_.empty() && step == last_step_) return last_norms_;
+  return std::nullopt;
+}
+
+std::unique_ptr<MergedStep> SyncSteps::commit(std::span<const float> factors) {
+  last_norms_ = merged().norms();
+  last_step_ = position_;
+  std::unique_ptr<MergedStep> step = std::move(merged_);
+  step->clip(factors);
+  held_.erase(position_);
+  ++position_.step;
+  return step;
+}
+
+void SyncSteps::end_rounds() {
+  merged_.reset();  // whoever calls this may have changed who contributes
+  for (;;) {
+    bool anybody = false;
+    for (int worker = 0; worker < members_.workers(); ++worker) {
+      if (!members_.is_awaited(worker)) continue;
+      anybody = true;
+      if (!has_left(worker, position_)) return;
+    }
+    if (!anybody || held_.contains(position_)) return;
+    position_ = {position_.round + 1, 0};
+    std::erase_if(left_, [this](const auto& entry) { return entry.first.second < position_.round; });
+    held_.erase(held_.begin(), held_.lower_bound(position_));
+  }
+}
+
+bool SyncSteps::skip_lost_steps() {
+  if (held_.empty() || held_.begin()->first == position_) return false;
+  for (int worker = 0; worker < members_.workers(); ++worker) {
+    if (!members_.is_awaited(worker) || has_left(worker, position_)) continue;
+    const auto pushed = [worker](const auto& step) { return step.second.contains(static_cast<uint32_t>(worker)); };
+    if (std::ranges::none_of(held_, pushed)) return false;
+  }
+  position_ = held_.begin()->first;
+  std::erase_if(left_, [this](const auto& entry) { return entry.first.second < position_.round; });
+  merged_.reset();
+  return true;
+}
+
+SyncSteps::Saved SyncSteps::save() const { return {position_, last_step_, last_norms_, left_}; }
+
+void SyncSteps::restore(const Saved& saved) {
+  position_ = saved.position;
+  last_step_ = saved.last_step;
+  last_norms_ = saved.last_norms;
+  left_ = saved.left;
+}
+
+}  // namespace argosy::ps
