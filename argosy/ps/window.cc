@@ -24,6 +24,7 @@ Window::Match Window::match(std::span<const uint64_t> batches) const {
 
 void Window::add(std::span<const uint64_t> batches) {
   for (const uint64_t batch : batches) {
+    if (contains(batch)) continue;
     if (round_of(batch) > round_) {
       round_ = round_of(batch);
       through_ = 0;

@@ -26,7 +26,7 @@ class Window {
   // How many of the batches are here; without batches: none.
   Match match(std::span<const uint64_t> batches) const;
 
-  // REQUIRES: match(batches) is none; the batches are unique and of one round.
+  // Batches that are here already stay so. REQUIRES: the batches are of one round.
   void add(std::span<const uint64_t> batches);
 
   // The worker has no more data in `round`: everything of it, and of the rounds before, counts as here.

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/status.h"
+#include "argosy/ps/job_spec.h"
+#include "argosy/rpc/handler.h"
+#include "argosy/rpc/security.h"
+
+namespace argosy::ps {
+
+// What is left of a server's tables when its process dies.
+enum class Durability {
+  none,      // nothing
+  snapshot,  // the last snapshot: what came after it is lost
+  wal,       // everything that was acknowledged
+  wal_sync,  // that, after a power cut too
+};
+
+// What a job does about a worker that has been silent for lease_seconds.
+enum class OnWorkerLoss {
+  fail,    // calls that wait for it get an error that names it
+  wait,    // they go on waiting, for worker_wait_seconds more
+  shrink,  // it is no longer waited for, and has to start again to come back
+};
+
+// Every field is a row of settings.h.
+struct ServerOptions {
+  std::string address = "127.0.0.1:0";  // to listen at; empty: nobody can connect (see Server::handler)
+  std::string job;                      // empty: the first worker's
+  int server = 0;
+  int servers = 1;
+  int workers = 0;              // 0: as many as the first worker says
+  std::optional<JobSpec> spec;  // nothing: the first worker's
+
+  std::optional<Durability> durability;  // nothing: wal where there is a directory, none where there is not
+  std::filesystem::path directory;       // for log, snapshots and rows beyond the memory limit
+  double snapshot_seconds = 600;         // from one snapshot to the next; 0: only when the log is full
+  int64_t log_limit_bytes = int64_t{4} << 30;
+  uint64_t mem_limit_bytes = 0;  // of sparse rows; 0: no limit
+
+  double lease_seconds = 10;
+  OnWorkerLoss on_worker_loss = OnWorkerLoss::fail;
+  double worker_wait_seconds = 600;
+  bool end_with_workers = true;  // the server ends when all workers have said goodbye
+
+  rpc::Security security;
+  int threads = 0;  // that handle requests; 0: one a core
+  uint64_t max_message_bytes = uint64_t{256} << 20;
+  uint64_t mailbox_limit_bytes = uint64_t{1} << 30;
+
+  Status check() const;
+  Durability settled_durability() const;
+};
+
+std::string_view durability_name(Durability durability);
+std::string_view on_worker_loss_name(OnWorkerLoss choice);
+
+// One parameter server: holds its part of a job's tables and answers the job's workers, as messages.proto says. With a
+// directory it takes up the state that an earlier process left there.
+//
+// Thread-safe. Owns its threads: those of the rpc server, "ps-wake", "ps-keeper" (deadlines, leases), "ps-snapshot".
+class Server {
+ public:
+  // Reads what is in the directory, then listens. Refuses a directory of another job, server or schema, naming both sides.
+  static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
+  virtual ~Server() = default;  // stop(), without a last snapshot
+
+  virtual const std::string& endpoint() const = 0;  // "host:port"; empty where it does not listen
+  virtual int port() const = 0;
+
+  // What answers requests, for channels within the process. Valid until stop().
+  virtual rpc::Handler handler() = 0;
+
+  // Waits until the server has something to end for: true. False: the deadline came first. An error: it cannot go on, because
+  // of its disk; started again it finds what it had acknowledged.
+  virtual Result<bool> wait(Deadline deadline) = 0;
+
+  // Answers nobody any more, and cuts a last snapshot where there is a directory and durability is not none. Safe to call
+  // twice.
+  virtual Status stop() = 0;
+};
+
+}  // namespace argosy::ps

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "argosy/base/clock.h"
+#include "argosy/ps/state.h"
+#include "argosy/rpc/handler.h"
+
+namespace argosy::ps {
+
+// A request and the duty to answer it. Has one owner at a time (a handler, or the place where it waits), and once more as
+// the keeper of a payload that is held for a step.
+struct Call {
+  Call(rpc::Request from, rpc::Reply to) : request(std::move(from)), reply(std::move(to)) {}
+
+  wire::Method method() const { return static_cast<wire::Method>(request.method); }
+
+  template <typename Message>
+  void send(const Message& message, std::vector<rpc::Slice> payload = {}) {
+    reply.send(message.SerializeAsString(), std::move(payload));
+  }
+  void fail(Status status) { reply.fail(std::move(status)); }
+
+  // When a call that waits is answered that it waited in vain: a little before its caller gives up, so that the caller
+  // learns for whom.
+  SteadyClock::time_point give_up() const {
+    const double margin = std::clamp(0.05 * std::chrono::duration<double>(request.deadline.when() - arrived).count(), 0.02, 1.0);
+    return request.deadline.when() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(margin));
+  }
+  double waited_seconds() const { return std::chrono::duration<double>(SteadyClock::now() - arrived).count(); }
+
+  rpc::Request request;
+  rpc::Reply reply;
+  const SteadyClock::time_point arrived = SteadyClock::now();
+};
+
+using CallPtr = std::shared_ptr<Call>;
+
+// The call as a record. The call keeps the payload.
+inline Record record_of(const CallPtr& call, uint32_t seconds) {
+  return {call->method(), seconds, call->request.header, {call->request.payload.data(), call->request.payload.size()}, call};
+}
+
+}  // namespace argosy::ps
