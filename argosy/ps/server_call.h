@@ -12,6 +12,17 @@
 
 namespace argosy::ps {
 
+// An answer that is ready to go.
+struct Outgoing {
+  std::string header;
+  std::vector<rpc::Slice> payload = {};
+};
+
+template <typename Message>
+Outgoing outgoing(const Message& message, std::vector<rpc::Slice> payload = {}) {
+  return {message.SerializeAsString(), std::move(payload)};
+}
+
 // A request and the duty to answer it. Has one owner at a time (a handler, or the place where it waits), and once more as
 // the keeper of a payload that is held for a step.
 struct Call {
@@ -19,10 +30,7 @@ struct Call {
 
   wire::Method method() const { return static_cast<wire::Method>(request.method); }
 
-  template <typename Message>
-  void send(const Message& message, std::vector<rpc::Slice> payload = {}) {
-    reply.send(message.SerializeAsString(), std::move(payload));
-  }
+  void send(Outgoing answer) { reply.send(std::move(answer.header), std::move(answer.payload)); }
   void fail(Status status) { reply.fail(std::move(status)); }
 
   // When a call that waits is answered that it waited in vain: a little before its caller gives up, so that the caller

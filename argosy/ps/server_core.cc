@@ -1,0 +1,163 @@
+#include "argosy/ps/server_core.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "argosy/base/log.h"
+#include "argosy/ps/job_spec_wire.h"
+
+namespace argosy::ps {
+
+Core::Core(const ServerOptions& options)
+    : options_(options),
+      durability_(options.settled_durability()),
+      parking_(std::max(2, available_cores()), [this](const CallPtr& call) { dispatch(call); }) {}
+
+Core::~Core() { (void)stop(false); }
+
+void Core::start(std::string name, std::function<rpc::ServerCounters()> counters) {
+  name_ = std::move(name);
+  counters_ = std::move(counters);
+  keeper_ = Thread("ps-keeper", [this] { keep(); });
+  snapshots_thread_ = Thread("ps-snapshot", [this] { run_snapshots(); });
+}
+
+uint32_t Core::now_seconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+}
+
+void Core::handle(rpc::Request request, rpc::Reply reply) {
+  dispatch(std::make_shared<Call>(std::move(request), std::move(reply)));
+}
+
+void Core::dispatch(const CallPtr& call) {
+  using Handler = void (Core::*)(const CallPtr&);
+  static const std::map<int, Handler> handlers = {
+      {wire::HELLO, &Core::on_hello},
+      {wire::HEARTBEAT, &Core::on_heartbeat},
+      {wire::GOODBYE, &Core::on_goodbye},
+      {wire::INIT_DENSE, &Core::on_init_dense},
+      {wire::WAIT_INITIALISED, &Core::on_wait_initialised},
+      {wire::PUSH, &Core::on_push},
+      {wire::LEAVE, &Core::on_leave},
+      {wire::STEP_NORMS, &Core::on_step_norms},
+      {wire::APPLY_STEP, &Core::on_apply_step},
+      {wire::PULL_DENSE, &Core::on_pull_dense},
+      {wire::PULL_ROWS, &Core::on_pull_rows},
+      {wire::PULL_CHANGED, &Core::on_pull_changed},
+      {wire::GATHER, &Core::on_gather},
+      {wire::NEXT_FILE, &Core::on_next_file},
+      {wire::POST, &Core::on_post},
+      {wire::TAKE, &Core::on_take},
+      {wire::SET_RATE, &Core::on_set_rate},
+      {wire::SHRINK, &Core::on_shrink},
+      {wire::EXPORT_ROWS, &Core::on_export_rows},
+      {wire::IMPORT_ROWS, &Core::on_import_rows},
+      {wire::IMPORT_DENSE, &Core::on_import_dense},
+      {wire::SAVE_SNAPSHOT, &Core::on_save_snapshot},
+      {wire::LOAD_SNAPSHOT, &Core::on_load_snapshot},
+      {wire::STATS, &Core::on_stats},
+  };
+  if (refusing_) return call->fail(Status::unavailable("{} is stopping", name_));
+  const auto handler = handlers.find(call->request.method);
+  if (handler == handlers.end()) {
+    return call->fail(Status::unimplemented("{} does not know the method {} of {}", name_, call->request.method, call->request.peer));
+  }
+  (this->*handler->second)(call);
+}
+
+State* Core::admit(const CallPtr& call, const wire::Caller& caller, bool observer) {
+  State* state = state_.load();
+  if (state == nullptr) {
+    call->fail(Status::failed_precondition("{} serves no job yet; workers introduce themselves with Hello first ({} did not)", name_,
+                                           call->request.peer));
+    return nullptr;
+  }
+  if (caller.job() != state->job()) {
+    call->fail(Status::failed_precondition("{} serves job '{}'; {} belongs to job '{}'", name_, state->job(), call->request.peer,
+                                           caller.job()));
+    return nullptr;
+  }
+  if (observer && caller.incarnation() == 0) return state;
+  if (Status s = state->members().check(caller.worker(), caller.incarnation()); !s.ok()) {
+    call->fail(s);
+    return nullptr;
+  }
+  return state;
+}
+
+Result<State::Verdict> Core::commit(const Record& record) {
+  State& state = *state_;
+  ASSIGN_OR_RETURN(const Verdict verdict, state.check(record));
+  if (verdict != Verdict::change) {
+    ++duplicates_;
+    return verdict;
+  }
+  if (journal_ != nullptr) {
+    if (const Status logged = journal_->append(record); !logged.ok()) {
+      if (record.method == wire::PUSH) state.abandon_push(record);
+      log_error("{}", logged.message());
+      return logged.code() == Code::unavailable ? logged : fatal(logged);
+    }
+  }
+  if (const Status applied = state.apply(record); !applied.ok()) return fatal(applied);
+  return verdict;
+}
+
+void Core::advance() {
+  State& state = *state_;
+  if (!state.is_sync()) return;
+  SyncSteps& sync = state.sync();
+  if (lossy_ && sync.skip_lost_steps()) {
+    state.publish_position();
+    log_warning("steps were lost with the last process; the job goes on at step {} of round {}", sync.position().step,
+                sync.position().round);
+  }
+  const bool clips = !state.spec().clip_groups().empty();
+  while (!clips && sync.may_commit()) {
+    wire::ApplyStepRequest request;
+    *request.mutable_step() = to_wire(sync.position());
+    const std::string header = request.SerializeAsString();
+    if (!commit({.method = wire::APPLY_STEP, .seconds = now_seconds(), .header = header}).ok()) break;
+  }
+  parking_.wake(Topic::position);
+}
+
+Status Core::fatal(const Status& status) {
+  {
+    std::lock_guard lock(end_mutex_);
+    if (fatal_.ok()) fatal_ = status;
+  }
+  refusing_ = true;
+  end_changed_.notify_all();
+  return Status::unavailable("{} cannot go on and has to be started again: {}", name_, status.message());
+}
+
+Result<bool> Core::wait(Deadline deadline) {
+  std::unique_lock lock(end_mutex_);
+  const bool over = end_changed_.wait_until(lock, deadline.when(), [this] { return ended_ || stopping_ || !fatal_.ok(); });
+  if (!fatal_.ok()) return fatal_;
+  return over;
+}
+
+Status Core::stop(bool with_snapshot) {
+  {
+    std::lock_guard lock(end_mutex_);
+    if (stopping_) return {};
+    stopping_ = true;
+  }
+  refusing_ = true;
+  end_changed_.notify_all();
+  snapshot_calls_.close();
+  keeper_.join();
+  snapshots_thread_.join();
+  parking_.stop();
+  std::unique_lock lock(end_mutex_);
+  const bool healthy = fatal_.ok();
+  lock.unlock();
+  if (!with_snapshot || !healthy || durability_ == Durability::none || state_ == nullptr) return {};
+  return cut_snapshot();
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,218 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "argosy/base/queue.h"
+#include "argosy/base/thread.h"
+#include "argosy/ps/server.h"
+#include "argosy/ps/server_call.h"
+#include "argosy/ps/server_journal.h"
+#include "argosy/ps/server_parking.h"
+#include "argosy/ps/state.h"
+#include "argosy/rpc/server.h"
+
+namespace argosy::ps {
+
+// What is behind a server's port: handles requests against one State, logs its changes, watches the workers' leases, and cuts
+// snapshots.
+//
+// How a change happens: gate_ lets it in; State::check says whether it is one; the journal has it; State::apply does it; the
+// reply goes. For everything but pushes of modes other than sync this is one thing at a time, under order_mutex_, so
+// that the order of the log is the order of the state. (So this one lock is held while the log is written: whoever waits
+// for it has to wait for the record before.)
+//
+// Thread-safe.
+class Core {
+ public:
+  explicit Core(const ServerOptions& options);
+  ~Core();
+
+  // Takes up what the directory has. Before anything else.
+  Status recover();
+  // Starts the threads "ps-keeper" and "ps-snapshot". `name` is how this server calls itself in messages.
+  void start(std::string name, std::function<rpc::ServerCounters()> counters);
+
+  void handle(rpc::Request request, rpc::Reply reply);
+
+  Result<bool> wait(Deadline deadline);
+  // Stops the threads, answers who waits, and cuts a last snapshot if asked. After the last handle().
+  Status stop(bool with_snapshot);
+
+ private:
+  using Verdict = State::Verdict;
+  class InGate;
+  struct ExportSession;
+  struct SnapshotJob;
+
+  // ---- server_core.cc: the way of every request.
+  void dispatch(const CallPtr& call);
+  // The state, if the caller may ask; else the call has been answered. `observer`: also for a caller without a hello.
+  State* admit(const CallPtr& call, const wire::Caller& caller, bool observer = false);
+  // The request in the call's header; answers the call where it is none.
+  template <typename Message>
+  std::optional<Message> read(const CallPtr& call);
+  // The whole of a change, up to the reply. REQUIRES: inside the gate; order_mutex_ is held, or it is a push that need not.
+  Result<Verdict> commit(const Record& record);
+  // A request that is a change, from its first byte to its answer: what `answer` says, which is asked under order_mutex_.
+  // Nothing: the call waits somewhere.
+  template <typename Message>
+  using Answer = std::function<std::optional<Outgoing>(State&, const Message&, Verdict)>;
+  template <typename Message>
+  void change(const CallPtr& call, const Answer<Message>& answer);
+  // Commits the sync steps that are due, and wakes who waits for them. REQUIRES: inside the gate, order_mutex_ is held.
+  void advance();
+  Status fatal(const Status& status);
+  static uint32_t now_seconds();
+
+  // ---- server_workers.cc
+  void on_hello(const CallPtr& call);
+  void on_heartbeat(const CallPtr& call);
+  void on_goodbye(const CallPtr& call);
+  Status check_hello(const wire::HelloRequest& hello, const std::string& caller) const;
+  Status adopt(const wire::HelloRequest& hello, const std::string& caller);
+  void keep();  // the body of "ps-keeper"
+  void watch_leases();
+  void lose(const std::vector<int>& workers);
+  void answer_waiting();
+  std::vector<int> missing_for(Topic topic, const Call& call);
+  Status waited_in_vain(Topic topic, const Call& call, const std::vector<int>& missing);
+
+  // ---- server_training.cc
+  void on_push(const CallPtr& call);
+  void on_leave(const CallPtr& call);
+  void on_step_norms(const CallPtr& call);
+  void on_apply_step(const CallPtr& call);
+  void on_pull_dense(const CallPtr& call);
+  void on_pull_rows(const CallPtr& call);
+  void on_pull_changed(const CallPtr& call);
+  // Whether the position is reached; if not, the call waits for it, or has been answered.
+  bool reached(const CallPtr& call, State& state, const wire::Caller& caller, bool has_min_step, Position min_step);
+
+  // ---- server_exchange.cc
+  void on_gather(const CallPtr& call);
+  void on_next_file(const CallPtr& call);
+  void on_post(const CallPtr& call);
+  void on_take(const CallPtr& call);
+
+  // ---- server_care.cc
+  void on_init_dense(const CallPtr& call);
+  void on_wait_initialised(const CallPtr& call);
+  void on_import_rows(const CallPtr& call);
+  void on_import_dense(const CallPtr& call);
+  void on_set_rate(const CallPtr& call);
+  void on_shrink(const CallPtr& call);
+  void on_export_rows(const CallPtr& call);
+  Status export_piece(State& state, const wire::ExportRowsRequest& request, const CallPtr& call);
+  void drop_idle_exports();
+  void on_stats(const CallPtr& call);
+
+  // ---- server_snapshots.cc
+  void on_save_snapshot(const CallPtr& call);
+  void on_load_snapshot(const CallPtr& call);
+  void run_snapshots();  // the body of "ps-snapshot"
+  void snapshot_when_due();
+  Status cut_snapshot();
+  void save_to(const CallPtr& call);
+  void load_from(const CallPtr& call);
+  Status recover_snapshot();
+  Status recover_log();
+  Result<std::unique_ptr<State>> make_state(const JobSpec& spec, const std::string& job) const;
+  Status begin_again();
+
+  const ServerOptions options_;
+  const Durability durability_;
+  std::string name_ = "this server";  // constant after start()
+  std::function<rpc::ServerCounters()> counters_;
+
+  Gate gate_;
+  std::mutex order_mutex_;
+  std::unique_ptr<State> owned_state_;  // set once, under order_mutex_
+  std::atomic<State*> state_ = nullptr;
+  std::unique_ptr<Journal> journal_;  // null: no log. Constant after recover()
+  bool lossy_ = false;                // what was recovered may lack acknowledged steps. Constant after recover()
+
+  std::atomic<uint64_t> duplicates_ = 0;
+  std::atomic<uint64_t> snapshots_ = 0;
+  std::atomic<double> last_pause_ = 0;
+  uint64_t log_start_ = 0;   // replay begins here; of the latest snapshot
+  uint64_t next_number_ = 1;  // of the next snapshot; used by recover(), then by one thread at a time
+  Stopwatch since_snapshot_;  // likewise
+  uint64_t pushes_at_snapshot_ = 0;
+
+  std::mutex exports_mutex_;
+  std::map<uint64_t, std::shared_ptr<ExportSession>> exports_;  // guarded by exports_mutex_
+  uint64_t next_export_ = 1;
+
+  std::set<int> reported_silent_;  // workers whose silence was logged; used by ps-keeper alone
+
+  std::mutex end_mutex_;
+  std::condition_variable end_changed_;
+  bool ended_ = false;     // guarded by end_mutex_
+  bool stopping_ = false;  // guarded by end_mutex_
+  Status fatal_;           // guarded by end_mutex_
+  std::atomic<bool> refusing_ = false;  // stopping, or fatal
+
+  Parking parking_;
+  Queue<CallPtr> snapshot_calls_{64};
+  Thread keeper_, snapshots_thread_;
+};
+
+// Inside the gate for as long as it lives; where the gate is closed the call waits for the thaw instead.
+class Core::InGate {
+ public:
+  InGate(Core& core, const CallPtr& call) : core_(core) {
+    const uint64_t seen = core.parking_.version(Topic::thaw);
+    inside_ = core.gate_.enter();
+    if (!inside_) core.parking_.park(Topic::thaw, seen, call);
+  }
+  ~InGate() {
+    if (inside_) core_.gate_.leave();
+  }
+  InGate(const InGate&) = delete;
+  explicit operator bool() const { return inside_; }
+
+ private:
+  Core& core_;
+  bool inside_ = false;
+};
+
+template <typename Message>
+std::optional<Message> Core::read(const CallPtr& call) {
+  Message message;
+  const std::string& header = call->request.header;
+  if (message.ParseFromArray(header.data(), static_cast<int>(header.size()))) return message;
+  call->fail(Status::invalid_argument("the header of a {} from {} ({} bytes) cannot be read", Message::descriptor()->name(),
+                                      call->request.peer, header.size()));
+  return std::nullopt;
+}
+
+template <typename Message>
+void Core::change(const CallPtr& call, const Answer<Message>& answer) {
+  const auto request = read<Message>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller());
+  if (state == nullptr) return;
+  const InGate inside(*this, call);
+  if (!inside) return;
+  const Record record = record_of(call, now_seconds());
+  std::unique_lock lock(order_mutex_);
+  const auto verdict = commit(record);
+  if (!verdict.ok()) {
+    lock.unlock();
+    return call->fail(verdict.status());
+  }
+  std::optional<Outgoing> outgoing = answer(*state, *request, *verdict);
+  lock.unlock();
+  if (outgoing) call->send(std::move(*outgoing));
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,188 @@
+#include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/server_core.h"
+
+namespace argosy::ps {
+namespace {
+
+wire::Outcome outcome_of(State::Verdict verdict) {
+  switch (verdict) {
+    case State::Verdict::change:
+      return wire::APPLIED;
+    case State::Verdict::duplicate:
+      return wire::DUPLICATE;
+    case State::Verdict::late:
+      return wire::LATE;
+  }
+  return wire::APPLIED;
+}
+
+std::span<float> floats_at(rpc::Buffer& buffer, size_t offset, size_t count) {
+  return {reinterpret_cast<float*>(buffer.data()) + offset, count};
+}
+
+}  // namespace
+
+void Core::on_push(const CallPtr& call) {
+  const auto request = read<wire::PushRequest>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller());
+  if (state == nullptr) return;
+  const InGate inside(*this, call);
+  if (!inside) return;
+  const Record record = record_of(call, now_seconds());
+  std::unique_lock lock(order_mutex_, std::defer_lock);
+  if (state->is_sync()) lock.lock();
+  const auto verdict = commit(record);
+  if (verdict.ok() && state->is_sync()) advance();
+  if (lock.owns_lock()) lock.unlock();
+  if (parking_.has(Topic::quiet)) parking_.wake(Topic::quiet);
+  if (!verdict.ok()) return call->fail(verdict.status());
+  wire::PushReply reply;
+  reply.set_outcome(outcome_of(*verdict));
+  call->send(outgoing(reply));
+}
+
+void Core::on_leave(const CallPtr& call) {
+  change<wire::LeaveRequest>(call, [this](State&, const auto&, Verdict) {
+    advance();
+    return outgoing(wire::LeaveReply());
+  });
+}
+
+void Core::on_step_norms(const CallPtr& call) {
+  const auto request = read<wire::StepNormsRequest>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller());
+  if (state == nullptr) return;
+  const std::vector<std::string> groups = state->spec().clip_groups();
+  if (!state->is_sync() || groups.empty()) {
+    return call->fail(Status::failed_precondition("norms are asked of a job that has no clip groups, or is not a sync job"));
+  }
+  const Position step = from_wire(request->step());
+  const uint64_t seen = parking_.version(Topic::position);
+  std::unique_lock lock(order_mutex_);
+  state->sync().confirm(static_cast<int>(request->caller().worker()), {step.round, step.step + 1});
+  const auto norms = state->sync().norms(step);
+  const bool applied = step < state->sync().position();
+  lock.unlock();
+  if (!norms && !applied) return parking_.park(Topic::position, seen, call);
+  wire::StepNormsReply reply;
+  reply.set_applied(applied);
+  for (size_t i = 0; norms && i < groups.size(); ++i) {
+    wire::GroupNorm* norm = reply.add_norms();
+    norm->set_group(groups[i]);
+    norm->set_sum_of_squares((*norms)[i]);
+  }
+  call->send(outgoing(reply));
+}
+
+void Core::on_apply_step(const CallPtr& call) {
+  change<wire::ApplyStepRequest>(call, [this](State&, const auto&, Verdict verdict) {
+    advance();
+    wire::ApplyStepReply reply;
+    reply.set_duplicate(verdict == Verdict::duplicate);
+    return outgoing(reply);
+  });
+}
+
+bool Core::reached(const CallPtr& call, State& state, const wire::Caller& caller, bool has_min_step, Position min_step) {
+  if (!has_min_step || !state.is_sync()) return true;
+  const uint64_t seen = parking_.version(Topic::position);
+  if (state.tables().servers() > 1 && caller.incarnation() != 0) {
+    const InGate inside(*this, call);
+    if (!inside) return false;
+    std::lock_guard lock(order_mutex_);
+    const int worker = static_cast<int>(caller.worker());
+    if (!state.sync().is_confirmed(worker, min_step)) {
+      state.sync().confirm(worker, min_step);
+      if (state.sync().may_commit()) advance();
+    }
+  }
+  if (state.position() >= min_step) return true;
+  // advance() may have woken the topic for this very call, which then only looks again.
+  parking_.park(Topic::position, seen, call);
+  return false;
+}
+
+void Core::on_pull_dense(const CallPtr& call) {
+  const auto request = read<wire::PullDenseRequest>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller(), true);
+  if (state == nullptr) return;
+  if (!reached(call, *state, request->caller(), request->has_min_step(), from_wire(request->min_step()))) return;
+  const Tables& tables = state->tables();
+  wire::PullDenseReply reply;
+  size_t total = 0;
+  for (const uint32_t table : request->tables()) {
+    if (Status s = tables.check_dense(table); !s.ok()) return call->fail(s);
+    wire::Section* section = reply.add_sections();
+    section->set_table(table);
+    section->set_count(tables.range(table).size());
+    total += tables.range(table).size();
+  }
+  rpc::Buffer payload(total * sizeof(float));
+  size_t offset = 0;
+  for (const wire::Section& section : reply.sections()) {
+    if (section.count() == 0) continue;
+    const Status copied = tables.dense(section.table())->copy_out(floats_at(payload, offset, section.count()));
+    if (!copied.ok()) return call->fail(copied.with_context("table '{}'", state->spec().tables[section.table()].name));
+    offset += section.count();
+  }
+  *reply.mutable_position() = to_wire(state->position());
+  reply.set_batches(state->batches());
+  call->send(outgoing(reply, {rpc::Slice::own(std::move(payload))}));
+}
+
+void Core::on_pull_rows(const CallPtr& call) {
+  const auto request = read<wire::PullRowsRequest>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller(), !request->create());
+  if (state == nullptr) return;
+  if (!reached(call, *state, request->caller(), request->has_min_step(), from_wire(request->min_step()))) return;
+  Tables& tables = state->tables();
+  const Record record = record_of(call, 0);
+  const auto pulls = tables.lay_out_keys(request->sections(), record.payload);
+  if (!pulls.ok()) return call->fail(pulls.status());
+  size_t total = 0;
+  for (const TableGradient& pull : *pulls) total += pull.keys.size() * state->spec().tables[pull.table].width;
+  rpc::Buffer payload(total * sizeof(float));
+  size_t offset = 0;
+  for (const TableGradient& pull : *pulls) {
+    const size_t count = pull.keys.size() * state->spec().tables[pull.table].width;
+    const Status pulled = tables.sparse(pull.table).pull(pull.keys, floats_at(payload, offset, count), request->create());
+    if (!pulled.ok()) return call->fail(pulled.with_context("table '{}'", state->spec().tables[pull.table].name));
+    offset += count;
+  }
+  wire::PullRowsReply reply;
+  *reply.mutable_position() = to_wire(state->position());
+  call->send(outgoing(reply, {rpc::Slice::own(std::move(payload))}));
+}
+
+void Core::on_pull_changed(const CallPtr& call) {
+  const auto request = read<wire::PullChangedRequest>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller());
+  if (state == nullptr) return;
+  wire::PullChangedReply reply;
+  std::vector<rpc::Slice> keys, rows;
+  for (const uint32_t table : request->tables()) {
+    if (Status s = state->tables().check_sparse(table); !s.ok()) return call->fail(s);
+    if (!state->spec().tables[table].geo) {
+      return call->fail(Status::invalid_argument("table '{}' is no geo table", state->spec().tables[table].name));
+    }
+    std::vector<uint64_t> table_keys;
+    std::vector<float> table_rows;
+    const Status taken =
+        state->tables().sparse(table).take_changed(request->caller().worker(), request->number(), table_keys, table_rows);
+    if (!taken.ok()) return call->fail(taken);
+    wire::Section* section = reply.add_sections();
+    section->set_table(table);
+    section->set_count(table_keys.size());
+    keys.push_back(rpc::Slice::own(std::move(table_keys)));
+    rows.push_back(rpc::Slice::own(std::move(table_rows)));
+  }
+  keys.insert(keys.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+  call->send(outgoing(reply, std::move(keys)));
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,264 @@
+// Who the workers are, whether they are alive, and what those who wait are told.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "argosy/base/log.h"
+#include "argosy/base/text.h"
+#include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/server_core.h"
+
+namespace argosy::ps {
+namespace {
+
+constexpr double kTickSeconds = 0.05;
+
+std::string list_tables(const JobSpec& spec, const std::vector<uint32_t>& tables) {
+  std::vector<std::string> names;
+  for (const uint32_t table : tables) names.push_back("'" + spec.tables[table].name + "'");
+  return join(names, ", ");
+}
+
+std::string list_workers(const Membership& members, const std::vector<int>& workers) {
+  std::vector<std::string> names;
+  for (const int worker : workers) names.push_back(members.describe(worker));
+  return join(names, "; ");
+}
+
+}  // namespace
+
+// ---- Hello.
+
+Status Core::check_hello(const wire::HelloRequest& hello, const std::string& caller) const {
+  if (hello.version() != kProtocolVersion) {
+    return Status::failed_precondition("{} speaks protocol version {}, {} version {}; install the same Argosy on all machines", name_,
+                                       kProtocolVersion, caller, hello.version());
+  }
+  if (!options_.job.empty() && hello.job() != options_.job) {
+    return Status::failed_precondition("{} serves job '{}'; {} belongs to job '{}': do two jobs use one address?", name_, options_.job,
+                                       caller, hello.job());
+  }
+  if (hello.servers() != static_cast<uint32_t>(options_.servers) || hello.server() != static_cast<uint32_t>(options_.server)) {
+    return Status::failed_precondition("{} is server {} of {}; {} takes it for server {} of {}: give all processes the same list", name_,
+                                       options_.server, options_.servers, caller, hello.server(), hello.servers());
+  }
+  if (options_.workers != 0 && hello.spec().workers() != static_cast<uint32_t>(options_.workers)) {
+    return Status::failed_precondition("{} expects {} workers; {} says that the job has {}", name_, options_.workers, caller,
+                                       hello.spec().workers());
+  }
+  if (hello.process_id() == 0) return Status::invalid_argument("{} gives no process_id", caller);
+  return {};
+}
+
+// Makes the state for the first worker's job, or compares the job with the state's. REQUIRES: order_mutex_ is held.
+Status Core::adopt(const wire::HelloRequest& hello, const std::string& caller) {
+  ASSIGN_OR_RETURN(const JobSpec spec, from_wire(hello.spec()));
+  if (const State* state = state_.load()) {
+    if (hello.job() != state->job()) {
+      return Status::failed_precondition("{} serves job '{}'; {} belongs to job '{}': do two jobs use one address?", name_, state->job(),
+                                         caller, hello.job());
+    }
+    if (const auto different = difference(state->spec(), name_, spec, caller)) {
+      return Status::failed_precondition("another schema: {}", *different);
+    }
+  } else {
+    if (Status s = spec.check(); !s.ok()) return s.with_context("the job of {}", caller);
+    ASSIGN_OR_RETURN(owned_state_, make_state(spec, hello.job()));
+    state_ = owned_state_.get();
+    log_info("serves job '{}': {} tables, {} mode, {} workers", hello.job(), spec.tables.size(), mode_name(spec.mode), spec.workers);
+  }
+  if (hello.worker() >= static_cast<uint32_t>(spec.workers)) {
+    return Status::invalid_argument("{} is none of the {} workers of the job", caller, spec.workers);
+  }
+  return {};
+}
+
+void Core::on_hello(const CallPtr& call) {
+  const auto hello = read<wire::HelloRequest>(call);
+  if (!hello) return;
+  const std::string caller = fmt::format("worker {} ({})", hello->worker(), hello->process());
+  if (Status s = check_hello(*hello, caller); !s.ok()) return call->fail(s);
+  const InGate inside(*this, call);
+  if (!inside) return;
+  const int worker = static_cast<int>(hello->worker());
+  std::unique_lock lock(order_mutex_);
+  Status status = adopt(*hello, caller);
+  if (status.ok() && state_.load()->members().is_new(worker, hello->process_id())) {
+    status = commit(record_of(call, now_seconds())).status();
+    if (status.ok()) log_info("{} has come, incarnation {}", caller, state_.load()->members().worker(worker).incarnation);
+  }
+  lock.unlock();
+  if (!status.ok()) return call->fail(status);
+  State& state = *state_;
+  // Pushes of the incarnation before, still under way, belong to the window that this one is told.
+  const uint64_t seen = parking_.version(Topic::quiet);
+  if (!state.members().is_quiet(worker)) return parking_.park(Topic::quiet, seen, call);
+  const Membership::Worker known = state.members().worker(worker);
+  wire::HelloReply reply;
+  reply.set_incarnation(known.incarnation);
+  *reply.mutable_window() = to_wire(known.window);
+  *reply.mutable_position() = to_wire(state.position());
+  for (const uint32_t table : state.tables().uninitialised()) reply.add_uninitialised(table);
+  reply.set_lease_seconds(options_.lease_seconds);
+  reply.set_server(name_);
+  call->send(outgoing(reply));
+}
+
+void Core::on_heartbeat(const CallPtr& call) {
+  const auto request = read<wire::HeartbeatRequest>(call);
+  if (!request || admit(call, request->caller()) == nullptr) return;
+  call->send(outgoing(wire::HeartbeatReply()));
+}
+
+void Core::on_goodbye(const CallPtr& call) {
+  change<wire::GoodbyeRequest>(call, [this](State& state, const auto& request, Verdict) {
+    advance();
+    parking_.wake(Topic::gather);
+    log_info("worker {} is done", request.caller().worker());
+    if (options_.end_with_workers && state.members().all_done()) {
+      std::lock_guard lock(end_mutex_);
+      ended_ = true;
+      end_changed_.notify_all();
+    }
+    return outgoing(wire::GoodbyeReply());
+  });
+}
+
+// ---- Time.
+
+void Core::keep() {
+  Stopwatch since_exports;
+  for (;;) {
+    {
+      std::unique_lock lock(end_mutex_);
+      const auto next = Deadline::after_seconds(kTickSeconds).when();
+      if (end_changed_.wait_until(lock, next, [this] { return stopping_; })) return;
+    }
+    if (state_.load() == nullptr) continue;
+    watch_leases();
+    answer_waiting();
+    if (since_exports.seconds() > 10) {
+      drop_idle_exports();
+      since_exports.restart();
+    }
+  }
+}
+
+void Core::watch_leases() {
+  State& state = *state_;
+  const std::vector<int> silent = state.members().silent(options_.lease_seconds);
+  std::erase_if(reported_silent_, [&](int worker) {
+    if (std::ranges::find(silent, worker) != silent.end()) return false;
+    if (state.members().is_awaited(worker)) log_info("worker {} is back", worker);
+    return true;
+  });
+  for (const int worker : silent) {
+    if (!reported_silent_.insert(worker).second) continue;
+    log_warning("lost {}; on_worker_loss is {}", state.members().describe(worker), on_worker_loss_name(options_.on_worker_loss));
+  }
+  if (options_.on_worker_loss == OnWorkerLoss::shrink && !silent.empty()) lose(silent);
+}
+
+// Goes on without these workers. Where a snapshot is being cut, the next tick does it.
+void Core::lose(const std::vector<int>& workers) {
+  if (!gate_.enter()) return;
+  {
+    std::lock_guard lock(order_mutex_);
+    for (const int worker : workers) {
+      wire::WorkerLostRecord lost;
+      lost.set_worker(static_cast<uint32_t>(worker));
+      lost.set_incarnation(state_.load()->members().worker(worker).incarnation);
+      const std::string header = lost.SerializeAsString();
+      (void)commit({.method = wire::WORKER_LOST, .seconds = now_seconds(), .header = header});
+    }
+    advance();
+    parking_.wake(Topic::gather);
+  }
+  gate_.leave();
+}
+
+// Answers calls that cannot or may not wait any longer: their time is over, or somebody that they wait for is lost.
+void Core::answer_waiting() {
+  State& state = *state_;
+  std::vector<int> lost;
+  if (options_.on_worker_loss != OnWorkerLoss::shrink) {
+    const double patience = options_.on_worker_loss == OnWorkerLoss::wait ? options_.worker_wait_seconds : 0;
+    lost = state.members().silent(options_.lease_seconds + patience);
+  }
+  const auto now = SteadyClock::now();
+  const auto due = [&](Topic topic, const Call& call) {
+    return call.give_up() <= now || (!lost.empty() && topic != Topic::thaw && topic != Topic::quiet);
+  };
+  for (auto& [topic, call] : parking_.take_if(due)) {
+    const uint64_t seen = parking_.version(topic);
+    std::vector<int> missing = missing_for(topic, *call);
+    if (call->give_up() <= now) {
+      call->fail(waited_in_vain(topic, *call, missing));
+      continue;
+    }
+    std::erase_if(missing, [&](int worker) { return std::ranges::find(lost, worker) == lost.end(); });
+    if (missing.empty()) {
+      parking_.park(topic, seen, call);
+      continue;
+    }
+    call->fail(Status::failed_precondition("lost: {}; this call waits for it. See the worker's log; on_worker_loss=wait or shrink lets "
+                                           "a job go on",
+                                           list_workers(state.members(), missing)));
+  }
+}
+
+std::vector<int> Core::missing_for(Topic topic, const Call& call) {
+  State& state = *state_;
+  std::lock_guard lock(order_mutex_);
+  switch (topic) {
+    case Topic::position:
+      return state.sync().missing();
+    case Topic::gather: {
+      wire::GatherRequest request;
+      if (!request.ParseFromString(call.request.header)) return {};
+      return state.exchange().missing(request.name(), request.number());
+    }
+    case Topic::initialised:
+      return {0};  // the first worker sets them
+    case Topic::mail: {
+      std::vector<int> workers;
+      for (int i = 0; i < state.members().workers(); ++i) {
+        if (state.members().is_awaited(i)) workers.push_back(i);
+      }
+      return workers;
+    }
+    case Topic::quiet:
+    case Topic::thaw:
+      return {};
+  }
+  return {};
+}
+
+Status Core::waited_in_vain(Topic topic, const Call& call, const std::vector<int>& missing) {
+  State& state = *state_;
+  const double seconds = call.waited_seconds();
+  const std::string who = missing.empty() ? "nobody" : list_workers(state.members(), missing);
+  switch (topic) {
+    case Topic::position:
+      return Status::deadline_exceeded("waited {:.1f} s for a step; {} is at step {} of round {} and waits for {}", seconds, name_,
+                                       state.position().step, state.position().round, who);
+    case Topic::gather: {
+      wire::GatherRequest request;
+      (void)request.ParseFromString(call.request.header);
+      return Status::deadline_exceeded("waited {:.1f} s at barrier '{}' number {}; missing: {}", seconds, request.name(),
+                                       request.number(), who);
+    }
+    case Topic::initialised:
+      return Status::deadline_exceeded("waited {:.1f} s for first values of {}, which worker 0 sets after its startup program ({})",
+                                       seconds, list_tables(state.spec(), state.tables().uninitialised()), who);
+    case Topic::mail:
+      return Status::deadline_exceeded("waited {:.1f} s for a letter of another worker", seconds);
+    case Topic::quiet:
+      return Status::unavailable("pushes of the process before are still under way; try again");
+    case Topic::thaw:
+      return Status::unavailable("{} is cutting a snapshot; try again", name_);
+  }
+  return Status::internal("waited for nothing");
+}
+
+}  // namespace argosy::ps
