@@ -29,7 +29,7 @@ enum class OnWorkerLoss {
   shrink,  // it is no longer waited for, and has to start again to come back
 };
 
-// Every field is a row of settings.h.
+// Job-wide fields are settings of the job: see settings.h.
 struct ServerOptions {
   std::string address = "127.0.0.1:0";  // to listen at; empty: nobody can connect (see Server::handler)
   std::string job;                      // empty: the first worker's
