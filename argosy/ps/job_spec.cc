@@ -70,14 +70,10 @@ uint64_t blocks_of(const TableSpec& table, int servers) {
 
 std::string_view mode_name(Mode mode) {
   switch (mode) {
-    case Mode::sync:
-      return "sync";
-    case Mode::half_async:
-      return "half_async";
-    case Mode::async:
-      return "async";
-    case Mode::geo:
-      return "geo";
+    case Mode::sync: return "sync";
+    case Mode::half_async: return "half_async";
+    case Mode::async: return "async";
+    case Mode::geo: return "geo";
   }
   return "unknown";
 }

@@ -64,8 +64,8 @@ void put(const TableSpec& table, wire::TableSpec* out) {
 }
 
 Status unknown(const wire::TableSpec& table, std::string_view field, int value) {
-  return Status::invalid_argument("table '{}': {} has the unknown value {}; is the peer of a newer version?", table.name(),
-                                  field, value);
+  return Status::invalid_argument("table '{}': {} has the unknown value {}; is the peer of a newer version?", table.name(), field,
+                                  value);
 }
 
 Result<Admission> admission_from(const wire::TableSpec& table) {
@@ -139,8 +139,7 @@ wire::Window to_wire(const Window& window) {
 }
 
 Window from_wire(const wire::Window& message) {
-  return Window(message.round(), message.through(),
-                {message.above().data(), static_cast<size_t>(message.above_size())});
+  return Window(message.round(), message.through(), {message.above().data(), static_cast<size_t>(message.above_size())});
 }
 
 }  // namespace argosy::ps

@@ -105,16 +105,15 @@ Result<Membership::Admission> Membership::begin_push(int worker, std::span<const
     return Status::unavailable("a push of worker {} with the same batches is under way; try again", worker);
   }
   switch (window.match(batches)) {
-    case Window::Match::all:
-      return Admission::duplicate;
+    case Window::Match::all: return Admission::duplicate;
     case Window::Match::some: {
       const auto here = std::ranges::find_if(batches, [&](uint64_t batch) { return window.contains(batch); });
       const auto not_here = std::ranges::find_if(batches, [&](uint64_t batch) { return !window.contains(batch); });
-      return Status::internal("a push of worker {} has batch {} of round {}, which is here, and batch {} of round {}, which is not",
-                              worker, index_of(*here), round_of(*here), index_of(*not_here), round_of(*not_here));
+      return Status::internal(
+          "a push of worker {} has batch {} of round {}, which is here, and batch {} of round {}, which is not", worker,
+          index_of(*here), round_of(*here), index_of(*not_here), round_of(*not_here));
     }
-    case Window::Match::none:
-      break;
+    case Window::Match::none: break;
   }
   member.under_way.insert(batches.begin(), batches.end());
   return Admission::go;

@@ -31,8 +31,9 @@ class RunningServer final : public Server {
       ASSIGN_OR_RETURN(rpc_, rpc::Server::start(listen, handler()));
       endpoint_ = rpc_->endpoint();
     }
-    core_.start(fmt::format("server {} ({}, pid {})", options_.server, endpoint_.empty() ? "in this process" : endpoint_, ::getpid()),
-                [this] { return rpc_ == nullptr ? rpc::ServerCounters() : rpc_->counters(); });
+    core_.start(
+        fmt::format("server {} ({}, pid {})", options_.server, endpoint_.empty() ? "in this process" : endpoint_, ::getpid()),
+        [this] { return rpc_ == nullptr ? rpc::ServerCounters() : rpc_->counters(); });
     return {};
   }
 
@@ -76,7 +77,8 @@ Durability ServerOptions::settled_durability() const {
 Status ServerOptions::check() const {
   if (servers < 1) return Status::invalid_argument("servers is {}; expected at least 1", servers);
   if (server < 0 || server >= servers) {
-    return Status::invalid_argument("server is {}; expected 0 to {}, because the job has {} servers", server, servers - 1, servers);
+    return Status::invalid_argument("server is {}; expected 0 to {}, because the job has {} servers", server, servers - 1,
+                                    servers);
   }
   if (settled_durability() != Durability::none && directory.empty()) {
     return Status::invalid_argument("durability is {}; that needs a directory to keep the tables in",

@@ -63,7 +63,8 @@ constexpr double kExportIdleSeconds = 60;
 constexpr uint64_t kMaxExportBytes = uint64_t{64} << 20;
 
 // The admitted rows of `records` as keys and values.
-Status split_records(const table::RowCodec& codec, std::string_view records, std::vector<uint64_t>& keys, std::vector<float>& values) {
+Status split_records(const table::RowCodec& codec, std::string_view records, std::vector<uint64_t>& keys,
+                     std::vector<float>& values) {
   ASSIGN_OR_RETURN(const size_t count, codec.count(records));
   for (size_t i = 0; i < count; ++i) {
     ASSIGN_OR_RETURN(const auto row, codec.decode(records.substr(i * codec.record_bytes(), codec.record_bytes())));
@@ -97,8 +98,9 @@ Status Core::export_piece(State& state, const wire::ExportRowsRequest& request, 
     }
     const auto known = exports_.find(id);
     if (known == exports_.end() || known->second->table != request.table()) {
-      return Status::not_found("{} has no export {} of table '{}': it was idle for too long, or this process is a new one; begin anew",
-                               name_, id, table.spec().name);
+      return Status::not_found(
+          "{} has no export {} of table '{}': it was idle for too long, or this process is a new one; begin anew", name_, id,
+          table.spec().name);
     }
     session = known->second;
   }

@@ -19,7 +19,6 @@ void Core::start(std::string name, std::function<rpc::ServerCounters()> counters
   name_ = std::move(name);
   counters_ = std::move(counters);
   keeper_ = Thread("ps-keeper", [this] { keep(); });
-  snapshots_thread_ = Thread("ps-snapshot", [this] { run_snapshots(); });
 }
 
 uint32_t Core::now_seconds() {
@@ -55,14 +54,13 @@ void Core::dispatch(const CallPtr& call) {
       {wire::EXPORT_ROWS, &Core::on_export_rows},
       {wire::IMPORT_ROWS, &Core::on_import_rows},
       {wire::IMPORT_DENSE, &Core::on_import_dense},
-      {wire::SAVE_SNAPSHOT, &Core::on_save_snapshot},
-      {wire::LOAD_SNAPSHOT, &Core::on_load_snapshot},
       {wire::STATS, &Core::on_stats},
   };
   if (refusing_) return call->fail(Status::unavailable("{} is stopping", name_));
   const auto handler = handlers.find(call->request.method);
   if (handler == handlers.end()) {
-    return call->fail(Status::unimplemented("{} does not know the method {} of {}", name_, call->request.method, call->request.peer));
+    return call->fail(
+        Status::unimplemented("{} does not know the method {} of {}", name_, call->request.method, call->request.peer));
   }
   (this->*handler->second)(call);
 }
@@ -70,8 +68,8 @@ void Core::dispatch(const CallPtr& call) {
 State* Core::admit(const CallPtr& call, const wire::Caller& caller, bool observer) {
   State* state = state_.load();
   if (state == nullptr) {
-    call->fail(Status::failed_precondition("{} serves no job yet; workers introduce themselves with Hello first ({} did not)", name_,
-                                           call->request.peer));
+    call->fail(Status::failed_precondition("{} serves no job yet; workers introduce themselves with Hello first ({} did not)",
+                                           name_, call->request.peer));
     return nullptr;
   }
   if (caller.job() != state->job()) {
@@ -141,7 +139,7 @@ Result<bool> Core::wait(Deadline deadline) {
   return over;
 }
 
-Status Core::stop(bool with_snapshot) {
+Status Core::stop(bool /*with_snapshot*/) {
   {
     std::lock_guard lock(end_mutex_);
     if (stopping_) return {};
@@ -153,11 +151,7 @@ Status Core::stop(bool with_snapshot) {
   keeper_.join();
   snapshots_thread_.join();
   parking_.stop();
-  std::unique_lock lock(end_mutex_);
-  const bool healthy = fatal_.ok();
-  lock.unlock();
-  if (!with_snapshot || !healthy || durability_ == Durability::none || state_ == nullptr) return {};
-  return cut_snapshot();
+  return {};
 }
 
 }  // namespace argosy::ps

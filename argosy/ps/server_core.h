@@ -51,7 +51,6 @@ class Core {
   using Verdict = State::Verdict;
   class InGate;
   struct ExportSession;
-  struct SnapshotJob;
 
   // ---- server_core.cc: the way of every request.
   void dispatch(const CallPtr& call);
@@ -115,18 +114,9 @@ class Core {
   void drop_idle_exports();
   void on_stats(const CallPtr& call);
 
-  // ---- server_snapshots.cc
-  void on_save_snapshot(const CallPtr& call);
-  void on_load_snapshot(const CallPtr& call);
-  void run_snapshots();  // the body of "ps-snapshot"
-  void snapshot_when_due();
-  Status cut_snapshot();
-  void save_to(const CallPtr& call);
-  void load_from(const CallPtr& call);
-  Status recover_snapshot();
+  // ---- server_recovery.cc
   Status recover_log();
   Result<std::unique_ptr<State>> make_state(const JobSpec& spec, const std::string& job) const;
-  Status begin_again();
 
   const ServerOptions options_;
   const Durability durability_;

@@ -4,32 +4,34 @@ namespace argosy::ps {
 
 void Core::on_gather(const CallPtr& call) {
   const uint64_t seen = parking_.version(Topic::gather);
-  change<wire::GatherRequest>(call, [&](State& state, const wire::GatherRequest& request, Verdict verdict) -> std::optional<Outgoing> {
-    const auto parts = state.exchange().parts(request.name(), request.number());
-    if (parts == nullptr) {
-      parking_.park(Topic::gather, seen, call);
-      return std::nullopt;
-    }
-    if (verdict == Verdict::change) parking_.wake(Topic::gather);
-    wire::GatherReply reply;
-    std::vector<rpc::Slice> payload;
-    for (const std::string& part : *parts) {
-      reply.add_sizes(part.size());
-      payload.push_back({part.data(), part.size(), parts});
-    }
-    return outgoing(reply, std::move(payload));
-  });
+  change<wire::GatherRequest>(call,
+                              [&](State& state, const wire::GatherRequest& request, Verdict verdict) -> std::optional<Outgoing> {
+                                const auto parts = state.exchange().parts(request.name(), request.number());
+                                if (parts == nullptr) {
+                                  parking_.park(Topic::gather, seen, call);
+                                  return std::nullopt;
+                                }
+                                if (verdict == Verdict::change) parking_.wake(Topic::gather);
+                                wire::GatherReply reply;
+                                std::vector<rpc::Slice> payload;
+                                for (const std::string& part : *parts) {
+                                  reply.add_sizes(part.size());
+                                  payload.push_back({part.data(), part.size(), parts});
+                                }
+                                return outgoing(reply, std::move(payload));
+                              });
 }
 
 void Core::on_next_file(const CallPtr& call) {
-  change<wire::NextFileRequest>(call, [&](State& state, const wire::NextFileRequest& request, Verdict) -> std::optional<Outgoing> {
-    const auto file = state.exchange().file(request.list(), request.number(), request.files(),
-                                            static_cast<int>(request.caller().worker()));
-    wire::NextFileReply reply;
-    reply.set_done(!file.ok() || file->kind == Exchange::File::done);
-    if (file.ok()) reply.set_file(file->place);
-    return outgoing(reply);
-  });
+  change<wire::NextFileRequest>(
+      call, [&](State& state, const wire::NextFileRequest& request, Verdict) -> std::optional<Outgoing> {
+        const auto file =
+            state.exchange().file(request.list(), request.number(), request.files(), static_cast<int>(request.caller().worker()));
+        wire::NextFileReply reply;
+        reply.set_done(!file.ok() || file->kind == Exchange::File::done);
+        if (file.ok()) reply.set_file(file->place);
+        return outgoing(reply);
+      });
 }
 
 void Core::on_post(const CallPtr& call) {

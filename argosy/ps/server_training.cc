@@ -6,12 +6,9 @@ namespace {
 
 wire::Outcome outcome_of(State::Verdict verdict) {
   switch (verdict) {
-    case State::Verdict::change:
-      return wire::APPLIED;
-    case State::Verdict::duplicate:
-      return wire::DUPLICATE;
-    case State::Verdict::late:
-      return wire::LATE;
+    case State::Verdict::change: return wire::APPLIED;
+    case State::Verdict::duplicate: return wire::DUPLICATE;
+    case State::Verdict::late: return wire::LATE;
   }
   return wire::APPLIED;
 }

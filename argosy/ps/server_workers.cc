@@ -31,16 +31,16 @@ std::string list_workers(const Membership& members, const std::vector<int>& work
 
 Status Core::check_hello(const wire::HelloRequest& hello, const std::string& caller) const {
   if (hello.version() != kProtocolVersion) {
-    return Status::failed_precondition("{} speaks protocol version {}, {} version {}; install the same Argosy on all machines", name_,
-                                       kProtocolVersion, caller, hello.version());
+    return Status::failed_precondition("{} speaks protocol version {}, {} version {}; install the same Argosy on all machines",
+                                       name_, kProtocolVersion, caller, hello.version());
   }
   if (!options_.job.empty() && hello.job() != options_.job) {
-    return Status::failed_precondition("{} serves job '{}'; {} belongs to job '{}': do two jobs use one address?", name_, options_.job,
-                                       caller, hello.job());
+    return Status::failed_precondition("{} serves job '{}'; {} belongs to job '{}': do two jobs use one address?", name_,
+                                       options_.job, caller, hello.job());
   }
   if (hello.servers() != static_cast<uint32_t>(options_.servers) || hello.server() != static_cast<uint32_t>(options_.server)) {
-    return Status::failed_precondition("{} is server {} of {}; {} takes it for server {} of {}: give all processes the same list", name_,
-                                       options_.server, options_.servers, caller, hello.server(), hello.servers());
+    return Status::failed_precondition("{} is server {} of {}; {} takes it for server {} of {}: give all processes the same list",
+                                       name_, options_.server, options_.servers, caller, hello.server(), hello.servers());
   }
   if (options_.workers != 0 && hello.spec().workers() != static_cast<uint32_t>(options_.workers)) {
     return Status::failed_precondition("{} expects {} workers; {} says that the job has {}", name_, options_.workers, caller,
@@ -55,8 +55,8 @@ Status Core::adopt(const wire::HelloRequest& hello, const std::string& caller) {
   ASSIGN_OR_RETURN(const JobSpec spec, from_wire(hello.spec()));
   if (const State* state = state_.load()) {
     if (hello.job() != state->job()) {
-      return Status::failed_precondition("{} serves job '{}'; {} belongs to job '{}': do two jobs use one address?", name_, state->job(),
-                                         caller, hello.job());
+      return Status::failed_precondition("{} serves job '{}'; {} belongs to job '{}': do two jobs use one address?", name_,
+                                         state->job(), caller, hello.job());
     }
     if (const auto different = difference(state->spec(), name_, spec, caller)) {
       return Status::failed_precondition("another schema: {}", *different);
@@ -65,7 +65,8 @@ Status Core::adopt(const wire::HelloRequest& hello, const std::string& caller) {
     if (Status s = spec.check(); !s.ok()) return s.with_context("the job of {}", caller);
     ASSIGN_OR_RETURN(owned_state_, make_state(spec, hello.job()));
     state_ = owned_state_.get();
-    log_info("serves job '{}': {} tables, {} mode, {} workers", hello.job(), spec.tables.size(), mode_name(spec.mode), spec.workers);
+    log_info("serves job '{}': {} tables, {} mode, {} workers", hello.job(), spec.tables.size(), mode_name(spec.mode),
+             spec.workers);
   }
   if (hello.worker() >= static_cast<uint32_t>(spec.workers)) {
     return Status::invalid_argument("{} is none of the {} workers of the job", caller, spec.workers);
@@ -201,9 +202,10 @@ void Core::answer_waiting() {
       parking_.park(topic, seen, call);
       continue;
     }
-    call->fail(Status::failed_precondition("lost: {}; this call waits for it. See the worker's log; on_worker_loss=wait or shrink lets "
-                                           "a job go on",
-                                           list_workers(state.members(), missing)));
+    call->fail(
+        Status::failed_precondition("lost: {}; this call waits for it. See the worker's log; on_worker_loss=wait or shrink lets "
+                                    "a job go on",
+                                    list_workers(state.members(), missing)));
   }
 }
 
@@ -211,15 +213,13 @@ std::vector<int> Core::missing_for(Topic topic, const Call& call) {
   State& state = *state_;
   std::lock_guard lock(order_mutex_);
   switch (topic) {
-    case Topic::position:
-      return state.sync().missing();
+    case Topic::position: return state.sync().missing();
     case Topic::gather: {
       wire::GatherRequest request;
       if (!request.ParseFromString(call.request.header)) return {};
       return state.exchange().missing(request.name(), request.number());
     }
-    case Topic::initialised:
-      return {0};  // the first worker sets them
+    case Topic::initialised: return {0};  // the first worker sets them
     case Topic::mail: {
       std::vector<int> workers;
       for (int i = 0; i < state.members().workers(); ++i) {
@@ -228,8 +228,7 @@ std::vector<int> Core::missing_for(Topic topic, const Call& call) {
       return workers;
     }
     case Topic::quiet:
-    case Topic::thaw:
-      return {};
+    case Topic::thaw: return {};
   }
   return {};
 }
@@ -240,8 +239,8 @@ Status Core::waited_in_vain(Topic topic, const Call& call, const std::vector<int
   const std::string who = missing.empty() ? "nobody" : list_workers(state.members(), missing);
   switch (topic) {
     case Topic::position:
-      return Status::deadline_exceeded("waited {:.1f} s for a step; {} is at step {} of round {} and waits for {}", seconds, name_,
-                                       state.position().step, state.position().round, who);
+      return Status::deadline_exceeded("waited {:.1f} s for a step; {} is at step {} of round {} and waits for {}", seconds,
+                                       name_, state.position().step, state.position().round, who);
     case Topic::gather: {
       wire::GatherRequest request;
       (void)request.ParseFromString(call.request.header);
@@ -249,14 +248,12 @@ Status Core::waited_in_vain(Topic topic, const Call& call, const std::vector<int
                                        request.number(), who);
     }
     case Topic::initialised:
-      return Status::deadline_exceeded("waited {:.1f} s for first values of {}, which worker 0 sets after its startup program ({})",
-                                       seconds, list_tables(state.spec(), state.tables().uninitialised()), who);
-    case Topic::mail:
-      return Status::deadline_exceeded("waited {:.1f} s for a letter of another worker", seconds);
-    case Topic::quiet:
-      return Status::unavailable("pushes of the process before are still under way; try again");
-    case Topic::thaw:
-      return Status::unavailable("{} is cutting a snapshot; try again", name_);
+      return Status::deadline_exceeded(
+          "waited {:.1f} s for first values of {}, which worker 0 sets after its startup program ({})", seconds,
+          list_tables(state.spec(), state.tables().uninitialised()), who);
+    case Topic::mail: return Status::deadline_exceeded("waited {:.1f} s for a letter of another worker", seconds);
+    case Topic::quiet: return Status::unavailable("pushes of the process before are still under way; try again");
+    case Topic::thaw: return Status::unavailable("{} is cutting a snapshot; try again", name_);
   }
   return Status::internal("waited for nothing");
 }

@@ -13,9 +13,7 @@ std::span<const float> floats_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
-std::string text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 std::span<const uint64_t> batches_of(const wire::PushRequest& push) {
   return {reinterpret_cast<const uint64_t*>(push.batches().data()), static_cast<size_t>(push.batches_size())};
@@ -54,34 +52,20 @@ Status State::check_worker(uint64_t worker) const {
 
 Status State::apply(const Record& record) {
   switch (record.method) {
-    case wire::HELLO:
-      return apply_hello(record);
-    case wire::PUSH:
-      return apply_push(record);
-    case wire::LEAVE:
-      return apply_leave(record);
-    case wire::APPLY_STEP:
-      return apply_step(record);
-    case wire::INIT_DENSE:
-      return apply_init_dense(record);
-    case wire::IMPORT_ROWS:
-      return apply_import_rows(record);
-    case wire::IMPORT_DENSE:
-      return apply_import_dense(record);
-    case wire::SET_RATE:
-      return apply_set_rate(record);
-    case wire::SHRINK:
-      return apply_shrink(record);
-    case wire::GATHER:
-      return apply_gather(record);
-    case wire::NEXT_FILE:
-      return apply_next_file(record);
-    case wire::POST:
-      return apply_post(record);
-    case wire::GOODBYE:
-      return apply_goodbye(record);
-    case wire::WORKER_LOST:
-      return apply_worker_lost(record);
+    case wire::HELLO: return apply_hello(record);
+    case wire::PUSH: return apply_push(record);
+    case wire::LEAVE: return apply_leave(record);
+    case wire::APPLY_STEP: return apply_step(record);
+    case wire::INIT_DENSE: return apply_init_dense(record);
+    case wire::IMPORT_ROWS: return apply_import_rows(record);
+    case wire::IMPORT_DENSE: return apply_import_dense(record);
+    case wire::SET_RATE: return apply_set_rate(record);
+    case wire::SHRINK: return apply_shrink(record);
+    case wire::GATHER: return apply_gather(record);
+    case wire::NEXT_FILE: return apply_next_file(record);
+    case wire::POST: return apply_post(record);
+    case wire::GOODBYE: return apply_goodbye(record);
+    case wire::WORKER_LOST: return apply_worker_lost(record);
     default:
       return Status::data_loss("a record of the log has the method {}, which changes nothing", static_cast<int>(record.method));
   }
@@ -135,8 +119,7 @@ Status State::apply_push(const Record& record) {
   if (is_sync()) {
     const Record stays = kept(record);
     ASSIGN_OR_RETURN(auto gradients, tables_->lay_out(push.sections(), stays.payload));
-    sync_.hold(from_wire(push.step()),
-               {worker, std::move(gradients), stays.owner, std::string(record.header), stays.payload});
+    sync_.hold(from_wire(push.step()), {worker, std::move(gradients), stays.owner, std::string(record.header), stays.payload});
     batches_ += batches.size();
   } else {
     ASSIGN_OR_RETURN(const auto gradients, tables_->lay_out(push.sections(), record.payload));

@@ -33,24 +33,15 @@ Status check_bytes(std::string_view what, uint64_t found, uint64_t expected) {
 
 Result<Verdict> State::check(const Record& record) {
   switch (record.method) {
-    case wire::PUSH:
-      return check_push(record);
-    case wire::APPLY_STEP:
-      return check_apply_step(record);
-    case wire::INIT_DENSE:
-      return check_init_dense(record);
-    case wire::IMPORT_ROWS:
-      return check_import_rows(record);
-    case wire::IMPORT_DENSE:
-      return check_import_dense(record);
-    case wire::SET_RATE:
-      return check_set_rate(record);
-    case wire::SHRINK:
-      return check_shrink(record);
-    case wire::GATHER:
-      return check_gather(record);
-    case wire::POST:
-      return check_post(record);
+    case wire::PUSH: return check_push(record);
+    case wire::APPLY_STEP: return check_apply_step(record);
+    case wire::INIT_DENSE: return check_init_dense(record);
+    case wire::IMPORT_ROWS: return check_import_rows(record);
+    case wire::IMPORT_DENSE: return check_import_dense(record);
+    case wire::SET_RATE: return check_set_rate(record);
+    case wire::SHRINK: return check_shrink(record);
+    case wire::GATHER: return check_gather(record);
+    case wire::POST: return check_post(record);
     case wire::LEAVE: {
       ASSIGN_OR_RETURN(const auto leave, parse<wire::LeaveRequest>(record));
       const Window window = members_->worker(static_cast<int>(leave.caller().worker())).window;
@@ -67,8 +58,7 @@ Result<Verdict> State::check(const Record& record) {
       ASSIGN_OR_RETURN(const auto file, exchange_.file(next.list(), next.number(), next.files(), worker));
       return file.kind == Exchange::File::unassigned ? Verdict::change : Verdict::duplicate;
     }
-    default:
-      return Verdict::change;
+    default: return Verdict::change;
   }
 }
 
@@ -100,8 +90,8 @@ Result<Verdict> State::check_apply_step(const Record& record) const {
   const Position step = from_wire(request.step());
   if (step < sync_.position()) return Verdict::duplicate;
   if (!is_sync() || step > sync_.position() || !sync_.complete()) {
-    return Status::failed_precondition("step {} of round {} cannot be applied: this server is at step {} of round {}{}", step.step,
-                                       step.round, sync_.position().step, sync_.position().round,
+    return Status::failed_precondition("step {} of round {} cannot be applied: this server is at step {} of round {}{}",
+                                       step.step, step.round, sync_.position().step, sync_.position().round,
                                        is_sync() ? ", for which contributions are missing" : " and does not train in sync mode");
   }
   for (const std::string& group : spec().clip_groups()) {
@@ -164,7 +154,8 @@ Result<Verdict> State::check_shrink(const Record& record) const {
       return Status::failed_precondition("table '{}' does not count shows and clicks, so it cannot shrink by score", table.name);
     }
     if (request.ttl_seconds() != 0 && !table.keeps_seconds()) {
-      return Status::failed_precondition("table '{}' keeps no times, so it cannot shrink by ttl_seconds; set it in the spec", table.name);
+      return Status::failed_precondition("table '{}' keeps no times, so it cannot shrink by ttl_seconds; set it in the spec",
+                                         table.name);
     }
   }
   return Verdict::change;

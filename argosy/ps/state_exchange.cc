@@ -7,7 +7,8 @@ namespace argosy::ps {
 namespace {
 
 uint64_t bytes_of(const Exchange::Parts& parts) {
-  return std::accumulate(parts.begin(), parts.end(), uint64_t{0}, [](uint64_t sum, const auto& part) { return sum + part.size(); });
+  return std::accumulate(parts.begin(), parts.end(), uint64_t{0},
+                         [](uint64_t sum, const auto& part) { return sum + part.size(); });
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ void Exchange::add_part(const std::string& name, uint64_t number, int worker, st
 std::vector<int> Exchange::missing(const std::string& name, uint64_t number) const {
   std::vector<int> workers;
   const auto known = names_.find(name);
-  const auto gathering = known == names_.end() ? decltype(known->second.gatherings.end()){} : known->second.gatherings.find(number);
+  const auto gathering =
+      known == names_.end() ? decltype(known->second.gatherings.end()){} : known->second.gatherings.find(number);
   const bool begun = known != names_.end() && gathering != known->second.gatherings.end();
   for (int worker = 0; worker < members_.workers(); ++worker) {
     const bool given = begun && gathering->second->given[static_cast<size_t>(worker)];
@@ -106,13 +108,14 @@ Result<Exchange::File> Exchange::file(const std::string& list, uint64_t number, 
   FileList& known = lists_[list];
   if (known.files == 0) known.files = files;
   if (files != known.files) {
-    return Status::invalid_argument("file list '{}' has {} files for worker {} and {} for another worker; every worker needs the same list",
-                                    list, files, worker, known.files);
+    return Status::invalid_argument(
+        "file list '{}' has {} files for worker {} and {} for another worker; every worker needs the same list", list, files,
+        worker, known.files);
   }
   const std::vector<uint64_t>& mine = known.assigned[worker];
   if (number == 0 || number > mine.size() + 1) {
-    return Status::invalid_argument("file list '{}': worker {} asks for its file number {}; expected 1 to {}", list, worker, number,
-                                    mine.size() + 1);
+    return Status::invalid_argument("file list '{}': worker {} asks for its file number {}; expected 1 to {}", list, worker,
+                                    number, mine.size() + 1);
   }
   if (number <= mine.size()) return File{File::assigned, mine[number - 1]};
   return File{known.next < known.files ? File::unassigned : File::done, 0};
@@ -145,9 +148,10 @@ void Exchange::post(int from, int to, std::string bytes) {
 Result<Exchange::Letter> Exchange::letter(int to, uint64_t number) {
   Box& box = boxes_[to];
   if (number < box.first) {
-    return Status::out_of_range("letter {} to worker {} is no longer kept: an earlier start of this worker took it, and letters may "
-                                "take {} bytes; start the whole job again or raise the mailbox limit",
-                                number, to, limits_.mail_bytes);
+    return Status::out_of_range(
+        "letter {} to worker {} is no longer kept: an earlier start of this worker took it, and letters may "
+        "take {} bytes; start the whole job again or raise the mailbox limit",
+        number, to, limits_.mail_bytes);
   }
   box.arrived = std::max(box.arrived, number);
   if (mail_bytes_ > limits_.mail_bytes) drop_arrived_letters();

@@ -75,8 +75,8 @@ Status State::restore(const wire::StateImage& image) {
     ASSIGN_OR_RETURN(const auto worker, worker_from(image.workers(i)));
     members_->restore(i, worker);
   }
-  SyncSteps::Saved saved{from_wire(image.position()), from_wire(image.last_step()),
-                         {image.last_norms().begin(), image.last_norms().end()}, {}};
+  SyncSteps::Saved saved{
+      from_wire(image.position()), from_wire(image.last_step()), {image.last_norms().begin(), image.last_norms().end()}, {}};
   for (const auto& left : image.left()) saved.left[{left.worker(), left.round()}] = left.steps();
   sync_.restore(saved);
   for (const auto& held : image.held()) {

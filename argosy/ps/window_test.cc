@@ -36,9 +36,7 @@ struct Push : rc::state::Command<Model, Window> {
   }
   void run(const Model& model, Window& window) const override {
     const size_t count = here(model);
-    const auto expected = count == 0                ? Window::Match::none
-                          : count == batches.size() ? Window::Match::all
-                                                    : Window::Match::some;
+    const auto expected = count == 0 ? Window::Match::none : count == batches.size() ? Window::Match::all : Window::Match::some;
     RC_ASSERT(window.match(batches) == expected);
     if (expected == Window::Match::none) window.add(batches);
     Model after = model;
