@@ -15,6 +15,8 @@ struct Prelude {
   uint32_t magic;
   uint16_t version;
   uint16_t kind;
+  uint64_t call;
+  uint64_t wait_us;
   uint32_t header_bytes;
   uint32_t payload_bytes;
 };
@@ -68,8 +70,14 @@ Status check_prelude(const Prelude& prelude, size_t arrived) {
 
 }  // namespace
 
-std::string frame_head(uint16_t kind, std::string_view header, size_t payload_bytes, uint16_t version) {
-  const Prelude prelude{kMagic, version, kind, static_cast<uint32_t>(header.size()), static_cast<uint32_t>(payload_bytes)};
+std::string frame_head(const FrameInfo& info, std::string_view header, size_t payload_bytes, uint16_t version) {
+  const Prelude prelude{.magic = kMagic,
+                        .version = version,
+                        .kind = info.kind,
+                        .call = info.call,
+                        .wait_us = info.wait_us,
+                        .header_bytes = static_cast<uint32_t>(header.size()),
+                        .payload_bytes = static_cast<uint32_t>(payload_bytes)};
   std::string head(kFramePrelude + header.size(), '\0');
   std::memcpy(head.data(), &prelude, kFramePrelude);
   std::copy(header.begin(), header.end(), head.begin() + kFramePrelude);
@@ -97,7 +105,9 @@ Result<Frame> decode_frame(std::span<const std::string_view> pieces) {
   reader.read(&prelude, sizeof prelude);
   RETURN_IF_ERROR(check_prelude(prelude, arrived));
 
-  Frame frame{.kind = prelude.kind, .header = std::string(prelude.header_bytes, '\0'), .payload = Buffer(prelude.payload_bytes)};
+  Frame frame{.info = {prelude.kind, prelude.call, prelude.wait_us},
+              .header = std::string(prelude.header_bytes, '\0'),
+              .payload = Buffer(prelude.payload_bytes)};
   reader.read(frame.header.data(), frame.header.size());
   reader.read(frame.payload.data(), frame.payload.size());
   return frame;

@@ -16,26 +16,35 @@ namespace argosy::rpc {
 //   u32  magic, "argo"
 //   u16  version of the protocol
 //   u16  a request: the method; an answer: the status code
+//   u64  the call, numbered by the caller; an answer has its request's number
+//   u64  a request: microseconds that the caller will wait; an answer: 0
 //   u32  bytes of the header
 //   u32  bytes of the payload
 //   ...  header (an answer with an error: its message), then payload
 //
 // The first six bytes stay where they are in every version, so that each side can name the other's.
 inline constexpr uint16_t kProtocolVersion = 1;
-inline constexpr size_t kFramePrelude = 16;
+inline constexpr size_t kFramePrelude = 32;
 inline constexpr size_t kLargestFrame = (size_t{1} << 31) - 1;  // what gRPC can carry in one message
 
 // Answered by the server itself, once it has checked the token and the version: what wait_ready() sends.
 inline constexpr uint16_t kPingMethod = 0xffff;
 
-struct Frame {
+// A frame without its header and payload.
+struct FrameInfo {
   uint16_t kind = 0;  // the method or the status code
+  uint64_t call = 0;
+  uint64_t wait_us = 0;
+};
+
+struct Frame {
+  FrameInfo info;
   std::string header;
   Buffer payload;
 };
 
 // Prelude and header of a frame whose payload follows. `version` differs from ours in tests only.
-std::string frame_head(uint16_t kind, std::string_view header, size_t payload_bytes, uint16_t version = kProtocolVersion);
+std::string frame_head(const FrameInfo& info, std::string_view header, size_t payload_bytes, uint16_t version = kProtocolVersion);
 
 // An error where the frame would be larger than `limit` or than the wire can carry.
 Status check_frame_size(size_t header_bytes, size_t payload_bytes, size_t limit);

@@ -21,7 +21,7 @@ TEST(Frame, IsReadFromPiecesOfAnySizes) {
   Random random(seed);
   for (int round = 0; round < 200; ++round) {
     const std::string header(random.below(40), 'h'), payload(random.below(3000), 'p');
-    const std::string bytes = frame_head(7, header, payload.size()) + payload;
+    const std::string bytes = frame_head({7, 1ull << 40, 99}, header, payload.size()) + payload;
     std::vector<std::string_view> pieces;
     for (size_t at = 0; at < bytes.size();) {
       const size_t taken = std::min<size_t>(random.below(200), bytes.size() - at);
@@ -30,7 +30,9 @@ TEST(Frame, IsReadFromPiecesOfAnySizes) {
     }
     const auto frame = decode_frame(pieces);
     ASSERT_TRUE(frame.ok()) << frame.status().to_string();
-    EXPECT_EQ(frame->kind, 7);
+    EXPECT_EQ(frame->info.kind, 7);
+    EXPECT_EQ(frame->info.call, 1ull << 40);
+    EXPECT_EQ(frame->info.wait_us, 99u);
     EXPECT_EQ(frame->header, header);
     EXPECT_EQ(payload_text(*frame), payload);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(frame->payload.data()) % Buffer::kAlignment, 0u);
@@ -40,7 +42,7 @@ TEST(Frame, IsReadFromPiecesOfAnySizes) {
 Status decode_error(std::string_view bytes) { return decode_frame(std::span(&bytes, 1)).status(); }
 
 TEST(Frame, OfAnotherVersionIsRefusedWithBothVersions) {
-  const Status status = decode_error(frame_head(7, "", 0, kProtocolVersion + 41));
+  const Status status = decode_error(frame_head({7}, "", 0, kProtocolVersion + 41));
   EXPECT_EQ(status.code(), Code::failed_precondition);
   EXPECT_THAT(status.message(), HasSubstr("version 42"));
   EXPECT_THAT(status.message(), HasSubstr("version 1"));
@@ -48,23 +50,23 @@ TEST(Frame, OfAnotherVersionIsRefusedWithBothVersions) {
 
 TEST(Frame, ThatIsNoneIsRefused) {
   EXPECT_THAT(decode_error("").message(), HasSubstr("shorter"));
-  EXPECT_THAT(decode_error("GET / HTTP/1.1\r\n\r\n").message(), HasSubstr("no argosy message"));
+  EXPECT_THAT(decode_error("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").message(), HasSubstr("no argosy message"));
   EXPECT_EQ(decode_frame(std::span<const std::string_view>()).status().code(), Code::invalid_argument);
 }
 
 // Lengths that do not fit what arrived must not be believed: they would be read or allocated.
 TEST(Frame, WithWrongLengthsIsRefused) {
-  const std::string head = frame_head(1, "header", 10);
-  EXPECT_THAT(decode_error(head).message(), HasSubstr("announces 32"));
-  EXPECT_THAT(decode_error(head + "0123456789x").message(), HasSubstr("33 bytes announces 32"));
-  std::string huge = frame_head(1, "", 0);
-  std::fill(huge.begin() + 8, huge.end(), '\xff');
+  const std::string head = frame_head({1}, "header", 10);
+  EXPECT_THAT(decode_error(head).message(), HasSubstr("announces 48"));
+  EXPECT_THAT(decode_error(head + "0123456789x").message(), HasSubstr("49 bytes announces 48"));
+  std::string huge = frame_head({1}, "", 0);
+  std::fill(huge.begin() + 24, huge.end(), '\xff');
   EXPECT_EQ(decode_error(huge).code(), Code::invalid_argument);
 }
 
 TEST(Frame, SizeIsChecked) {
-  EXPECT_TRUE(check_frame_size(4, 80, 100).ok());
-  EXPECT_EQ(check_frame_size(4, 81, 100).code(), Code::resource_exhausted);
+  EXPECT_TRUE(check_frame_size(4, 64, 100).ok());
+  EXPECT_EQ(check_frame_size(4, 65, 100).code(), Code::resource_exhausted);
   EXPECT_EQ(check_frame_size(0, kLargestFrame, SIZE_MAX).code(), Code::resource_exhausted);
   EXPECT_EQ(check_frame_size(SIZE_MAX, SIZE_MAX, SIZE_MAX).code(), Code::resource_exhausted);
 }

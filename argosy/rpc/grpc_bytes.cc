@@ -18,10 +18,10 @@ grpc::Slice to_grpc_slice(const Slice& slice) {
 
 }  // namespace
 
-grpc::ByteBuffer to_byte_buffer(uint16_t kind, std::string_view header, const std::vector<Slice>& payload) {
+grpc::ByteBuffer to_byte_buffer(const FrameInfo& info, std::string_view header, const std::vector<Slice>& payload) {
   std::vector<grpc::Slice> slices;
   slices.reserve(payload.size() + 1);
-  slices.emplace_back(frame_head(kind, header, payload_bytes(payload)));
+  slices.emplace_back(frame_head(info, header, payload_bytes(payload)));
   for (const Slice& slice : payload) {
     if (slice.size > 0) slices.push_back(to_grpc_slice(slice));
   }

@@ -14,7 +14,7 @@ namespace argosy::rpc {
 
 // A frame as gRPC sends it: prelude and header in a slice of their own, then the payload where it lies. The byte buffer
 // shares the slices' owners.
-grpc::ByteBuffer to_byte_buffer(uint16_t kind, std::string_view header, const std::vector<Slice>& payload);
+grpc::ByteBuffer to_byte_buffer(const FrameInfo& info, std::string_view header, const std::vector<Slice>& payload);
 
 Result<Frame> decode_frame(const grpc::ByteBuffer& bytes);
 

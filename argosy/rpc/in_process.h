@@ -14,7 +14,7 @@ struct InProcessOptions {
 };
 
 // A channel to a handler in this process, without a socket: for tests, and for sanitizers, which see all of it. Deadlines,
-// cancellation and the copy into an aligned buffer are as over the wire. Owns the threads "rpc-handler" and "rpc-callback".
+// cancellation and the copy into an aligned buffer are as over the wire. Owns the threads "rpc-handler" and "rpc-calls".
 // The destructor waits for handlers that run; calls that were not begun get `cancelled`.
 std::unique_ptr<Channel> connect_in_process(Handler handler, const InProcessOptions& options = {});
 

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/support/client_callback.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "argosy/base/status.h"
+#include "argosy/rpc/call_table.h"
+#include "argosy/rpc/stream_state.h"
+
+namespace argosy::rpc {
+
+// What the streams of a channel share.
+struct ClientShared {
+  explicit ClientShared(const std::string& peer) : peer(peer), calls(peer) {}
+
+  const std::string peer;  // "host:port"
+  std::string hint;        // what may be wrong where the peer cannot be reached
+  std::string token;
+  size_t max_message_bytes = 0;
+  CallTable calls;
+};
+
+// One connection's worth of calls: requests go out and answers come in over one gRPC stream, matched by their numbers. A
+// stream that breaks ends its calls and is never used again. Thread-safe.
+class ClientStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  using Ended = std::function<void(uint64_t number, const grpc::Status&)>;
+
+  // Opens a stream. Its owner keeps it until `ended`, which is the last that it does.
+  static std::shared_ptr<ClientStream> open(std::shared_ptr<ClientShared> shared, grpc::GenericStub& stub, uint64_t number,
+                                            Ended ended);
+  ClientStream(std::shared_ptr<ClientShared> shared, uint64_t number, Ended ended);
+
+  uint64_t number() const { return number_; }
+  bool closed() const { return state_.closed(); }
+
+  // False where the stream is broken: then nothing was sent.
+  bool send(CallTable::Id call, const Message& message, Deadline deadline);
+  void cancel() { context_.TryCancel(); }
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnDone(const grpc::Status& status) override;
+
+ private:
+  void act(StreamState::Then then);
+  void take_answer(const grpc::ByteBuffer& bytes);
+  Status error(const grpc::Status& status) const;
+
+  const std::shared_ptr<ClientShared> shared_;
+  const uint64_t number_;
+  const Ended ended_;
+  grpc::ClientContext context_;
+  StreamState state_;
+  grpc::ByteBuffer incoming_;
+  Status fault_;  // why this side gave the stream up; touched by reactions to reads and the last one only
+};
+
+}  // namespace argosy::rpc

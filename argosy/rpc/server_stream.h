@@ -1,0 +1,85 @@
+#pragma once
+
+#include <grpcpp/generic/async_generic_service.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "argosy/base/clock.h"
+#include "argosy/rpc/frame.h"
+#include "argosy/rpc/handler.h"
+#include "argosy/rpc/stream_state.h"
+#include "argosy/rpc/work_pool.h"
+
+namespace argosy::rpc {
+
+// Counts the calls that have been taken and whose answers have not left yet. Thread-safe.
+class CallsUnderWay {
+ public:
+  // A ticket for one more; null once closed. Dropping it takes the call off.
+  static std::shared_ptr<void> enter(const std::shared_ptr<CallsUnderWay>& calls);
+  // Lets nobody in any more, and waits until all have left; false where the deadline came first.
+  bool close_and_wait(Deadline deadline);
+
+ private:
+  void leave();
+
+  std::mutex mutex_;
+  std::condition_variable left_;
+  size_t count_ = 0;  // guarded by mutex_, as is the next
+  bool closed_ = false;
+};
+
+// What the streams of a server share; constant once it listens, but for the counters.
+struct ServerShared {
+  ServerShared(Handler handler, int threads) : handler(std::move(handler)), pool("rpc-handler", threads) {}
+
+  const Handler handler;
+  std::string endpoint;
+  std::string token;
+  size_t max_message_bytes = 0;
+  std::atomic<uint64_t> calls{0}, refused{0}, bytes_in{0}, bytes_out{0};
+  const std::shared_ptr<CallsUnderWay> under_way = std::make_shared<CallsUnderWay>();
+  WorkPool pool;
+};
+
+// The server's end of a channel's stream. Requests are handed to the pool as they arrive, as long as those that wait there
+// are not too many bytes; answers leave in the order in which they are given. Kept by gRPC's view of it (until OnDone) and
+// by the replies that are still owed. Thread-safe.
+class ServerStream final : public grpc::ServerGenericBidiReactor, public std::enable_shared_from_this<ServerStream> {
+ public:
+  static ServerStream* open(std::shared_ptr<ServerShared> shared, grpc::GenericCallbackServerContext* context);
+  ServerStream(std::shared_ptr<ServerShared> shared, std::string peer) : shared_(std::move(shared)), peer_(std::move(peer)) {}
+
+  void answer(uint64_t call, const Status& status, const std::string& header, const std::vector<Slice>& payload,
+              std::shared_ptr<void> ticket);
+  bool closed() const { return state_.closed(); }
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override { act(state_.written(ok)); }
+  void OnCancel() override { act(state_.close()); }
+  void OnDone() override { self_.reset(); }
+
+ private:
+  void act(StreamState::Then then);
+  void refuse(const Status& status);  // the whole stream
+  bool read_on(int64_t arrived);  // whether there is room for more; if not, handle() resumes
+  void resume(int64_t taken);
+  void handle(const grpc::ByteBuffer& request);
+  void handle(Frame frame);
+
+  const std::shared_ptr<ServerShared> shared_;
+  const std::string peer_;
+  StreamState state_;
+  grpc::ByteBuffer incoming_;
+  std::mutex mutex_;
+  Status refusal_;             // guarded by mutex_, as are the next two
+  int64_t waiting_bytes_ = 0;  // of requests that wait for a thread
+  bool paused_ = false;        // reading goes on when fewer wait
+  std::shared_ptr<ServerStream> self_;  // until OnDone
+};
+
+}  // namespace argosy::rpc

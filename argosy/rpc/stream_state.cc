@@ -1,0 +1,72 @@
+#include "argosy/rpc/stream_state.h"
+
+#include <utility>
+
+namespace argosy::rpc {
+
+bool StreamState::add(Outgoing&& frame, Then& then) {
+  then = Then::nothing;
+  std::lock_guard lock(mutex_);
+  if (closed_) return false;
+  waiting_.push_back(std::move(frame));
+  if (!is_writing_) then = next_write();
+  return true;
+}
+
+StreamState::Then StreamState::written(bool ok) {
+  Outgoing done;  // released without the lock
+  std::deque<Outgoing> dropped;
+  std::lock_guard lock(mutex_);
+  done = std::exchange(writing_, {});
+  is_writing_ = false;
+  if (!ok) closed_ = true;
+  if (!closed_) return next_write();
+  dropped.swap(waiting_);
+  return end_if_idle();
+}
+
+bool StreamState::hold() {
+  std::lock_guard lock(mutex_);
+  if (closed_) return false;
+  is_held_ = true;
+  return true;
+}
+
+StreamState::Then StreamState::release() {
+  std::lock_guard lock(mutex_);
+  is_held_ = false;
+  return closed_ ? end_if_idle() : Then::nothing;
+}
+
+StreamState::Then StreamState::close() {
+  std::deque<Outgoing> dropped;
+  std::lock_guard lock(mutex_);
+  closed_ = true;
+  dropped.swap(waiting_);
+  return end_if_idle();
+}
+
+bool StreamState::closed() const {
+  std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+StreamState::Then StreamState::next_write() {
+  while (!waiting_.empty()) {
+    writing_ = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (skip_ != nullptr && skip_(writing_)) continue;
+    is_writing_ = true;
+    return Then::write;
+  }
+  writing_ = {};
+  return Then::nothing;
+}
+
+StreamState::Then StreamState::end_if_idle() {
+  if (is_writing_ || is_held_ || ended_) return Then::nothing;
+  ended_ = true;
+  return Then::end;
+}
+
+}  // namespace argosy::rpc

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+namespace argosy::rpc {
+
+// What one end of a gRPC stream may do next. gRPC takes one write and one read at a time, and neither once the stream has
+// ended; calls come from many threads at any time. Every method tells its caller what to do, without the lock held: write the
+// frame front(), end the stream, or nothing. `end` is told once: when the stream is closed, no write is under way and nobody
+// holds it. Thread-safe.
+class StreamState {
+ public:
+  enum class Then { nothing, write, end };
+
+  struct Outgoing {
+    grpc::ByteBuffer bytes;
+    uint64_t call = 0;
+    std::shared_ptr<void> kept;  // released when the frame has been written or dropped
+  };
+  using Skip = std::function<bool(const Outgoing&)>;
+
+  // Frames for which `skip` holds when their turn comes are dropped. It is called under the lock.
+  explicit StreamState(Skip skip = nullptr) : skip_(std::move(skip)) {}
+
+  // False where the stream is closed: then the frame was not taken and there is nothing to do.
+  bool add(Outgoing&& frame, Then& then);
+  Then written(bool ok);  // the write of front() has ended
+  grpc::ByteBuffer* front() { return &writing_.bytes; }
+
+  // Keeps the end off; one holder at a time. False where the stream is closed.
+  bool hold();
+  Then release();
+
+  Then close();  // no more frames; those that wait are dropped
+  bool closed() const;
+
+ private:
+  Then next_write();  // with mutex_ held, as is the next
+  Then end_if_idle();
+
+  const Skip skip_;
+  mutable std::mutex mutex_;
+  std::deque<Outgoing> waiting_;
+  Outgoing writing_;  // stays where it is while gRPC reads it; not guarded
+  bool is_writing_ = false, is_held_ = false, closed_ = false, ended_ = false;
+};
+
+}  // namespace argosy::rpc
