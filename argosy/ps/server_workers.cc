@@ -102,6 +102,9 @@ void Core::on_hello(const CallPtr& call) {
   for (const uint32_t table : state.tables().uninitialised()) reply.add_uninitialised(table);
   reply.set_lease_seconds(options_.lease_seconds);
   reply.set_server(name_);
+  lock.lock();
+  reply.set_next_step(state.sync().next_step(worker, known.window.round()));
+  lock.unlock();
   call->send(outgoing(reply));
 }
 

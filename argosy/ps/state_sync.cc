@@ -30,6 +30,16 @@ void SyncSteps::lose(int worker) {
   merged_.reset();
 }
 
+uint32_t SyncSteps::next_step(int worker, uint32_t round) const {
+  Position next{round, round == position_.round ? position_.step : 0};
+  const auto pushed = [&] {
+    const auto held = held_.find(next);
+    return held != held_.end() && held->second.contains(static_cast<uint32_t>(worker));
+  };
+  while (pushed()) next.step += 1;
+  return next.step;
+}
+
 void SyncSteps::confirm(int worker, Position position) {
   Position& known = confirmed_[static_cast<size_t>(worker)];
   known = std::max(known, position);

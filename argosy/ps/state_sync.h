@@ -22,6 +22,8 @@ class SyncSteps {
   SyncSteps(const Tables& tables, const Membership& members);
 
   Position position() const { return position_; }
+  // The first step of `round`, from the position on, that the worker has not pushed.
+  uint32_t next_step(int worker, uint32_t round) const;
 
   // ---- Records.
 
