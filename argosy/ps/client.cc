@@ -1,0 +1,200 @@
+#include "argosy/ps/client.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "argosy/base/log.h"
+#include "argosy/ps/client_impl.h"
+#include "argosy/ps/job_spec_wire.h"
+
+namespace argosy::ps {
+namespace {
+
+std::string this_process() {
+  char host[256] = "";
+  if (gethostname(host, sizeof(host) - 1) != 0) return fmt::format("?:{}", getpid());
+  return fmt::format("{}:{}", host, getpid());
+}
+
+uint64_t random_process_id() {
+  std::random_device device;
+  return (uint64_t{device()} << 32 | device()) | 1;
+}
+
+Status check(const ClientOptions& options, const JobSpec& spec) {
+  RETURN_IF_ERROR(spec.check());
+  if (options.servers.empty()) return Status::invalid_argument("the job '{}' has no servers to connect to", options.job);
+  if (options.servers.size() > 65535)
+    return Status::invalid_argument("{} servers; expected at most 65535", options.servers.size());
+  if (options.worker < 0 || options.worker >= spec.workers) {
+    return Status::invalid_argument("worker {} of a job with {} workers; expected 0 to {}", options.worker, spec.workers,
+                                    spec.workers - 1);
+  }
+  if (!(options.call_seconds > 0))
+    return Status::invalid_argument("call_seconds is {}; expected more than 0", options.call_seconds);
+  if (!(options.server_wait_seconds >= 0)) {
+    return Status::invalid_argument("server_wait_seconds is {}; expected 0 or more", options.server_wait_seconds);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, const JobSpec& spec) {
+  RETURN_IF_ERROR(check(options, spec));
+  std::vector<std::unique_ptr<rpc::Channel>> channels;
+  for (const std::string& endpoint : options.servers) {
+    auto channel =
+        options.make_channel
+            ? options.make_channel(endpoint)
+            : rpc::connect_channel(endpoint, {.security = options.security, .max_message_bytes = options.max_message_bytes});
+    if (!channel.ok()) return channel.status().with_context("server {} of job '{}'", channels.size(), options.job);
+    channels.push_back(std::move(*channel));
+  }
+  const ServersOptions patience{.server_wait_seconds = options.server_wait_seconds, .call_seconds = options.call_seconds};
+  auto client = std::make_unique<ClientImpl>(options, spec, std::make_unique<Servers>(std::move(channels), patience));
+  RETURN_IF_ERROR(client->introduce());
+  return std::unique_ptr<Client>(std::move(client));
+}
+
+Status Client::pull_rows(std::span<const RowRequest> requests) {
+  return pull_rows(requests, std::nullopt, Deadline::after_seconds(0));
+}
+
+Status Client::pull_dense(std::span<const DenseRequest> requests) {
+  return pull_dense(requests, std::nullopt, Deadline::after_seconds(0));
+}
+
+ClientImpl::ClientImpl(const ClientOptions& options, const JobSpec& spec, std::unique_ptr<Servers> servers)
+    : options_(options), spec_(spec), servers_(std::move(servers)), process_id_(random_process_id()) {
+  introductions_.resize(static_cast<size_t>(servers_->size()));
+  changed_calls_.resize(introductions_.size(), 0);
+}
+
+ClientImpl::~ClientImpl() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stopping_changed_.notify_all();
+  heartbeat_.join();
+}
+
+rpc::Message ClientImpl::hello_message(int server) const {
+  wire::HelloRequest hello;
+  hello.set_version(kProtocolVersion);
+  hello.set_job(options_.job);
+  hello.set_worker(static_cast<uint32_t>(options_.worker));
+  hello.set_servers(static_cast<uint32_t>(servers_->size()));
+  hello.set_server(static_cast<uint32_t>(server));
+  *hello.mutable_spec() = to_wire(spec_);
+  hello.set_process(this_process());
+  hello.set_process_id(process_id_);
+  return {.method = wire::HELLO, .header = hello.SerializeAsString(), .payload = {}};
+}
+
+Status ClientImpl::introduce() {
+  std::vector<ServerCall> calls;
+  for (int server = 0; server < servers_->size(); ++server) calls.push_back({server, hello_message(server)});
+  ASSIGN_OR_RETURN(const auto answers, servers_->call(std::move(calls)));
+  for (int server = 0; server < servers_->size(); ++server) {
+    RETURN_IF_ERROR(keep_introduction(server, answers[static_cast<size_t>(server)]));
+  }
+  if (replays_) log_info("worker {} was started before: batches that the servers have are skipped", options_.worker);
+  heartbeat_ = Thread("ps-heartbeat", [this] { heartbeats(); });
+  return {};
+}
+
+Status ClientImpl::keep_introduction(int server, const rpc::Received& received) {
+  auto reply = parse_reply<wire::HelloReply>(received);
+  if (!reply.ok()) return reply.status().with_context("{}", servers_->name(server));
+  Introduction& introduction = introductions_[static_cast<size_t>(server)];
+  introduction.incarnation = reply->incarnation();
+  const wire::Window& window = reply->window();
+  introduction.window =
+      Window(window.round(), window.through(), {window.above().data(), static_cast<size_t>(window.above_size())});
+  introduction.position = from_wire(reply->position());
+  introduction.next_step = reply->next_step();
+  introduction.lease_seconds = reply->lease_seconds();
+  if (introduction.window != Window()) replays_ = true;
+  return {};
+}
+
+wire::Caller ClientImpl::caller(int server) const {
+  wire::Caller caller;
+  caller.set_job(options_.job);
+  caller.set_worker(static_cast<uint32_t>(options_.worker));
+  caller.set_incarnation(introductions_[static_cast<size_t>(server)].incarnation);
+  return caller;
+}
+
+// A heartbeat that is lost is made up for by the next; one that is refused says what every other call will be told.
+void ClientImpl::heartbeats() {
+  double lease = std::numeric_limits<double>::max();
+  for (const Introduction& introduction : introductions_) lease = std::min(lease, introduction.lease_seconds);
+  const double every = std::clamp(lease / 4, 0.01, 5.0);
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      const auto next = Deadline::after_seconds(every);
+      if (stopping_changed_.wait_until(lock, next.when(), [&] { return stopping_; })) return;
+    }
+    for (int server = 0; server < servers_->size(); ++server) {
+      servers_->channel(server).call(message(wire::HEARTBEAT, server, wire::HeartbeatRequest()), Deadline::after_seconds(every),
+                                     [](const Result<rpc::Received>&) {});
+    }
+  }
+}
+
+bool ClientImpl::had(int server, BatchId batch) const {
+  return replays_ && introductions_[static_cast<size_t>(server)].window.contains(batch);
+}
+
+bool ClientImpl::all_had(BatchId batch) const {
+  if (!replays_) return false;
+  return std::ranges::all_of(introductions_, [&](const Introduction& server) { return server.window.contains(batch); });
+}
+
+uint32_t ClientImpl::first_open_round() const {
+  uint32_t round = std::numeric_limits<uint32_t>::max();
+  for (const Introduction& introduction : introductions_) round = std::min(round, introduction.window.round());
+  return round;
+}
+
+uint32_t ClientImpl::next_step() const {
+  const uint32_t round = first_open_round();
+  uint32_t steps = std::numeric_limits<uint32_t>::max();
+  for (const Introduction& introduction : introductions_) {
+    if (introduction.window.round() == round) steps = std::min(steps, introduction.next_step);
+  }
+  return steps;
+}
+
+ClientCounters ClientImpl::counters() const {
+  const Servers::Counters& counters = servers_->counters();
+  return {.calls = counters.calls,
+          .retries = counters.retries,
+          .pushes = pushes_,
+          .bytes_sent = counters.bytes_sent,
+          .bytes_received = counters.bytes_received};
+}
+
+Status ClientImpl::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return {};
+    stopping_ = true;
+  }
+  stopping_changed_.notify_all();
+  heartbeat_.join();
+  // A server that has heard everybody's goodbye ends, perhaps before its answer is on its way: nothing to wait for long.
+  auto answers = servers_->call(to_all(wire::GOODBYE, wire::GoodbyeRequest()),
+                                Deadline::after_seconds(std::min(5.0, options_.server_wait_seconds)));
+  if (answers.ok() || answers.status().code() == Code::unavailable) return {};
+  return answers.status();
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "argosy/base/thread.h"
+#include "argosy/ps/client.h"
+#include "argosy/ps/messages.pb.h"
+#include "argosy/ps/payload.h"
+#include "argosy/ps/pool.h"
+#include "argosy/ps/row_split.h"
+#include "argosy/ps/servers.h"
+#include "argosy/ps/window.h"
+
+namespace argosy::ps {
+
+// Parses the header of an answer.
+template <typename Reply>
+Result<Reply> parse_reply(const rpc::Received& received) {
+  Reply reply;
+  if (reply.ParseFromString(received.header)) return reply;
+  return Status::data_loss("the answer to method {} has a header of {} bytes that cannot be read", received.method,
+                           received.header.size());
+}
+
+// Client over Servers. Its parts: client.cc (connecting, life cycle), client_training.cc (pull, push, steps), client_workers.cc
+// (what goes between workers), client_tables.cc (care of the tables).
+class ClientImpl final : public Client {
+ public:
+  ClientImpl(const ClientOptions& options, const JobSpec& spec, std::unique_ptr<Servers> servers);
+  ~ClientImpl() override;
+
+  // Hello to every server, then heartbeats.
+  Status introduce();
+
+  const JobSpec& spec() const override { return spec_; }
+  int worker() const override { return options_.worker; }
+  int servers() const override { return servers_->size(); }
+  bool had(int server, BatchId batch) const override;
+  bool all_had(BatchId batch) const override;
+  uint32_t first_open_round() const override;
+  uint32_t next_step() const override;
+
+  Status init_dense(int table, std::span<const float> values) override;
+  Status wait_initialised(Deadline deadline) override;
+
+  using Client::pull_dense;
+  using Client::pull_rows;
+  Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline) override;
+  Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline) override;
+  Status push(const Push& push) override;
+  Status leave(uint32_t round, uint32_t steps) override;
+  Result<Position> position() override;
+  Result<std::optional<std::vector<StepNorm>>> step_norms(Position step, Deadline deadline) override;
+  Status apply_step(Position step, std::span<const ClipFactor> factors) override;
+  Status pull_changed(std::span<const int> tables, const ChangedRows& visit) override;
+
+  Status barrier(std::string_view name, Deadline deadline) override;
+  Result<std::vector<std::string>> all_gather(std::string_view name, std::string_view bytes, Deadline deadline) override;
+  Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files) override;
+  Status post(int to, std::string_view bytes) override;
+  Result<Mail> take(Deadline deadline) override;
+
+  Status for_each_row(int table, const RowVisitor& visit, size_t max_bytes) override;
+  Status import_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) override;
+  Status import_dense(int table, std::span<const float> values) override;
+  Status set_rate(int table, std::optional<float> rate) override;
+  Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits) override;
+  Result<std::vector<SnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra) override;
+  Result<LoadReport> load_snapshot(const std::string& folder) override;
+  Result<std::vector<ServerStats>> stats() override;
+  ClientCounters counters() const override;
+  Status stop() override;
+
+ private:
+  // What a server said to Hello.
+  struct Introduction {
+    uint64_t incarnation = 0;
+    Window window;              // of this worker
+    Position position;          // sync
+    uint32_t next_step = 0;     // sync: of window.round(), by this worker
+    double lease_seconds = 0;
+  };
+
+  // The memory of one push or pull on its way; see Pool.
+  struct Scratch {
+    RowSplit split;
+    std::vector<std::span<const uint64_t>> lists;
+  };
+
+  // A table's part of a push, dense or sparse.
+  struct PushPart {
+    int table = 0;
+    const DenseGradient* dense = nullptr;
+    const RowGradients* rows = nullptr;
+    size_t list = 0;  // of the split
+  };
+
+  rpc::Message hello_message(int server) const;
+  Status keep_introduction(int server, const rpc::Received& received);
+  void heartbeats();
+
+  wire::Caller caller(int server) const;
+  template <typename Request>
+  rpc::Message message(wire::Method method, int server, Request request) const {
+    *request.mutable_caller() = caller(server);
+    return {.method = static_cast<uint16_t>(method), .header = request.SerializeAsString(), .payload = {}};
+  }
+  // The same request to every server.
+  template <typename Request>
+  std::vector<ServerCall> to_all(wire::Method method, const Request& request) const {
+    std::vector<ServerCall> calls;
+    for (int server = 0; server < servers_->size(); ++server) calls.push_back({server, message(method, server, request)});
+    return calls;
+  }
+
+  Status check_table(int table, bool sparse) const;
+  Status check_dense(int table, size_t values) const;
+  Status export_rows(int server, int table, const RowVisitor& visit, size_t max_bytes);
+  Status send_dense(wire::Method method, int table, std::span<const float> values);
+  Status pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step, Deadline deadline);
+  Status store_dense(int server, std::span<const DenseRequest> requests, const rpc::Received& received) const;
+  Result<std::vector<PushPart>> parts_of(const Push& push, Scratch& scratch) const;
+  Result<std::vector<BatchId>> lacking(int server, const Push& push) const;
+  rpc::Message push_message(int server, const Push& push, std::span<const BatchId> batches, uint64_t sequence,
+                            std::span<const PushPart> parts, const RowSplit& split);
+  Status give_changed(const rpc::Received& received, const wire::PullChangedReply& reply, const ChangedRows& visit) const;
+
+  const ClientOptions options_;
+  const JobSpec spec_;
+  const std::unique_ptr<Servers> servers_;
+  const uint64_t process_id_;
+  std::vector<Introduction> introductions_;  // constant after introduce()
+  bool replays_ = false;                     // constant after introduce(): some server had batches of this worker
+
+  Pool<Bytes> bytes_;
+  Pool<Scratch> scratch_;
+  std::atomic<uint64_t> sequence_{0};
+  std::atomic<uint64_t> pushes_{0};
+
+  std::mutex mutex_;
+  std::condition_variable stopping_changed_;
+  bool stopping_ = false;                                  // guarded by mutex_, as are those below
+  std::map<std::string, uint64_t, std::less<>> gathers_;   // answered, by name
+  std::map<std::string, uint64_t, std::less<>> files_;     // handed out, by list
+  std::map<int, uint64_t> posts_;                          // by receiver
+  uint64_t taken_ = 0;
+  std::vector<uint64_t> changed_calls_;                    // by server
+  Thread heartbeat_;
+};
+
+}  // namespace argosy::ps

@@ -1,0 +1,329 @@
+// What a client does in every step: pull, push, and the two-phase steps of sync mode.
+#include <algorithm>
+#include <atomic>
+
+#include "argosy/base/log.h"
+#include "argosy/ps/client_impl.h"
+#include "argosy/ps/job_spec_wire.h"
+
+namespace argosy::ps {
+namespace {
+
+// Trainer threads may read the same floats meanwhile.
+void store_relaxed(std::span<const float> from, float* to) {
+  for (size_t i = 0; i < from.size(); ++i) std::atomic_ref<float>(to[i]).store(from[i], std::memory_order_relaxed);
+}
+
+Status wrong_size(const rpc::Received& received, size_t expected) {
+  return Status::data_loss("the answer to method {} has {} bytes of payload; expected {}", received.method,
+                           received.payload.size(), expected);
+}
+
+}  // namespace
+
+Status ClientImpl::check_table(int table, bool sparse) const {
+  if (table < 0 || static_cast<size_t>(table) >= spec_.tables.size()) {
+    return Status::invalid_argument("table {} of a job with {} tables", table, spec_.tables.size());
+  }
+  const TableSpec& spec = spec_.tables[static_cast<size_t>(table)];
+  if (spec.sparse == sparse) return {};
+  return Status::invalid_argument("table '{}' is {}; this call is for {} tables", spec.name, spec.sparse ? "sparse" : "dense",
+                                  sparse ? "sparse" : "dense");
+}
+
+Status ClientImpl::check_dense(int table, size_t values) const {
+  RETURN_IF_ERROR(check_table(table, false));
+  const TableSpec& spec = spec_.tables[static_cast<size_t>(table)];
+  if (values == spec.size) return {};
+  return Status::invalid_argument("table '{}': {} values given, it has {}", spec.name, values, spec.size);
+}
+
+Status ClientImpl::pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline) {
+  for (const RowRequest& request : requests) RETURN_IF_ERROR(check_table(request.table, true));
+  const auto makes = [](const RowRequest& request) { return request.create; };
+  const auto creating = std::ranges::count_if(requests, makes);
+  if (creating == 0) return pull_rows_alike(requests, false, min_step, deadline);
+  if (creating == std::ssize(requests)) return pull_rows_alike(requests, true, min_step, deadline);
+  std::vector<RowRequest> sorted(requests.begin(), requests.end());
+  const auto readers = std::ranges::stable_partition(sorted, makes);
+  RETURN_IF_ERROR(pull_rows_alike({sorted.begin(), readers.begin()}, true, min_step, deadline));
+  return pull_rows_alike(readers, false, min_step, deadline);
+}
+
+Status ClientImpl::pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step,
+                                   Deadline deadline) {
+  const auto scratch = scratch_.take();
+  scratch->lists.clear();
+  for (const RowRequest& request : requests) scratch->lists.push_back(request.keys);
+  RowSplit& split = scratch->split;
+  split.assign(scratch->lists, servers_->size());
+
+  std::vector<ServerCall> calls;
+  for (int server = 0; server < servers_->size(); ++server) {
+    const size_t keys = split.count(server);
+    if (keys == 0) continue;
+    wire::PullRowsRequest header;
+    if (min_step) *header.mutable_min_step() = to_wire(*min_step);
+    header.set_create(create);
+    PayloadWriter payload(bytes_, keys * sizeof(uint64_t));
+    for (size_t list = 0; list < requests.size(); ++list) {
+      wire::Section& section = *header.add_sections();
+      section.set_table(static_cast<uint32_t>(requests[list].table));
+      section.set_count(split.count(server, list));
+      split.copy_keys(server, list, requests[list].keys, payload.room<uint64_t>(split.count(server, list)));
+    }
+    calls.push_back({server, message(wire::PULL_ROWS, server, std::move(header))});
+    calls.back().message.payload = payload.finish();
+  }
+  if (calls.empty()) return {};
+  std::vector<int> asked;
+  for (const ServerCall& call : calls) asked.push_back(call.server);
+  ASSIGN_OR_RETURN(const auto answers, servers_->call(std::move(calls), min_step ? std::optional(deadline) : std::nullopt));
+  for (size_t i = 0; i < answers.size(); ++i) {
+    size_t offset = 0;
+    for (size_t list = 0; list < requests.size(); ++list) {
+      const size_t width = spec_.tables[static_cast<size_t>(requests[list].table)].width;
+      const size_t floats = split.count(asked[i], list) * width;
+      const auto rows = answers[i].payload.values<float>(offset, floats);
+      if (rows.size() != floats)
+        return wrong_size(answers[i], offset + floats * sizeof(float)).with_context("{}", servers_->name(asked[i]));
+      split.scatter(asked[i], list, rows.data(), width, requests[list].rows);
+      offset += rows.size_bytes();
+    }
+    if (offset != answers[i].payload.size()) return wrong_size(answers[i], offset).with_context("{}", servers_->name(asked[i]));
+  }
+  return {};
+}
+
+Status ClientImpl::pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline) {
+  for (const DenseRequest& request : requests) RETURN_IF_ERROR(check_dense(request.table, request.values.size()));
+  std::vector<ServerCall> calls;
+  for (int server = 0; server < servers_->size(); ++server) {
+    wire::PullDenseRequest header;
+    for (const DenseRequest& request : requests) {
+      const Range range = dense_range(spec_, static_cast<size_t>(request.table), servers_->size(), server);
+      if (range.size() > 0) header.add_tables(static_cast<uint32_t>(request.table));
+    }
+    // With a position every server is asked: the question also tells it that all servers have this worker's last step.
+    if (header.tables_size() == 0 && !min_step) continue;
+    if (min_step) *header.mutable_min_step() = to_wire(*min_step);
+    calls.push_back({server, message(wire::PULL_DENSE, server, std::move(header))});
+  }
+  std::vector<int> asked;
+  for (const ServerCall& call : calls) asked.push_back(call.server);
+  ASSIGN_OR_RETURN(const auto answers, servers_->call(std::move(calls), min_step ? std::optional(deadline) : std::nullopt));
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (Status s = store_dense(asked[i], requests, answers[i]); !s.ok()) return s.with_context("{}", servers_->name(asked[i]));
+  }
+  return {};
+}
+
+Status ClientImpl::store_dense(int server, std::span<const DenseRequest> requests, const rpc::Received& received) const {
+  size_t offset = 0;
+  for (const DenseRequest& request : requests) {
+    const Range range = dense_range(spec_, static_cast<size_t>(request.table), servers_->size(), server);
+    const auto values = received.payload.values<float>(offset, range.size());
+    if (values.size() != range.size()) return wrong_size(received, offset + range.size() * sizeof(float));
+    store_relaxed(values, request.values.data() + range.begin);
+    offset += values.size_bytes();
+  }
+  return offset == received.payload.size() ? Status() : wrong_size(received, offset);
+}
+
+Result<Position> ClientImpl::position() {
+  ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::PULL_DENSE, wire::PullDenseRequest())));
+  std::optional<Position> lowest;
+  for (const rpc::Received& answer : answers) {
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullDenseReply>(answer));
+    const Position position = from_wire(reply.position());
+    if (!lowest || position < *lowest) lowest = position;
+  }
+  return *lowest;
+}
+
+Result<std::vector<ClientImpl::PushPart>> ClientImpl::parts_of(const Push& push, Scratch& scratch) const {
+  std::vector<PushPart> parts;
+  for (const DenseGradient& gradient : push.dense) {
+    RETURN_IF_ERROR(check_dense(gradient.table, gradient.values.size()));
+    parts.push_back({.table = gradient.table, .dense = &gradient});
+  }
+  scratch.lists.clear();
+  for (const RowGradients& gradients : push.rows) {
+    RETURN_IF_ERROR(check_table(gradients.table, true));
+    parts.push_back({.table = gradients.table, .rows = &gradients, .list = scratch.lists.size()});
+    scratch.lists.push_back(gradients.keys);
+  }
+  std::ranges::sort(parts, {}, &PushPart::table);
+  const auto twice = std::ranges::adjacent_find(parts, {}, &PushPart::table);
+  if (twice == parts.end()) return parts;
+  return Status::invalid_argument("table '{}' is in a push twice", spec_.tables[static_cast<size_t>(twice->table)].name);
+}
+
+// The batches of a push that `server` did not have when this worker connected.
+Result<std::vector<BatchId>> ClientImpl::lacking(int server, const Push& push) const {
+  std::vector<BatchId> batches(push.batches.begin(), push.batches.end());
+  if (!replays_) return batches;
+  std::erase_if(batches, [&](BatchId batch) { return had(server, batch); });
+  if (push.by_server || batches.empty() || batches.size() == push.batches.size()) return batches;
+  return Status::failed_precondition(
+      "{} has some of the batches {} to {} of round {} from an earlier start of worker {} and lacks the others: the worker now "
+      "takes "
+      "its data in another order or with another number of threads",
+      servers_->name(server), index_of(push.batches.front()), index_of(push.batches.back()), round_of(push.batches.front()),
+      options_.worker);
+}
+
+Status ClientImpl::push(const Push& push) {
+  if (push.batches.empty()) return Status::invalid_argument("a push without batches");
+  const auto scratch = scratch_.take();
+  ASSIGN_OR_RETURN(const auto parts, parts_of(push, *scratch));
+  scratch->split.assign(scratch->lists, servers_->size());
+  const uint64_t sequence = ++sequence_;
+  std::vector<ServerCall> calls;
+  for (int server = 0; server < servers_->size(); ++server) {
+    ASSIGN_OR_RETURN(const auto batches, lacking(server, push));
+    if (!batches.empty()) calls.push_back({server, push_message(server, push, batches, sequence, parts, scratch->split)});
+  }
+  pushes_ += calls.size();
+  ASSIGN_OR_RETURN(const auto answers, servers_->call(std::move(calls)));
+  for (const rpc::Received& answer : answers) {
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PushReply>(answer));
+    if (reply.outcome() == wire::LATE)
+      log_warning("step {} was taken without this worker; its gradients are dropped", push.step ? push.step->step : 0);
+  }
+  return {};
+}
+
+rpc::Message ClientImpl::push_message(int server, const Push& push, std::span<const BatchId> batches, uint64_t sequence,
+                                      std::span<const PushPart> parts, const RowSplit& split) {
+  wire::PushRequest header;
+  header.set_sequence(sequence);
+  header.mutable_batches()->Add(batches.begin(), batches.end());
+  if (push.step) *header.mutable_step() = to_wire(*push.step);
+  const bool in_place = push.owner != nullptr;
+  const bool rows_in_place = in_place && servers_->size() == 1;
+
+  size_t copied = 0;
+  for (const PushPart& part : parts) {
+    wire::Section& section = *header.add_sections();
+    section.set_table(static_cast<uint32_t>(part.table));
+    if (part.dense != nullptr) {
+      section.set_count(dense_range(spec_, static_cast<size_t>(part.table), servers_->size(), server).size());
+      if (!in_place) copied += section.count() * sizeof(float);
+      continue;
+    }
+    section.set_count(split.count(server, part.list));
+    section.set_statistics(part.rows->shows != nullptr || part.rows->clicks != nullptr);
+    const size_t width = spec_.tables[static_cast<size_t>(part.table)].width;
+    if (!rows_in_place) copied += section.count() * (sizeof(uint64_t) + width * sizeof(float));
+    if (section.statistics()) copied += section.count() * 2 * sizeof(float);
+  }
+
+  PayloadWriter payload(bytes_, copied);
+  for (const PushPart& part : parts) {
+    if (part.rows == nullptr) continue;
+    if (rows_in_place) {
+      payload.refer(part.rows->keys, push.owner);
+    } else {
+      split.copy_keys(server, part.list, part.rows->keys, payload.room<uint64_t>(split.count(server, part.list)));
+    }
+  }
+  for (const PushPart& part : parts) {
+    if (part.dense != nullptr) {
+      const Range range = dense_range(spec_, static_cast<size_t>(part.table), servers_->size(), server);
+      const auto values = part.dense->values.subspan(range.begin, range.size());
+      in_place ? payload.refer(values, push.owner) : payload.copy(values);
+      continue;
+    }
+    const size_t width = spec_.tables[static_cast<size_t>(part.table)].width, count = split.count(server, part.list);
+    if (rows_in_place) {
+      payload.refer(std::span(part.rows->values, count * width), push.owner);
+    } else {
+      split.gather(server, part.list, part.rows->values, width, payload.room<float>(count * width));
+    }
+    if (part.rows->shows == nullptr && part.rows->clicks == nullptr) continue;
+    float* shows = payload.room<float>(count);
+    part.rows->shows ? split.gather(server, part.list, part.rows->shows, 1, shows) : void(std::fill_n(shows, count, 1.0f));
+    float* clicks = payload.room<float>(count);
+    part.rows->clicks ? split.gather(server, part.list, part.rows->clicks, 1, clicks) : void(std::fill_n(clicks, count, 0.0f));
+  }
+  rpc::Message result = message(wire::PUSH, server, std::move(header));
+  result.payload = payload.finish();
+  return result;
+}
+
+Status ClientImpl::leave(uint32_t round, uint32_t steps) {
+  wire::LeaveRequest request;
+  request.set_round(round);
+  request.set_steps(steps);
+  return servers_->call(to_all(wire::LEAVE, request)).status();
+}
+
+Result<std::optional<std::vector<StepNorm>>> ClientImpl::step_norms(Position step, Deadline deadline) {
+  wire::StepNormsRequest request;
+  *request.mutable_step() = to_wire(step);
+  ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::STEP_NORMS, request), deadline));
+  std::vector<StepNorm> norms;
+  for (const std::string& group : spec_.clip_groups()) norms.push_back({group, 0});
+  bool everywhere = true;
+  for (const rpc::Received& answer : answers) {
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::StepNormsReply>(answer));
+    if (reply.applied() && reply.norms().empty()) return std::optional<std::vector<StepNorm>>();
+    everywhere = everywhere && reply.applied();
+    if (reply.norms_size() != static_cast<int>(norms.size())) {
+      return Status::data_loss("a server knows {} clip groups; the job has {}", reply.norms_size(), norms.size());
+    }
+    for (size_t i = 0; i < norms.size(); ++i) norms[i].sum_of_squares += reply.norms(static_cast<int>(i)).sum_of_squares();
+  }
+  if (everywhere) return std::optional<std::vector<StepNorm>>();
+  return std::optional(std::move(norms));
+}
+
+Status ClientImpl::apply_step(Position step, std::span<const ClipFactor> factors) {
+  wire::ApplyStepRequest request;
+  *request.mutable_step() = to_wire(step);
+  for (const ClipFactor& factor : factors) {
+    wire::Number& number = *request.add_factors();
+    number.set_name(factor.group);
+    number.set_value(factor.factor);
+  }
+  return servers_->call(to_all(wire::APPLY_STEP, request)).status();
+}
+
+Status ClientImpl::pull_changed(std::span<const int> tables, const ChangedRows& visit) {
+  for (const int table : tables) RETURN_IF_ERROR(check_table(table, true));
+  std::vector<ServerCall> calls;
+  for (int server = 0; server < servers_->size(); ++server) {
+    wire::PullChangedRequest request;
+    request.set_number(changed_calls_[static_cast<size_t>(server)] + 1);
+    for (const int table : tables) request.add_tables(static_cast<uint32_t>(table));
+    calls.push_back({server, message(wire::PULL_CHANGED, server, std::move(request))});
+  }
+  ASSIGN_OR_RETURN(const auto answers, servers_->call(std::move(calls)));
+  for (int server = 0; server < servers_->size(); ++server) {
+    const rpc::Received& answer = answers[static_cast<size_t>(server)];
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullChangedReply>(answer));
+    if (Status s = give_changed(answer, reply, visit); !s.ok()) return s.with_context("{}", servers_->name(server));
+    changed_calls_[static_cast<size_t>(server)] += 1;
+  }
+  return {};
+}
+
+Status ClientImpl::give_changed(const rpc::Received& received, const wire::PullChangedReply& reply,
+                                const ChangedRows& visit) const {
+  size_t keys_at = 0, rows_at = 0;
+  for (const wire::Section& section : reply.sections()) rows_at += section.count() * sizeof(uint64_t);
+  for (const wire::Section& section : reply.sections()) {
+    RETURN_IF_ERROR(check_table(static_cast<int>(section.table()), true));
+    const size_t floats = section.count() * spec_.tables[section.table()].width;
+    const auto keys = received.payload.values<uint64_t>(keys_at, section.count());
+    const auto rows = received.payload.values<float>(rows_at, floats);
+    if (keys.size() != section.count() || rows.size() != floats) return wrong_size(received, rows_at + floats * sizeof(float));
+    RETURN_IF_ERROR(visit(static_cast<int>(section.table()), keys, rows));
+    keys_at += keys.size_bytes();
+    rows_at += rows.size_bytes();
+  }
+  return {};
+}
+
+}  // namespace argosy::ps

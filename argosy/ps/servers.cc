@@ -1,0 +1,182 @@
+#include "argosy/ps/servers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "argosy/base/log.h"
+
+namespace argosy::ps {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstPause{2}, kLongestPause{500};
+constexpr std::chrono::seconds kLineEvery{5};
+
+// Where answers arrive. Shared with the callbacks: a caller that gives up early leaves them behind.
+struct Inbox {
+  std::mutex mutex;
+  std::condition_variable arrived;
+  std::vector<std::pair<size_t, Result<rpc::Received>>> answers;
+};
+
+size_t bytes_of(const rpc::Message& message) { return message.header.size() + rpc::payload_bytes(message.payload); }
+
+}  // namespace
+
+// One Servers::call: which of its messages are under way, wait to be sent again, or are answered.
+class CallRun {
+ public:
+  CallRun(Servers& servers, std::vector<ServerCall> calls, std::optional<Deadline> held_until)
+      : servers_(servers), calls_(std::move(calls)), held_until_(held_until), slots_(calls_.size()) {}
+
+  Result<std::vector<rpc::Received>> run() {
+    for (size_t i = 0; i < calls_.size(); ++i) send(i);
+    while (open_ > 0) {
+      for (auto& [i, answer] : next_answers()) RETURN_IF_ERROR(take(i, std::move(answer)));
+      for (size_t i = 0; i < slots_.size(); ++i) {
+        if (slots_[i].send_again && *slots_[i].send_again <= SteadyClock::now()) {
+          servers_.counters_.retries += 1;
+          send(i);
+        }
+      }
+      say_who_is_away();
+    }
+    std::vector<rpc::Received> answers;
+    answers.reserve(slots_.size());
+    for (Slot& slot : slots_) answers.push_back(std::move(*slot.answer));
+    return answers;
+  }
+
+ private:
+  struct Slot {
+    std::optional<SteadyClock::time_point> send_again;
+    std::optional<SteadyClock::time_point> away_since;
+    SteadyClock::duration pause = kFirstPause;
+    double try_seconds = 0;  // how long the last one may take
+    std::string last_error;
+    std::optional<rpc::Received> answer;
+  };
+
+  void send(size_t i) {
+    slots_[i].send_again.reset();
+    servers_.counters_.calls += 1;
+    servers_.counters_.bytes_sent += bytes_of(calls_[i].message);
+    double seconds = servers_.options_.call_seconds;
+    if (held_until_) seconds = std::clamp(held_until_->seconds_left(), 0.0, seconds);
+    slots_[i].try_seconds = seconds;
+    servers_.channel(calls_[i].server)
+        .call(calls_[i].message, Deadline::after_seconds(seconds), [inbox = inbox_, i](Result<rpc::Received> answer) {
+          std::lock_guard lock(inbox->mutex);
+          inbox->answers.emplace_back(i, std::move(answer));
+          inbox->arrived.notify_one();
+        });
+  }
+
+  // Waits for answers, or until something is to be sent again. Bounded: a channel answers by the call's deadline.
+  std::vector<std::pair<size_t, Result<rpc::Received>>> next_answers() {
+    auto wake = SteadyClock::now() + kLineEvery;
+    for (const Slot& slot : slots_) {
+      if (slot.send_again) wake = std::min(wake, *slot.send_again);
+    }
+    std::unique_lock lock(inbox_->mutex);
+    inbox_->arrived.wait_until(lock, wake, [&] { return !inbox_->answers.empty(); });
+    return std::exchange(inbox_->answers, {});
+  }
+
+  Status take(size_t i, Result<rpc::Received> answer) {
+    Slot& slot = slots_[i];
+    if (answer.ok()) {
+      servers_.counters_.bytes_received += answer->header.size() + answer->payload.size();
+      if (slot.away_since && said_) log_info("{} answers again", servers_.name(calls_[i].server));
+      slot.answer = std::move(*answer);
+      open_ -= 1;
+      return {};
+    }
+    const Status& status = answer.status();
+    if (status.code() == Code::deadline_exceeded && held_until_) return ask_again(i, status);
+    if (status.code() == Code::unavailable || status.code() == Code::deadline_exceeded) return try_again(i, status);
+    return status.with_context("{}", servers_.name(calls_[i].server));
+  }
+
+  // The server is there and holds the answer back. It says why a little before the call's deadline: near the end there is
+  // nothing better to be had by asking again.
+  Status ask_again(size_t i, const Status& status) {
+    const double end = std::clamp(0.1 * slots_[i].try_seconds, 0.04, 2.0);
+    if (held_until_->seconds_left() < end) return status.with_context("{}", servers_.name(calls_[i].server));
+    slots_[i].send_again = SteadyClock::now();
+    return {};
+  }
+
+  // The server is away.
+  Status try_again(size_t i, const Status& status) {
+    Slot& slot = slots_[i];
+    const auto now = SteadyClock::now();
+    if (!slot.away_since) slot.away_since = now;
+    slot.last_error = status.message();
+    const double away = std::chrono::duration<double>(now - *slot.away_since).count();
+    const bool out_of_time = held_until_ && held_until_->passed();
+    if (out_of_time || away >= servers_.options_.server_wait_seconds) {
+      return Status(status.code(),
+                    fmt::format("{} has not answered for {:.0f} s; it may have been killed: see its log. The last error: {}",
+                                servers_.name(calls_[i].server), away, status.message()));
+    }
+    slot.send_again = now + slot.pause;
+    slot.pause = std::min<SteadyClock::duration>(slot.pause * 2, kLongestPause);
+    return {};
+  }
+
+  void say_who_is_away() {
+    std::string names;
+    const Slot* longest = nullptr;
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const Slot& slot = slots_[i];
+      if (slot.answer || !slot.away_since) continue;
+      names += (names.empty() ? "" : ", ") + servers_.name(calls_[i].server);
+      if (longest == nullptr || *slot.away_since < *longest->away_since) longest = &slot;
+    }
+    if (longest == nullptr || SteadyClock::now() - *longest->away_since < kLineEvery || !servers_.line_due()) return;
+    said_ = true;
+    const double away = std::chrono::duration<double>(SteadyClock::now() - *longest->away_since).count();
+    log_warning("waiting for {} since {:.0f} s, {:.0f} s at most; the last error: {}", names, away,
+                servers_.options_.server_wait_seconds, longest->last_error);
+  }
+
+  Servers& servers_;
+  const std::vector<ServerCall> calls_;
+  const std::optional<Deadline> held_until_;
+  std::vector<Slot> slots_;
+  size_t open_ = calls_.size();
+  bool said_ = false;
+  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+};
+
+Servers::Servers(std::vector<std::unique_ptr<rpc::Channel>> channels, const ServersOptions& options)
+    : channels_(std::move(channels)), options_(options) {}
+
+std::string Servers::name(int server) const {
+  return fmt::format("server {} ({})", server, channels_[static_cast<size_t>(server)]->peer());
+}
+
+Result<std::vector<rpc::Received>> Servers::call(std::vector<ServerCall> calls, std::optional<Deadline> held_until) {
+  return CallRun(*this, std::move(calls), held_until).run();
+}
+
+Result<rpc::Received> Servers::call(int server, rpc::Message message, std::optional<Deadline> held_until) {
+  std::vector<ServerCall> calls;
+  calls.push_back({server, std::move(message)});
+  ASSIGN_OR_RETURN(auto answers, call(std::move(calls), held_until));
+  return std::move(answers.front());
+}
+
+bool Servers::line_due() {
+  const int64_t now = SteadyClock::now().time_since_epoch().count();
+  int64_t last = last_line_.load();
+  const int64_t every = std::chrono::nanoseconds(kLineEvery).count();
+  return (last == 0 || now - last >= every) && last_line_.compare_exchange_strong(last, now);
+}
+
+}  // namespace argosy::ps

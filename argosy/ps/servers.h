@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/status.h"
+#include "argosy/rpc/channel.h"
+
+namespace argosy::ps {
+
+// A message for one server.
+struct ServerCall {
+  int server = 0;
+  rpc::Message message;
+};
+
+struct ServersOptions {
+  double server_wait_seconds = 600;
+  double call_seconds = 30;
+};
+
+// The channels to all servers of a job, and the patience with them: a call whose server is away or answers nothing in
+// time is repeated, with the same bytes, until the server has been away for server_wait_seconds.
+//
+// Thread-safe.
+class Servers {
+ public:
+  Servers(std::vector<std::unique_ptr<rpc::Channel>> channels, const ServersOptions& options);
+
+  int size() const { return static_cast<int>(channels_.size()); }
+  // "server 1 (10.0.0.2:6170)", for messages.
+  std::string name(int server) const;
+  rpc::Channel& channel(int server) { return *channels_[static_cast<size_t>(server)]; }
+
+  // Sends all, waits for all, and returns the answers in the order of the calls; or the first final error. With
+  // `held_until`, servers may hold their answers until then: one that says `deadline_exceeded` before is asked again.
+  Result<std::vector<rpc::Received>> call(std::vector<ServerCall> calls, std::optional<Deadline> held_until = {});
+  Result<rpc::Received> call(int server, rpc::Message message, std::optional<Deadline> held_until = {});
+
+  struct Counters {
+    std::atomic<uint64_t> calls{0}, retries{0}, bytes_sent{0}, bytes_received{0};
+  };
+  const Counters& counters() const { return counters_; }
+
+ private:
+  friend class CallRun;
+
+  // Whether a line about servers that are away is due: one in a few seconds, whoever waits.
+  bool line_due();
+
+  const std::vector<std::unique_ptr<rpc::Channel>> channels_;
+  const ServersOptions options_;
+  Counters counters_;
+  std::atomic<int64_t> last_line_{0};  // SteadyClock's nanoseconds
+};
+
+}  // namespace argosy::ps
