@@ -1,0 +1,158 @@
+#include "argosy/ps/communicator.h"
+
+#include <algorithm>
+
+#include "argosy/ps/communicator_base.h"
+
+namespace argosy::ps {
+namespace {
+
+Status check(const CommunicatorOptions& options) {
+  const auto at_least = [](std::string_view name, int value, int least) {
+    return value >= least ? Status() : Status::invalid_argument("{} is {}; expected {} or more", name, value, least);
+  };
+  RETURN_IF_ERROR(at_least("max_merge_var_num", options.max_merge_var_num, 1));
+  RETURN_IF_ERROR(at_least("send_queue_size", options.send_queue_size, 1));
+  RETURN_IF_ERROR(at_least("min_send_grad_num_before_recv", options.min_send_grad_num_before_recv, 1));
+  RETURN_IF_ERROR(at_least("send_wait_times", options.send_wait_times, 0));
+  RETURN_IF_ERROR(at_least("thread_pool_size", options.thread_pool_size, 1));
+  RETURN_IF_ERROR(at_least("geo_k_steps", options.geo_k_steps, 1));
+  if (options.sync_wait_seconds > 0) return {};
+  return Status::invalid_argument("sync_wait_seconds is {}; expected more than 0", options.sync_wait_seconds);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::create(const CommunicatorOptions& options, Client& client) {
+  RETURN_IF_ERROR(check(options));
+  ASSIGN_OR_RETURN(Clipper clipper, Clipper::make(client.spec(), options));
+  switch (client.spec().mode) {
+    case Mode::sync: return make_sync_communicator(options, client, std::move(clipper));
+    case Mode::half_async: return make_half_async_communicator(options, client, std::move(clipper));
+    case Mode::async: return make_async_communicator(options, client, std::move(clipper));
+    case Mode::geo: return make_geo_communicator(options, client, std::move(clipper));
+  }
+  return Status::invalid_argument("mode {} is unknown", static_cast<int>(client.spec().mode));
+}
+
+CommunicatorBase::CommunicatorBase(const CommunicatorOptions& options, Client& client, Clipper clipper)
+    : options_(options), clipper_(std::move(clipper)), client_(client), storage_(client.spec().tables.size()) {}
+
+Status CommunicatorBase::bind_dense(int table, std::span<float> storage) {
+  if (table < 0 || static_cast<size_t>(table) >= spec().tables.size()) {
+    return Status::invalid_argument("table {} of a job with {} tables", table, spec().tables.size());
+  }
+  const TableSpec& named = spec().tables[static_cast<size_t>(table)];
+  if (named.sparse) return Status::invalid_argument("table '{}' is sparse: its rows stay on the servers", named.name);
+  if (storage.size() != named.size) {
+    return Status::invalid_argument("table '{}' has {} elements; the storage given has {}", named.name, named.size,
+                                    storage.size());
+  }
+  if (!storage_[static_cast<size_t>(table)].empty())
+    return Status::already_exists("table '{}' has its storage already", named.name);
+  storage_[static_cast<size_t>(table)] = storage;
+  dense_requests_.push_back({.table = table, .values = storage});
+  return {};
+}
+
+Status CommunicatorBase::check_bound() const {
+  for (size_t i = 0; i < spec().tables.size(); ++i) {
+    if (!spec().tables[i].sparse && storage_[i].empty()) {
+      return Status::failed_precondition("table '{}' has no storage: bind_dense comes before start", spec().tables[i].name);
+    }
+  }
+  return {};
+}
+
+Status CommunicatorBase::receive_dense(std::optional<Position> min_step, Deadline deadline) {
+  receives_ += 1;
+  return client_.pull_dense(dense_requests_, min_step, deadline);
+}
+
+Status CommunicatorBase::check_step(const StepGradients& gradients) const {
+  RETURN_IF_ERROR(failure());
+  const auto in_spec = [&](int table) { return table >= 0 && static_cast<size_t>(table) < spec().tables.size(); };
+  for (const DenseGradient& gradient : gradients.dense) {
+    if (!in_spec(gradient.table) || spec().tables[static_cast<size_t>(gradient.table)].size != gradient.values.size()) {
+      return Status::invalid_argument("a gradient of {} values for table {} does not fit the job's spec", gradient.values.size(),
+                                      gradient.table);
+    }
+  }
+  for (const RowGradients& rows : gradients.rows) {
+    if (!in_spec(rows.table) || !spec().tables[static_cast<size_t>(rows.table)].sparse) {
+      return Status::invalid_argument("row gradients for table {}, which is no sparse table of the job", rows.table);
+    }
+  }
+  return {};
+}
+
+Result<bool> CommunicatorBase::begin_round(int threads) {
+  RETURN_IF_ERROR(failure());
+  if (threads < 1) return Status::invalid_argument("a round of {} threads", threads);
+  if (round() < client_.first_open_round()) {
+    next_batch_ = batch_id(round() + 1, 0);
+    round_changed();
+    return false;
+  }
+  set_threads(threads);
+  return true;
+}
+
+Status CommunicatorBase::end_round() {
+  RETURN_IF_ERROR(leave_round());
+  set_threads(1);
+  return keep(refresh());
+}
+
+Status CommunicatorBase::leave_round() {
+  RETURN_IF_ERROR(failure());
+  RETURN_IF_ERROR(keep(flush()));
+  RETURN_IF_ERROR(keep(client_.leave(round(), steps_of_round())));
+  next_batch_ = batch_id(round() + 1, 0);
+  round_changed();
+  return {};
+}
+
+Status CommunicatorBase::begin_parallel(int threads) {
+  if (threads < 1) return Status::invalid_argument("a parallel section of {} threads", threads);
+  set_threads(threads);
+  return failure();
+}
+
+Status CommunicatorBase::end_parallel() {
+  set_threads(1);
+  return failure();
+}
+
+bool CommunicatorBase::wants(BatchId batch) {
+  if (!client_.all_had(batch)) return true;
+  skipped_ += 1;
+  return false;
+}
+
+Status CommunicatorBase::set_rate(int table, std::optional<float> rate) { return client_.set_rate(table, rate); }
+
+Status CommunicatorBase::stop() {
+  if (stopped_) return failure();
+  stopped_ = true;
+  Status left = leave_round();
+  end_threads();
+  return left;
+}
+
+Status CommunicatorBase::failure() const {
+  std::lock_guard lock(failure_mutex_);
+  return failure_;
+}
+
+Status CommunicatorBase::keep(Status status) {
+  std::lock_guard lock(failure_mutex_);
+  if (failure_.ok() && !status.ok()) failure_ = status;
+  return status;
+}
+
+CommunicatorCounters CommunicatorBase::counters() const {
+  return {.pushes = pushes_, .merged_batches = merged_batches_, .receives = receives_, .skipped_batches = skipped_};
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/ps/client.h"
+#include "argosy/ps/exchange.h"
+#include "argosy/ps/job_spec.h"
+
+namespace argosy::ps {
+
+// Gradients of some tables that share one norm, which is kept at clip_norm at most. by_norm: one table; by_global_norm: all
+// tables of a group. In sync mode the norm is that of the mean over all workers (TableSpec::clip_group has the same names and
+// tables); in the others that of one batch, before anything is merged.
+struct NormClip {
+  std::string group;
+  float clip_norm = 0;
+  std::vector<int> tables;
+};
+
+// half_async, async, geo: limits of a table's elements. In sync mode the servers do it (TableSpec::value_clip).
+struct TableValueClip {
+  int table = 0;
+  ValueClip clip;
+};
+
+struct CommunicatorOptions {
+  // async: at most this many batches become one push.
+  int max_merge_var_num = 1;
+  // async: batches that wait to be sent; a thread that has one more waits for room.
+  int send_queue_size = 16;
+  // async: dense parameters are received again after this many pushes.
+  int min_send_grad_num_before_recv = 1;
+  // async: how often 10 ms are waited for one more batch to merge, before fewer than max_merge_var_num are sent.
+  int send_wait_times = 5;
+  // async: threads that send.
+  int thread_pool_size = 1;
+  // async: dense parameters are received by a thread of its own; otherwise by the thread that sends, between two pushes.
+  bool independent_recv_thread = true;
+  // async: merged gradients are added up (SGD) and not averaged.
+  bool sum_merged = false;
+  // geo: batches of this worker, all threads together, from one exchange to the next.
+  int geo_k_steps = 100;
+  std::vector<NormClip> norm_clips = {};
+  std::vector<TableValueClip> value_clips = {};
+  // The longest wait for this worker's threads or for room in the queue, and for other workers while the job makes no step.
+  // How long a server may be away is the client's.
+  double sync_wait_seconds = 600;
+};
+
+// How often a communicator did what, since it was made.
+struct CommunicatorCounters {
+  uint64_t pushes = 0;         // sends to all servers
+  uint64_t merged_batches = 0;  // batches in them
+  uint64_t receives = 0;       // of all dense parameters
+  uint64_t skipped_batches = 0;  // that every server had already, from an earlier start of this worker
+};
+
+// Moves one worker's parameters and gradients, as the job's mode says. One a worker process. The modes differ in whom a
+// thread's step() waits for:
+//
+//   sync        all threads of all workers; the servers take one step for all
+//   half_async  the threads of this worker; its mean gradient is sent and applied at once
+//   async       nobody, but for room in the queue
+//   geo         nobody; it trains its own copy, and differences are exchanged every geo_k_steps batches
+//
+// A worker calls:
+//
+//   create, bind_dense for each dense table, start
+//   begin_round(threads)                         a pass over the data; each thread, until its data ends:
+//     id = next_batch_id(); if (!wants(id)) continue;  pull(rows)  …compute…  step(gradients)
+//     and then thread_done()
+//   end_round
+//   stop
+//
+// Steps outside a round (a script that feeds batches itself) count in the current round, as one of one thread; between
+// begin_parallel(threads) and end_parallel() as one of that many.
+//
+// Dense parameters live in the caller's memory. The communicator writes received values there while other threads may read
+// them, with relaxed atomic stores; in geo mode it also trains there.
+//
+// Every wait has a deadline, and its error names the worker, thread or server that is missing. After an error that is not a
+// wrong argument every later call returns it: the worker's state is no longer known.
+//
+// Thread-safe: trainer threads call next_batch_id, wants, pull, step and thread_done concurrently. The other calls are made
+// by one thread, while no trainer thread runs.
+class Communicator {
+ public:
+  // Refuses options out of range, and in geo mode a rule other than sgd. `client` outlives the communicator.
+  static Result<std::unique_ptr<Communicator>> create(const CommunicatorOptions& options, Client& client);
+  virtual ~Communicator() = default;
+
+  // Before start(), once for each dense table. REQUIRES: storage lives until stop().
+  virtual Status bind_dense(int table, std::span<float> storage) = 0;
+
+  // Receives all dense parameters, which somebody has initialised (Client::wait_initialised), and starts the threads.
+  virtual Status start() = 0;
+
+  // A pass over data by `threads` threads. False: an earlier start of this worker has finished this round on every server,
+  // so it is to be skipped, and counts as done (neither thread_done nor end_round follow).
+  virtual Result<bool> begin_round(int threads) = 0;
+  // Flushes what is queued or unsent, tells the servers that this worker has left the round, receives dense parameters. All
+  // threads have called thread_done().
+  virtual Status end_round() = 0;
+
+  // Steps outside a round, by several threads that all take part in each step.
+  virtual Status begin_parallel(int threads) = 0;
+  virtual Status end_parallel() = 0;
+
+  // The number of the next batch; called where a thread takes it from the data, under the same lock, so that after a restart
+  // the same batches get the same numbers. In the modes where threads meet, a thread takes a batch after its last step.
+  virtual BatchId next_batch_id() = 0;
+  // False: every server has this batch, from an earlier start of this worker. The thread drops it and takes the next.
+  virtual bool wants(BatchId batch) = 0;
+  virtual Status pull(std::span<const RowRequest> requests) = 0;
+  // Blocks as the mode says. What is kept is copied: the caller's memory is free when it returns.
+  virtual Status step(const StepGradients& gradients) = 0;
+  // This thread has no more data in this round; the others no longer wait for it.
+  virtual Status thread_done() = 0;
+
+  // Sends what is queued, waits until the servers have it, and receives dense parameters: before a save or an evaluation.
+  virtual Status refresh() = 0;
+  // Flushes, leaves the round, joins the threads. Safe to call twice. The client stays usable.
+  virtual Status stop() = 0;
+
+  // `rate` in place of the schedule of a table (-1: all), without a value back to it; in geo mode for this worker's training.
+  virtual Status set_rate(int table, std::optional<float> rate) = 0;
+
+  virtual CommunicatorCounters counters() const = 0;
+};
+
+}  // namespace argosy::ps

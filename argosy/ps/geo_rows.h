@@ -1,0 +1,60 @@
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "argosy/optim/regularize.h"
+#include "argosy/optim/rule.h"
+
+namespace argosy::ps {
+
+// A geo worker's copy of the rows that it has used of one sparse table. Beside each row's values stands the *base*: what the
+// servers would hold if they had only this worker's sent differences and what it has received. values - base is the unsent part.
+//
+// Thread-safe: shards with a lock each, which is held for one row at a time.
+class GeoRows {
+ public:
+  explicit GeoRows(size_t width) : width_(width) {}
+
+  // Copies the rows of known keys to their places in `rows`; the places of the others go to `unknown`.
+  void read(std::span<const uint64_t> keys, float* rows, std::vector<uint32_t>& unknown);
+  // Takes over rows of the servers, but for those that it knows.
+  void insert(std::span<const uint64_t> keys, const float* rows);
+
+  // A step of a rule without states on the rows of `keys`, where `wanted` (empty: all); a row that is not known is left out.
+  void train(std::span<const uint64_t> keys, const float* gradients, const optim::Rule& rule, const optim::Step& step,
+             const std::optional<optim::Regularization>& regularization, const std::function<bool(uint64_t key)>& wanted);
+
+  // Appends, for each row trained since the last call, its key and share * (values - base), and adds that to its base.
+  void collect(float share, std::vector<uint64_t>& keys, std::vector<float>& differences);
+
+  // What the servers hold now: others' changes are added to the values, the unsent part stays. Unknown keys are left out.
+  void receive(std::span<const uint64_t> keys, std::span<const float> rows);
+
+ private:
+  static constexpr size_t kShards = 16;
+
+  struct Shard {
+    std::mutex mutex;
+    absl::flat_hash_map<uint64_t, uint32_t> slots;
+    std::vector<uint64_t> keys;      // by slot
+    std::vector<float> floats;       // by slot: values, then base
+    std::vector<bool> trained;       // by slot: is in `touched`
+    std::vector<uint32_t> touched;   // slots trained since the last collect()
+  };
+
+  Shard& shard_of(uint64_t key) { return shards_[(key * 0x9e3779b97f4a7c15ULL) >> 60]; }
+  float* values(Shard& shard, uint32_t slot) const { return shard.floats.data() + size_t{slot} * 2 * width_; }
+
+  const size_t width_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace argosy::ps

@@ -1,0 +1,36 @@
+#include "argosy/ps/meeting_communicator.h"
+
+namespace argosy::ps {
+namespace {
+
+// The threads of this worker wait for each other and for the servers' acknowledgement, but for no other worker.
+class HalfAsyncCommunicator final : public MeetingCommunicator {
+ public:
+  using MeetingCommunicator::MeetingCommunicator;
+
+  Status start() override {
+    RETURN_IF_ERROR(check_bound());
+    return refresh();
+  }
+
+  Status pull(std::span<const RowRequest> requests) override {
+    RETURN_IF_ERROR(failure());
+    return client().pull_rows(requests);
+  }
+
+  Status refresh() override { return receive_dense({}, patience()); }
+
+ private:
+  Status send(const Push& push) override {
+    RETURN_IF_ERROR(client().push(push));
+    return refresh();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_half_async_communicator(const CommunicatorOptions& options, Client& client, Clipper clipper) {
+  return std::make_unique<HalfAsyncCommunicator>(options, client, std::move(clipper));
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/status.h"
+#include "argosy/ps/exchange.h"
+
+namespace argosy::ps {
+
+// Where the trainer threads of one worker meet in each step: the last to come acts for all, on everybody's gradients in
+// the order of their batches; then all go on. Gradients are read where they lie, since their threads wait.
+//
+// Thread-safe, but for open().
+class ThreadMeeting {
+ public:
+  using Action = std::function<Status(std::span<const StepGradients>)>;
+
+  explicit ThreadMeeting(Action action) : action_(std::move(action)) {}
+
+  // From now on `threads` threads take part. REQUIRES: nobody waits.
+  void open(int threads);
+
+  // Returns what the action of this step returned; at the deadline, where not all have come, how many are missing.
+  Status arrive(const StepGradients& gradients, double wait_seconds);
+
+  // This thread takes part no more. Where the others wait for it alone, it acts for them.
+  Status leave();
+
+  // Threads that still take part.
+  int threads() const;
+
+ private:
+  bool all_here() const { return !waiting_.empty() && static_cast<int>(waiting_.size()) == threads_; }
+  // Lets go of the lock while the action runs.
+  void act(std::unique_lock<std::mutex>& lock);
+
+  const Action action_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  int threads_ = 1;                      // guarded by mutex_, as are those below
+  uint64_t step_ = 0;                    // meetings that are over
+  bool acting_ = false;
+  std::vector<StepGradients> waiting_;
+  std::vector<StepGradients> here_;      // what the action sees; its thread's alone while it runs
+  Status outcome_;                       // of the last meeting
+};
+
+}  // namespace argosy::ps
