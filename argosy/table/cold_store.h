@@ -38,7 +38,7 @@ class ColdStore {
   };
   Status write(Batch&& batch);
 
-  // Looks all keys up and calls found(i, row) for those that are there.
+  // Looks all keys up and calls found(i, row) for those that are there. Here and in Cursor, a row's bytes stand at any address.
   Status get(uint32_t shard, std::span<const uint64_t> keys, const std::function<void(size_t, const void*)>& found) const;
 
   // The rows of one shard in ascending order of keys, as they are when it is made.

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +17,28 @@
 
 // For this room's tests.
 namespace argosy::table {
+
+class TempFolder {
+ public:
+  TempFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("argosy-table-{:x}", std::random_device{}())) {}
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::unique_ptr<SparseTable> make(SparseSpec spec, StoreOptions options = {}) {
+  auto table = SparseTable::make(std::move(spec), std::move(options));
+  EXPECT_TRUE(table.ok()) << table.status().to_string();
+  return std::move(table).value();
+}
+
+inline std::vector<float> pull(SparseTable& table, std::vector<uint64_t> keys, bool create = false) {
+  std::vector<float> rows(keys.size() * table.spec().width);
+  EXPECT_EQ(table.pull(keys, rows, create), Status());
+  return rows;
+}
 
 // What a sparse table should hold, in the plainest form: one map, one row at a time, optim's rule called directly.
 class Oracle {
@@ -149,6 +175,18 @@ inline std::map<uint64_t, Oracle::Row> contents(const SparseTable& table, size_t
     }
   }
   return rows;
+}
+
+inline void expect_equal(const std::map<uint64_t, Oracle::Row>& found, const std::map<uint64_t, Oracle::Row>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (const auto& [key, row] : expected) {
+    const auto at = found.find(key);
+    ASSERT_NE(at, found.end()) << "key " << key;
+    EXPECT_EQ(at->second.admitted, row.admitted) << "key " << key;
+    EXPECT_EQ(at->second.counters, row.counters) << "key " << key;
+    EXPECT_EQ(at->second.value, row.admitted ? row.value : std::vector<float>()) << "key " << key;
+    EXPECT_EQ(at->second.states, row.admitted ? row.states : std::vector<float>()) << "key " << key;
+  }
 }
 
 }  // namespace argosy::table

@@ -82,7 +82,11 @@ Status Shard::read_through(std::span<const Probe> probes, const uint32_t* slots,
     which.push_back(i);
   }
   if (keys.empty()) return {};
-  return cold_->get(number_, keys, [&](size_t i, const void* row) { found(which[i], static_cast<const float*>(row)); });
+  std::vector<float> row(layout_.words());
+  return cold_->get(number_, keys, [&](size_t i, const void* bytes) {
+    std::memcpy(row.data(), bytes, layout_.bytes());
+    found(which[i], row.data());
+  });
 }
 
 Result<uint32_t> Shard::take_slot() {

@@ -25,9 +25,12 @@ struct SparseTable::Export::State {
   Phase phase = begin;
   std::vector<uint64_t> keys = {};  // that wait
   std::unique_ptr<ColdStore::Cursor> cursor = {};
-  size_t at = 0;  // in keys, or a position
+  std::vector<float> row;  // from disk
+  size_t at = 0;           // in keys, or a position
 
-  State(const SparseTable& of, std::optional<uint64_t> since) : table(of), changed_since(since) { ++table.exports_; }
+  State(const SparseTable& of, std::optional<uint64_t> since) : table(of), changed_since(since), row(of.layout_.words()) {
+    ++table.exports_;
+  }
   ~State() { --table.exports_; }
 
   bool wanted(const RowCounters& counters) const {
@@ -72,7 +75,9 @@ struct SparseTable::Export::State {
   Result<bool> append_cold(const Shard& rows, size_t enough, std::string& out) {
     for (; cursor && cursor->valid(); cursor->next()) {
       if (out.size() >= enough) return false;
-      if (rows.find(cursor->key()) == kNoSlot) append(table.layout_.view(static_cast<const float*>(cursor->row())), out);
+      if (rows.find(cursor->key()) != kNoSlot) continue;
+      std::memcpy(row.data(), cursor->row(), table.layout_.bytes());
+      append(table.layout_.view(row.data()), out);
     }
     if (cursor) RETURN_IF_ERROR(cursor->status());
     cursor.reset();

@@ -116,9 +116,11 @@ struct DenseSpec {
 
 // How one server keeps its part of a sparse table.
 struct StoreOptions {
-  uint32_t shards = 64;           // a power of 2, at most 1024
-  uint64_t mem_limit_bytes = 0;   // of rows and index; 0: no limit. Beyond it the coldest rows go to `directory`
-  std::filesystem::path directory;  // for the overflow; its part that belongs to this table is emptied when the table is made
+  uint32_t shards = 64;  // a power of 2, at most 1024
+  // Of rows and index; 0: no limit. Beyond it the coldest rows go to `directory`, whose part that belongs to this table is
+  // emptied when the table is made. Buffers for the disk come on top, up to 50 MB.
+  uint64_t mem_limit_bytes = 0;
+  std::filesystem::path directory;
 
   Status check() const;
 };
