@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "argosy/base/wait_check.h"
 #include "argosy/ps/cluster_test.h"
 
 namespace argosy::ps {
@@ -196,6 +197,19 @@ TEST(Client, ABarrierNamesWhoIsMissing) {
   EXPECT_TRUE(zero->barrier("b", soon()).ok());
   second.join();
   third.join();
+}
+
+// A user's Ctrl-C ends a wait for others long before its deadline.
+TEST(Client, AWaitEndsWhenTheUserWantsIt) {
+  Cluster cluster(1);
+  const auto alone = connected(cluster, counting_spec(2), 0);
+  set_wait_check([] { return true; });
+  const Stopwatch watch;
+  const Status status = alone->barrier("b", soon());
+  set_wait_check(nullptr);
+  EXPECT_EQ(status.code(), Code::cancelled);
+  EXPECT_THAT(status.message(), HasSubstr("server 0"));
+  EXPECT_LT(watch.seconds(), 10);
 }
 
 TEST(Client, EachFileGoesToOneWorkerAndMailArrives) {

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "argosy/base/log.h"
+#include "argosy/base/wait_check.h"
 
 namespace argosy::ps {
 namespace {
@@ -15,6 +16,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{2}, kLongestPause{500};
 constexpr std::chrono::seconds kLineEvery{5};
+constexpr milliseconds kCheckEvery{200};  // whether a user wants the wait to end
 
 // Where answers arrive. Shared with the callbacks: a caller that gives up early leaves them behind.
 struct Inbox {
@@ -36,7 +38,9 @@ class CallRun {
   Result<std::vector<rpc::Received>> run() {
     for (size_t i = 0; i < calls_.size(); ++i) send(i);
     while (open_ > 0) {
-      for (auto& [i, answer] : next_answers()) RETURN_IF_ERROR(take(i, std::move(answer)));
+      auto answers = next_answers();
+      if (answers.empty() && wait_cancelled()) return Status::cancelled("the wait for {} was interrupted", unanswered());
+      for (auto& [i, answer] : answers) RETURN_IF_ERROR(take(i, std::move(answer)));
       for (size_t i = 0; i < slots_.size(); ++i) {
         if (slots_[i].send_again && *slots_[i].send_again <= SteadyClock::now()) {
           servers_.counters_.retries += 1;
@@ -76,9 +80,17 @@ class CallRun {
         });
   }
 
-  // Waits for answers, or until something is to be sent again. Bounded: a channel answers by the call's deadline.
+  std::string unanswered() const {
+    std::string names;
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      if (!slots_[i].answer) names += (names.empty() ? "" : ", ") + servers_.name(calls_[i].server);
+    }
+    return names;
+  }
+
+  // Waits a little for answers, or until something is to be sent again.
   std::vector<std::pair<size_t, Result<rpc::Received>>> next_answers() {
-    auto wake = SteadyClock::now() + kLineEvery;
+    auto wake = SteadyClock::now() + kCheckEvery;
     for (const Slot& slot : slots_) {
       if (slot.send_again) wake = std::min(wake, *slot.send_again);
     }

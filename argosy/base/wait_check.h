@@ -1,0 +1,17 @@
+#pragma once
+
+namespace argosy {
+
+// Long waits, such as those for servers and other workers, ask now and then whether somebody wants them to end: a user who
+// pressed Ctrl-C. Who embeds the core (Python) says so.
+
+// True: the wait that asks is to end with `cancelled`. May be called by any thread, with no lock held.
+using WaitCheck = bool (*)();
+
+// Asked by all waits from now on; null: nobody ends them early. Thread-safe.
+void set_wait_check(WaitCheck check);
+
+// Whether the calling thread's wait is to end. REQUIRES: no lock is held.
+bool wait_cancelled();
+
+}  // namespace argosy
