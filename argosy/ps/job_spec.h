@@ -80,6 +80,10 @@ struct JobSpec {
 std::optional<std::string> difference(const JobSpec& ours, std::string_view our_name, const JobSpec& theirs,
                                       std::string_view their_name);
 
+// The spec as bytes, and back; bytes that are none are refused. The result of decoding still has to pass check().
+std::string encode_job_spec(const JobSpec& spec);
+Result<JobSpec> decode_job_spec(std::string_view bytes);
+
 // The smallest piece that a dense table is cut into, in elements.
 inline constexpr uint64_t kDenseBlock = 8192;
 

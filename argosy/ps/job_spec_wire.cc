@@ -142,4 +142,13 @@ Window from_wire(const wire::Window& message) {
   return Window(message.round(), message.through(), {message.above().data(), static_cast<size_t>(message.above_size())});
 }
 
+std::string encode_job_spec(const JobSpec& spec) { return to_wire(spec).SerializeAsString(); }
+
+Result<JobSpec> decode_job_spec(std::string_view bytes) {
+  wire::JobSpec message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return Status::invalid_argument("{} bytes are no job spec", bytes.size());
+  return from_wire(message);
+}
+
 }  // namespace argosy::ps

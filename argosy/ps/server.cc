@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "argosy/base/log.h"
 #include "argosy/ps/server_core.h"
 #include "argosy/rpc/server.h"
@@ -40,6 +42,43 @@ class RunningServer final : public Server {
   const std::string& endpoint() const override { return endpoint_; }
   int port() const override { return rpc_ == nullptr ? 0 : rpc_->port(); }
 
+  bool restored() const override { return core_.restored(); }
+
+  Status import_dense(size_t table, std::optional<size_t> state, std::span<const float> values) override {
+    RETURN_IF_ERROR(check_table(table));
+    const Range range = core_.state()->tables().range(table);
+    const bool scalar = state && values.size() == 1;
+    if (!scalar && values.size() != options_.spec->tables[table].size) {
+      return Status::invalid_argument("table '{}' has {} elements, {} were given", options_.spec->tables[table].name,
+                                      options_.spec->tables[table].size, values.size());
+    }
+    if (range.size() == 0) return {};
+    const auto part = scalar ? values : values.subspan(range.begin, range.size());
+    return state ? import_state(table, *state, {}, part)
+                 : import_as<wire::ImportDenseRequest>(wire::IMPORT_DENSE, table, {}, part);
+  }
+
+  Status import_rows(size_t table, std::optional<size_t> state, std::span<const uint64_t> keys,
+                     std::span<const float> values) override {
+    RETURN_IF_ERROR(check_table(table));
+    if (keys.empty() && state) return import_state(table, *state, keys, values);
+    const size_t width = options_.spec->tables[table].width;
+    if (values.size() != keys.size() * width)
+      return Status::invalid_argument("table '{}': {} keys of width {}, but {} numbers", options_.spec->tables[table].name,
+                                      keys.size(), width, values.size());
+    std::vector<uint64_t> own;
+    std::vector<float> rows;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (server_of(keys[i], options_.servers) != options_.server) continue;
+      own.push_back(keys[i]);
+      rows.insert(rows.end(), values.begin() + static_cast<std::ptrdiff_t>(i * width),
+                  values.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+    }
+    if (own.empty()) return {};
+    return state ? import_state(table, *state, own, rows)
+                 : import_as<wire::ImportRowsRequest>(wire::IMPORT_ROWS, table, own, rows);
+  }
+
   rpc::Handler handler() override {
     return [this](rpc::Request request, rpc::Reply reply) { core_.handle(std::move(request), std::move(reply)); };
   }
@@ -52,6 +91,33 @@ class RunningServer final : public Server {
   }
 
  private:
+  Status check_table(size_t table) const {
+    if (options_.spec && table < options_.spec->tables.size()) return {};
+    return Status::invalid_argument("there is no table {} whose values could be set", table);
+  }
+
+  template <typename Message>
+  Status send(wire::Method method, Message message, std::span<const uint64_t> keys, std::span<const float> values) {
+    std::vector<std::byte> payload(keys.size_bytes() + values.size_bytes());
+    if (!keys.empty()) std::memcpy(payload.data(), keys.data(), keys.size_bytes());
+    std::memcpy(payload.data() + keys.size_bytes(), values.data(), values.size_bytes());
+    return core_.import(method, message.SerializeAsString(), payload);
+  }
+  template <typename Message>
+  Status import_as(wire::Method method, size_t table, std::span<const uint64_t> keys, std::span<const float> values) {
+    Message message;
+    message.set_table(static_cast<uint32_t>(table));
+    if constexpr (requires { message.set_count(0); }) message.set_count(keys.size());
+    return send(method, message, keys, values);
+  }
+  Status import_state(size_t table, size_t state, std::span<const uint64_t> keys, std::span<const float> values) {
+    wire::ImportStateRequest message;
+    message.set_table(static_cast<uint32_t>(table));
+    message.set_state(static_cast<uint32_t>(state));
+    message.set_count(keys.size());
+    return send(wire::IMPORT_STATE, message, keys, values);
+  }
+
   const ServerOptions options_;
   std::string endpoint_;
   Core core_;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "argosy/base/clock.h"
@@ -73,6 +74,16 @@ class Server {
 
   virtual const std::string& endpoint() const = 0;  // "host:port"; empty where it does not listen
   virtual int port() const = 0;
+
+  // Whether the directory had the state of an earlier process.
+  virtual bool restored() const = 0;
+
+  // Gives tables their first values, before workers come: all of a table's values are given, and the server takes those that
+  // are its own. `state`: not the values but that state of the rule (optim::Rule::states()); a sparse table's scalar comes
+  // without keys. REQUIRES: options.spec.
+  virtual Status import_dense(size_t table, std::optional<size_t> state, std::span<const float> values) = 0;
+  virtual Status import_rows(size_t table, std::optional<size_t> state, std::span<const uint64_t> keys,
+                             std::span<const float> values) = 0;
 
   // What answers requests, for channels within the process. Valid until stop().
   virtual rpc::Handler handler() = 0;

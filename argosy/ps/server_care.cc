@@ -35,6 +35,36 @@ void Core::on_import_dense(const CallPtr& call) {
   });
 }
 
+void Core::on_import_state(const CallPtr& call) {
+  change<wire::ImportStateRequest>(call, [](State&, const auto&, Verdict) { return outgoing(wire::ImportStateReply()); });
+}
+
+void Core::on_pull_state(const CallPtr& call) {
+  const auto request = read<wire::PullStateRequest>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller(), true);
+  if (state == nullptr) return;
+  if (const Status s = send_state(*state, *request, call); !s.ok()) call->fail(s);
+}
+
+Status Core::send_state(State& state, const wire::PullStateRequest& request, const CallPtr& call) {
+  Tables& tables = state.tables();
+  ASSIGN_OR_RETURN(const auto part, tables.lay_out_state(request.table(), request.count(), {call->request.payload.data(), call->request.payload.size()}));
+  wire::PullStateReply reply;
+  table::DenseTable* dense = tables.is_sparse(part.table) ? nullptr : tables.dense(part.table);
+  if (!tables.is_sparse(part.table) && dense == nullptr) {
+    call->send(outgoing(reply));
+    return {};
+  }
+  ASSIGN_OR_RETURN(const uint64_t numbers, tables.state_numbers(part.table, request.state(), part.keys.size()));
+  std::vector<float> values(numbers);
+  RETURN_IF_ERROR(dense != nullptr ? dense->copy_state(request.state(), values)
+                                   : tables.sparse(part.table).copy_state(request.state(), part.keys, values));
+  reply.set_held(true);
+  call->send(outgoing(reply, {rpc::Slice::own(std::move(values))}));
+  return {};
+}
+
 void Core::on_set_rate(const CallPtr& call) {
   change<wire::SetRateRequest>(call, [](State&, const auto&, Verdict) { return outgoing(wire::SetRateReply()); });
 }

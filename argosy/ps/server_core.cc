@@ -54,6 +54,8 @@ void Core::dispatch(const CallPtr& call) {
       {wire::EXPORT_ROWS, &Core::on_export_rows},
       {wire::IMPORT_ROWS, &Core::on_import_rows},
       {wire::IMPORT_DENSE, &Core::on_import_dense},
+      {wire::PULL_STATE, &Core::on_pull_state},
+      {wire::IMPORT_STATE, &Core::on_import_state},
       {wire::STATS, &Core::on_stats},
   };
   if (refusing_) return call->fail(Status::unavailable("{} is stopping", name_));
@@ -101,6 +103,19 @@ Result<State::Verdict> Core::commit(const Record& record) {
   }
   if (const Status applied = state.apply(record); !applied.ok()) return fatal(applied);
   return verdict;
+}
+
+Status Core::import(wire::Method method, const std::string& header, std::span<const std::byte> payload) {
+  if (state_.load() == nullptr) return Status::failed_precondition("{} has no job yet whose tables could be filled", name_);
+  if (!gate_.enter()) return Status::unavailable("{} is cutting a snapshot", name_);
+  Status status;
+  {
+    std::lock_guard lock(order_mutex_);
+    status = commit({.method = method, .seconds = now_seconds(), .header = header, .payload = payload}).status();
+  }
+  gate_.leave();
+  parking_.wake(Topic::initialised);
+  return status;
 }
 
 void Core::advance() {

@@ -43,6 +43,11 @@ class Core {
 
   void handle(rpc::Request request, rpc::Reply reply);
 
+  // A change from this process, before workers come: as if a worker had sent it.
+  Status import(wire::Method method, const std::string& header, std::span<const std::byte> payload);
+  State* state() const { return state_.load(); }
+  bool restored() const { return restored_; }
+
   Result<bool> wait(Deadline deadline);
   // Stops the threads, answers who waits, and cuts a last snapshot if asked. After the last handle().
   Status stop(bool with_snapshot);
@@ -107,10 +112,13 @@ class Core {
   void on_wait_initialised(const CallPtr& call);
   void on_import_rows(const CallPtr& call);
   void on_import_dense(const CallPtr& call);
+  void on_pull_state(const CallPtr& call);
+  void on_import_state(const CallPtr& call);
   void on_set_rate(const CallPtr& call);
   void on_shrink(const CallPtr& call);
   void on_export_rows(const CallPtr& call);
   Status export_piece(State& state, const wire::ExportRowsRequest& request, const CallPtr& call);
+  Status send_state(State& state, const wire::PullStateRequest& request, const CallPtr& call);
   void drop_idle_exports();
   void on_stats(const CallPtr& call);
 
@@ -128,6 +136,7 @@ class Core {
   std::unique_ptr<State> owned_state_;  // set once, under order_mutex_
   std::atomic<State*> state_ = nullptr;
   std::unique_ptr<Journal> journal_;  // null: no log. Constant after recover()
+  bool restored_ = false;             // there was something to recover. Constant after recover()
   bool lossy_ = false;                // what was recovered may lack acknowledged steps. Constant after recover()
 
   std::atomic<uint64_t> duplicates_ = 0;

@@ -25,6 +25,7 @@ Status Core::recover_log() {
   ASSIGN_OR_RETURN(journal_, Journal::open(options_.directory / "log",
                                            {.sync = durability_ == Durability::wal_sync, .max_bytes = options_.log_limit_bytes}));
   return journal_->replay(log_start_ == 0 ? journal_->log().first() : log_start_, [this](const Record& record) -> Status {
+    restored_ = true;
     if (state_.load() == nullptr) {
       if (record.method != wire::HELLO) return Status::data_loss("the log does not begin with a worker's hello");
       ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));

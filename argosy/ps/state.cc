@@ -59,6 +59,7 @@ Status State::apply(const Record& record) {
     case wire::INIT_DENSE: return apply_init_dense(record);
     case wire::IMPORT_ROWS: return apply_import_rows(record);
     case wire::IMPORT_DENSE: return apply_import_dense(record);
+    case wire::IMPORT_STATE: return apply_import_state(record);
     case wire::SET_RATE: return apply_set_rate(record);
     case wire::SHRINK: return apply_shrink(record);
     case wire::GATHER: return apply_gather(record);
@@ -188,6 +189,14 @@ Status State::apply_import_dense(const Record& record) {
   RETURN_IF_ERROR(tables_->check_dense(request.table()));
   table::DenseTable* table = tables_->dense(request.table());
   return table == nullptr ? Status() : table->set(floats_of(record.payload));
+}
+
+Status State::apply_import_state(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::ImportStateRequest>(record));
+  ASSIGN_OR_RETURN(const auto part, tables_->lay_out_state(request.table(), request.count(), record.payload));
+  if (tables_->is_sparse(part.table)) return tables_->sparse(part.table).set_state(request.state(), part.keys, part.values);
+  table::DenseTable* table = tables_->dense(part.table);
+  return table == nullptr ? Status() : table->set_state(request.state(), part.values);
 }
 
 Status State::apply_set_rate(const Record& record) {

@@ -92,6 +92,7 @@ class State {
   Result<Verdict> check_init_dense(const Record& record) const;
   Result<Verdict> check_import_rows(const Record& record) const;
   Result<Verdict> check_import_dense(const Record& record) const;
+  Result<Verdict> check_import_state(const Record& record) const;
   Result<Verdict> check_set_rate(const Record& record) const;
   Result<Verdict> check_shrink(const Record& record) const;
   Result<Verdict> check_gather(const Record& record) const;
@@ -104,6 +105,7 @@ class State {
   Status apply_init_dense(const Record& record);
   Status apply_import_rows(const Record& record);
   Status apply_import_dense(const Record& record);
+  Status apply_import_state(const Record& record);
   Status apply_set_rate(const Record& record);
   Status apply_shrink(const Record& record);
   Status apply_gather(const Record& record);

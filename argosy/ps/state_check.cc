@@ -38,6 +38,7 @@ Result<Verdict> State::check(const Record& record) {
     case wire::INIT_DENSE: return check_init_dense(record);
     case wire::IMPORT_ROWS: return check_import_rows(record);
     case wire::IMPORT_DENSE: return check_import_dense(record);
+    case wire::IMPORT_STATE: return check_import_state(record);
     case wire::SET_RATE: return check_set_rate(record);
     case wire::SHRINK: return check_shrink(record);
     case wire::GATHER: return check_gather(record);
@@ -127,6 +128,15 @@ Result<Verdict> State::check_import_rows(const Record& record) const {
   sections.Add()->set_table(request.table());
   sections.at(0).set_count(request.count());
   RETURN_IF_ERROR(tables_->lay_out(sections, record.payload).status());
+  return Verdict::change;
+}
+
+Result<Verdict> State::check_import_state(const Record& record) const {
+  ASSIGN_OR_RETURN(const auto request, parse<wire::ImportStateRequest>(record));
+  ASSIGN_OR_RETURN(const auto part, tables_->lay_out_state(request.table(), request.count(), record.payload));
+  if (!tables_->is_sparse(part.table) && tables_->dense(part.table) == nullptr) return Verdict::duplicate;
+  ASSIGN_OR_RETURN(const uint64_t expected, tables_->state_numbers(part.table, request.state(), part.keys.size()));
+  RETURN_IF_ERROR(check_bytes(spec().tables[part.table].name, part.values.size_bytes(), expected * sizeof(float)));
   return Verdict::change;
 }
 

@@ -1,9 +1,11 @@
 #include "argosy/ps/state_tables.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "argosy/optim/rule.h"
+#include "argosy/table/rule_states.h"
 
 namespace argosy::ps {
 namespace {
@@ -158,6 +160,25 @@ Result<std::vector<TableGradient>> Tables::lay_out_keys(const Sections& sections
   }
   RETURN_IF_ERROR(cursor.check(payload.size()));
   return requests;
+}
+
+Result<TableGradient> Tables::lay_out_state(uint64_t table, uint64_t keys, std::span<const std::byte> payload) const {
+  RETURN_IF_ERROR(keys > 0 ? check_sparse(table) : table < size() ? Status() : check_sparse(table));
+  PayloadCursor cursor(payload);
+  TableGradient part{.table = table, .keys = cursor.take<uint64_t>(keys)};
+  RETURN_IF_ERROR(check_owner(part.keys, table));
+  const uint64_t rest = payload.size() - std::min<uint64_t>(payload.size(), keys * sizeof(uint64_t));
+  part.values = cursor.take<float>(rest / sizeof(float));
+  RETURN_IF_ERROR(cursor.check(payload.size()));
+  return part;
+}
+
+Result<uint64_t> Tables::state_numbers(size_t table, uint64_t state, uint64_t keys) const {
+  const TableSpec& spec = spec_.tables[table];
+  ASSIGN_OR_RETURN(const auto rule, optim::make_rule(spec.rule, spec.hyper_parameters));
+  ASSIGN_OR_RETURN(const table::StatePlace place, table::find_state(spec.geo ? nullptr : rule.get(), state, spec.name));
+  if (place.scalar) return 1;
+  return is_sparse(table) ? keys * spec.width : range(table).size();
 }
 
 std::vector<uint32_t> Tables::uninitialised() const {

@@ -63,6 +63,11 @@ class Tables {
   // A pull's keys, without values.
   Result<std::vector<TableGradient>> lay_out_keys(const Sections& sections, std::span<const std::byte> payload) const;
 
+  // The keys and values of one state of a table; see wire::ImportStateRequest. The sizes are still to be checked.
+  Result<TableGradient> lay_out_state(uint64_t table, uint64_t keys, std::span<const std::byte> payload) const;
+  // How many numbers a state of a table has here, of `keys` rows; refuses one that the rule does not have.
+  Result<uint64_t> state_numbers(size_t table, uint64_t state, uint64_t keys) const;
+
   // The dense tables whose part here has no value yet.
   std::vector<uint32_t> uninitialised() const;
   // Whether apply() can be done: failed_precondition names the dense table that has no value.

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "argosy/table/rule_states.h"
+
 namespace argosy::table {
 namespace {
 
@@ -118,6 +120,29 @@ Status DenseTable::copy_out(std::span<float> out) const {
   std::lock_guard lock(mutex_);
   if (!initialised_) return Status::failed_precondition("table '{}' has no value yet: the first worker sets it", spec_.name);
   std::copy(value_.begin(), value_.end(), out.begin());
+  return {};
+}
+
+Result<std::span<float>> DenseTable::state_memory(size_t state, size_t numbers) {
+  ASSIGN_OR_RETURN(const StatePlace place, find_state(rule_.get(), state, spec_.name));
+  const std::span<float> memory = place.scalar ? std::span(scalars_).subspan(place.index, 1)
+                                               : std::span(states_).subspan(place.index * spec_.size, spec_.size);
+  if (memory.size() == numbers) return memory;
+  return Status::invalid_argument("table '{}': state {} has {} numbers, {} were given", spec_.name, state, memory.size(),
+                                  numbers);
+}
+
+Status DenseTable::copy_state(size_t state, std::span<float> out) const {
+  std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(const std::span<float> memory, const_cast<DenseTable*>(this)->state_memory(state, out.size()));
+  std::copy(memory.begin(), memory.end(), out.begin());
+  return {};
+}
+
+Status DenseTable::set_state(size_t state, std::span<const float> values) {
+  std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(const std::span<float> memory, state_memory(state, values.size()));
+  std::copy(values.begin(), values.end(), memory.begin());
   return {};
 }
 

@@ -38,6 +38,11 @@ class DenseTable {
 
   Status copy_out(std::span<float> out) const;
 
+  // One state of the rule, by its place in optim::Rule::states(): as many numbers as elements, or one for a scalar. A place
+  // that the rule does not have is invalid_argument.
+  Status copy_state(size_t state, std::span<float> out) const;
+  Status set_state(size_t state, std::span<const float> values);
+
   uint64_t steps() const;
   uint64_t memory_bytes() const;
 
@@ -50,6 +55,9 @@ class DenseTable {
 
  private:
   DenseTable(DenseSpec spec, std::unique_ptr<optim::Rule> rule);
+
+  // Where a state lies. REQUIRES: mutex_ is held.
+  Result<std::span<float>> state_memory(size_t state, size_t numbers);
 
   const DenseSpec spec_;
   const std::unique_ptr<optim::Rule> rule_;  // null in geo mode

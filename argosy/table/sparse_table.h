@@ -106,6 +106,12 @@ class SparseTable {
   // Gives rows a value, as loading a model does. Admitted whatever the admission says; states become the rule's initial ones.
   Status set_rows(std::span<const uint64_t> keys, std::span<const float> rows);
 
+  // One state of the rule, by its place in optim::Rule::states(): a row of it for each key, or without keys the one number
+  // of a scalar. Reading makes no rows: one that is not there has the rule's initial state. Writing makes them, as set_rows
+  // does.
+  Status copy_state(size_t state, std::span<const uint64_t> keys, std::span<float> out);
+  Status set_state(size_t state, std::span<const uint64_t> keys, std::span<const float> values);
+
   // Drops rows by `expiry`, after the counters have decayed. Uses the steps so far and `now_seconds` as the present.
   // failed_precondition if it asks for a counter that this table does not keep.
   Result<ShrinkReport> shrink(const Expiry& expiry, uint32_t now_seconds);
@@ -161,6 +167,8 @@ class SparseTable {
   // Deals the keys to their shards and does the work on each block under its shard's lock.
   Status for_blocks(std::span<const uint64_t> keys, const BlockWork& work);
   Status pull_block(const Block& block, float* rows, bool create);
+  Status copy_state_block(const Block& block, size_t element_state, float initial, float* out);
+  Status set_state_block(const Block& block, size_t element_state, const float* values);
   Status apply_block(const Block& block, const TableStep& step, const float* gradients, const Impressions& impressions);
   Status add_block(const Block& block, const TableStep& step, const float* deltas);
   Status import_block(const Block& block, std::span<const RowView> rows);

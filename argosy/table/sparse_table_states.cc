@@ -1,0 +1,81 @@
+// Single states of rows, for who saves and loads a model by its variables.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "argosy/table/rule_states.h"
+#include "argosy/table/shard.h"
+#include "argosy/table/sparse_table.h"
+
+namespace argosy::table {
+namespace {
+
+Status check_scalar(std::string_view table, size_t state, size_t numbers) {
+  if (numbers == 1) return {};
+  return Status::invalid_argument("table '{}': state {} is one number for the whole table, {} were given", table, state, numbers);
+}
+
+}  // namespace
+
+Status SparseTable::copy_state(size_t state, std::span<const uint64_t> keys, std::span<float> out) {
+  ASSIGN_OR_RETURN(const StatePlace place, find_state(rule_.get(), state, spec_.name));
+  if (place.scalar) {
+    RETURN_IF_ERROR(check_scalar(spec_.name, state, out.size()));
+    std::lock_guard lock(step_mutex_);
+    out[0] = scalars_[place.index];
+    return {};
+  }
+  RETURN_IF_ERROR(check_rows(keys, out.size()));
+  const float initial = rule_->states()[state].initial;
+  return for_blocks(keys, [&](const Block& block) { return copy_state_block(block, place.index, initial, out.data()); });
+}
+
+Status SparseTable::copy_state_block(const Block& block, size_t element_state, float initial, float* out) {
+  const size_t width = layout_.width();
+  auto& [shard, probes, slots] = block;
+  const auto target = [&](size_t i) { return out + probes[i].position * width; };
+  const auto copy = [&](size_t i, const float* row) {
+    std::memcpy(target(i), layout_.states(row).data() + element_state * width, width * sizeof(float));
+  };
+  std::vector<bool> copied(probes.size());
+  RETURN_IF_ERROR(shard.read_through(probes, slots, [&](size_t i, const float* row) {
+    copy(i, row);
+    copied[i] = true;
+  }));
+  for (size_t i = 0; i < probes.size(); ++i) {
+    if (copied[i]) continue;
+    if (slots[i] == kNoSlot)
+      std::fill_n(target(i), width, initial);
+    else
+      copy(i, shard.row(slots[i]));
+  }
+  return {};
+}
+
+Status SparseTable::set_state(size_t state, std::span<const uint64_t> keys, std::span<const float> values) {
+  ASSIGN_OR_RETURN(const StatePlace place, find_state(rule_.get(), state, spec_.name));
+  if (place.scalar) {
+    RETURN_IF_ERROR(check_scalar(spec_.name, state, values.size()));
+    std::lock_guard lock(step_mutex_);
+    scalars_[place.index] = values[0];
+    return {};
+  }
+  RETURN_IF_ERROR(check_rows(keys, values.size()));
+  return for_blocks(keys, [&](const Block& block) { return set_state_block(block, place.index, values.data()); });
+}
+
+Status SparseTable::set_state_block(const Block& block, size_t element_state, const float* values) {
+  const size_t width = layout_.width();
+  auto& [shard, probes, slots] = block;
+  RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  for (size_t i = 0; i < probes.size(); ++i) {
+    if (slots[i] == kNoSlot) {
+      ASSIGN_OR_RETURN(slots[i], find_or_create(shard, probes[i]));
+    }
+    std::memcpy(layout_.states(shard.row(slots[i])).data() + element_state * width, values + probes[i].position * width,
+                width * sizeof(float));
+  }
+  return {};
+}
+
+}  // namespace argosy::table
