@@ -1,6 +1,8 @@
 #pragma once
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -44,6 +46,22 @@ inline std::string bytes_of(const std::filesystem::path& path) {
 inline void put_bytes(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
+
+// Lets no file of this process grow beyond a size while it lives, as a full disk does.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t bytes) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    ARGOSY_CHECK(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  ~SmallDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  SmallDisk(const SmallDisk&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 inline Result<uint64_t> append_text(Log& log, const std::string& text) {
   const Bytes piece = std::as_bytes(std::span(text));

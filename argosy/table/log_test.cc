@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <thread>
 
@@ -225,21 +223,6 @@ TEST(Log, AMissingOrShortFileInTheMiddleIsNamed) {
   EXPECT_EQ(status.code(), Code::data_loss);
   EXPECT_THAT(status.message(), HasSubstr("a file between them is missing"));
 }
-
-// Lets no file of this process grow beyond a size while it lives, as a full disk does.
-class SmallDisk {
- public:
-  explicit SmallDisk(rlim_t bytes) {
-    ::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
-    ARGOSY_CHECK(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
-  }
-  ~SmallDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 TEST(Log, AFullDiskIsSaidLeavesTheLogWholeAndCanBeOvercome) {
   const ScratchFolder scratch;

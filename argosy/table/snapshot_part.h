@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "argosy/base/status.h"
+#include "argosy/table/snapshot.h"
+
+// The files of one server's part of a snapshot, read.
+namespace argosy::table {
+
+// The manifest of a folder server-<i>-of-<n>. Also looks whether the files that it lists are there with their sizes.
+Result<SnapshotManifest> open_server_folder(const std::filesystem::path& folder);
+
+Result<std::string> read_state(const std::filesystem::path& folder, const SnapshotManifest& manifest);
+
+Status read_part_file(const std::filesystem::path& folder, const SnapshotPart& part, const SnapshotVisitor& visitor);
+
+}  // namespace argosy::table
