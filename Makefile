@@ -59,7 +59,7 @@ parity: build ## every function and saved models against PaddlePaddle 1.8.5 and 
 	@tests/parity/environments.sh
 	@$(PYTHON) tests/parity/run.py
 
-BENCH_PROGRAMS := ctr_bench load_bench memory_bench overhead_bench data_bench argosy_program
+BENCH_PROGRAMS := ctr_bench load_bench memory_bench overhead_bench data_bench rpc_bench argosy_program
 bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY=row, ROUNDS=5; writes docs/benchmarks.md
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target $(BENCH_PROGRAMS)
 	@$(PYTHON) bench/run.py $(if $(ONLY),--only $(ONLY)) --rounds $(or $(ROUNDS),5)

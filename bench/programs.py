@@ -37,6 +37,16 @@ def read_google_benchmark(text):
     return {"parse." + run["name"]: run["bytes_per_second"] / 1e6 for run in json.loads(text)["benchmarks"]}
 
 
+def read_wire(text):
+    """MB/s of what counts bytes, microseconds a call of what does not."""
+    return {"wire." + run["name"].removesuffix("/real_time"): run["bytes_per_second"] / 1e6 if "bytes_per_second" in run else run["real_time"]
+            for run in json.loads(text)["benchmarks"]}
+
+
+def read_iperf(text):
+    return {"iperf3": json_lines(text)[-1]["mb_per_second"]}
+
+
 def read_load(name):
     return lambda text: {name: json_lines(text)[-1]["mb_per_second"], name + ".samples": json_lines(text)[-1]["samples"]}
 
@@ -82,6 +92,8 @@ def programs(data, peers):
                 read_google_benchmark),
         Program("load", [BUILD / "bench/load_bench", data.multislot, WARM], read_load("load")),
         Program("paddle", [PADDLE, ROOT / "bench/paddle_load.py", data.multislot, WARM], read_load("paddle")),
+        Program("wire", [BUILD / "argosy/rpc/rpc_bench", "--benchmark_filter=/tcp", "--benchmark_format=json", "--benchmark_min_time=1"], read_wire),
+        Program("iperf3", [sys.executable, ROOT / "bench/iperf.py", 3], read_iperf),
         Program("overhead", [BUILD / "bench/overhead_bench"], read_overhead),
         Program("memory.1", [BUILD / "bench/memory_bench", train, 1], read_memory),
         Program("memory.2", [BUILD / "bench/memory_bench", train, 2], read_memory),

@@ -30,6 +30,8 @@ ROWS = [
     Row("parse-keys", "MultiSlot parsing, ragged slots of 64-bit keys", "parse.BM_MultiSlotKeys", "", "MB/s a core", "value", ">=", 300),
     Row("paddle", "load_into_memory, 1 thread, against PaddlePaddle 2.6.2's", "load", "paddle", "MB/s", "ratio", ">=", 3.0),
     Row("overhead", "an operator of the executor against the call by hand", "overhead.by_executor", "overhead.by_hand", "ns", "difference", "<=", 1000),
+    Row("wire", "1 MiB slices to a server that drops them, TCP, against iperf3", "wire.BM_Wire/tcp", "iperf3", "MB/s", "ratio", ">=", 0.5),
+    Row("wire-push", "a push of 1.25 MB and its answer, TCP", "wire.BM_Push/tcp", "", "µs", "value", "<=", 700),
     Row("memory", "peak memory of CTR-DNN, 1 thread, against what it must hold", "memory.1.above_idle", "memory.1.needed", "MB", "ratio", "<=", 1.3),
     Row("memory-2", "the same, 2 threads", "memory.2.above_idle", "memory.2.needed", "MB", "ratio", "<=", 1.3),
 ]

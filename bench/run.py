@@ -15,6 +15,7 @@ import datetime
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -77,6 +78,8 @@ def prepare(wanted, data, peers):
             absent["torch"] = f"peer not present: no {os.path.relpath(peers, ROOT)}/torch_ctr.py"
     if "paddle" in wanted and subprocess.run([ROOT / "tests/parity/environments.sh", "2.6.2"]).returncode != 0:
         absent["paddle"] = "peer not present: PaddlePaddle 2.6.2 could not be installed"
+    if "iperf3" in wanted and shutil.which("iperf3") is None:
+        absent["iperf3"] = "peer not present: iperf3 is not installed"
     return absent
 
 

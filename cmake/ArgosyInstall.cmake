@@ -37,7 +37,8 @@ if(TARGET _core)
 endif()
 install(TARGETS argosy EXPORT argosyTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT core)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/argosy" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT core
-        FILES_MATCHING PATTERN "*.h" PATTERN "*_test.h" EXCLUDE PATTERN "python" EXCLUDE PATTERN "apps" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "*_test.h" EXCLUDE PATTERN "python" EXCLUDE PATTERN "apps" EXCLUDE
+        PATTERN "testing" EXCLUDE)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/argosy")
 install(EXPORT argosyTargets NAMESPACE argosy:: DESTINATION "${package_dir}" COMPONENT core)

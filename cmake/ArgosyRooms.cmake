@@ -1,9 +1,10 @@
-# argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [TEST_USES rooms…])
+# argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [TESTS_ONLY] [TEST_USES rooms…])
 #
 # One folder, one static library: every .cc of the folder but tests and benchmarks. Tests (x_test.cc) make one program a
-# room, NAME_test; benchmarks (x_bench.cc) one program a room, NAME_bench, where Google Benchmark is installed.
+# room, NAME_test; benchmarks (x_bench.cc) one program a room, NAME_bench, where Google Benchmark is installed. A TESTS_ONLY
+# room is for the TEST_USES of others and goes into no library or program.
 function(argosy_room name)
-  cmake_parse_arguments(room "TORCH" "" "USES;LINKS;TEST_USES" ${ARGN})
+  cmake_parse_arguments(room "TORCH;TESTS_ONLY" "" "USES;LINKS;TEST_USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
   set(tests ${sources})
   set(benches ${sources})
@@ -19,10 +20,12 @@ function(argosy_room name)
   if(room_TORCH)
     argosy_use_torch(argosy_${name})
   endif()
-  set_property(GLOBAL APPEND PROPERTY ARGOSY_ROOMS ${name})
+  if(NOT room_TESTS_ONLY)
+    set_property(GLOBAL APPEND PROPERTY ARGOSY_ROOMS ${name})
+  endif()
   if(room_TORCH)
     set(torch TORCH)
-  else()
+  elseif(NOT room_TESTS_ONLY)
     set_property(GLOBAL APPEND PROPERTY ARGOSY_TORCH_FREE_ROOMS ${name})
   endif()
   argosy_check_headers(${name} ${torch})

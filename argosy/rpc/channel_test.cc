@@ -86,7 +86,12 @@ std::string transport_name(const ::testing::TestParamInfo<Transport>& info) {
   }
 }
 
+#if defined(__SANITIZE_THREAD__)
+// gRPC's library is not built for ThreadSanitizer, which then sees races where its locks are.
+constexpr auto kTransports = {Transport::in_process};
+#else
 constexpr auto kTransports = {Transport::in_process, Transport::tcp, Transport::unix_socket};
+#endif
 INSTANTIATE_TEST_SUITE_P(Transports, ChannelTest, ::testing::ValuesIn(kTransports), transport_name);
 
 TEST_P(ChannelTest, IsReadyWhenItsPeerIs) { EXPECT_EQ(channel_->wait_ready(soon()), Status::ok_status()); }

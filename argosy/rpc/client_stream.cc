@@ -43,12 +43,14 @@ ClientStream::ClientStream(std::shared_ptr<ClientShared> shared, uint64_t number
   if (!shared_->token.empty()) context_.AddMetadata(kTokenKey, shared_->token);
 }
 
-bool ClientStream::send(CallTable::Id call, const Message& message, Deadline deadline) {
+void ClientStream::send(CallTable::Id call, const Message& message, Deadline deadline) {
   const FrameInfo info{message.method, call, microseconds_left(deadline)};
   StreamState::Then then;
-  if (!state_.add({to_byte_buffer(info, message.header, message.payload), call, nullptr}, then)) return false;
-  act(then);
-  return true;
+  if (state_.add({to_byte_buffer(info, message.header, message.payload), call, nullptr}, then)) return act(then);
+  std::unique_lock lock(mutex_);
+  const std::optional<Status> end = end_;
+  lock.unlock();
+  if (end) shared_->calls.end(call, *end);  // otherwise OnDone is still to come, and finds the call in the table
 }
 
 void ClientStream::act(StreamState::Then then) {
@@ -85,7 +87,12 @@ void ClientStream::take_answer(const grpc::ByteBuffer& bytes) {
 
 void ClientStream::OnDone(const grpc::Status& status) {
   state_.close();
-  shared_->calls.end_connection(number_, error(status));
+  const Status end = error(status);
+  {
+    std::lock_guard lock(mutex_);
+    end_ = end;
+  }
+  shared_->calls.end_connection(number_, end);
   const Ended ended = ended_;  // the stream may be gone before it returns
   ended(number_, status);
 }

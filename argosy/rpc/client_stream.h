@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "argosy/base/status.h"
@@ -38,8 +40,8 @@ class ClientStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc
   uint64_t number() const { return number_; }
   bool closed() const { return state_.closed(); }
 
-  // False where the stream is broken: then nothing was sent.
-  bool send(CallTable::Id call, const Message& message, Deadline deadline);
+  // Sends the request of a call that the table has for this stream. Where the stream is broken the call ends with the reason.
+  void send(CallTable::Id call, const Message& message, Deadline deadline);
   void cancel() { context_.TryCancel(); }
 
   void OnReadDone(bool ok) override;
@@ -57,6 +59,8 @@ class ClientStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc
   grpc::ClientContext context_;
   StreamState state_;
   grpc::ByteBuffer incoming_;
+  std::mutex mutex_;
+  std::optional<Status> end_;  // why it is over, once it is; guarded by mutex_
   Status fault_;  // why this side gave the stream up; touched by reactions to reads and the last one only
 };
 

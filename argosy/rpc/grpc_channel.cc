@@ -83,16 +83,10 @@ class GrpcChannel final : public Channel {
     if (Status size = check_frame_size(message.header.size(), bytes, shared_->max_message_bytes); !size.ok()) {
       return done(size.with_context("call of method {} to {}", message.method, shared_->peer));
     }
-    for (int attempt = 0; attempt < 3; ++attempt) {  // a stream may turn out to be broken before anything is sent
-      const auto stream = open_stream();
-      if (stream == nullptr) break;
-      const CallTable::Id id = shared_->calls.begin(message.method, deadline, stream->number(), done);
-      if (id == 0) break;
-      if (stream->send(id, message, deadline)) return;
-      done = shared_->calls.take(id).done;
-      if (done == nullptr) return;  // ended with the stream
-    }
-    done(Status::unavailable("{} cannot be reached: its connections break at once, or the channel is closed", shared_->peer));
+    const auto stream = open_stream();
+    const CallTable::Id id = stream == nullptr ? 0 : shared_->calls.begin(message.method, deadline, stream->number(), done);
+    if (id == 0) return done(Status::cancelled("the channel to {} is closed", shared_->peer));
+    stream->send(id, message, deadline);
   }
 
   Status wait_ready(Deadline deadline) override;
@@ -151,12 +145,17 @@ void GrpcChannel::stream_ended(Route& route, uint64_t number, const grpc::Status
 }
 
 Status GrpcChannel::wait_ready(Deadline deadline) {
+  const Stopwatch watch;
+  std::string reason = fmt::format("no connection came about; {}", shared_->hint);
   for (;;) {
-    const auto ping = call_and_wait(Message{.method = kPingMethod}, deadline);
-    if (ping.ok() || ping.status().code() != Code::unavailable) return ping.status();
-    const double pause = std::min(0.05, deadline.seconds_left());
-    if (pause <= 0) return ping.status();
-    std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+    const Status ping = call_and_wait(Message{.method = kPingMethod}, deadline).status();
+    const bool unreachable = ping.code() == Code::unavailable;
+    if (unreachable) reason = ping.message();
+    if (!unreachable && ping.code() != Code::deadline_exceeded) return ping;
+    if (deadline.seconds_left() < 0.05) {
+      return Status::unavailable("{} was not ready in {:.3g} s: {}", shared_->peer, watch.seconds(), reason);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
 

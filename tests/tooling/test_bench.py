@@ -52,6 +52,9 @@ def test_the_last_line_of_a_process_counts(programs):
     assert programs.read_memory('{"threads": 2, "above_idle_mb": 130.0, "needed_mb": 100.0, "ratio": 1.3}\n') == {"memory.2.above_idle": 130, "memory.2.needed": 100}
     google = json.dumps({"context": {}, "benchmarks": [{"name": "BM_A", "bytes_per_second": 3e8}]})
     assert programs.read_google_benchmark(google) == {"parse.BM_A": 300}
+    wire = '{"benchmarks": [{"name": "BM_Wire/tcp/real_time", "real_time": 400, "bytes_per_second": 2.5e9}, {"name": "BM_Push/tcp/real_time", "real_time": 650}]}'
+    assert programs.read_wire(wire) == {"wire.BM_Wire/tcp": 2500, "wire.BM_Push/tcp": 650}
+    assert programs.read_iperf('{"mb_per_second": 3000}\n') == {"iperf3": 3000}
 
 
 def test_medians_are_compared_not_means_or_single_rounds(rows):
