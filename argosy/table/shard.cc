@@ -39,9 +39,7 @@ void Shard::find(std::span<const Probe> probes, uint32_t* slots) const {
   }
 }
 
-uint32_t Shard::find(uint64_t key, uint32_t hash) const {
-  return index_.find(hash, key, [this](uint32_t slot) { return key_of(slot); });
-}
+uint32_t Shard::find(uint64_t key, uint32_t hash) const { return index_.find(hash, key, Keys{arena_}); }
 
 Status Shard::bring_back(std::span<const Probe> probes, uint32_t* slots) {
   if (!cold_) return {};
@@ -58,7 +56,7 @@ Status Shard::bring_back(std::span<const Probe> probes, uint32_t* slots) {
       }
       std::memcpy(arena_.row(*slot), row, layout_.bytes());
       RowLayout::header(arena_.row(*slot)).flags = RowHeader::kLive | RowHeader::kOnDisk;
-      link(key, hash, *slot);
+      index_.insert(hash, *slot, Keys{arena_});
       --cold_rows_;
       slots[i] = *slot;
     }));
@@ -103,10 +101,6 @@ Result<uint32_t> Shard::take_slot() {
   return chunks_[position / arena_.chunk_rows()] + static_cast<uint32_t>(position % arena_.chunk_rows());
 }
 
-void Shard::link(uint64_t key, uint32_t hash, uint32_t slot) {
-  index_.insert(hash, slot, [this](uint32_t other) { return index_hash(mix64(key_of(other))); });
-}
-
 void Shard::release(uint32_t slot) {
   RowHeader& head = RowLayout::header(arena_.row(slot));
   index_.erase(index_hash(mix64(head.key)), slot);
@@ -119,7 +113,7 @@ Result<uint32_t> Shard::create(uint64_t key, uint32_t hash) {
   float* const row = arena_.row(slot);
   layout_.reset(row, key);
   row_initial_value(initializer_, key, layout_.value(row));
-  link(key, hash, slot);
+  index_.insert(hash, slot, Keys{arena_});
   return slot;
 }
 

@@ -77,9 +77,15 @@ class Shard {
   Status clear();
 
  private:
-  uint64_t key_of(uint32_t slot) const { return RowLayout::header(arena_.row(slot)).key; }
+  // The rows as SlotIndex asks for them.
+  struct Keys {
+    const RowArena& arena;
+    uint64_t key(uint32_t slot) const { return RowLayout::header(arena.row(slot)).key; }
+    uint32_t hash(uint32_t slot) const { return index_hash(mix64(key(slot))); }
+    void prefetch(uint32_t slot) const { __builtin_prefetch(arena.row(slot)); }
+  };
+  uint64_t key_of(uint32_t slot) const { return Keys{arena_}.key(slot); }
   Result<uint32_t> take_slot();
-  void link(uint64_t key, uint32_t hash, uint32_t slot);
   void release(uint32_t slot);
 
   const uint32_t number_;

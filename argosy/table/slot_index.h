@@ -17,8 +17,8 @@ inline constexpr uint32_t kNoSlot = 0xffff'ffff;
 // entries share a cache line, so a lookup touches one line here and the row that it needs anyway. A full bucket overflows
 // into the next and counts what it passed on; so an erased entry leaves no mark behind.
 //
-// KeyOf is called with a slot and gives its key. Hashes are 32 bits: the lowest 24 choose the bucket, the highest 8 are the
-// mark. Thread-compatible.
+// Calls get the rows to ask them for what is not here: rows.key(slot), rows.hash(slot), and rows.prefetch(slot) before one of
+// these. Hashes are 32 bits: the lowest 24 choose the bucket, the highest 8 are the mark. Thread-compatible.
 class SlotIndex {
  public:
   uint32_t size() const { return size_; }
@@ -33,23 +33,23 @@ class SlotIndex {
     return match ? bucket.slots[std::countr_zero(match)] : kNoSlot;
   }
 
-  template <typename KeyOf>
-  uint32_t find(uint32_t hash, uint64_t key, const KeyOf& key_of) const {
+  template <typename Rows>
+  uint32_t find(uint32_t hash, uint64_t key, const Rows& rows) const {
     for (uint32_t at = hash & mask_, steps = 0; steps <= mask_; at = (at + 1) & mask_, ++steps) {
       const Bucket& bucket = buckets_[at];
       for (uint32_t match = matches(bucket, mark_of(hash)); match; match &= match - 1) {
         const uint32_t slot = bucket.slots[std::countr_zero(match)];
-        if (key_of(slot) == key) return slot;
+        if (rows.key(slot) == key) return slot;
       }
       if (bucket.passed == 0) break;
     }
     return kNoSlot;
   }
 
-  // REQUIRES: the key is not there. HashOf is called with a slot and gives its key's hash.
-  template <typename HashOf>
-  void insert(uint32_t hash, uint32_t slot, const HashOf& hash_of) {
-    if (size_ >= most_) grow(hash_of);
+  // REQUIRES: the key is not there.
+  template <typename Rows>
+  void insert(uint32_t hash, uint32_t slot, const Rows& rows) {
+    if (size_ >= most_) grow(rows);
     place(hash, slot);
     ++size_;
   }
@@ -110,17 +110,22 @@ class SlotIndex {
     }
   }
 
-  template <typename HashOf>
-  void grow(const HashOf& hash_of) {
+  template <typename Rows>
+  void grow(const Rows& rows) {
+    constexpr size_t kAhead = 3;  // buckets
     const auto old = std::move(buckets_);
     const size_t old_count = bucket_count();
     mask_ = static_cast<uint32_t>(old_count * 2 - 1);
     most_ = static_cast<uint32_t>(std::min<size_t>(bucket_count() * 10, kNoSlot));  // of 12 entries each
     buckets_ = std::make_unique<Bucket[]>(bucket_count());
-    for (size_t i = 0; i < old_count; ++i) {
-      for (uint32_t entry = 0; entry < kEntries; ++entry) {
-        if (old[i].marks[entry]) place(hash_of(old[i].slots[entry]), old[i].slots[entry]);
+    const auto each_slot = [&](size_t bucket, const auto& work) {
+      for (uint32_t entry = 0; bucket < old_count && entry < kEntries; ++entry) {
+        if (old[bucket].marks[entry]) work(old[bucket].slots[entry]);
       }
+    };
+    for (size_t i = 0; i < old_count + kAhead; ++i) {
+      each_slot(i, [&](uint32_t slot) { rows.prefetch(slot); });
+      if (i >= kAhead) each_slot(i - kAhead, [&](uint32_t slot) { place(rows.hash(slot), slot); });
     }
   }
 
