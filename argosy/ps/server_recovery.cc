@@ -29,7 +29,9 @@ Status Core::recover_log() {
     if (state_.load() == nullptr) {
       if (record.method != wire::HELLO) return Status::data_loss("the log does not begin with a worker's hello");
       ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
-      RETURN_IF_ERROR(adopt(hello, "the log's first record"));
+      const std::string directory = fmt::format("the directory {}", options_.directory.string());
+      RETURN_IF_ERROR(check_hello(hello, directory));
+      RETURN_IF_ERROR(adopt(hello, directory));
     }
     return state_.load()->apply(record);
   });

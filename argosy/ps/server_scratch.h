@@ -1,7 +1,6 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -249,7 +248,7 @@ class InProcess {
 
   void start() {
     auto started = Server::start(options_);
-    ASSERT_TRUE(started.ok()) << started.status().message();
+    ARGOSY_CHECK(started.ok(), started.status().message());
     server = std::move(*started);
     link->channel = rpc::connect_in_process(server->handler(), {.threads = 4, .name = "server"});
   }

@@ -181,6 +181,7 @@ Status State::apply_import_rows(const Record& record) {
   sections.at(0).set_count(request.count());
   RETURN_IF_ERROR(tables_->check_sparse(request.table()));
   ASSIGN_OR_RETURN(const auto rows, tables_->lay_out(sections, record.payload));
+  forget_saved();
   return tables_->sparse(request.table()).set_rows(rows[0].keys, rows[0].values);
 }
 
@@ -211,6 +212,7 @@ Status State::apply_set_rate(const Record& record) {
 Status State::apply_shrink(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, parse<wire::ShrinkRequest>(record));
   last_shrink_.Clear();
+  forget_saved();
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (!tables_->is_sparse(i) || (request.table() >= 0 && static_cast<size_t>(request.table()) != i)) continue;
     Expiry expiry = spec().tables[i].expiry;
@@ -222,6 +224,11 @@ Status State::apply_shrink(const Record& record) {
     last_shrink_.set_dropped(last_shrink_.dropped() + report.dropped);
     last_shrink_.set_dropped_waiting(last_shrink_.dropped_waiting() + report.dropped_waiting);
   }
+  return {};
+}
+
+Status State::apply_saved(const Record& record) {
+  ASSIGN_OR_RETURN(saved_, parse<wire::SavedRecord>(record));
   return {};
 }
 

@@ -76,13 +76,19 @@ class State {
   SyncSteps& sync() { return sync_; }
   Exchange& exchange() { return exchange_; }
   const wire::ShrinkReply& last_shrink() const { return last_shrink_; }
+  // What a delta snapshot can build on; without an id: nothing, because no base was saved since rows were last dropped or set.
+  const wire::SavedRecord& saved() const { return saved_; }
+  void forget_saved() { saved_.Clear(); }
 
   // After skip_lost_steps(): publishes the new position.
   void publish_position() { position_.store(pack(sync_.position())); }
 
   // All but the tables' rows and values.
   wire::StateImage image() const;
+  // Takes an image, whatever was there before. Call it after the tables have their rows.
   Status restore(const wire::StateImage& image);
+  // After a job whose workers are all done: the next one starts from its tables, with everything else as new.
+  Status begin_again();
 
  private:
   State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits);
@@ -113,6 +119,7 @@ class State {
   Status apply_post(const Record& record);
   Status apply_goodbye(const Record& record);
   Status apply_worker_lost(const Record& record);
+  Status apply_saved(const Record& record);
   void members_changed();  // somebody is no longer waited for
   Status check_worker(uint64_t worker) const;
 
@@ -125,6 +132,7 @@ class State {
   SyncSteps sync_;
   Exchange exchange_;
   wire::ShrinkReply last_shrink_;
+  wire::SavedRecord saved_;
   std::atomic<uint64_t> position_ = 0;  // of sync_, packed
   std::atomic<uint64_t> steps_ = 0;
   std::atomic<uint64_t> batches_ = 0;

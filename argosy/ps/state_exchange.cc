@@ -214,6 +214,11 @@ void Exchange::save(wire::ExchangeImage* image) const {
 
 Status Exchange::restore(const wire::ExchangeImage& image) {
   const auto workers = members_.workers();
+  names_.clear();
+  kept_.clear();
+  lists_.clear();
+  boxes_.clear();
+  kept_bytes_ = mail_bytes_ = 0;
   for (const auto& in : image.names()) {
     Name& known = names_[in.name()];
     known.complete_through = in.complete_through();

@@ -64,6 +64,7 @@ wire::StateImage State::image() const {
     }
   }
   exchange_.save(image.mutable_exchange());
+  *image.mutable_saved() = saved_;
   return image;
 }
 
@@ -88,16 +89,31 @@ Status State::restore(const wire::StateImage& image) {
     RETURN_IF_ERROR(tables_->check_sparse(in.table()));
     changed[in.table()].push_back({in.worker(), {in.keys().begin(), in.keys().end()}});
   }
-  for (auto& [table, pending] : changed) tables_->sparse(table).changes().restore(std::move(pending));
+  for (size_t i = 0; i < tables_->size(); ++i) {
+    if (tables_->is_sparse(i)) tables_->sparse(i).changes().restore(std::move(changed[static_cast<uint32_t>(i)]));
+  }
   for (const auto& [table, rate] : image.rates()) {
     if (table < tables_->size()) tables_->set_rate(table, rate);
   }
   RETURN_IF_ERROR(exchange_.restore(image.exchange()));
+  saved_ = image.saved();
   batches_ = image.batches();
   pushes_ = image.pushes();
   steps_ = image.steps();
   publish_position();
   return {};
+}
+
+Status State::begin_again() {
+  const wire::StateImage old_image = image();
+  wire::StateImage fresh;
+  for (const auto& worker : old_image.workers()) fresh.add_workers()->set_incarnation(worker.incarnation());
+  *fresh.mutable_rates() = old_image.rates();
+  *fresh.mutable_saved() = old_image.saved();
+  fresh.set_batches(old_image.batches());
+  fresh.set_pushes(old_image.pushes());
+  fresh.set_steps(old_image.steps());
+  return restore(fresh);
 }
 
 }  // namespace argosy::ps

@@ -139,6 +139,9 @@ void SyncSteps::restore(const Saved& saved) {
   last_step_ = saved.last_step;
   last_norms_ = saved.last_norms;
   left_ = saved.left;
+  held_.clear();
+  merged_.reset();
+  std::ranges::fill(confirmed_, Position());
 }
 
 }  // namespace argosy::ps

@@ -1,0 +1,201 @@
+// argosy-server as a process that is killed with SIGKILL at random moments and started again on its directory, while workers
+// push integers at rate 1: a row is then the count of what was applied.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <future>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "argosy/base/random.h"
+#include "argosy/ps/server_scratch.h"
+
+extern char** environ;
+
+namespace argosy::ps {
+namespace {
+
+using namespace scratch;
+
+// A server process on a port of its own, which stays the same over its deaths.
+class Process {
+ public:
+  explicit Process(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {}
+  ~Process() { kill(); }
+
+  void start() {
+    int pipe_ends[2];
+    ASSERT_EQ(::pipe2(pipe_ends, O_CLOEXEC), 0);
+    std::vector<std::string> words = {ARGOSY_SERVER_PROGRAM, "--address", endpoint_};
+    words.insert(words.end(), arguments_.begin(), arguments_.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    ASSERT_EQ(::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ), 0) << argv[0];
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(pipe_ends[1]);
+    std::string said;
+    for (char c = 0; ::read(pipe_ends[0], &c, 1) == 1 && c != '\n';) said += c;
+    ::close(pipe_ends[0]);
+    ASSERT_FALSE(said.empty()) << "the server did not say where it listens";
+    endpoint_ = said;
+  }
+  void kill() {
+    if (pid_ == 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  // SIGTERM; the exit status.
+  int end() {
+    ::kill(pid_, SIGTERM);
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  const std::string& endpoint() const { return endpoint_; }
+
+ private:
+  const std::vector<std::string> arguments_;
+  std::string endpoint_ = "127.0.0.1:0";
+  pid_t pid_ = 0;
+};
+
+Worker connect(const Process& process, const JobSpec& spec, int index, uint64_t process_id) {
+  auto link = std::make_shared<Link>();
+  link->channel = std::move(*rpc::connect_channel(process.endpoint(), {}));
+  return Worker(link, spec, index, process_id);
+}
+
+// Repeats a call until the server, which may be dead just now, has answered it.
+template <typename Call>
+auto persist(const Call& call) {
+  const Deadline deadline = Deadline::after_seconds(60);
+  for (;;) {
+    auto result = call();
+    const Code code = result.status().code();
+    if ((code != Code::unavailable && code != Code::deadline_exceeded) || deadline.passed()) return result;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+// Kills and starts the server until `done`, at intervals that hit every phase: start, replay, pushes, snapshots.
+int disturb(Process& process, const std::atomic<bool>& done, Random& random) {
+  int kills = 0;
+  while (!done) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20 + random.below(150)));
+    process.kill();
+    ++kills;
+    process.start();
+  }
+  return kills;
+}
+
+struct Mishaps {
+  uint64_t seed = std::random_device{}();
+  std::vector<std::string> flags(const Folder& folder) const {
+    return {"--job", "test", "--directory", folder.path().string(), "--stay", "--lease-seconds", "100"};
+  }
+};
+
+TEST(ServerKill, CountsEveryPushOnceInAsyncMode) {
+  constexpr int kWorkers = 2;
+  constexpr uint32_t kBatches = 400;
+  const Mishaps mishaps;
+  SCOPED_TRACE(testing::Message() << "seed " << mishaps.seed);
+  Folder folder;
+  const JobSpec spec = job(Mode::async, kWorkers, {counting_rows()});
+  Process process(mishaps.flags(folder));
+  process.start();
+  std::atomic<bool> done = false;
+  std::vector<std::future<std::map<uint64_t, float>>> running;
+  for (int index = 0; index < kWorkers; ++index) {
+    running.push_back(std::async(std::launch::async, [&, index] {
+      std::map<uint64_t, float> expected;
+      Random random(mishaps.seed, static_cast<uint64_t>(index));
+      uint64_t process_id = static_cast<uint64_t>(index + 1) << 32;
+      Worker worker = connect(process, spec, index, process_id);
+      EXPECT_TRUE(persist([&] { return worker.hello(); }).ok());
+      for (uint32_t batch = 0; batch < kBatches; ++batch) {
+        if (random.below(50) == 0) {  // the worker is started again too
+          worker = connect(process, spec, index, ++process_id);
+          EXPECT_EQ(persist([&] { return worker.hello(); })->window().through(), batch);
+        }
+        std::vector<uint64_t> keys;
+        for (uint64_t i = 0; i < 50; ++i) keys.push_back(i * 40 + random.below(40));
+        for (const uint64_t key : keys) ++expected[key];
+        const std::vector<float> values(keys.size() * 2, -1);
+        const auto outcome = persist([&] { return worker.push({batch_id(0, batch)}, {{0, keys, values}}); });
+        EXPECT_TRUE(outcome.ok()) << outcome.status().message();
+      }
+      return expected;
+    }));
+  }
+  Random random(mishaps.seed, 99);
+  auto disturbing = std::async(std::launch::async, [&] { return disturb(process, done, random); });
+  std::map<uint64_t, float> expected;
+  for (auto& one : running) {
+    for (const auto& [key, count] : one.get()) expected[key] += count;
+  }
+  done = true;
+  EXPECT_GT(disturbing.get(), 0);
+  Worker observer = connect(process, spec, 0, 1);
+  for (const auto& [key, count] : expected) {
+    ASSERT_THAT(*persist([&] { return observer.pull_rows(0, {key}); }), testing::ElementsAre(count, count)) << "key " << key;
+  }
+  EXPECT_EQ(process.end(), 0);
+}
+
+TEST(ServerKill, EndsASyncJobWithTheResultOfAnUndisturbedOne) {
+  constexpr uint32_t kSteps = 150;
+  const Mishaps mishaps;
+  SCOPED_TRACE(testing::Message() << "seed " << mishaps.seed);
+  Folder folder;
+  TableSpec rows = counting_rows();
+  rows.rule = "adam";  // the order of steps and the powers of beta show in the bits
+  const JobSpec spec = job(Mode::sync, 2, {rows});
+  const auto train = [&](Process& process) {
+    std::vector<std::future<void>> running;
+    for (int index = 0; index < 2; ++index) {
+      running.push_back(std::async(std::launch::async, [&, index] {
+        Worker worker = connect(process, spec, index, static_cast<uint64_t>(index) + 5);
+        EXPECT_TRUE(persist([&] { return worker.hello(); }).ok());
+        for (uint32_t step = 0; step < kSteps; ++step) {
+          const std::vector<uint64_t> keys = {1, step % 7 + 2u};
+          const std::vector<float> values = {1.0f + static_cast<float>(index), 0.1f, -0.3f, static_cast<float>(step)};
+          EXPECT_TRUE(persist([&] { return worker.push({batch_id(0, step)}, {{0, keys, values}}, {}, Position{0, step}); }).ok());
+          EXPECT_TRUE(persist([&] { return worker.pull_rows(0, {1}, Position{0, step + 1}, 5); }).ok());
+        }
+      }));
+    }
+    for (auto& one : running) one.get();
+    Worker observer = connect(process, spec, 0, 1);
+    return *persist([&] { return observer.pull_rows(0, {1, 2, 3, 4, 5, 6, 7, 8}); });
+  };
+  Process undisturbed({"--job", "test", "--stay"});
+  undisturbed.start();
+  const std::vector<float> expected = train(undisturbed);
+  Process process(mishaps.flags(folder));
+  process.start();
+  std::atomic<bool> done = false;
+  Random random(mishaps.seed, 98);
+  auto disturbing = std::async(std::launch::async, [&] { return disturb(process, done, random); });
+  const std::vector<float> found = train(process);
+  done = true;
+  EXPECT_GT(disturbing.get(), 0);
+  EXPECT_EQ(found, expected);  // every bit
+}
+
+}  // namespace
+}  // namespace argosy::ps
