@@ -1,6 +1,7 @@
 // What a client does for tables as a whole: first values, export and import, rates, shrinking, snapshots.
 #include <algorithm>
 #include <map>
+#include <random>
 
 #include "argosy/ps/client_impl.h"
 #include "argosy/ps/job_spec_wire.h"
@@ -170,12 +171,15 @@ Result<std::vector<SnapshotPart>> ClientImpl::save_snapshot(const std::string& f
   request.set_folder(folder);
   request.set_kind(wire_kind(kind));
   request.set_extra(std::string(extra));
+  request.set_id(std::random_device{}() | uint64_t{std::random_device{}()} << 32 | 1);
   ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::SAVE_SNAPSHOT, request)));
   std::vector<SnapshotPart> parts;
   for (const rpc::Received& answer : answers) {
     ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::SaveSnapshotReply>(answer));
     parts.push_back({.part = reply.part(), .rows = reply.rows(), .bytes = reply.bytes(), .pause_seconds = reply.pause_seconds()});
   }
+  request.set_publish(true);
+  RETURN_IF_ERROR(servers_->call(0, message(wire::SAVE_SNAPSHOT, 0, request)).status());
   return parts;
 }
 

@@ -36,7 +36,8 @@ struct Call {
   // When a call that waits is answered that it waited in vain: a little before its caller gives up, so that the caller
   // learns for whom.
   SteadyClock::time_point give_up() const {
-    const double margin = std::clamp(0.05 * std::chrono::duration<double>(request.deadline.when() - arrived).count(), 0.02, 1.0);
+    const double patience = std::chrono::duration<double>(request.deadline.when() - arrived).count();
+    const double margin = std::min(patience / 2, std::clamp(0.05 * patience, 0.12, 1.0));
     return request.deadline.when() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(margin));
   }
   double waited_seconds() const { return std::chrono::duration<double>(SteadyClock::now() - arrived).count(); }

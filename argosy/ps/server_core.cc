@@ -19,6 +19,7 @@ void Core::start(std::string name, std::function<rpc::ServerCounters()> counters
   name_ = std::move(name);
   counters_ = std::move(counters);
   keeper_ = Thread("ps-keeper", [this] { keep(); });
+  snapshots_thread_ = Thread("ps-snapshot", [this] { run_snapshots(); });
 }
 
 uint32_t Core::now_seconds() {
@@ -56,6 +57,8 @@ void Core::dispatch(const CallPtr& call) {
       {wire::IMPORT_DENSE, &Core::on_import_dense},
       {wire::PULL_STATE, &Core::on_pull_state},
       {wire::IMPORT_STATE, &Core::on_import_state},
+      {wire::SAVE_SNAPSHOT, &Core::on_save_snapshot},
+      {wire::LOAD_SNAPSHOT, &Core::on_load_snapshot},
       {wire::STATS, &Core::on_stats},
   };
   if (refusing_) return call->fail(Status::unavailable("{} is stopping", name_));
@@ -102,6 +105,7 @@ Result<State::Verdict> Core::commit(const Record& record) {
     }
   }
   if (const Status applied = state.apply(record); !applied.ok()) return fatal(applied);
+  ++changes_;
   return verdict;
 }
 
@@ -154,11 +158,13 @@ Result<bool> Core::wait(Deadline deadline) {
   return over;
 }
 
-Status Core::stop(bool /*with_snapshot*/) {
+Status Core::stop(bool with_snapshot) {
+  bool healthy = true;
   {
     std::lock_guard lock(end_mutex_);
     if (stopping_) return {};
     stopping_ = true;
+    healthy = fatal_.ok();
   }
   refusing_ = true;
   end_changed_.notify_all();
@@ -166,7 +172,8 @@ Status Core::stop(bool /*with_snapshot*/) {
   keeper_.join();
   snapshots_thread_.join();
   parking_.stop();
-  return {};
+  const bool unsaved = state_.load() != nullptr && changes_ != changes_at_snapshot_;
+  return with_snapshot && healthy && unsaved && durability_ != Durability::none ? cut_snapshot() : Status();
 }
 
 }  // namespace argosy::ps

@@ -19,6 +19,7 @@
 #include "argosy/ps/server_parking.h"
 #include "argosy/ps/state.h"
 #include "argosy/rpc/server.h"
+#include "argosy/table/snapshot_format.h"
 
 namespace argosy::ps {
 
@@ -122,8 +123,26 @@ class Core {
   void drop_idle_exports();
   void on_stats(const CallPtr& call);
 
+  // ---- server_snapshots.cc
+  class Frozen;
+  void on_save_snapshot(const CallPtr& call);
+  void on_load_snapshot(const CallPtr& call);
+  void enqueue_snapshot(const CallPtr& call);
+  void run_snapshots();  // the body of "ps-snapshot"
+  void snapshot_when_due();
+  Status cut_snapshot();
+  void save(const CallPtr& call);
+  Result<wire::SaveSnapshotReply> save_part(const wire::SaveSnapshotRequest& request);
+  Result<wire::SaveSnapshotReply> publish(const wire::SaveSnapshotRequest& request);
+  Result<table::SnapshotParent> delta_parent(const std::string& folder) const;
+  Status remember_saved(const wire::SavedRecord& saved);
+  void load(const CallPtr& call);
+  Result<wire::LoadSnapshotReply> load_part(const std::string& folder);
+
   // ---- server_recovery.cc
-  Status recover_log();
+  Status recover_snapshot();
+  Status recover_log(const std::filesystem::path& folder);
+  Status begin_again();
   Result<std::unique_ptr<State>> make_state(const JobSpec& spec, const std::string& job) const;
 
   const ServerOptions options_;
@@ -142,10 +161,18 @@ class Core {
   std::atomic<uint64_t> duplicates_ = 0;
   std::atomic<uint64_t> snapshots_ = 0;
   std::atomic<double> last_pause_ = 0;
-  uint64_t log_start_ = 0;   // replay begins here; of the latest snapshot
-  uint64_t next_number_ = 1;  // of the next snapshot; used by recover(), then by one thread at a time
-  Stopwatch since_snapshot_;  // likewise
-  uint64_t pushes_at_snapshot_ = 0;
+  std::atomic<uint64_t> changes_ = 0;  // since the start
+  std::atomic<uint64_t> hellos_ = 0;   // of new incarnations
+  uint64_t log_start_ = 0;             // where replay begins, by the snapshot that was taken up
+
+  // Of the snapshots for recovery: used by recover(), then by ps-snapshot, then by stop().
+  uint64_t next_number_ = 1;
+  Stopwatch since_snapshot_;
+  uint64_t changes_at_snapshot_ = 0;
+  uint64_t hellos_at_snapshot_ = 0;
+  SteadyClock::time_point retry_at_;
+  uint64_t saved_id_ = 0;  // of the last part that was saved for a user, and what was answered
+  wire::SaveSnapshotReply saved_reply_;
 
   std::mutex exports_mutex_;
   std::map<uint64_t, std::shared_ptr<ExportSession>> exports_;  // guarded by exports_mutex_

@@ -1,4 +1,10 @@
+// What a process does with the directory of the one before it.
+#include "argosy/base/log.h"
+#include "argosy/base/text.h"
+#include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/server_core.h"
+#include "argosy/ps/state_snapshot.h"
+#include "argosy/table/snapshot_store.h"
 
 namespace argosy::ps {
 
@@ -11,21 +17,81 @@ Result<std::unique_ptr<State>> Core::make_state(const JobSpec& spec, const std::
 }
 
 Status Core::recover() {
-  if (options_.spec) {
+  if (durability_ != Durability::none) RETURN_IF_ERROR(recover_snapshot());
+  if (state_.load() == nullptr && options_.spec) {
     ASSIGN_OR_RETURN(owned_state_, make_state(*options_.spec, options_.job));
     state_ = owned_state_.get();
   }
-  if (durability_ == Durability::wal || durability_ == Durability::wal_sync) RETURN_IF_ERROR(recover_log());
-  if (state_.load() != nullptr) state_.load()->members().touch_all();
+  const std::filesystem::path log = options_.directory / "log";
+  if (durability_ == Durability::wal || durability_ == Durability::wal_sync) {
+    RETURN_IF_ERROR(recover_log(log));
+  } else if (std::error_code error; durability_ == Durability::snapshot && std::filesystem::exists(log, error)) {
+    return Status::failed_precondition(
+        "{} exists, and durability=snapshot would not read it; use durability=wal or another directory", log.string());
+  }
+  if (state_.load() == nullptr) return {};
+  state_.load()->members().touch_all();
+  return state_.load()->members().all_done() ? begin_again() : Status();
+}
+
+// The tables of a finished job are where the next one begins.
+Status Core::begin_again() {
+  log_info("all workers of the job in {} were done; a new run begins with its tables", options_.directory.string());
+  RETURN_IF_ERROR(state_.load()->begin_again());
+  return cut_snapshot();
+}
+
+// The newest snapshot of the directory, if there is one.
+Status Core::recover_snapshot() {
+  const std::filesystem::path root = options_.directory / "snapshots";
+  const table::OneServer me{static_cast<uint32_t>(options_.server), static_cast<uint32_t>(options_.servers)};
+  ASSIGN_OR_RETURN(const auto numbers, table::list_snapshots(root));
+  if (numbers.empty()) return {};
+  next_number_ = numbers.back() + 1;
+  ASSIGN_OR_RETURN(const auto snapshot, table::latest_snapshot(root, me));
+  if (!snapshot) {
+    return Status::data_loss(
+        "{} has snapshots, but none that server {} of {} can use: see the lines above, or choose another directory",
+        root.string(), options_.server, options_.servers);
+  }
+  Stopwatch watch;
+  wire::StateImage image;
+  if (!image.ParseFromString(snapshot->states().at(0))) {
+    return Status::data_loss("{}: its state cannot be read", snapshot->folder().string());
+  }
+  wire::HelloRequest as_hello;  // the same questions as to a worker
+  as_hello.set_version(kProtocolVersion);
+  as_hello.set_job(image.job());
+  as_hello.set_servers(image.servers());
+  as_hello.set_server(image.server());
+  *as_hello.mutable_spec() = image.spec();
+  as_hello.set_process_id(1);
+  const std::string directory = fmt::format("the directory {}", options_.directory.string());
+  RETURN_IF_ERROR(check_hello(as_hello, directory));
+  if (options_.spec) {
+    ASSIGN_OR_RETURN(const JobSpec found, from_wire(image.spec()));
+    if (const auto different = difference(*options_.spec, name_, found, directory)) {
+      return Status::failed_precondition("another schema: {}", *different);
+    }
+  }
+  RETURN_IF_ERROR(adopt(as_hello, directory));
+  RETURN_IF_ERROR(read_tables(*snapshot, state_.load()->tables()).status().with_context("{}", snapshot->folder().string()));
+  RETURN_IF_ERROR(state_.load()->restore(image).with_context("{}", snapshot->folder().string()));
+  log_start_ = image.log_position();
+  restored_ = true;
+  lossy_ = durability_ == Durability::snapshot;
+  log_info("took up {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
   return {};
 }
 
 // A log without a snapshot begins with the hello of the first worker, which says what the job is.
-Status Core::recover_log() {
-  ASSIGN_OR_RETURN(journal_, Journal::open(options_.directory / "log",
-                                           {.sync = durability_ == Durability::wal_sync, .max_bytes = options_.log_limit_bytes}));
-  return journal_->replay(log_start_ == 0 ? journal_->log().first() : log_start_, [this](const Record& record) -> Status {
-    restored_ = true;
+Status Core::recover_log(const std::filesystem::path& folder) {
+  ASSIGN_OR_RETURN(journal_,
+                   Journal::open(folder, {.sync = durability_ == Durability::wal_sync, .max_bytes = options_.log_limit_bytes}));
+  Stopwatch watch;
+  int64_t records = 0;
+  const uint64_t from = state_.load() != nullptr && log_start_ != 0 ? log_start_ : journal_->log().first();
+  const Status replayed = journal_->replay(from, [&](const Record& record) -> Status {
     if (state_.load() == nullptr) {
       if (record.method != wire::HELLO) return Status::data_loss("the log does not begin with a worker's hello");
       ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
@@ -33,8 +99,15 @@ Status Core::recover_log() {
       RETURN_IF_ERROR(check_hello(hello, directory));
       RETURN_IF_ERROR(adopt(hello, directory));
     }
+    restored_ = true;
+    ++records;
+    ++changes_;
     return state_.load()->apply(record);
   });
+  if (replayed.ok() && records > 0) {
+    log_info("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
+  }
+  return replayed;
 }
 
 }  // namespace argosy::ps

@@ -86,7 +86,10 @@ void Core::on_hello(const CallPtr& call) {
   Status status = adopt(*hello, caller);
   if (status.ok() && state_.load()->members().is_new(worker, hello->process_id())) {
     status = commit(record_of(call, now_seconds())).status();
-    if (status.ok()) log_info("{} has come, incarnation {}", caller, state_.load()->members().worker(worker).incarnation);
+    if (status.ok()) {
+      ++hellos_;
+      log_info("{} has come, incarnation {}", caller, state_.load()->members().worker(worker).incarnation);
+    }
   }
   lock.unlock();
   if (!status.ok()) return call->fail(status);

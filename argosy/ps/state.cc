@@ -67,6 +67,7 @@ Status State::apply(const Record& record) {
     case wire::POST: return apply_post(record);
     case wire::GOODBYE: return apply_goodbye(record);
     case wire::WORKER_LOST: return apply_worker_lost(record);
+    case wire::SAVE_SNAPSHOT: return apply_saved(record);
     default:
       return Status::data_loss("a record of the log has the method {}, which changes nothing", static_cast<int>(record.method));
   }
@@ -195,6 +196,7 @@ Status State::apply_import_dense(const Record& record) {
 Status State::apply_import_state(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, parse<wire::ImportStateRequest>(record));
   ASSIGN_OR_RETURN(const auto part, tables_->lay_out_state(request.table(), request.count(), record.payload));
+  forget_saved();
   if (tables_->is_sparse(part.table)) return tables_->sparse(part.table).set_state(request.state(), part.keys, part.values);
   table::DenseTable* table = tables_->dense(part.table);
   return table == nullptr ? Status() : table->set_state(request.state(), part.values);

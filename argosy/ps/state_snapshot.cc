@@ -1,0 +1,257 @@
+#include "argosy/ps/state_snapshot.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace argosy::ps {
+namespace {
+
+using Chunk = table::SnapshotChunk;
+
+constexpr size_t kRowChunkBytes = size_t{4} << 20;
+constexpr uint64_t kDensePiece = uint64_t{4} << 20;  // elements
+
+// The form of DenseTable::export_bytes, without its numbers.
+struct DenseHead {
+  uint64_t size = 0;
+  uint64_t steps = 0;
+  uint32_t initialised = 0;
+  uint32_t element_states = 0;
+  uint32_t scalars = 0;
+  uint32_t zero = 0;
+};
+static_assert(sizeof(DenseHead) == 32);
+
+Result<DenseHead> dense_head(std::string_view bytes) {
+  DenseHead head;
+  if (bytes.size() < sizeof(head)) return Status::data_loss("a piece of a dense table has {} bytes", bytes.size());
+  std::memcpy(&head, bytes.data(), sizeof(head));
+  const uint64_t floats = (bytes.size() - sizeof(head)) / sizeof(float);
+  const bool fits = head.size <= floats && head.element_states <= optim::kMaxElementStates && head.scalars <= floats &&
+                    head.scalars + head.size * (1 + head.element_states) == floats;
+  if (!fits)
+    return Status::data_loss("a piece of a dense table has {} bytes, which do not fit its {} elements", bytes.size(), head.size);
+  return head;
+}
+
+// u64 steps · u64 scalars · f32 scalars[]
+std::string progress_bytes(const table::TableProgress& progress) {
+  const uint64_t head[] = {progress.steps, progress.scalars.size()};
+  std::string bytes(reinterpret_cast<const char*>(head), sizeof(head));
+  bytes.append(reinterpret_cast<const char*>(progress.scalars.data()), progress.scalars.size() * sizeof(float));
+  return bytes;
+}
+
+Result<table::TableProgress> progress_from(std::string_view bytes) {
+  uint64_t head[2] = {};
+  if (bytes.size() >= sizeof(head)) std::memcpy(head, bytes.data(), sizeof(head));
+  if (bytes.size() < sizeof(head) || (bytes.size() - sizeof(head)) / sizeof(float) != head[1]) {
+    return Status::data_loss("the progress of a table has {} bytes", bytes.size());
+  }
+  table::TableProgress progress{head[0], std::vector<float>(head[1])};
+  std::memcpy(progress.scalars.data(), bytes.data() + sizeof(head), head[1] * sizeof(float));
+  return progress;
+}
+
+Result<WrittenTables> write_sparse(const table::SparseTable& table, std::optional<uint64_t> changed_since,
+                                   table::SnapshotWriter& writer) {
+  WrittenTables written;
+  const std::string progress = progress_bytes(table.progress());
+  RETURN_IF_ERROR(writer.add({Chunk::Kind::progress, table.spec().name, 0, 0, progress}));
+  table::SparseTable::Export rows = table.begin_export(changed_since);
+  for (;;) {
+    std::string records;
+    ASSIGN_OR_RETURN(const bool more, rows.next(kRowChunkBytes, records));
+    if (!more) return written;
+    const uint64_t count = records.size() / table.codec().record_bytes();
+    RETURN_IF_ERROR(writer.add({Chunk::Kind::rows, table.spec().name, 0, count, records}));
+    written.rows += count;
+    written.bytes += records.size();
+  }
+}
+
+Result<WrittenTables> write_dense(const table::DenseTable& table, Range range, table::SnapshotWriter& writer) {
+  WrittenTables written;
+  const std::string whole = table.export_bytes();
+  for (uint64_t begin = 0; begin < range.size(); begin += kDensePiece) {
+    const uint64_t end = std::min(begin + kDensePiece, range.size());
+    ASSIGN_OR_RETURN(const std::string piece, slice_dense(whole, begin, end));
+    RETURN_IF_ERROR(writer.add({Chunk::Kind::dense, table.spec().name, range.begin + begin, end - begin, piece}));
+    written.bytes += piece.size();
+  }
+  return written;
+}
+
+// Collects what a server holds of one dense table from pieces that were cut elsewhere.
+class DenseAssembly {
+ public:
+  Status add(std::string_view bytes, uint64_t offset, Range range) {
+    ASSIGN_OR_RETURN(const DenseHead head, dense_head(bytes));
+    const uint64_t begin = std::max(offset, range.begin), end = std::min(offset + head.size, range.end);
+    if (begin >= end) return {};
+    if (bytes_.empty()) {
+      head_ = head;
+      head_.size = range.size();
+      bytes_.resize(sizeof(DenseHead) + sizeof(float) * (head.scalars + range.size() * (1 + head.element_states)));
+      std::memcpy(bytes_.data(), &head_, sizeof(head_));
+      std::memcpy(bytes_.data() + sizeof(head_), bytes.data() + sizeof(head), sizeof(float) * head.scalars);
+    } else if (head.element_states != head_.element_states || head.scalars != head_.scalars) {
+      return Status::data_loss("its pieces have {} and {} states", head.element_states, head_.element_states);
+    }
+    for (uint64_t state = 0; state <= head.element_states; ++state) {
+      float* to = floats() + head.scalars + state * range.size() + (begin - range.begin);
+      const char* from = bytes.data() + sizeof(head) + sizeof(float) * (head.scalars + state * head.size + (begin - offset));
+      std::memcpy(to, from, (end - begin) * sizeof(float));
+    }
+    covered_ += end - begin;
+    return {};
+  }
+
+  // REQUIRES: add() was called for every piece.
+  Status put_into(table::DenseTable& table) const {
+    if (covered_ < head_.size) return Status::data_loss("the snapshot has {} of its {} elements here", covered_, head_.size);
+    return table.import_bytes(bytes_);
+  }
+  bool empty() const { return bytes_.empty(); }
+
+ private:
+  float* floats() { return reinterpret_cast<float*>(bytes_.data() + sizeof(DenseHead)); }
+
+  DenseHead head_;
+  std::string bytes_;
+  uint64_t covered_ = 0;  // elements; those of a later layer again
+};
+
+// Takes the chunks of a snapshot into the tables.
+class TableReader {
+ public:
+  explicit TableReader(Tables& tables) : tables_(tables) {
+    for (size_t i = 0; i < tables.size(); ++i) places_[tables.spec().tables[i].name] = i;
+  }
+
+  Status take(const Chunk& chunk) {
+    const auto place = places_.find(chunk.table);
+    if (place == places_.end()) {
+      unused_.emplace(chunk.table);
+      return {};
+    }
+    Status status = take(chunk, place->second);
+    return status.with_context("table '{}'", chunk.table);
+  }
+
+  Status finish() {
+    for (const auto& [table, assembly] : dense_) {
+      if (assembly.empty()) continue;
+      RETURN_IF_ERROR(assembly.put_into(*tables_.dense(table)).with_context("table '{}'", tables_.spec().tables[table].name));
+      rows_[table] = tables_.range(table).size();
+    }
+    return {};
+  }
+
+  std::vector<wire::TableReport> report() const {
+    std::vector<wire::TableReport> reports;
+    for (size_t i = 0; i < tables_.size(); ++i) {
+      wire::TableReport& report = reports.emplace_back();
+      report.set_table(tables_.spec().tables[i].name);
+      report.set_missing(!seen_.contains(i));
+      const auto rows = rows_.find(i);
+      if (rows != rows_.end()) report.set_rows(rows->second);
+    }
+    for (const std::string& name : unused_) {
+      reports.emplace_back().set_table(name);
+      reports.back().set_unused(true);
+    }
+    return reports;
+  }
+
+ private:
+  Status take(const Chunk& chunk, size_t table) {
+    const bool is_new = seen_.insert(table).second;
+    if (tables_.is_sparse(table) != (chunk.kind != Chunk::Kind::dense)) {
+      return Status::failed_precondition("it is {} in the snapshot and {} in this job",
+                                         tables_.is_sparse(table) ? "dense" : "sparse",
+                                         tables_.is_sparse(table) ? "sparse" : "dense");
+    }
+    if (chunk.kind == Chunk::Kind::dense) {
+      if (tables_.dense(table) == nullptr) return {};
+      return dense_[table].add(chunk.bytes, chunk.offset, tables_.range(table));
+    }
+    table::SparseTable& rows = tables_.sparse(table);
+    if (is_new) RETURN_IF_ERROR(rows.clear());
+    switch (chunk.kind) {
+      case Chunk::Kind::progress: {
+        ASSIGN_OR_RETURN(const table::TableProgress progress, progress_from(chunk.bytes));
+        return rows.set_progress(progress);
+      }
+      case Chunk::Kind::rows: return take_rows(chunk, table, rows);
+      default:
+        return Status::failed_precondition("the snapshot has a list of erased rows, which this version does not write or read");
+    }
+  }
+
+  Status take_rows(const Chunk& chunk, size_t table, table::SparseTable& rows) {
+    if (chunk.count == 0) return {};
+    if (chunk.record_bytes() != rows.codec().record_bytes()) {
+      return Status::failed_precondition("its rows have {} bytes in the snapshot and {} in this job: another width or rule",
+                                         chunk.record_bytes(), rows.codec().record_bytes());
+    }
+    std::string mine;
+    for (uint64_t i = 0; i < chunk.count; ++i) {
+      if (server_of(chunk.key(i), tables_.servers()) != tables_.server()) continue;
+      mine.append(chunk.bytes.substr(i * chunk.record_bytes(), chunk.record_bytes()));
+    }
+    rows_[table] += mine.size() / chunk.record_bytes();
+    return rows.import_records(mine);
+  }
+
+  Tables& tables_;
+  std::map<std::string, size_t, std::less<>> places_;
+  std::map<size_t, DenseAssembly> dense_;
+  std::map<size_t, uint64_t> rows_;
+  std::set<size_t> seen_;
+  std::set<std::string, std::less<>> unused_;
+};
+
+}  // namespace
+
+Result<std::string> slice_dense(std::string_view bytes, uint64_t begin, uint64_t end) {
+  ASSIGN_OR_RETURN(DenseHead head, dense_head(bytes));
+  if (begin > end || end > head.size) return Status::out_of_range("elements {} to {} of {}", begin, end, head.size);
+  const uint64_t size = head.size;
+  const std::string_view numbers = bytes.substr(sizeof(head));
+  head.size = end - begin;
+  std::string slice(reinterpret_cast<const char*>(&head), sizeof(head));
+  slice.append(numbers.substr(0, head.scalars * sizeof(float)));
+  for (uint64_t state = 0; state <= head.element_states; ++state) {
+    slice.append(numbers.substr(sizeof(float) * (head.scalars + state * size + begin), sizeof(float) * (end - begin)));
+  }
+  return slice;
+}
+
+Result<WrittenTables> write_tables(const Tables& tables, const std::vector<uint64_t>& changed_since,
+                                   table::SnapshotWriter& writer) {
+  WrittenTables written;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    WrittenTables one;
+    if (tables.is_sparse(i)) {
+      const auto since = changed_since.empty() ? std::nullopt : std::optional<uint64_t>(changed_since[i]);
+      ASSIGN_OR_RETURN(one, write_sparse(tables.sparse(i), since, writer));
+    } else if (tables.dense(i) != nullptr && tables.dense(i)->initialised()) {
+      ASSIGN_OR_RETURN(one, write_dense(*tables.dense(i), tables.range(i), writer));
+    }
+    written.rows += one.rows;
+    written.bytes += one.bytes;
+  }
+  return written;
+}
+
+Result<std::vector<wire::TableReport>> read_tables(const table::Snapshot& snapshot, Tables& tables) {
+  TableReader reader(tables);
+  RETURN_IF_ERROR(snapshot.read([&](const Chunk& chunk) { return reader.take(chunk); }));
+  RETURN_IF_ERROR(reader.finish());
+  return reader.report();
+}
+
+}  // namespace argosy::ps
