@@ -60,8 +60,9 @@ Result<std::optional<Bytes>> payload_at(FileWindow& window, uint64_t offset, con
 }
 
 struct Walk {
-  uint64_t end = kSegmentHeaderSize;    // behind the last record whose header is good
-  uint64_t batch = kSegmentHeaderSize;  // first record of the last batch
+  uint64_t end = kSegmentHeaderSize;     // behind the last record whose header is good
+  uint64_t batch = kSegmentHeaderSize;   // first record of the last batch
+  uint64_t before = kSegmentHeaderSize;  // first record of the batch before it
 };
 
 Result<Walk> walk_headers(const LogSegment& segment, FileWindow& window) {
@@ -69,7 +70,10 @@ Result<Walk> walk_headers(const LogSegment& segment, FileWindow& window) {
   for (uint64_t batch = 0;;) {
     ASSIGN_OR_RETURN(const auto header, header_at(segment, window, walk.end));
     if (!header) return walk;
-    if (header->batch != batch) walk.batch = walk.end;
+    if (header->batch != batch) {
+      walk.before = walk.batch;
+      walk.batch = walk.end;
+    }
     batch = header->batch;
     walk.end += record_size(header->length);
   }
@@ -85,10 +89,9 @@ Result<bool> was_complete(const LogSegment& segment, FileWindow& window, uint64_
   return false;
 }
 
-// Cuts the last batch at its first bad payload: the kernel may have kept a later page and lost an earlier one.
-Result<uint64_t> good_end_of_batch(const LogSegment& segment, FileWindow& window, const Walk& walk) {
-  uint64_t at = walk.batch;
-  while (at < walk.end) {
+// Where the first record with a bad payload begins, from `at` on; `end` if there is none before it.
+Result<uint64_t> first_bad_payload(const LogSegment& segment, FileWindow& window, uint64_t at, uint64_t end) {
+  while (at < end) {
     ASSIGN_OR_RETURN(const auto header, header_at(segment, window, at));
     if (!header) break;
     ASSIGN_OR_RETURN(const auto payload, payload_at(window, at, *header));
@@ -133,7 +136,13 @@ Result<uint64_t> find_good_size(const LogSegment& segment) {
     ASSIGN_OR_RETURN(const bool complete, was_complete(segment, window, walk.end));
     if (complete) return damaged(segment, walk.end, "the header of a record is wrong");
   }
-  return good_end_of_batch(segment, window, walk);
+  // The kernel may have kept a later page of the last batch and lost an earlier one.
+  ASSIGN_OR_RETURN(const uint64_t good, first_bad_payload(segment, window, walk.batch, walk.end));
+  if (good > walk.batch) return good;
+  // Nothing of the last batch stays. The one before it was complete, and must not be taken for unfinished the next time.
+  ASSIGN_OR_RETURN(const uint64_t bad, first_bad_payload(segment, window, walk.before, walk.batch));
+  if (bad < walk.batch) return damaged(segment, bad, "the bytes of a record do not have its checksum");
+  return good;
 }
 
 Status replay_segment(const LogSegment& segment, uint64_t from, const LogVisitor& visitor) {

@@ -204,6 +204,22 @@ TEST(Log, AHoleInTheLastBatchIsNotDamageButOneBeforeItIs) {
   }
 }
 
+// A damaged record stays damaged when the unfinished append behind it is cut off, however often the log is opened.
+TEST(Log, DamageBeforeAnUnfinishedBatchIsNotCutOff) {
+  const ScratchFolder scratch;
+  std::string file = file_with(scratch / "log", {"first"});
+  const size_t damage = file.size();
+  add_record(file, "second record", damage);
+  add_record(file, "third", file.size());
+  file[damage + kRecordHeaderSize] ^= 1;
+  file[file.size() - 8] ^= 1;
+  put_bytes(segment_path(scratch / "log", 0), file);
+  for (int i = 0; i < 3; ++i) {
+    const auto log = Log::open(scratch / "log", {});
+    EXPECT_EQ((log.ok() ? records_of(**log, 0).status() : log.status()).code(), Code::data_loss);
+  }
+}
+
 TEST(Log, AMissingOrShortFileInTheMiddleIsNamed) {
   const ScratchFolder scratch;
   uint64_t second = 0;
