@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace argosy {
 
@@ -11,6 +12,13 @@ constexpr uint64_t mix64(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
+}
+
+// The same for text: a number that stands for it on every machine.
+constexpr uint64_t mix64(std::string_view text, uint64_t seed = 0) {
+  uint64_t mixed = mix64(seed);
+  for (const char c : text) mixed = mix64(mixed ^ static_cast<unsigned char>(c));
+  return mixed;
 }
 
 // A random sequence that is a function of its seed alone. Satisfies UniformRandomBitGenerator. Thread-compatible.

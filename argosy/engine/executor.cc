@@ -1,7 +1,13 @@
 #include "argosy/engine/executor.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
+
+#include <algorithm>
+
+#include "argosy/base/thread.h"
+#include "argosy/engine/remote_rows.h"
 
 namespace argosy::engine {
 namespace {
@@ -102,6 +108,36 @@ Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed
   auto fetched = fetch_values(*frame, fetches);
   frame->end();
   give_back(std::move(key), std::move(frame));
+  return fetched;
+}
+
+Result<std::vector<std::vector<Value>>> Runner::run_parallel(const graph::Program& program, const std::vector<Feed>& feeds,
+                                                             const std::vector<std::string>& fetches, Scope& scope) {
+  const auto remote = scope.remote();
+  const auto& ops = program.global_block().ops();
+  const bool sends = std::any_of(ops.begin(), ops.end(), [](const auto& op) { return op->type == kSendOp; });
+  if (!sends || remote == nullptr || feeds.empty()) {
+    return Status::failed_precondition(
+        "several threads can share a step where parameter servers do the update; this program updates its own parameters, or its "
+        "scope is not connected to servers");
+  }
+  RETURN_IF_ERROR(remote->begin_parallel(static_cast<int>(feeds.size())));
+  std::vector<std::vector<Value>> fetched(feeds.size());
+  std::vector<Status> ends(feeds.size());
+  {
+    std::vector<Thread> threads;
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      threads.emplace_back(fmt::format("trainer-{}", i), [&, i] {
+        at::set_num_threads(1);  // of this thread only
+        auto result = run(program, feeds[i], fetches, scope);
+        ends[i] = result.status();
+        if (result.ok()) fetched[i] = std::move(*result);
+      });
+    }
+  }
+  const Status ended = remote->end_parallel();
+  for (const Status& end : ends) RETURN_IF_ERROR(end);
+  RETURN_IF_ERROR(ended);
   return fetched;
 }
 

@@ -32,6 +32,12 @@ class Runner {
   Result<std::vector<Value>> run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
                                  Scope& scope);
 
+  // The same with one feed a thread, all at once: each thread takes part of a batch. For programs that send gradients to
+  // parameter servers, where the threads' gradients meet as the mode says; another program would update twice. Returns what
+  // each thread fetched.
+  Result<std::vector<std::vector<Value>>> run_parallel(const graph::Program& program, const std::vector<Feed>& feeds,
+                                                       const std::vector<std::string>& fetches, Scope& scope);
+
   // A frame for a thread of its own, for callers that feed it themselves (the trainer).
   Result<std::unique_ptr<Frame>> make_frame(const graph::Program& program, const std::vector<std::string>& feeds,
                                             const std::vector<std::string>& fetches, Scope& scope);

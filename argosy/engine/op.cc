@@ -160,8 +160,10 @@ bool OpContext::bfloat16_matmul() const { return frame_.bfloat16_matmul; }
 at::Generator OpContext::generator(int64_t seed) const {
   if (seed == 0 && frame_.program().program().random_seed == 0) return at::detail::getDefaultCPUGenerator();
   if (seed == 0) {
-    // One stream per thread, operator and run, so that the program's seed fixes every run of it.
-    const auto stream = frame_.stream << 56 | static_cast<uint64_t>(instruction_.state) << 36 | frame_.step;
+    // One stream per thread, variable and run, so that the program's seed fixes every run of it. By the variable's name and
+    // not the operator's place: a worker's startup program, which leaves tables to the servers, draws what the whole one draws.
+    const std::string& name = name_of(frame_, instruction_.outputs.front().values.front());
+    const uint64_t stream = mix64(name) ^ (frame_.stream << 56 | frame_.step);
     seed = static_cast<int64_t>(Random(static_cast<uint64_t>(frame_.program().program().random_seed), stream)() >> 1);
   }
   return at::make_generator<at::CPUGeneratorImpl>(static_cast<uint64_t>(seed));

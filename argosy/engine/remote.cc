@@ -36,4 +36,11 @@ Result<std::shared_ptr<RemoteParameters>> find_remote(const std::string& job) {
   return remote;
 }
 
+namespace {
+Serve the_serve = nullptr;
+}
+
+void set_serve(Serve serve) { the_serve = serve; }
+Serve serve_function() { return the_serve; }
+
 }  // namespace argosy::engine

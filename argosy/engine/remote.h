@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "argosy/base/status.h"
+#include "argosy/graph/program.h"
 
 namespace argosy::engine {
 
@@ -41,6 +42,8 @@ struct RowGradients {
   int table = 0;
   std::span<const uint64_t> keys;  // unique
   const float* values = nullptr;
+  const float* shows = nullptr;   // one a key: how often the batch showed it; null: not counted
+  const float* clicks = nullptr;  // one a key; null: not counted
 };
 
 // The gradients of one batch, from one trainer thread.
@@ -92,5 +95,10 @@ class RemoteParameters {
 // The remotes of this process by the name of their job, which programs carry in their `send` and `recv` operators.
 void register_remote(const std::string& job, std::weak_ptr<RemoteParameters> remote);
 Result<std::shared_ptr<RemoteParameters>> find_remote(const std::string& job);
+
+// What the `listen_and_serv` operator of a server's program does; whoever can serve (fleet) sets it before main.
+using Serve = Status (*)(const graph::Program& program, const graph::OpDesc& serve, Scope& scope);
+void set_serve(Serve serve);
+Serve serve_function();  // null: nobody can
 
 }  // namespace argosy::engine

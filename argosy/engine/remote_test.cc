@@ -38,7 +38,7 @@ class FakeServers : public RemoteParameters {
   Result<bool> begin_round(int threads) override { return round_threads = threads, !skip_round; }
   Status thread_done() override { return ++threads_done, Status(); }
   Status end_round() override { return ++rounds_ended, Status(); }
-  Status begin_parallel(int) override { return {}; }
+  Status begin_parallel(int threads) override { return parallel_threads = threads, Status(); }
   Status end_parallel() override { return {}; }
   uint64_t begin_batch() override { return next_batch++; }
   bool wants(uint64_t batch) const override { return batch >= first_wanted; }
@@ -82,7 +82,7 @@ class FakeServers : public RemoteParameters {
   std::vector<uint64_t> batches;
   uint64_t next_batch = 0, first_wanted = 0;
   size_t keys_asked = 0;
-  int calls = 0, round_threads = 0, threads_done = 0, rounds_ended = 0, refreshes = 0;
+  int calls = 0, parallel_threads = 0, round_threads = 0, threads_done = 0, rounds_ended = 0, refreshes = 0;
   bool skip_round = false;
 
  private:
@@ -101,7 +101,8 @@ class RemoteTest : public testing::Test {
       return L::sequence_pool(L::embedding(ids, {100, 2}, {.is_sparse = true, .param = ParamAttr("table")}), "sum");
     };
     const Variable both = L::concat({pooled(a_), pooled(b_)}, 1);
-    const Variable bias = L::create_parameter({1}, kFloat32, {.name = "bias", .default_initializer = graph::constant_initializer(0)});
+    const Variable bias =
+        L::create_parameter({1}, kFloat32, {.name = "bias", .default_initializer = graph::constant_initializer(0)});
     loss_ = L::elementwise_add(L::reduce_sum(both), bias);
     test_ = main_->clone(true);
     send(graph::append_backward(loss_));
@@ -215,6 +216,16 @@ TEST_F(RemoteTest, LookupsOfComputedIdsPullWhenTheIdsAreThere) {
   EXPECT_EQ(remote_->calls, 2);
   EXPECT_EQ(remote_->keys_asked, 3u) << "a row that is there already is not asked for again";
   EXPECT_EQ(remote_->rows.at(6), 6 - 2.0f);
+}
+
+TEST_F(RemoteTest, ThreadsOfOneStepEachTakeAPartOfTheBatch) {
+  const auto part = [](int64_t id) { return Feed{{"a", ids({id}, {0, 1})}, {"b", ids({9}, {0, 1})}}; };
+  const auto fetched = runner_.run_parallel(*main_, {part(3), part(4)}, {loss_.name()}, scope_);
+  ASSERT_TRUE(fetched.ok()) << fetched.status().message();
+  EXPECT_EQ(remote_->parallel_threads, 2);
+  EXPECT_EQ(remote_->batches.size(), 2u);
+  EXPECT_EQ(remote_->rows.at(9), 9 - 2.0f);
+  EXPECT_EQ(runner_.run_parallel(*test_, {part(3)}, {}, scope_).status().code(), Code::failed_precondition);
 }
 
 class RemoteDatasetTest : public RemoteTest {

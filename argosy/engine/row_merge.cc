@@ -40,6 +40,21 @@ void RowMerger::add_piece(const RowGradient::Piece& piece, int64_t width, float 
   }
 }
 
+void RowMerger::add_up(const RowGradient& gradient, std::span<const float> values, std::vector<float>& sums) {
+  sums.assign(rows_.size(), 0.0f);
+  for (const auto& piece : gradient.pieces) {
+    const int64_t* ids = piece.ids.const_data_ptr<int64_t>();
+    const auto samples = piece.lod == nullptr ? static_cast<size_t>(piece.ids.numel()) : piece.lod->back().size() - 1;
+    for (size_t sample = 0; sample < samples; ++sample) {
+      const int64_t begin = piece.lod == nullptr ? static_cast<int64_t>(sample) : piece.lod->back()[sample];
+      const int64_t end = piece.lod == nullptr ? begin + 1 : piece.lod->back()[sample + 1];
+      for (int64_t i = begin; i < end; ++i) {
+        if (ids[i] != piece.skip_id) sums[rows_.add(static_cast<uint64_t>(ids[i]))] += values[sample];
+      }
+    }
+  }
+}
+
 void RowMerger::merge(const RowGradient& gradient) {
   int64_t total = 0;
   for (const auto& piece : gradient.pieces) total += piece.ids.numel();

@@ -15,6 +15,10 @@ class RowMerger {
   // After it, index() has each row once, in order of first appearance, and gradients() their sums, row after row.
   void merge(const RowGradient& gradient);
 
+  // What the samples in which a row occurred add up to, one value a sample, in the order of index(). REQUIRES: merge(gradient)
+  // was the last call that changed this; `values` has as many as each lookup has samples.
+  void add_up(const RowGradient& gradient, std::span<const float> values, std::vector<float>& sums);
+
   std::span<const int64_t> index() const;
   const float* gradients() const { return sums_.data(); }
   float* gradients() { return sums_.data(); }

@@ -1,9 +1,23 @@
 #include "argosy/fleet/fleet.h"
 
+#include <fmt/ranges.h>
+
 #include "argosy/base/error.h"
 #include "argosy/base/log.h"
 
 namespace argosy::fleet {
+namespace {
+
+Scope& scope() { return engine::global_scope(); }
+
+ps::SnapshotKind snapshot_kind(const std::string& name) {
+  if (name == "full") return ps::SnapshotKind::full;
+  if (name == "delta") return ps::SnapshotKind::delta;
+  if (name == "base") return ps::SnapshotKind::base;
+  throw Error(Status::invalid_argument("save_snapshot: kind '{}' is none of full, delta, base", name));
+}
+
+}  // namespace
 
 const RoleInfo& Fleet::role() const {
   if (!role_) throw Error(Status::failed_precondition("fleet.init() has not been called yet in this process"));
@@ -28,13 +42,111 @@ int Fleet::server_index() const {
   return role().index;
 }
 
-std::vector<std::string> Fleet::get_file_shard(const std::vector<std::string>& files) const {
-  if (!role_) return files;
-  const auto workers = static_cast<size_t>(worker_num()), index = static_cast<size_t>(worker_index());
-  const size_t each = files.size() / workers, more = files.size() % workers;
-  const size_t begin = index * each + std::min(index, more);
-  const size_t count = each + (index < more ? 1 : 0);
-  return {files.begin() + static_cast<std::ptrdiff_t>(begin), files.begin() + static_cast<std::ptrdiff_t>(begin + count)};
+void Fleet::distribute(const std::shared_ptr<Program>& main, const std::shared_ptr<Program>& startup, const Strategy& strategy) {
+  if (job_ != nullptr) throw Error(Status::failed_precondition("this process's program is distributed already; a job has one"));
+  job_ = value_or_throw(Job::create(*main, *startup, strategy, role().server_endpoints, worker_num()));
+  main_ = main;
+  startup_ = startup;
+  if (is_worker()) throw_if_error(job_->become_worker(role().index, *main, *startup));
+}
+
+const Job& Fleet::job() const {
+  if (job_ == nullptr) {
+    throw Error(Status::failed_precondition(
+        "nothing has been distributed yet in this process; call fleet.distributed_optimizer(…).minimize(loss) first"));
+  }
+  return *job_;
+}
+
+RemoteWorker& Fleet::connection(std::string_view call) const {
+  if (!is_worker()) throw Error(Status::failed_precondition("{} is for workers; this process is server {}", call, role().index));
+  RemoteWorker& worker = *job().worker();
+  throw_if_error(worker.connect());
+  return worker;
+}
+
+void Fleet::init_worker() { connection("init_worker()"); }
+
+void Fleet::init_server(const std::string& folder) {
+  server_index();
+  job();
+  if (job_->serving()) throw Error(Status::failed_precondition("init_server() was called before; a process is one server"));
+  throw_if_error(job_->become_server(role().index, folder, scope()));
+}
+
+void Fleet::run_server() {
+  server_index();
+  job();
+  if (!job_->serving()) init_server();
+  throw_if_error(job_->serve());
+}
+
+void Fleet::stop_worker() {
+  worker_index();
+  throw_if_error(job().worker()->close());
+}
+
+void Fleet::save_inference_model(const std::string& folder, const std::vector<std::string>& feeds,
+                                 const std::vector<Variable>& targets) const {
+  connection("save_inference_model()");
+  if (targets.empty()) throw Error(Status::invalid_argument("save_inference_model: name at least one target"));
+  std::vector<std::string> names;
+  for (const Variable& target : targets) names.push_back(target.name());
+  throw_if_error(engine::save_inference_model(*targets[0].program(), feeds, names, scope(), folder));
+}
+
+void Fleet::save_persistables(const std::string& folder, const Program& program) const {
+  connection("save_persistables()");
+  argosy::save_persistables(program, folder);
+}
+
+LoadReport Fleet::load_persistables(const std::string& folder, const Program& program) const {
+  connection("load_persistables()");
+  return argosy::load_persistables(program, folder);
+}
+
+void Fleet::save_snapshot(const std::string& folder, const std::string& kind) const {
+  RemoteWorker& worker = connection("save_snapshot()");
+  throw_if_error(worker.refresh());
+  for (const ps::SnapshotPart& part : value_or_throw(worker.client().save_snapshot(folder, snapshot_kind(kind))))
+    log_info("snapshot '{}': {} with {} rows, {} bytes; pushes waited {:.3f} s", folder, part.part, part.rows, part.bytes,
+             part.pause_seconds);
+}
+
+void Fleet::load_snapshot(const std::string& folder) const {
+  RemoteWorker& worker = connection("load_snapshot()");
+  const ps::LoadReport report = value_or_throw(worker.client().load_snapshot(folder));
+  for (const ps::LoadedTable& table : report.tables)
+    log_info("snapshot '{}': table '{}': {}", folder, table.table,
+             table.missing  ? "not there, starts anew"
+             : table.unused ? "of no use to this job"
+                            : fmt::format("{} rows", table.rows));
+  throw_if_error(worker.refresh());
+}
+
+uint64_t Fleet::shrink(std::optional<double> threshold) const {
+  RemoteWorker& worker = connection("shrink()");
+  throw_if_error(worker.refresh());
+  ps::ShrinkLimits limits;
+  if (threshold) limits.score = static_cast<float>(*threshold);
+  uint64_t dropped = 0;
+  const auto& tables = job().plan().spec.tables;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables[i].sparse) dropped += value_or_throw(worker.client().shrink(static_cast<int>(i), limits)).dropped;
+  }
+  return dropped;
+}
+
+void Fleet::set_learning_rate(double rate) const {
+  throw_if_error(connection("set_learning_rate()").set_rate(static_cast<float>(rate)));
+}
+
+graph::MinimizeResult DistributedOptimizer::minimize(const Variable& loss, const graph::MinimizeOptions& options) {
+  fleet_.role();  // before anything is changed
+  graph::MinimizeResult result = graph::minimize(optimizer_, loss, options);
+  const auto startup = options.startup_program != nullptr ? options.startup_program : graph::default_startup_program();
+  fleet_.distribute(loss.program(), startup, strategy_);
+  return result;
 }
 
 Fleet& fleet() {

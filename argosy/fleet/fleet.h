@@ -1,15 +1,51 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "argosy/fleet/dataset.h"
+#include "argosy/fleet/executor.h"
+#include "argosy/fleet/job.h"
+#include "argosy/fleet/model.h"
 #include "argosy/fleet/role.h"
+#include "argosy/fleet/strategy.h"
+#include "argosy/graph/minimize.h"
+#include "argosy/optim/optimizer.h"
 
 namespace argosy::fleet {
 
-// A process's place in its job. One a process is used through the functions below; a second Fleet is for tests. Throws
-// argosy::Error; every query before init() is such an error. Thread-compatible.
+class Fleet;
+
+// What workers do together besides training. Throws argosy::Error. Thread-compatible.
+class Util {
+ public:
+  explicit Util(const Fleet& fleet) : fleet_(fleet) {}
+
+  // This worker's part of a list of files: consecutive ones, sizes differing by one at most. All of it before init().
+  std::vector<std::string> get_file_shard(const std::vector<std::string>& files) const;
+  // The next file of a list that every worker has, for whoever is free: each file goes to one worker. None: all are taken.
+  std::optional<std::string> next_file(const std::string& list, const std::vector<std::string>& files) const;
+
+  void barrier() const;  // of all workers
+  // Element by element over all workers: "sum", "max" or "min".
+  std::vector<double> all_reduce(std::vector<double> values, const std::string& mode = "sum") const;
+  std::vector<std::string> all_gather(const std::string& bytes) const;  // worker by worker
+  void print_on_rank(const std::string& message, int rank) const;       // on the worker with that number only
+
+ private:
+  const Fleet& fleet_;
+};
+
+// The area under the ROC curve over all workers, exact: from the statistics that their auc operators have counted in `scope`.
+double global_auc(const Fleet& fleet, const Scope& scope, const std::string& stat_pos, const std::string& stat_neg);
+
+// A process's place in its job, and its life there. One a process is used through the functions below; a second Fleet is for
+// tests. Throws argosy::Error; every query before init() is such an error, and so is a call that makes no sense for this
+// process's role. Thread-compatible.
+//
+// init() and minimize() wait for nobody. A worker meets the servers in init_worker(), or where the startup program is run.
 class Fleet {
  public:
   void init(RoleInfo role);
@@ -25,13 +61,55 @@ class Fleet {
   const std::vector<std::string>& worker_endpoints() const { return role().worker_endpoints; }
   const std::vector<std::string>& server_endpoints() const { return role().server_endpoints; }
 
-  // This worker's part of a list of files: consecutive ones, sizes differing by one at most. All of it before init().
-  std::vector<std::string> get_file_shard(const std::vector<std::string>& files) const;
+  // Shares a program that an optimizer's minimize() has completed between workers and servers. On a worker both programs then
+  // are its own: train with `main` after running `startup`. Once a Fleet.
+  void distribute(const std::shared_ptr<Program>& main, const std::shared_ptr<Program>& startup, const Strategy& strategy = {});
+  const Job& job() const;  // REQUIRES: distribute() was called
+
+  void init_worker();  // waits for all servers; the error names those who are missing
+  // Listens. `folder`: what save_persistables or a snapshot wrote, of this job or of a single machine.
+  void init_server(const std::string& folder = "");
+  void run_server();  // init_server() where it was not called; returns when the workers are done
+  void stop_worker();  // flushes, and releases the servers; safe to call twice
+  void barrier_worker() const { util().barrier(); }
+
+  // On a worker; what the servers hold is fetched. See model.h.
+  void save_inference_model(const std::string& folder, const std::vector<std::string>& feeds,
+                            const std::vector<Variable>& targets) const;
+  void save_persistables(const std::string& folder, const Program& program) const;
+  LoadReport load_persistables(const std::string& folder, const Program& program) const;  // gives it to the servers
+  // Snapshots are the servers' own form: fast, with all rows and all state. The folder is on the servers' machines.
+  void save_snapshot(const std::string& folder, const std::string& kind = "full") const;  // full, delta, base
+  void load_snapshot(const std::string& folder) const;
+  // Drops rows of sparse tables by their expiry, or those below `threshold` in score. Returns how many.
+  uint64_t shrink(std::optional<double> threshold = {}) const;
+  void set_learning_rate(double rate) const;  // of all tables, in place of their schedules
+
+  // Records of an in-memory dataset change places among all workers.
+  void global_shuffle(data::InMemoryDataset& dataset, uint64_t seed) const;
+
+  Util util() const { return Util(*this); }
+  const RoleInfo& role() const;
+  // This worker's connection. An error where the process is no worker, or nothing has been distributed.
+  RemoteWorker& connection(std::string_view call) const;
 
  private:
-  const RoleInfo& role() const;
-
   std::optional<RoleInfo> role_;
+  std::unique_ptr<Job> job_;
+  std::shared_ptr<Program> main_, startup_;
+};
+
+// An optimizer whose update is done by the servers.
+class DistributedOptimizer {
+ public:
+  DistributedOptimizer(Fleet& fleet, optim::Optimizer optimizer, Strategy strategy)
+      : fleet_(fleet), optimizer_(std::move(optimizer)), strategy_(std::move(strategy)) {}
+  graph::MinimizeResult minimize(const Variable& loss, const graph::MinimizeOptions& options = {});
+
+ private:
+  Fleet& fleet_;
+  optim::Optimizer optimizer_;
+  Strategy strategy_;
 };
 
 Fleet& fleet();
@@ -39,6 +117,10 @@ Fleet& fleet();
 // The role from the environment (see paddle_cloud_role), or a given one.
 void init();
 void init(RoleInfo role);
+
+inline DistributedOptimizer distributed_optimizer(optim::Optimizer optimizer, Strategy strategy = {}) {
+  return {fleet(), std::move(optimizer), std::move(strategy)};
+}
 
 inline bool is_first_worker() { return fleet().is_first_worker(); }
 inline bool is_worker() { return fleet().is_worker(); }
@@ -49,5 +131,16 @@ inline int worker_num() { return fleet().worker_num(); }
 inline int server_num() { return fleet().server_num(); }
 inline std::vector<std::string> worker_endpoints() { return fleet().worker_endpoints(); }
 inline std::vector<std::string> server_endpoints() { return fleet().server_endpoints(); }
+inline void init_worker() { fleet().init_worker(); }
+inline void init_server(const std::string& folder = "") { fleet().init_server(folder); }
+inline int run_server() { return fleet().run_server(), 0; }  // for `return fleet::run_server();` in main()
+inline void stop_worker() { fleet().stop_worker(); }
+inline void barrier_worker() { fleet().barrier_worker(); }
+inline void save_inference_model(const std::string& folder, const std::vector<Variable>& feeds,
+                                 const std::vector<Variable>& targets) {
+  argosy::save_inference_model(folder, feeds, targets);
+}
+inline void save_persistables(const std::string& folder, const Program& program) { fleet().save_persistables(folder, program); }
+inline Util util() { return fleet().util(); }
 
 }  // namespace argosy::fleet

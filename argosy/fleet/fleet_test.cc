@@ -42,7 +42,7 @@ TEST(Fleet, FileShardsAreAPartition) {
     for (int index = 0; index < workers; ++index) {
       Fleet fleet;
       fleet.init(worker(index, workers));
-      const auto part = fleet.get_file_shard(files);
+      const auto part = fleet.util().get_file_shard(files);
       EXPECT_LE(part.size(), files.size() / static_cast<size_t>(workers) + 1);
       EXPECT_GE(part.size(), files.size() / static_cast<size_t>(workers));
       together.insert(together.end(), part.begin(), part.end());

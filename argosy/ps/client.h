@@ -231,6 +231,11 @@ class Client {
   virtual Status import_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) = 0;
   virtual Status import_dense(int table, std::span<const float> values) = 0;
 
+  // One state of a table's rule, by its place in optim::Rule::states(). For a sparse table's element state a row for each of
+  // `keys`; else `keys` is empty and `values` is the whole table's, or one number for a scalar, which servers keep each.
+  virtual Status pull_state(int table, size_t state, std::span<const uint64_t> keys, std::span<float> values) = 0;
+  virtual Status import_state(int table, size_t state, std::span<const uint64_t> keys, std::span<const float> values) = 0;
+
   // `rate` in place of the schedule; without a value back to it. table -1: all.
   virtual Status set_rate(int table, std::optional<float> rate) = 0;
   virtual Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits) = 0;

@@ -69,6 +69,8 @@ class ClientImpl final : public Client {
   Status for_each_row(int table, const RowVisitor& visit, size_t max_bytes) override;
   Status import_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) override;
   Status import_dense(int table, std::span<const float> values) override;
+  Status pull_state(int table, size_t state, std::span<const uint64_t> keys, std::span<float> values) override;
+  Status import_state(int table, size_t state, std::span<const uint64_t> keys, std::span<const float> values) override;
   Status set_rate(int table, std::optional<float> rate) override;
   Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits) override;
   Result<std::vector<SnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra) override;
@@ -86,6 +88,15 @@ class ClientImpl final : public Client {
     uint32_t next_step = 0;     // sync: of window.round(), by this worker
     double lease_seconds = 0;
   };
+
+  // A server's part of one state of a table: some keys of a sparse one, or a range of a dense one.
+  struct StatePart {
+    int server = 0;
+    std::vector<uint64_t> keys;
+    std::vector<size_t> rows;  // where the keys stand in the caller's list
+    Range range;               // of values, where there are no keys
+  };
+  Result<std::vector<StatePart>> state_parts(int table, std::span<const uint64_t> keys, size_t values) const;
 
   // The memory of one push or pull on its way; see Pool.
   struct Scratch {

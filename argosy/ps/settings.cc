@@ -2,6 +2,13 @@
 
 namespace argosy::ps {
 
+rpc::Security security_of(const Settings& settings) {
+  return {.ca = settings.text("tls_ca"),
+          .certificate = settings.text("tls_certificate"),
+          .key = settings.text("tls_key"),
+          .token = settings.text("token")};
+}
+
 Result<ServerOptions> server_options(const Settings& settings, int server, int servers) {
   ServerOptions options;
   options.job = settings.text("job");
@@ -22,10 +29,7 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   options.lease_seconds = settings.seconds("lease_seconds");
   options.worker_wait_seconds = settings.seconds("worker_wait_seconds");
   options.mailbox_limit_bytes = static_cast<uint64_t>(settings.bytes("mailbox_limit"));
-  options.security = {.ca = settings.text("tls_ca"),
-                      .certificate = settings.text("tls_certificate"),
-                      .key = settings.text("tls_key"),
-                      .token = settings.text("token")};
+  options.security = security_of(settings);
   RETURN_IF_ERROR(options.check());
   return options;
 }

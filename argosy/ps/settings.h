@@ -10,4 +10,7 @@ namespace argosy::ps {
 // workers, …) is left as it is in ServerOptions.
 Result<ServerOptions> server_options(const Settings& settings, int server, int servers);
 
+// What the processes of a job show each other.
+rpc::Security security_of(const Settings& settings);
+
 }  // namespace argosy::ps

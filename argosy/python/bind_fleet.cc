@@ -37,7 +37,10 @@ void bind_fleet(py::module_& m) {
       .def("server_num", &Fleet::server_num)
       .def("worker_endpoints", &Fleet::worker_endpoints)
       .def("server_endpoints", &Fleet::server_endpoints)
-      .def("get_file_shard", &Fleet::get_file_shard, py::arg("files"));
+      .def(
+          "get_file_shard",
+          [](const Fleet& self, const std::vector<std::string>& files) { return self.util().get_file_shard(files); },
+          py::arg("files"));
   m.def("fleet", &fleet::fleet, py::return_value_policy::reference, "The one of this process.");
 }
 

@@ -87,6 +87,7 @@ struct Sender {
   std::vector<RemoteVariable> variables;  // of each gradient
   std::vector<RowMerger> mergers;
   std::vector<std::vector<uint64_t>> keys;
+  std::vector<std::vector<float>> shows, clicks;
   std::vector<at::Tensor> held;  // dense gradients, alive until the step has taken them
   std::vector<DenseGradient> dense;
   std::vector<RowGradients> rows;
@@ -100,14 +101,32 @@ Sender* make_sender(const OpContext& op) {
   for (const std::string& name : parameters) sender->variables.push_back(remote_variable(op, *remote, name));
   sender->mergers.resize(parameters.size());
   sender->keys.resize(parameters.size());
+  sender->shows.resize(parameters.size());
+  sender->clicks.resize(parameters.size());
   return sender.release();
 }
 
 void add_dense(const OpContext& op, Sender& sender, size_t i) {
-  sender.held.push_back(op.tensor("X", i).to(at::kFloat).contiguous());
+  const Value& value = op.input("X", i);
+  sender.held.push_back((value.rows != nullptr ? value.rows->to_dense() : value.tensor).to(at::kFloat).contiguous());
   const at::Tensor& gradient = sender.held.back();
   sender.dense.push_back(
       {.table = sender.variables[i].table, .values = {gradient.const_data_ptr<float>(), static_cast<size_t>(gradient.numel())}});
+}
+
+// The shows or clicks of each key of a batch, from one number a sample.
+const float* add_up(const OpContext& op, std::string_view slot, size_t at, const RowGradient& gradient, RowMerger& merger,
+                    std::vector<float>& sums) {
+  const at::Tensor numbers = op.tensor(slot, at).to(at::kFloat).flatten().contiguous();
+  for (const auto& piece : gradient.pieces) {
+    const int64_t samples = piece.lod == nullptr ? piece.ids.numel() : static_cast<int64_t>(piece.lod->back().size()) - 1;
+    if (samples != numbers.numel()) {
+      op.fail("variable '{}' has {} values for {} samples; it counts shows or clicks, one a sample", op.input_name(slot, at),
+              numbers.numel(), samples);
+    }
+  }
+  merger.add_up(gradient, {numbers.const_data_ptr<float>(), static_cast<size_t>(numbers.numel())}, sums);
+  return sums.data();
 }
 
 void add_rows(const OpContext& op, Sender& sender, size_t i) {
@@ -120,6 +139,11 @@ void add_rows(const OpContext& op, Sender& sender, size_t i) {
   keys.clear();
   for (const int64_t row : merger.index()) keys.push_back(known[static_cast<size_t>(row) - 1]);
   sender.rows.push_back({.table = sender.variables[i].table, .keys = keys, .values = merger.gradients()});
+  const auto& statistics = op.attr<std::vector<int32_t>>("statistics");
+  if (i >= statistics.size() || statistics[i] < 0) return;
+  const auto at = static_cast<size_t>(statistics[i]);
+  sender.rows.back().shows = add_up(op, "Show", at, *op.input("X", i).rows, merger, sender.shows[i]);
+  sender.rows.back().clicks = add_up(op, "Click", at, *op.input("X", i).rows, merger, sender.clicks[i]);
 }
 
 void send(const OpContext& op) {
@@ -128,15 +152,35 @@ void send(const OpContext& op) {
   sender.dense.clear();
   sender.rows.clear();
   for (size_t i = 0; i < op.input_count("X"); ++i)
-    op.input("X", i).rows != nullptr ? add_rows(op, sender, i) : add_dense(op, sender, i);
+    sender.variables[i].kind == RemoteVariable::rows ? add_rows(op, sender, i) : add_dense(op, sender, i);
   throw_if_failed(remote_of(op)->step({.batch = op.frame().batch, .dense = sender.dense, .rows = sender.rows}));
 }
 
 ARGOSY_OP("send", send)
     .doc("Gives the gradients of a batch to the parameter servers, and waits as the mode of training says.")
     .input_list("X", "gradients, dense or of rows")
+    .optional_input_list("Show", "how often each sample was shown")
+    .optional_input_list("Click", "how often it was clicked; as many as Show")
     .attr("parameters", std::vector<std::string>{}, "the parameter of each gradient")
+    .attr("statistics", std::vector<int32_t>{},
+          "for each gradient: which of Show and Click its keys count; -1 or none: they do not")
     .attr("job", std::string(), "whose servers")
+    .no_gradient();
+
+ARGOSY_OP("listen_and_serv",
+          [](const OpContext& op) {
+            if (serve_function() == nullptr) op.fail("this build has no parameter server");
+            throw_if_failed(serve_function()(op.frame().program().program(), op.desc(), op.frame().scope()));
+          })
+    .doc("Serves the tables of a job until its workers are done.")
+    .input_list("X", "the dense parameters, with the first values of this server's part where they have any")
+    .attr("job", std::string(), "its name")
+    .attr("job_spec", std::string(), "its tables, as hexadecimal bytes")
+    .attr("mode", std::string(), "sync, half_async, async or geo")
+    .attr("endpoint", std::string(), "where this server listens")
+    .attr("endpoints", std::vector<std::string>{}, "where all do")
+    .attr("Fanin", 1, "the number of workers")
+    .attr("settings", std::vector<std::string>{}, "of the job, as name=value; the environment wins over them")
     .no_gradient();
 
 ARGOSY_OP("recv",

@@ -1,0 +1,53 @@
+#include "argosy/fleet/job.h"
+
+#include "argosy/ps/settings.h"
+
+namespace argosy::fleet {
+namespace {
+
+ps::ClientOptions client_options(const Settings& settings, const std::string& job, const std::vector<std::string>& servers,
+                                 int worker) {
+  return {.servers = servers,
+          .job = job,
+          .worker = worker,
+          .security = ps::security_of(settings),
+          .server_wait_seconds = settings.seconds("server_wait_seconds"),
+          .call_seconds = settings.seconds("call_seconds")};
+}
+
+}  // namespace
+
+Job::Job(Plan plan, Strategy strategy, Settings settings, std::vector<std::string> servers)
+    : plan_(std::move(plan)),
+      strategy_(std::move(strategy)),
+      settings_(std::move(settings)),
+      name_(settings_.text("job")),
+      servers_(std::move(servers)) {}
+
+Result<std::unique_ptr<Job>> Job::create(const graph::Program& main, const graph::Program& startup, const Strategy& strategy,
+                                         std::vector<std::string> servers, int workers) {
+  if (servers.empty()) return Status::invalid_argument("a parameter-server job needs at least one server; its list is empty");
+  ASSIGN_OR_RETURN(Settings settings, Settings::from_environment(strategy.settings));
+  ASSIGN_OR_RETURN(Plan plan, make_plan(main, startup, strategy.mode, workers));
+  return std::unique_ptr<Job>(new Job(std::move(plan), strategy, std::move(settings), std::move(servers)));
+}
+
+Status Job::become_worker(int index, graph::Program& main, graph::Program& startup) {
+  if (worker_ != nullptr) return {};
+  ASSIGN_OR_RETURN(auto options, communicator_options(strategy_, plan_, settings_));
+  RETURN_IF_ERROR(make_worker_programs(plan_, name_, main, startup));
+  worker_ = std::make_shared<RemoteWorker>(plan_, client_options(settings_, name_, servers_, index), std::move(options));
+  engine::register_remote(name_, worker_);
+  return {};
+}
+
+Status Job::become_server(int index, const std::string& folder, const engine::Scope& scope) {
+  ASSIGN_OR_RETURN(server_,
+                   start_server({.plan = plan_, .job = name_, .servers = servers_, .index = index}, settings_, folder, scope));
+  return {};
+}
+
+Status Job::serve() { return serve_until_done(*server_, ended_); }
+void Job::end() { ended_ = true; }
+
+}  // namespace argosy::fleet

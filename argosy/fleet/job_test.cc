@@ -1,0 +1,206 @@
+#include "argosy/fleet/job.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "argosy/base/error.h"
+#include "argosy/base/file.h"
+#include "argosy/base/random.h"
+#include "argosy/base/thread.h"
+#include "argosy/fleet/executor.h"
+#include "argosy/fleet/model.h"
+#include "argosy/graph/build.h"
+#include "argosy/graph/layers.h"
+#include "argosy/graph/minimize.h"
+
+namespace argosy::fleet {
+namespace {
+
+namespace L = argosy::layers;
+namespace fs = std::filesystem;
+
+// A network with a sparse table, two dense layers and constant first values, in programs of its own.
+struct Network {
+  explicit Network(const optim::Optimizer& optimizer) : main(Program::create()), startup(Program::create()) {
+    const graph::ProgramGuard programs(main, startup);
+    const graph::UniqueNameGuard names;
+    const Variable id = L::data("id", {1}, kInt64), x = L::data("x", {3}), y = L::data("y", {1});
+    ParamAttr table("emb");
+    table.initializer = graph::constant_initializer(0.1f);
+    const Variable row = L::embedding(id, {50, 4}, {.is_sparse = true, .param = table});
+    const Variable h = L::fc(L::concat({row, x}, 1), 5, {.act = "tanh"});
+    loss = L::mean(L::square_error_cost(L::fc(h, 1), y));
+    startup->random_seed = 7;
+    graph::minimize(optimizer, loss);
+  }
+
+  std::shared_ptr<Program> main, startup;
+  Variable loss;
+};
+
+Feed batch(Random& random) {
+  std::vector<int64_t> ids;
+  std::vector<float> x, y;
+  for (int i = 0; i < 8; ++i) {
+    ids.push_back(static_cast<int64_t>(random.below(50)));
+    for (int k = 0; k < 3; ++k) x.push_back(static_cast<float>(random.uniform()));
+    y.push_back(static_cast<float>(random.uniform()));
+  }
+  return {{"id", {.tensor = at::tensor(ids).reshape({8, 1})}},
+          {"x", {.tensor = at::tensor(x).reshape({8, 3})}},
+          {"y", {.tensor = at::tensor(y).reshape({8, 1})}}};
+}
+
+std::vector<float> train(Network& network, Scope& scope, int steps, bool start = true) {
+  Executor exe;
+  if (start) exe.run(network.startup, {}, {}, &scope);
+  Random random(3);
+  std::vector<float> losses;
+  for (int i = 0; i < steps; ++i)
+    losses.push_back(exe.run(network.main, batch(random), {network.loss}, &scope)[0].tensor.item<float>());
+  return losses;
+}
+
+// Ports that nobody listens on: the kernel's choice, given back at once.
+std::vector<std::string> free_endpoints(int count) {
+  std::vector<std::string> endpoints;
+  std::vector<int> sockets;
+  for (int i = 0; i < count; ++i) {
+    sockets.push_back(::socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in address{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof(address);
+    ::bind(sockets.back(), reinterpret_cast<sockaddr*>(&address), size);
+    ::getsockname(sockets.back(), reinterpret_cast<sockaddr*>(&address), &size);
+    endpoints.push_back(fmt::format("127.0.0.1:{}", ntohs(address.sin_port)));
+  }
+  for (const int socket : sockets) ::close(socket);
+  return endpoints;
+}
+
+// Servers of a job in this process, each on a thread, until the worker is done.
+class Servers {
+ public:
+  Servers(const optim::Optimizer& optimizer, const Strategy& strategy, const std::vector<std::string>& endpoints,
+          const std::string& folder = "") {
+    for (size_t i = 0; i < endpoints.size(); ++i) {
+      Network network(optimizer);
+      jobs_.push_back(value_or_throw(Job::create(*network.main, *network.startup, strategy, endpoints, 1)));
+      const Scope nothing;
+      throw_if_error(jobs_.back()->become_server(static_cast<int>(i), folder, nothing));
+    }
+    for (auto& job : jobs_) threads_.emplace_back("server", [&job] { throw_if_error(job->serve()); });
+  }
+
+ private:
+  std::vector<std::unique_ptr<Job>> jobs_;
+  std::vector<Thread> threads_;  // last: use the jobs
+};
+
+class JobTest : public testing::TestWithParam<Mode> {
+ protected:
+  Strategy strategy(Mode mode) {
+    return {.mode = mode, .geo_k_steps = 2, .settings = {{"job", fmt::format("job_test_{}", ::getpid())}}};
+  }
+
+  // A worker's run against `servers` servers: its losses and, in `fetched`, the table in the end.
+  std::vector<float> distributed(const optim::Optimizer& optimizer, const Strategy& strategy, int servers,
+                                 at::Tensor* table = nullptr) {
+    const auto endpoints = free_endpoints(servers);
+    Servers running(optimizer, strategy, endpoints);
+    Network network(optimizer);
+    const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy, endpoints, 1));
+    throw_if_error(job->become_worker(0, *network.main, *network.startup));
+    Scope scope;
+    const auto losses = train(network, scope, 30);
+    if (table != nullptr) {
+      throw_if_error(job->worker()->refresh());
+      *table = at::empty({50, 4});
+      throw_if_error(job->worker()->fetch("emb", {table->data_ptr<float>(), 200}));
+    }
+    throw_if_error(job->worker()->close());
+    return losses;
+  }
+};
+
+// One worker in step with its servers computes what one process computes.
+TEST_F(JobTest, SyncTrainingEqualsTrainingHere) {
+  const optim::Optimizer optimizers[] = {
+      optim::SGD{.learning_rate = 0.1},
+      optim::Momentum{.learning_rate = 0.05, .momentum = 0.9},
+      optim::Adagrad{.learning_rate = 0.1, .regularization = optim::L2Decay{0.01}},
+      optim::Adam{.learning_rate = optim::exponential_decay(0.05, 10, 0.5), .lazy_mode = true},
+      optim::SGD{.learning_rate = 0.3, .grad_clip = optim::GradientClipByGlobalNorm{.clip_norm = 0.2}},
+  };
+  for (const optim::Optimizer& optimizer : optimizers) {
+    SCOPED_TRACE(optimizer.rule);
+    Network local(optimizer);
+    Scope scope;
+    const auto expected = train(local, scope, 30);
+    at::Tensor table;
+    const auto found = distributed(optimizer, strategy(Mode::sync), 2, &table);
+    for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-5) << "step " << i;
+    EXPECT_TRUE(at::allclose(table, scope.find("emb")->tensor, 1e-5, 1e-5));
+  }
+}
+
+TEST_P(JobTest, EveryModeLearns) {
+  const auto losses = distributed(optim::SGD{.learning_rate = 0.1}, strategy(GetParam()), 2);
+  const auto mean = [&](size_t begin) { return std::accumulate(losses.begin() + begin, losses.begin() + begin + 5, 0.0f); };
+  EXPECT_LT(mean(25), 0.7 * mean(0));
+}
+INSTANTIATE_TEST_SUITE_P(All, JobTest, testing::Values(Mode::sync, Mode::half_async, Mode::async, Mode::geo),
+                         [](const auto& info) { return std::string(ps::mode_name(info.param)); });
+
+// What one process saved, states included, is where servers go on; and what they hold is saved again as it was.
+TEST_F(JobTest, ServersStartFromASavedModelAndSaveItAgain) {
+  const optim::Optimizer adam = optim::Adam{.learning_rate = 0.05, .lazy_mode = true};
+  const fs::path folder = fs::temp_directory_path() / fmt::format("argosy-job-{}", ::getpid());
+  Network local(adam);
+  Scope scope;
+  train(local, scope, 10);
+  const auto all = local.main->persistables();
+  throw_if_error(engine::save_vars(scope, {all.begin(), all.end()}, folder / "one"));
+  const auto expected = train(local, scope, 5, false);
+
+  const auto endpoints = free_endpoints(2);
+  const Strategy sync = strategy(Mode::sync);
+  Servers servers(adam, sync, endpoints, (folder / "one").string());
+  Network network(adam);
+  const auto job = value_or_throw(Job::create(*network.main, *network.startup, sync, endpoints, 1));
+  throw_if_error(job->become_worker(0, *network.main, *network.startup));
+  Scope worker;
+  Executor exe;
+  exe.run(network.startup, {}, {}, &worker);
+  const auto variables = network.main->persistables();
+  throw_if_error(engine::save_vars(worker, {variables.begin(), variables.end()}, folder / "two"));
+  for (const char* name : {"emb", "emb_moment1_0", "emb_beta1_pow_acc_0", "fc_0.w_0", "fc_0.w_0_moment2_0", "fc_1.b_0"}) {
+    EXPECT_EQ(value_or_throw(read_file(folder / "one" / name)), value_or_throw(read_file(folder / "two" / name))) << name;
+  }
+  const auto found = train(network, worker, 5, false);
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << "step " << i;
+  throw_if_error(job->worker()->close());
+  fs::remove_all(folder);
+}
+
+TEST_F(JobTest, AWorkerThatHasLeftSaysSo) {
+  const optim::Optimizer sgd = optim::SGD{.learning_rate = 0.1};
+  const auto endpoints = free_endpoints(1);
+  Servers servers(sgd, strategy(Mode::sync), endpoints);
+  Network network(sgd);
+  const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy(Mode::sync), endpoints, 1));
+  throw_if_error(job->become_worker(0, *network.main, *network.startup));
+  Scope scope;
+  train(network, scope, 1);
+  throw_if_error(job->worker()->close());
+  Executor exe;
+  EXPECT_THROW(exe.run(network.startup, {}, {}, &scope), Error);
+}
+
+}  // namespace
+}  // namespace argosy::fleet

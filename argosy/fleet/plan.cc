@@ -1,0 +1,310 @@
+#include "argosy/fleet/plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "argosy/base/random.h"
+#include "argosy/base/text.h"
+#include "argosy/graph/backward.h"
+#include "argosy/optim/rule.h"
+
+namespace argosy::fleet {
+namespace {
+
+using graph::OpDesc;
+using graph::VarDesc;
+
+// The operators of a block by what they write.
+class Makers {
+ public:
+  explicit Makers(const graph::Block& block) {
+    for (const auto& op : block.ops()) {
+      for (const std::string& name : op->output_names()) makers_.emplace(name, op.get());
+    }
+  }
+  const OpDesc* find(std::string_view name) const {
+    const auto found = makers_.find(name);
+    return found == makers_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::map<std::string, const OpDesc*, std::less<>> makers_;  // the first one
+};
+
+bool is_update(const OpDesc& op) {
+  return op.inputs.find("Param") != nullptr && op.inputs.find("Grad") != nullptr && optim::find_rule(op.type).ok();
+}
+
+bool is_lookup(const OpDesc& op) { return op.type == "lookup_table" || op.type == "lookup_table_v2"; }
+
+// A table whose rows go to the servers one by one: every use of it is a sparse lookup.
+bool is_row_table(const graph::Block& block, const std::string& name) {
+  bool used = false;
+  for (const auto& op : block.ops()) {
+    if (op->type == graph::kBackwardOp || is_update(*op) || op->type == "regularize_gradient") continue;
+    const auto names = op->input_names();
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    const bool sparse = op->attribute_or<bool>("is_sparse", false) || op->attribute_or<bool>("is_distributed", false);
+    if (!is_lookup(*op) || !sparse) return false;
+    used = true;
+  }
+  return used;
+}
+
+// Same on every process of a job, and another for each table.
+uint64_t seed_of(const std::string& table, int64_t given) { return mix64(table, static_cast<uint64_t>(given)); }
+
+Result<ps::Initializer> row_initializer(const OpDesc* op, const std::string& table, int32_t program_seed) {
+  using Kind = ps::Initializer::Kind;
+  if (op == nullptr) return Status::failed_precondition("the startup program has no first values for '{}'", table);
+  const int32_t seed = op->attribute_or<int32_t>("seed", 0);
+  ps::Initializer init{.seed = seed_of(table, seed != 0 ? seed : program_seed)};
+  if (op->type == "fill_constant") {
+    init.a = op->attribute_or<float>("value", 0);
+  } else if (op->type == "uniform_random") {
+    init.kind = Kind::uniform;
+    init.a = op->attribute_or<float>("min", -1);
+    init.b = op->attribute_or<float>("max", 1);
+  } else if (op->type == "gaussian_random" || op->type == "truncated_gaussian_random") {
+    init.kind = op->type == "gaussian_random" ? Kind::normal : Kind::truncated_normal;
+    init.a = op->attribute_or<float>("mean", 0);
+    init.b = op->attribute_or<float>("std", 1);
+  } else {
+    return Status::invalid_argument(
+        "table '{}' gets its first values from operator '{}'; rows that servers make on first use can be constant, uniform or "
+        "normal. Give it such an initializer, or build the embedding with is_sparse=False",
+        table, op->type);
+  }
+  return init;
+}
+
+// "count_filter_entry:10", "probability_entry:0.5" or "show_click_entry:show:click", as sparse_embedding writes it.
+Result<ps::Admission> read_entry(const std::string& entry, const std::string& table) {
+  using Kind = ps::Admission::Kind;
+  const std::vector<std::string> parts = split(entry, ':');
+  const auto number = parts.size() == 2 ? parse_number(parts[1]) : std::nullopt;
+  if (parts.size() == 1 && parts[0] == "none") return ps::Admission{};
+  if (parts[0] == "count_filter_entry" && number && *number >= 1)
+    return ps::Admission{.kind = Kind::count, .count = static_cast<uint32_t>(*number)};
+  if (parts[0] == "probability_entry" && number && *number > 0 && *number <= 1)
+    return ps::Admission{.kind = Kind::probability, .probability = *number, .seed = seed_of(table, 1)};
+  if (parts[0] == "show_click_entry" && parts.size() == 3) return ps::Admission{};
+  return Status::invalid_argument(
+      "table '{}': entry '{}' is not known; expected none, count_filter_entry:N, probability_entry:P or "
+      "show_click_entry:SHOW:CLICK with the names of two variables",
+      table, entry);
+}
+
+class Planner {
+ public:
+  Planner(const graph::Program& main, const graph::Program& startup, ps::Mode mode, int workers)
+      : main_(main), startup_(startup), block_(main.global_block()), makers_(block_), first_values_(startup.global_block()) {
+    plan_.spec.mode = mode;
+    plan_.spec.workers = workers;
+  }
+
+  Result<Plan> run() {
+    for (const auto& op : block_.ops()) {
+      if (is_update(*op)) updates_[op->inputs.find("Param")->front()] = op.get();
+    }
+    if (updates_.empty()) {
+      return Status::failed_precondition("the program has no optimizer operators; call minimize(loss) before it is distributed");
+    }
+    for (const VarDesc* parameter : main_.parameters()) RETURN_IF_ERROR(add_table(*parameter));
+    for (const auto& op : block_.ops()) {
+      if (op->type == "clip_gradients") RETURN_IF_ERROR(add_clip(*op));
+    }
+    RETURN_IF_ERROR(plan_.spec.check());
+    return std::move(plan_);
+  }
+
+ private:
+  bool geo() const { return plan_.spec.mode == ps::Mode::geo; }
+  int next_table() const { return static_cast<int>(plan_.spec.tables.size()); }
+
+  Status add_table(const VarDesc& parameter) {
+    if (parameter.dtype != graph::DType::float32) {
+      return Status::invalid_argument("parameter '{}' is {}; parameter servers hold float32", parameter.name,
+                                      graph::dtype_name(parameter.dtype));
+    }
+    ps::TableSpec table{.name = parameter.name, .sparse = is_row_table(block_, parameter.name)};
+    if (table.sparse)
+      RETURN_IF_ERROR(describe_rows(parameter, table));
+    else
+      RETURN_IF_ERROR(describe_dense(parameter, table));
+    table.schedule = optim::LearningRate(0.0).to_schedule();
+    const auto update = updates_.find(parameter.name);
+    std::string gradient;
+    if (update != updates_.end()) {
+      RETURN_IF_ERROR(describe_update(*update->second, table));
+      ASSIGN_OR_RETURN(gradient, trace_gradient(update->second->inputs.find("Grad")->front(), table));
+      table.geo = geo();
+    }
+    plan_.gradients.push_back(std::move(gradient));
+    plan_.shapes.push_back(parameter.shape);
+    plan_.spec.tables.push_back(std::move(table));
+    return {};
+  }
+
+  Status describe_dense(const VarDesc& parameter, ps::TableSpec& table) {
+    table.size = 1;
+    for (const int64_t size : parameter.shape) {
+      if (size < 0) {
+        return Status::invalid_argument("parameter '{}' has shape {}; its sizes must be known", parameter.name,
+                                        graph::shape_to_string(parameter.shape));
+      }
+      table.size *= static_cast<uint64_t>(size);
+    }
+    return {};
+  }
+
+  Status describe_rows(const VarDesc& parameter, ps::TableSpec& table) {
+    table.width = static_cast<uint32_t>(parameter.shape.back());
+    table.declared_rows = static_cast<uint64_t>(std::max<int64_t>(parameter.shape.front(), 0));
+    ASSIGN_OR_RETURN(table.initializer,
+                     row_initializer(first_values_.find(parameter.name), parameter.name, startup_.random_seed));
+    std::optional<std::string> entry;
+    for (const auto& op : block_.ops()) {
+      if (!is_lookup(*op) || op->inputs.find("W")->front() != parameter.name) continue;
+      const auto own = op->attribute_or<std::string>("entry", "none");
+      if (entry && *entry != own)
+        return Status::invalid_argument("table '{}' has lookups with the entries '{}' and '{}'", table.name, *entry, own);
+      entry = own;
+    }
+    return describe_entry(*entry, table);
+  }
+
+  Status describe_entry(const std::string& entry, ps::TableSpec& table) {
+    ASSIGN_OR_RETURN(table.admission, read_entry(entry, table.name));
+    if (!entry.starts_with("show_click_entry")) return {};
+    const auto parts = split(entry, ':');
+    for (size_t i = 1; i < 3; ++i) {
+      if (block_.find_var(parts[i]) == nullptr) {
+        return Status::not_found("table '{}': entry '{}' names variable '{}', which the program does not have", table.name, entry,
+                                 parts[i]);
+      }
+    }
+    table.show_click.enabled = true;
+    plan_.show_click[next_table()] = {parts[1], parts[2]};
+    return {};
+  }
+
+  Status describe_update(const OpDesc& update, ps::TableSpec& table) {
+    table.rule = update.type;
+    const optim::RuleInfo& info = **optim::find_rule(update.type);
+    for (const optim::HyperParameter& parameter : info.hyper_parameters) {
+      const auto found = update.attributes.find(parameter.name);
+      if (!parameter.is_attribute || found == update.attributes.end()) continue;
+      const bool* flag = std::get_if<bool>(&found->second);
+      const float* number = std::get_if<float>(&found->second);
+      if (flag != nullptr || number != nullptr)
+        table.hyper_parameters[std::string(parameter.name)] = flag != nullptr ? *flag : *number;
+    }
+    add_states(plan_, next_table(), block_, update);
+    const auto* rate = update.inputs.find("LearningRate");
+    return rate == nullptr ? Status() : describe_rate(rate->front(), table);
+  }
+
+  Status describe_rate(std::string name, ps::TableSpec& table) {
+    const OpDesc* maker = makers_.find(name);
+    if (maker != nullptr && maker->type == "scale") {
+      table.rate_factor = maker->attribute_or<float>("scale", 1);
+      name = maker->inputs.find("X")->front();
+      maker = makers_.find(name);
+    }
+    if (maker != nullptr && maker->type == "learning_rate_schedule") {
+      table.schedule = {.kind = maker->attribute_or<std::string>("kind", ""),
+                        .floats = maker->attribute_or<std::vector<float>>("floats", {}),
+                        .ints = maker->attribute_or<std::vector<int64_t>>("ints", {})};
+      return table.schedule.check();
+    }
+    const OpDesc* first = maker == nullptr ? first_values_.find(name) : nullptr;
+    if (first == nullptr || first->type != "fill_constant") {
+      return Status::invalid_argument(
+          "parameter '{}': its learning rate '{}' is computed by {}; servers can follow a number or one of the schedules of "
+          "fluid.layers and paddle.optimizer.lr",
+          table.name, name, maker != nullptr ? fmt::format("operator '{}'", maker->type) : "nothing in these programs");
+    }
+    table.schedule = optim::LearningRate(first->attribute_or<float>("value", 0)).to_schedule();
+    plan_.learning_rate = name;
+    return {};
+  }
+
+  // From what the update operator reads back to what the backward operator wrote.
+  Result<std::string> trace_gradient(std::string name, ps::TableSpec& table) {
+    const OpDesc* maker = makers_.find(name);
+    if (maker != nullptr && maker->type == "regularize_gradient") {
+      table.regularization = optim::Regularization{
+          maker->attribute_or<std::string>("kind", "l2") == "l1" ? optim::Regularization::l1 : optim::Regularization::l2,
+          maker->attribute_or<float>("coeff", 0)};
+      name = maker->inputs.find("Grad")->front();
+      maker = makers_.find(name);
+    }
+    if (maker != nullptr && maker->type == "clip_gradients") {
+      const auto& outputs = *maker->outputs.find("Out");
+      const auto at = std::find(outputs.begin(), outputs.end(), name) - outputs.begin();
+      clipped_[maker].push_back(next_table());
+      name = (*maker->inputs.find("X"))[static_cast<size_t>(at)];
+    }
+    return name;
+  }
+
+  Status add_clip(const OpDesc& op) {
+    const auto found = clipped_.find(&op);
+    if (found == clipped_.end()) return {};
+    const std::string kind = op.attribute_or<std::string>("kind", "");
+    if (kind == "by_value") {
+      const ps::ValueClip clip{op.attribute_or<float>("min", 0), op.attribute_or<float>("max", 0)};
+      for (const int table : found->second) {
+        if (plan_.spec.mode == ps::Mode::sync)
+          plan_.spec.tables[static_cast<size_t>(table)].value_clip = clip;
+        else
+          plan_.value_clips.push_back({table, clip});
+      }
+      return {};
+    }
+    ps::NormClip clip{.group = fmt::format("clip_{}", plan_.norm_clips.size()),
+                      .clip_norm = op.attribute_or<float>("clip_norm", 0),
+                      .tables = found->second};
+    if (plan_.spec.mode == ps::Mode::sync) {
+      for (const int table : clip.tables) plan_.spec.tables[static_cast<size_t>(table)].clip_group = clip.group;
+    }
+    plan_.norm_clips.push_back(std::move(clip));
+    return {};
+  }
+
+  const graph::Program& main_;
+  const graph::Program& startup_;
+  const graph::Block& block_;
+  const Makers makers_, first_values_;
+  std::map<std::string, const OpDesc*> updates_;           // by parameter
+  std::map<const OpDesc*, std::vector<int>> clipped_;      // tables by clip operator
+  Plan plan_;
+};
+
+}  // namespace
+
+void add_states(Plan& plan, int table, const graph::Block& block, const OpDesc& update) {
+  const auto states = (*optim::find_rule(update.type))->states;
+  for (size_t slot = 0; slot < states.size(); ++slot) {
+    const auto* names = update.inputs.find(states[slot].op_slot);
+    const VarDesc* variable = names == nullptr ? nullptr : block.find_var(names->front());
+    if (variable != nullptr) plan.states[variable->name] = {.table = table, .slot = slot, .shape = variable->shape};
+  }
+}
+
+std::map<std::string, engine::RemoteVariable, std::less<>> Plan::variables() const {
+  std::map<std::string, engine::RemoteVariable, std::less<>> all;
+  for (size_t i = 0; i < spec.tables.size(); ++i) {
+    const auto kind = spec.tables[i].sparse ? engine::RemoteVariable::rows : engine::RemoteVariable::dense;
+    all[spec.tables[i].name] = {kind, static_cast<int>(i), shapes[i]};
+  }
+  for (const auto& [name, state] : states) all[name] = {engine::RemoteVariable::state, state.table, state.shape};
+  return all;
+}
+
+Result<Plan> make_plan(const graph::Program& main, const graph::Program& startup, ps::Mode mode, int workers) {
+  return Planner(main, startup, mode, workers).run();
+}
+
+}  // namespace argosy::fleet

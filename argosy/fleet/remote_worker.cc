@@ -1,0 +1,220 @@
+#include "argosy/fleet/remote_worker.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "argosy/base/log.h"
+#include "argosy/engine/scope.h"
+
+namespace argosy::fleet {
+namespace {
+
+constexpr size_t kRowsAtOnce = 65536;  // of a whole table on its way to or from a file
+
+std::span<float> floats_of(const engine::Value& value) {
+  return {value.tensor.data_ptr<float>(), static_cast<size_t>(value.tensor.numel())};
+}
+
+// The keys 0 … rows - 1, some at a time, each time with the first of them.
+template <typename Work>
+Status for_rows(size_t rows, Work work) {
+  std::vector<uint64_t> keys;
+  for (size_t begin = 0; begin < rows; begin += keys.size()) {
+    keys.resize(std::min(kRowsAtOnce, rows - begin));
+    std::iota(keys.begin(), keys.end(), begin);
+    RETURN_IF_ERROR(work(std::span<const uint64_t>(keys), begin));
+  }
+  return {};
+}
+
+}  // namespace
+
+RemoteWorker::RemoteWorker(Plan plan, ps::ClientOptions client, ps::CommunicatorOptions communicator)
+    : plan_(std::move(plan)),
+      variables_(plan_.variables()),
+      client_options_(std::move(client)),
+      communicator_options_(std::move(communicator)) {}
+
+RemoteWorker::~RemoteWorker() {
+  if (Status status = close(); !status.ok()) log_warning("leaving the job: {}", status.message());
+}
+
+Status RemoteWorker::connect() {
+  std::lock_guard lock(mutex_);
+  return connect_locked();
+}
+
+Status RemoteWorker::connect_locked() {
+  if (closed_) return Status::failed_precondition("this worker has left its job (stop_worker or exe.close)");
+  if (client_ != nullptr) return {};
+  ASSIGN_OR_RETURN(client_, ps::Client::connect(client_options_, plan_.spec));
+  return {};
+}
+
+bool RemoteWorker::connected() const {
+  std::lock_guard lock(mutex_);
+  return client_ != nullptr && !closed_;
+}
+
+ps::Client& RemoteWorker::client() {
+  std::lock_guard lock(mutex_);
+  ARGOSY_CHECK(client_ != nullptr, "client() before connect()");
+  return *client_;
+}
+
+const engine::RemoteVariable* RemoteWorker::find(std::string_view name) const {
+  const auto found = variables_.find(name);
+  return found == variables_.end() ? nullptr : &found->second;
+}
+
+Status RemoteWorker::attach(engine::Scope& scope) {
+  std::lock_guard lock(mutex_);
+  RETURN_IF_ERROR(connect_locked());
+  if (!started_) return start(scope);
+  // The startup program has made new tensors; the communicator writes to the first ones.
+  for (const auto& [table, value] : dense_) scope.var(plan_.spec.tables[static_cast<size_t>(table)].name) = value;
+  return communicator_->refresh();
+}
+
+Status RemoteWorker::start(engine::Scope& scope) {
+  ASSIGN_OR_RETURN(auto communicator, ps::Communicator::create(communicator_options_, *client_));
+  for (size_t i = 0; i < plan_.spec.tables.size(); ++i) {
+    const ps::TableSpec& table = plan_.spec.tables[i];
+    if (table.sparse) continue;
+    const engine::Value* value = scope.find(table.name);
+    if (value == nullptr || !value->tensor.defined()) {
+      return Status::failed_precondition("parameter '{}' has no value in this scope; the startup program makes it", table.name);
+    }
+    if (!value->tensor.is_contiguous() || value->tensor.scalar_type() != at::kFloat ||
+        static_cast<uint64_t>(value->tensor.numel()) != table.size) {
+      return Status::internal("parameter '{}' is not {} contiguous float32 values", table.name, table.size);
+    }
+    dense_[static_cast<int>(i)] = *value;
+    RETURN_IF_ERROR(communicator->bind_dense(static_cast<int>(i), floats_of(*value)));
+  }
+  if (client_options_.worker == 0) RETURN_IF_ERROR(give_first_values());
+  RETURN_IF_ERROR(client_->wait_initialised(Deadline::after_seconds(client_options_.server_wait_seconds)));
+  RETURN_IF_ERROR(communicator->start());
+  communicator_ = std::move(communicator);
+  started_ = true;
+  return {};
+}
+
+Status RemoteWorker::give_first_values() {
+  for (const auto& [table, value] : dense_) RETURN_IF_ERROR(client_->init_dense(table, floats_of(value)));
+  return {};
+}
+
+Status RemoteWorker::running() const {
+  if (started_) return {};
+  return Status::failed_precondition("this worker is not connected to its servers; run the startup program first");
+}
+
+Result<bool> RemoteWorker::begin_round(int threads) {
+  RETURN_IF_ERROR(running());
+  return communicator_->begin_round(threads);
+}
+
+Status RemoteWorker::thread_done() { return communicator_->thread_done(); }
+Status RemoteWorker::end_round() { return communicator_->end_round(); }
+
+Status RemoteWorker::begin_parallel(int threads) {
+  RETURN_IF_ERROR(running());
+  return communicator_->begin_parallel(threads);
+}
+Status RemoteWorker::end_parallel() { return communicator_->end_parallel(); }
+
+uint64_t RemoteWorker::begin_batch() { return communicator_->next_batch_id(); }
+bool RemoteWorker::wants(uint64_t batch) const { return communicator_->wants(batch); }
+
+Status RemoteWorker::pull(std::span<const engine::RowPull> pulls) {
+  RETURN_IF_ERROR(running());
+  std::vector<ps::RowRequest> requests;
+  for (const engine::RowPull& pull : pulls)
+    requests.push_back({.table = pull.table, .keys = pull.keys, .rows = pull.rows, .create = pull.create});
+  return communicator_->pull(requests);
+}
+
+Status RemoteWorker::step(const engine::StepGradients& gradients) {
+  RETURN_IF_ERROR(running());
+  std::vector<ps::DenseGradient> dense;
+  for (const engine::DenseGradient& one : gradients.dense) dense.push_back({.table = one.table, .values = one.values});
+  std::vector<ps::RowGradients> rows;
+  for (const engine::RowGradients& one : gradients.rows)
+    rows.push_back({.table = one.table, .keys = one.keys, .values = one.values, .shows = one.shows, .clicks = one.clicks});
+  return communicator_->step({.batch_id = gradients.batch, .dense = dense, .rows = rows});
+}
+
+Status RemoteWorker::refresh() { return started_ ? communicator_->refresh() : Status(); }
+
+Status RemoteWorker::fetch(std::string_view name, std::span<float> values) {
+  RETURN_IF_ERROR(running());
+  const engine::RemoteVariable* variable = find(name);
+  if (variable == nullptr) return Status::not_found("the servers hold no variable '{}'", name);
+  if (variable->kind == engine::RemoteVariable::state) return fetch_state(name, values);
+  const ps::TableSpec& table = plan_.spec.tables[static_cast<size_t>(variable->table)];
+  if (!table.sparse) {
+    const ps::DenseRequest request{.table = variable->table, .values = values};
+    return client_->pull_dense({&request, 1});
+  }
+  return for_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
+    const ps::RowRequest request{
+        .table = variable->table, .keys = keys, .rows = values.data() + begin * table.width, .create = false};
+    return client_->pull_rows({&request, 1});
+  });
+}
+
+Status RemoteWorker::store(std::string_view name, std::span<const float> values) {
+  RETURN_IF_ERROR(running());
+  const engine::RemoteVariable* variable = find(name);
+  if (variable == nullptr) return Status::not_found("the servers hold no variable '{}'", name);
+  if (variable->kind == engine::RemoteVariable::state) return store_state(name, values);
+  const ps::TableSpec& table = plan_.spec.tables[static_cast<size_t>(variable->table)];
+  if (!table.sparse) return client_->import_dense(variable->table, values);
+  return for_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
+    return client_->import_rows(variable->table, keys, values.subspan(begin * table.width, keys.size() * table.width));
+  });
+}
+
+Status RemoteWorker::fetch_state(std::string_view name, std::span<float> values) {
+  const Plan::State& state = plan_.states.find(name)->second;
+  const ps::TableSpec& table = plan_.spec.tables[static_cast<size_t>(state.table)];
+  if (!table.sparse || values.size() == 1) return client_->pull_state(state.table, state.slot, {}, values);
+  return for_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
+    return client_->pull_state(state.table, state.slot, keys, values.subspan(begin * table.width, keys.size() * table.width));
+  });
+}
+
+Status RemoteWorker::store_state(std::string_view name, std::span<const float> values) {
+  const Plan::State& state = plan_.states.find(name)->second;
+  const ps::TableSpec& table = plan_.spec.tables[static_cast<size_t>(state.table)];
+  if (!table.sparse || values.size() == 1) return client_->import_state(state.table, state.slot, {}, values);
+  return for_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
+    return client_->import_state(state.table, state.slot, keys, values.subspan(begin * table.width, keys.size() * table.width));
+  });
+}
+
+Status RemoteWorker::close() {
+  std::lock_guard lock(mutex_);
+  if (closed_) return {};
+  closed_ = true;
+  Status status;
+  if (communicator_ != nullptr) status = communicator_->stop();
+  if (client_ != nullptr) {
+    if (Status left = client_->stop(); status.ok()) status = left;
+  }
+  return status;
+}
+
+Status RemoteWorker::set_rate(float rate) {
+  RETURN_IF_ERROR(running());
+  return communicator_->set_rate(-1, rate);
+}
+
+ps::CommunicatorCounters RemoteWorker::counters() const {
+  return started_ ? communicator_->counters() : ps::CommunicatorCounters{};
+}
+
+}  // namespace argosy::fleet

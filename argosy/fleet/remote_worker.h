@@ -1,0 +1,72 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "argosy/engine/remote.h"
+#include "argosy/engine/value.h"
+#include "argosy/fleet/plan.h"
+#include "argosy/ps/client.h"
+#include "argosy/ps/communicator.h"
+
+namespace argosy::fleet {
+
+// A worker's connection to the servers of its job, behind the engine's interface. Nothing is sent before connect(), which
+// attach() calls where nobody else has.
+//
+// Thread-safe as RemoteParameters says; connect(), attach() and close() may be called by any thread, one waits for the other.
+class RemoteWorker : public engine::RemoteParameters {
+ public:
+  RemoteWorker(Plan plan, ps::ClientOptions client, ps::CommunicatorOptions communicator);
+  ~RemoteWorker() override;
+
+  Status connect();  // waits for the servers; safe to call twice
+  bool connected() const;
+  ps::Client& client();  // REQUIRES: connected()
+  const Plan& plan() const { return plan_; }
+
+  const engine::RemoteVariable* find(std::string_view name) const override;
+  Status attach(engine::Scope& scope) override;
+  Result<bool> begin_round(int threads) override;
+  Status thread_done() override;
+  Status end_round() override;
+  Status begin_parallel(int threads) override;
+  Status end_parallel() override;
+  uint64_t begin_batch() override;
+  bool wants(uint64_t batch) const override;
+  Status pull(std::span<const engine::RowPull> pulls) override;
+  Status step(const engine::StepGradients& gradients) override;
+  Status refresh() override;
+  Status fetch(std::string_view name, std::span<float> values) override;
+  Status store(std::string_view name, std::span<const float> values) override;
+  Status close() override;
+
+  Status set_rate(float rate);  // of all tables, in place of their schedules
+  ps::CommunicatorCounters counters() const;
+
+ private:
+  Status connect_locked();
+  Status start(engine::Scope& scope);
+  Status give_first_values();
+  Status fetch_state(std::string_view name, std::span<float> values);
+  Status store_state(std::string_view name, std::span<const float> values);
+  Status running() const;  // an error where attach() has not been
+
+  const Plan plan_;
+  const std::map<std::string, engine::RemoteVariable, std::less<>> variables_;
+  const ps::ClientOptions client_options_;
+  const ps::CommunicatorOptions communicator_options_;
+
+  mutable std::mutex mutex_;  // of the life cycle: connect, attach, close
+  bool closed_ = false;       // guarded by mutex_
+  std::unique_ptr<ps::Client> client_;              // set by connect(), then constant
+  std::map<int, engine::Value> dense_;              // tensors that the communicator writes to, by table; set by attach()
+  std::unique_ptr<ps::Communicator> communicator_;  // set by attach(), then constant; uses client_
+  std::atomic<bool> started_{false};                // communicator_ may be used
+};
+
+}  // namespace argosy::fleet

@@ -1,0 +1,92 @@
+#include "argosy/fleet/serve.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "argosy/base/log.h"
+#include "argosy/base/text.h"
+#include "argosy/engine/remote.h"
+#include "argosy/fleet/model_files.h"
+#include "argosy/ps/settings.h"
+
+namespace argosy::fleet {
+namespace {
+
+constexpr double kPollSeconds = 0.1;
+
+volatile std::sig_atomic_t caught_signal = 0;
+
+// SIGTERM and SIGINT are noted while it lives; afterwards they do what they did before.
+class CatchSignals {
+ public:
+  CatchSignals() {
+    caught_signal = 0;
+    struct sigaction action = {};
+    action.sa_handler = [](int number) { caught_signal = number; };
+    ::sigaction(SIGTERM, &action, &term_);
+    ::sigaction(SIGINT, &action, &int_);
+  }
+  ~CatchSignals() {
+    ::sigaction(SIGTERM, &term_, nullptr);
+    ::sigaction(SIGINT, &int_, nullptr);
+    if (caught_signal == SIGINT) std::raise(SIGINT);
+  }
+  CatchSignals(const CatchSignals&) = delete;
+
+ private:
+  struct sigaction term_ = {}, int_ = {};
+};
+
+const bool kServesPrograms = [] {
+  engine::set_serve(&serve_program);
+  return true;
+}();
+
+}  // namespace
+
+Result<std::unique_ptr<ps::Server>> start_server(const ServerPlace& place, const Settings& settings, const std::string& folder,
+                                                 const engine::Scope& scope) {
+  ASSIGN_OR_RETURN(ps::ServerOptions options, ps::server_options(settings, place.index, static_cast<int>(place.servers.size())));
+  options.address = place.servers[static_cast<size_t>(place.index)];
+  options.job = place.job;
+  options.workers = place.plan.spec.workers;
+  options.spec = place.plan.spec;
+  ASSIGN_OR_RETURN(auto server, ps::Server::start(options));
+  log_info("server {} of {} listens at {}", place.index, place.servers.size(), server->endpoint());
+  if (server->restored()) return server;
+  RETURN_IF_ERROR(folder.empty() ? give_values(*server, place.plan, scope) : load_model(*server, place.plan, folder));
+  return server;
+}
+
+Status serve_until_done(ps::Server& server, const std::atomic<bool>& ended) {
+  const CatchSignals signals;
+  while (!ended && caught_signal == 0) {
+    ASSIGN_OR_RETURN(const bool done, server.wait(Deadline::after_seconds(kPollSeconds)));
+    if (done) break;
+  }
+  return server.stop();
+}
+
+Status serve_program(const graph::Program& program, const graph::OpDesc& serve, engine::Scope& scope) {
+  ASSIGN_OR_RETURN(const Plan plan, plan_of_server_program(program, serve));
+  const auto endpoint = serve.attribute_or<std::string>("endpoint", "");
+  ServerPlace place{.plan = plan,
+                    .job = serve.attribute_or<std::string>("job", ""),
+                    .servers = serve.attribute_or<std::vector<std::string>>("endpoints", {})};
+  const auto self = std::find(place.servers.begin(), place.servers.end(), endpoint);
+  if (self == place.servers.end())
+    return Status::invalid_argument("server '{}' is not one of the job's servers {}", endpoint, join(place.servers, ", "));
+  place.index = static_cast<int>(self - place.servers.begin());
+  set_log_name(fmt::format("server {}", place.index));
+  std::map<std::string, std::string> fields;
+  for (const std::string& field : serve.attribute_or<std::vector<std::string>>("settings", {})) {
+    const size_t equals = field.find('=');
+    fields[field.substr(0, equals)] = equals == std::string::npos ? "" : field.substr(equals + 1);
+  }
+  ASSIGN_OR_RETURN(const Settings settings, Settings::from_environment(fields));
+  ASSIGN_OR_RETURN(auto server, start_server(place, settings, "", scope));
+  const std::atomic<bool> never{false};
+  return serve_until_done(*server, never);
+}
+
+}  // namespace argosy::fleet

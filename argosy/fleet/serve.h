@@ -1,0 +1,36 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "argosy/base/settings.h"
+#include "argosy/base/status.h"
+#include "argosy/engine/scope.h"
+#include "argosy/fleet/plan.h"
+#include "argosy/ps/server.h"
+
+namespace argosy::fleet {
+
+// Which server of which job.
+struct ServerPlace {
+  const Plan& plan;
+  std::string job;
+  std::vector<std::string> servers;  // endpoints of all
+  int index = 0;
+};
+
+// Listens at the server's endpoint. First values: what an earlier process of this server left in its directory; else those of
+// `folder` (what save_persistables or a snapshot wrote) where one is given; else those of `scope`; else the first worker's.
+Result<std::unique_ptr<ps::Server>> start_server(const ServerPlace& place, const Settings& settings, const std::string& folder,
+                                                 const engine::Scope& scope);
+
+// Until all workers are done, SIGTERM, SIGINT or `ended`; then a last snapshot where the job keeps any. SIGINT is raised once
+// more at the end, for whoever handled it before.
+Status serve_until_done(ps::Server& server, const std::atomic<bool>& ended);
+
+// What a server's program (make_server_program) does when it is run.
+Status serve_program(const graph::Program& program, const graph::OpDesc& serve, engine::Scope& scope);
+
+}  // namespace argosy::fleet
