@@ -143,13 +143,16 @@ class TcpProxy::Loop {
  private:
   void run() {
     for (;;) {
+      const std::vector<pollfd> polled = wait();
+      // Taken after the wait: what arrives once a setting has been changed is treated by it.
       std::unique_lock lock(mutex_);
       const Settings now = settings_;
       settings_.cut = false;
       lock.unlock();
       if (now.stop) return;
+      move_bytes(polled, now);
       bury(now);
-      wait_and_move(now);
+      if (polled[1].revents != 0) accept_one(now);
     }
   }
 
@@ -164,7 +167,8 @@ class TcpProxy::Loop {
     }
   }
 
-  void wait_and_move(const Settings& now) {
+  // The sockets that have something to do: the wake-up, the listener, then client and server of each connection.
+  std::vector<pollfd> wait() const {
     std::vector<pollfd> polled{{wake_.fd(), POLLIN, 0}, {listener_.fd(), POLLIN, 0}};
     for (const Connection& connection : connections_) {
       polled.push_back(interest(connection.client.fd(), connection.up, connection.down));
@@ -172,12 +176,15 @@ class TcpProxy::Loop {
     }
     poll(polled.data(), polled.size(), milliseconds_to_next());
     if (eventfd_t ignored; polled[0].revents != 0) eventfd_read(wake_.fd(), &ignored);
+    return polled;
+  }
+
+  void move_bytes(const std::vector<pollfd>& polled, const Settings& now) {
     size_t at = 2;
     for (Connection& connection : connections_) {
       move(connection, polled[at].revents, polled[at + 1].revents, now);
       at += 2;
     }
-    if (polled[1].revents != 0) accept_one(now);
   }
 
   // What to wait for at a socket that `from` is read from and `to` is written to.
