@@ -1,16 +1,21 @@
-# argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [TESTS_ONLY] [TEST_USES rooms…])
+# argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [TESTS_ONLY] [TEST_USES rooms…] [TESTS_WITHOUT_TSAN files…])
 #
 # One folder, one static library: every .cc of the folder but tests and benchmarks. Tests (x_test.cc) make one program a
 # room, NAME_test; benchmarks (x_bench.cc) one program a room, NAME_bench, where Google Benchmark is installed. A TESTS_ONLY
-# room is for the TEST_USES of others and goes into no library or program.
+# room is for the TEST_USES of others and goes into no library or program. TESTS_WITHOUT_TSAN run through libraries that are
+# not built for ThreadSanitizer, where it takes their locks for none.
 function(argosy_room name)
-  cmake_parse_arguments(room "TORCH;TESTS_ONLY" "" "USES;LINKS;TEST_USES" ${ARGN})
+  cmake_parse_arguments(room "TORCH;TESTS_ONLY" "" "USES;LINKS;TEST_USES;TESTS_WITHOUT_TSAN" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
   set(tests ${sources})
   set(benches ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
+  if(ARGOSY_SANITIZE MATCHES thread)
+    list(TRANSFORM room_TESTS_WITHOUT_TSAN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+    list(REMOVE_ITEM tests ${room_TESTS_WITHOUT_TSAN})
+  endif()
 
   add_library(argosy_${name} STATIC ${sources})
   target_link_libraries(argosy_${name} PUBLIC argosy_flags ${room_LINKS})
