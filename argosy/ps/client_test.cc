@@ -90,7 +90,7 @@ TEST(Client, PushedGradientsComeBackFromAnyNumberOfServers) {
 TEST(Client, DenseValuesAreSetOnce) {
   Cluster cluster(2);
   const auto client = connected(cluster, counting_spec(1));
-  const Status early = client->wait_initialised(Deadline::after_seconds(0.5));
+  const Status early = client->wait_initialised(Deadline::after_seconds(2));
   EXPECT_EQ(early.code(), Code::deadline_exceeded);
   EXPECT_THAT(early.message(), HasSubstr("'w'"));
   ASSERT_TRUE(client->init_dense(0, std::vector<float>(20000, 3.0f)).ok());
@@ -185,8 +185,8 @@ TEST(Client, ABarrierNamesWhoIsMissing) {
   const JobSpec spec = counting_spec(3);
   const auto zero = connected(cluster, spec, 0);
   const auto two = connected(cluster, spec, 2);
-  std::thread other([&] { EXPECT_FALSE(two->barrier("b", Deadline::after_seconds(0.4)).ok()); });
-  const Status status = zero->barrier("b", Deadline::after_seconds(0.4));
+  std::thread other([&] { EXPECT_FALSE(two->barrier("b", Deadline::after_seconds(2)).ok()); });
+  const Status status = zero->barrier("b", Deadline::after_seconds(2));
   other.join();
   EXPECT_EQ(status.code(), Code::deadline_exceeded);
   EXPECT_THAT(status.message(), HasSubstr("1"));

@@ -147,7 +147,7 @@ TEST(SyncCommunicator, AStoppedWorkerBlocksTheOthersAndIsNamed) {
   const JobSpec spec = training_spec(Mode::sync, 2);
   std::unique_ptr<TestWorker> idle;
   std::thread other([&] { idle = std::make_unique<TestWorker>(cluster.client(1), spec, CommunicatorOptions{}); });
-  TestWorker busy(cluster.client(0), spec, {.sync_wait_seconds = 0.6});
+  TestWorker busy(cluster.client(0), spec, {.sync_wait_seconds = 2});
   other.join();
   ASSERT_TRUE(busy.status.ok()) << busy.status.to_string();
   const Status status = busy.train(busy.communicator->next_batch_id());
