@@ -88,7 +88,17 @@ class Oracle {
     Row& row = rows_[key];
     make(key, row);
     row.value.assign(value.begin(), value.end());
-    row.counters = {.seen_step = static_cast<uint32_t>(steps_)};
+    row.counters = {.seen_step = static_cast<uint32_t>(steps_ + 1)};
+  }
+
+  void set_state(uint64_t key, size_t state, std::span<const float> values) {
+    Row& row = rows_[key];
+    if (!row.admitted) {
+      make(key, row);
+      row.counters = {};
+    }
+    std::copy(values.begin(), values.end(), row.states.begin() + static_cast<std::ptrdiff_t>(state * spec_.width));
+    row.counters.seen_step = static_cast<uint32_t>(steps_ + 1);
   }
 
   void touch(uint64_t key) {  // a pull that makes rows

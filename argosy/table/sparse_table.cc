@@ -30,12 +30,6 @@ Scratch& scratch() {
   return mine;
 }
 
-// Marks a row as different from its copy on disk.
-void touch(float* row) {
-  RowHeader& head = RowLayout::header(row);
-  head.flags = head.flags | RowHeader::kChanged | RowHeader::kUsed;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<SparseTable>> SparseTable::make(SparseSpec spec, StoreOptions options) {
@@ -218,7 +212,7 @@ Status SparseTable::apply_block(const Block& block, const TableStep& step, const
       if (slots[i] == kNoSlot) continue;
     }
     float* const row = shard.row(slots[i]);
-    touch(row);
+    RowLayout::touch(row);
     layout_.count(row, gradient);
     float* const gathered = mine.gradients.data() + rows * width;
     std::memcpy(gathered, gradients + position * width, width * sizeof(float));
@@ -255,7 +249,7 @@ Status SparseTable::add_block(const Block& block, const TableStep& step, const f
       ASSIGN_OR_RETURN(slots[i], find_or_create(shard, probes[i]));
     }
     float* const row = shard.row(slots[i]);
-    touch(row);
+    RowLayout::touch(row);
     layout_.count(row, seen);
     float* const value = layout_.value(row).data();
     const float* const delta = deltas + probes[i].position * width;

@@ -134,11 +134,12 @@ class SparseTable {
     explicit Export(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
   };
-  // With changed_since: only rows that got a gradient in a later step than that one.
+  // With changed_since: only rows that got a gradient in a later step than that one, or a value or state by set_rows or
+  // set_state since then. Rows that were dropped leave no trace in it.
   Export begin_export(std::optional<uint64_t> changed_since = {}) const;
 
-  // Puts records of an equal codec() in, replacing rows with the same key. The bytes may come from anywhere: damage is
-  // data_loss and nothing changes.
+  // Puts records of an equal codec() in, counters included, replacing rows with the same key. The bytes may come from anywhere:
+  // damage is data_loss and nothing changes.
   Status import_records(std::string_view records);
 
   // Removes every row, waiting key and remembered change; progress starts anew.

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "argosy/base/random.h"
@@ -25,7 +26,7 @@ class Drill {
       } else if (kind < 17) {
         compare_pull(random_.below(2) == 0);
       } else if (kind == 17) {
-        set();
+        random_.below(2) == 0 ? set() : set_state();
       } else if (kind == 18) {
         shrink();
       } else {
@@ -96,9 +97,18 @@ class Drill {
     const auto keys = some_keys();
     const auto values = numbers(keys.size() * table_->spec().width);
     ASSERT_EQ(table_->set_rows(keys, values), Status());
-    for (size_t i = 0; i < keys.size(); ++i) {
-      oracle_.set(keys[i], std::span(values).subspan(i * table_->spec().width, table_->spec().width));
-    }
+    const auto row = [&](size_t i) { return std::span(values).subspan(i * table_->spec().width, table_->spec().width); };
+    for (size_t i = 0; i < keys.size(); ++i) oracle_.set(keys[i], row(i));
+  }
+
+  void set_state() {
+    if (table_->codec().element_states() == 0) return;
+    const auto keys = some_keys();
+    auto values = numbers(keys.size() * table_->spec().width);
+    for (float& x : values) x = std::abs(x);  // sums of squares are
+    ASSERT_EQ(table_->set_state(0, keys, values), Status());
+    const auto row = [&](size_t i) { return std::span(values).subspan(i * table_->spec().width, table_->spec().width); };
+    for (size_t i = 0; i < keys.size(); ++i) oracle_.set_state(keys[i], 0, row(i));
   }
 
   void shrink() {

@@ -138,8 +138,7 @@ Status SparseTable::import_block(const Block& block, std::span<const RowView> ro
     }
     shard.waiting().erase(probe.key);
     float* const row = shard.row(slot);
-    RowHeader& head = RowLayout::header(row);
-    head.flags = head.flags | RowHeader::kChanged | RowHeader::kUsed;
+    RowLayout::touch(row);
     layout_.set_counters(row, from.counters);
     std::memcpy(layout_.value(row).data(), from.value.data(), from.value.size_bytes());
     std::memcpy(layout_.states(row).data(), from.states.data(), from.states.size_bytes());
@@ -149,7 +148,7 @@ Status SparseTable::import_block(const Block& block, std::span<const RowView> ro
 
 Status SparseTable::set_rows(std::span<const uint64_t> keys, std::span<const float> rows) {
   RETURN_IF_ERROR(check_rows(keys, rows.size()));
-  const auto step = static_cast<uint32_t>(steps());
+  const auto step = static_cast<uint32_t>(steps() + 1);  // later than whatever was exported before
   return for_blocks(keys, [&](const Block& block) -> Status {
     auto& [shard, probes, slots] = block;
     RETURN_IF_ERROR(shard.bring_back(probes, slots));

@@ -44,10 +44,11 @@ Status SparseTable::copy_state_block(const Block& block, size_t element_state, f
   }));
   for (size_t i = 0; i < probes.size(); ++i) {
     if (copied[i]) continue;
-    if (slots[i] == kNoSlot)
+    if (slots[i] == kNoSlot) {
       std::fill_n(target(i), width, initial);
-    else
+    } else {
       copy(i, shard.row(slots[i]));
+    }
   }
   return {};
 }
@@ -68,12 +69,16 @@ Status SparseTable::set_state_block(const Block& block, size_t element_state, co
   const size_t width = layout_.width();
   auto& [shard, probes, slots] = block;
   RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  const auto step = static_cast<uint32_t>(steps() + 1);  // as set_rows
   for (size_t i = 0; i < probes.size(); ++i) {
     if (slots[i] == kNoSlot) {
       ASSIGN_OR_RETURN(slots[i], find_or_create(shard, probes[i]));
     }
-    std::memcpy(layout_.states(shard.row(slots[i])).data() + element_state * width, values + probes[i].position * width,
-                width * sizeof(float));
+    shard.waiting().erase(probes[i].key);
+    float* const row = shard.row(slots[i]);
+    RowLayout::touch(row);
+    RowLayout::header(row).seen_step = step;
+    std::memcpy(layout_.states(row).data() + element_state * width, values + probes[i].position * width, width * sizeof(float));
   }
   return {};
 }

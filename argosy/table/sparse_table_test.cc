@@ -119,10 +119,11 @@ TEST(SparseTable, ExportsOnlyWhatChangedSinceAStep) {
   const auto table = make(sgd());
   push_ones(*table, {1, 2});
   const uint64_t step = table->steps();
+  ASSERT_EQ(table->set_rows(std::vector<uint64_t>{4}, std::vector<float>{1}), Status());
   push_ones(*table, {2, 3});
   const auto changed = contents(*table, 1, step);
-  EXPECT_EQ(changed.size(), 2u);
-  EXPECT_TRUE(changed.contains(2) && changed.contains(3));
+  EXPECT_EQ(changed.size(), 3u);
+  EXPECT_TRUE(changed.contains(2) && changed.contains(3) && changed.contains(4));
 }
 
 TEST(SparseTable, RefusesDamagedRecordsAndChangesNothing) {
