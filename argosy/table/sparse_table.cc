@@ -148,7 +148,7 @@ Status SparseTable::pull(std::span<const uint64_t> keys, std::span<float> rows, 
 Status SparseTable::pull_block(const Block& block, float* rows, bool create) {
   const size_t width = layout_.width();
   auto& [shard, probes, slots] = block;
-  const auto target = [&](size_t i) { return rows + probes[i].position * width; };
+  const auto target = [&, &probes = probes](size_t i) { return rows + probes[i].position * width; };
   const bool make = create && !keeps_waiting();
   if (create && exports_.load() == 0) RETURN_IF_ERROR(shard.bring_back(probes, slots));
   std::array<bool, kMaxBlockRows> copied{};

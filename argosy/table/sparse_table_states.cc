@@ -33,7 +33,7 @@ Status SparseTable::copy_state(size_t state, std::span<const uint64_t> keys, std
 Status SparseTable::copy_state_block(const Block& block, size_t element_state, float initial, float* out) {
   const size_t width = layout_.width();
   auto& [shard, probes, slots] = block;
-  const auto target = [&](size_t i) { return out + probes[i].position * width; };
+  const auto target = [&, &probes = probes](size_t i) { return out + probes[i].position * width; };
   const auto copy = [&](size_t i, const float* row) {
     std::memcpy(target(i), layout_.states(row).data() + element_state * width, width * sizeof(float));
   };
