@@ -12,7 +12,15 @@ B = numpy.array([[2.0, 1.0, -1.0], [1.5, 2.0, 0.5]], "float32")
 
 
 @pytest.fixture
-def run(fluid, exe):
+def static():
+    """Functions without an argument to look at build."""
+    paddle.enable_static()
+    yield
+    paddle.disable_static()
+
+
+@pytest.fixture
+def run(fluid, exe, static):
     """Calls a builder with two variables and returns what it computes of A and B."""
     def compute(build, a=A, b=B):
         x, y = (paddle.static.data(name, list(value.shape), str(value.dtype)) for name, value in (("a", a), ("b", b)))
@@ -97,12 +105,17 @@ def test_splits_give_lists(run):
     assert len(run(lambda x, y: paddle.chunk(y, 3, axis=1))) == 3
 
 
-def test_a_call_without_a_variable_says_that_programs_are_built():
-    with pytest.raises(errors.UnavailableError, match="paddle.add: the first argument is a Variable of a static program; found ndarray"):
+def test_a_call_without_a_variable_or_tensor_says_what_it_takes():
+    with pytest.raises(errors.InvalidArgumentError, match="paddle.add: the first argument is a Tensor, or a Variable of a static program; found ndarray"):
         paddle.add(A, B)
-    with pytest.raises(errors.UnavailableError, match="dynamic front end is not part of this version"):
-        paddle.disable_static()
+
+
+def test_what_is_of_the_dynamic_graph_says_so_in_static_mode(static):
     assert not paddle.in_dynamic_mode()
+    with pytest.raises(errors.FailedPreconditionError, match="paddle.to_tensor is of the dynamic graph.*disable_static"):
+        paddle.to_tensor([1.0])
+    with pytest.raises(errors.FailedPreconditionError, match="paddle.nn.Linear is of the dynamic graph"):
+        paddle.nn.Linear(2, 3)
 
 
 def test_indices_that_do_not_fit_are_named(run):

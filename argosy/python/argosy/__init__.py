@@ -9,9 +9,11 @@ _NAMES = {
     "CPUPlace": "fluid.core",
     "CUDAPlace": "fluid.core",
     "CUDAPinnedPlace": "fluid.core",
-    "enable_static": "fluid.framework",
-    "disable_static": "fluid.framework",
-    "in_dynamic_mode": "fluid.framework",
+    "enable_static": "graph_mode",
+    "disable_static": "graph_mode",
+    "in_dynamic_mode": "graph_mode",
+    "enable_dygraph": "graph_mode:disable_static",
+    "disable_dygraph": "graph_mode:enable_static",
     "is_compiled_with_cuda": "fluid.framework",
     "set_device": "device",
     "get_device": "device",
@@ -25,9 +27,16 @@ _TENSOR = (
     "less_equal less_than log logical_and logical_not logical_or logical_xor matmul max maximum mean min minimum mm mod "
     "multiply neg nonzero not_equal numel pow prod reciprocal remainder reshape round rsqrt scale scatter shape sign sin "
     "slice sort split sqrt square squeeze stack subtract sum t tanh tile topk transpose unbind unsqueeze unstack where")
-_CREATION = "assign full zeros ones zeros_like ones_like full_like arange linspace uniform rand normal randn to_tensor"
+_CREATION = "assign full zeros ones zeros_like ones_like full_like arange linspace uniform rand normal randn to_tensor create_parameter"
 _NAMES.update((name, "tensor") for name in _TENSOR.split())
 _NAMES.update((name, "creation") for name in _CREATION.split())
-_MODULES = ("base", "utils", "fluid", "static", "optimizer", "regularizer", "device", "errors", "nn", "tensor", "distributed", "reader", "dataset")
+_NAMES.update((name, "dynamic.names") for name in (
+    "Tensor Model summary DataParallel get_default_dtype set_default_dtype get_rng_state set_rng_state bool uint8 int8 int16 int32 int64 float16 bfloat16 "
+    "float32 float64").split())
+_NAMES.update(save="framework.io", load="framework.io")
+_MODULES = (
+    "amp", "base", "callbacks", "dataset", "device", "distributed", "errors", "fluid", "framework", "io", "jit", "linalg", "metric", "nn", "optimizer", "reader",
+    "regularizer", "static", "tensor", "utils", "version", "vision")
 
-__getattr__, __dir__ = _lazy.names(__name__, _MODULES, _NAMES)
+# Names that are in none of these are functions on tensors, which come with torch.
+__getattr__, __dir__ = _lazy.names(__name__, _MODULES, _NAMES, further="dynamic.functions")

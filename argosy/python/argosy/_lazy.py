@@ -10,11 +10,12 @@ def _hint(name, known):
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def names(package, modules, members):
+def names(package, modules, members, further=None):
     """A package's __getattr__ and __dir__ (PEP 562).
 
     modules: submodules, found as attributes without an import statement.
     members: attribute -> submodule that has it, or "submodule:name" where it is called otherwise there.
+    further: a submodule that is asked for any other name. It is imported only then.
     """
     known = sorted({*modules, *members})
 
@@ -24,6 +25,11 @@ def names(package, modules, members):
             return getattr(importlib.import_module(f"{package}.{module}"), member or name)
         if name in modules:
             return importlib.import_module(f"{package}.{name}")
+        if further is not None and not name.startswith("_"):
+            more = importlib.import_module(f"{package}.{further}")
+            if name in more.__all__:
+                return getattr(more, name)
+            raise AttributeError(f"module '{package}' has no attribute '{name}'{_hint(name, [*known, *more.__all__])}")
         raise AttributeError(f"module '{package}' has no attribute '{name}'{_hint(name, known)}")
 
     def __getattr__(name):
@@ -32,6 +38,7 @@ def names(package, modules, members):
         return value
 
     def __dir__():
-        return sorted({*vars(sys.modules[package]), *known})
+        more = () if further is None else importlib.import_module(f"{package}.{further}").__all__
+        return sorted({*vars(sys.modules[package]), *known, *more})
 
     return __getattr__, __dir__

@@ -78,11 +78,40 @@ def _place_of(device):
     raise InvalidArgumentError(f"set_device takes 'cpu', 'gpu' or 'gpu:<number>'; found {device!r}")
 
 
-def set_device(device):
+def _found(place):
+    """`place` as tensors have it: a GPU that is there, or the CPU. ARGOSY_DEVICE=cpu makes it the CPU."""
+    if type(place) is CUDAPlace and place.get_device_id() < _gpu_count() and os.environ.get("ARGOSY_DEVICE", "").strip().lower() != "cpu":
+        return place
+    return resolve(place)
+
+
+def use(place):
     """The place of what is made without one. Returns it."""
-    place = resolve(_place_of(device.lower()))
-    _state["device"] = "cpu" if type(place) is CPUPlace else f"gpu:{place.get_device_id()}"
-    return place
+    found = _found(place)
+    _state["device"] = f"gpu:{found.get_device_id()}" if type(found) is CUDAPlace else "cpu"
+    return found
+
+
+def set_device(device):
+    """The place of what is made without one, by name. Returns it."""
+    return use(_place_of(device.lower()))
+
+
+def torch_device(place=None):
+    """torch's name of a place or of its name; None is where set_device has said."""
+    place = _place_of(_state["device"]) if place is None else _place_of(place.lower()) if isinstance(place, str) else place
+    found = _found(place)
+    return f"cuda:{found.get_device_id()}" if type(found) is CUDAPlace else "cpu"
+
+
+def place_of(device):
+    """The place of a torch device."""
+    return CUDAPlace(device.index or 0) if device.type == "cuda" else CPUPlace()
+
+
+def place_name(device):
+    """How a tensor's printed form names a torch device."""
+    return f"Place(gpu:{device.index or 0})" if device.type == "cuda" else "Place(cpu)"
 
 
 def get_device():

@@ -1,35 +1,47 @@
-"""The tensor functions of 2.x on variables: each adds operators to the default main program.
-
-A call without a variable would compute, which is the dynamic front end's part: it is an error that says so.
+"""The tensor functions of 2.x that exist for both graphs: on variables each adds operators to the default main program, on tensors the
+function of the same name in argosy.dynamic computes.
 """
 import builtins  # some of whose names are functions below
 import functools
+import importlib
 import sys
 
 from argosy import _core
-from argosy.errors import InvalidArgumentError, UnavailableError
+from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
 _LARGEST = 3.4028234663852886e38  # of float32
 
 
+_COMPUTING = {  # what builds -> what computes, by the same names
+    "argosy.tensor": "argosy.dynamic.functions",
+    "argosy.creation": "argosy.dynamic.functions",
+    "argosy.nn.functional": "argosy.dynamic.functional",
+}
+
+
 def _variables(value):
     if isinstance(value, (list, tuple)) and value:
-        return builtins.all(isinstance(item, _core.Variable) for item in value)
+        return builtins.any(_variables(item) for item in value)
     return isinstance(value, _core.Variable)
 
 
 def builds(function):
-    """The first argument is a variable, or a list of them."""
+    """`function` builds where an argument is a Variable, or a list with one. Otherwise what has its name in the dynamic graph computes."""
 
     @functools.wraps(function)
-    def checked(x, *args, **kwargs):
-        if not _variables(x):
-            found = type(x[0] if isinstance(x, (list, tuple)) and x else x).__name__
-            raise UnavailableError(f"paddle.{checked.__name__}: the first argument is a Variable of a static program; found {found}")
-        return function(x, *args, **kwargs)
+    def chosen(*args, **kwargs):
+        if builtins.any(map(_variables, args)) or builtins.any(map(_variables, kwargs.values())):
+            return function(*args, **kwargs)
+        return computing(chosen.__module__, chosen.__name__)(*args, **kwargs)
 
-    return checked
+    return chosen
+
+
+@functools.cache
+def computing(module, name):
+    """The function of the dynamic graph for `name` of `module`."""
+    return getattr(importlib.import_module(_COMPUTING[module]), name)
 
 
 def _append(op, inputs, outputs, attrs, name, layer=None):
@@ -358,26 +370,37 @@ def numel(x, name=None):
     return layers.size(x)
 
 
+@builds
 def logical_and(x, y, out=None, name=None):
     return layers.logical_and(x, y, out, name)
 
 
+@builds
 def logical_or(x, y, out=None, name=None):
     return layers.logical_or(x, y, out, name)
 
 
+@builds
 def logical_xor(x, y, out=None, name=None):
     return layers.logical_xor(x, y, out, name)
 
 
+@builds
 def logical_not(x, out=None, name=None):
     return layers.logical_not(x, out, name)
 
 
 def is_tensor(x):
-    """Whether x is a variable."""
-    return isinstance(x, _core.Variable)
+    """Whether x is a tensor, or a variable."""
+    return isinstance(x, _core.Variable) or computing(__name__, "is_tensor")(x)
+
+
+def __getattr__(name):
+    """What only tensors have."""
+    if name.startswith("_"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(importlib.import_module(_COMPUTING[__name__]), name)
 
 
 __all__ = sorted(name for name, value in vars(sys.modules[__name__]).items()
-                 if callable(value) and not name.startswith("_") and name not in ("builds", "InvalidArgumentError", "UnavailableError"))
+                 if callable(value) and not name.startswith("_") and name not in ("builds", "computing", "InvalidArgumentError"))

@@ -1,4 +1,12 @@
-"""paddle.distributed: datasets, and the launcher of jobs (`python -m paddle.distributed.launch`)."""
+"""paddle.distributed: places in a job, data parallel layers, datasets, and the launcher of jobs (`python -m paddle.distributed.launch`)."""
 from argosy import _lazy
 
-__getattr__, __dir__ = _lazy.names(__name__, ("dataset", "launch", "launch_ps"), {"QueueDataset": "dataset", "InMemoryDataset": "dataset"})
+_WHERE = {
+    "dataset": "QueueDataset InMemoryDataset",
+    "environment": "ParallelEnv get_rank get_world_size",
+    "parallel": "DataParallel init_parallel_env all_reduce all_gather broadcast reduce barrier ReduceOp",
+    "spawning": "spawn",
+}
+
+__getattr__, __dir__ = _lazy.names(__name__, ("dataset", "launch", "launch_ps", "environment", "parallel"),
+                                   {name: module for module, names in _WHERE.items() for name in names.split()})

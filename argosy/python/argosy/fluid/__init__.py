@@ -2,7 +2,7 @@
 from argosy import _lazy
 
 _MODULES = (
-    "backward", "clip", "compiler", "core", "data_feeder", "dataset", "executor", "framework", "incubate", "initializer", "io", "layers",
+    "backward", "clip", "compiler", "core", "data_feeder", "dataset", "dygraph", "executor", "framework", "incubate", "initializer", "io", "layers",
     "lod_tensor", "metrics", "nets", "optimizer", "param_attr", "reader", "regularizer", "transpiler", "unique_name",
 )
 _WHERE = {
@@ -17,6 +17,7 @@ _WHERE = {
     "io": "save load load_program_state set_program_state",
     "input": "data embedding one_hot",
     "data_feeder": "DataFeeder",
+    "dygraph": "enable_dygraph disable_dygraph save_dygraph load_dygraph",
     "dataset": "DatasetFactory InMemoryDataset QueueDataset",
     "transpiler": "DistributeTranspilerConfig",
 }

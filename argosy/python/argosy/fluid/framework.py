@@ -3,10 +3,11 @@ import contextlib
 
 from argosy import _core
 from argosy.device import cpu_places, cuda_places, is_compiled_with_cuda
-from argosy.errors import InvalidArgumentError, UnavailableError
+from argosy.errors import InvalidArgumentError
 from argosy.fluid import indexing, rate
 from argosy.fluid import unique_name
 from argosy.fluid.var_type import VarType
+from argosy.graph_mode import disable_static, enable_static, in_dygraph_mode, in_dynamic_mode
 
 Program = _core.Program
 Block = _core.Block
@@ -79,25 +80,12 @@ def name_scope(prefix=None):
                 op._set_attr("op_namescope", path)
 
 
-def in_dygraph_mode():
-    """False: programs are built, not run, by layer functions."""
-    return False
-
-
-in_dynamic_mode = in_dygraph_mode
-
-
-def enable_static():
-    """Programs are built by layer functions, which is the only mode there is."""
-
-
-def disable_static(place=None):
-    raise UnavailableError("disable_static: the dynamic front end is not part of this version; build a static program")
-
-
 def seed(number):
-    """Seeds the generator that random operators draw from where their program has no random_seed."""
+    """Seeds the generators of the dynamic graph, and of random operators where their program has no random_seed."""
+    import torch
+
     _core.manual_seed(number)
+    return torch.manual_seed(number)
 
 
 def _version(text, what):

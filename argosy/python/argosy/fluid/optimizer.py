@@ -2,9 +2,11 @@
 import numpy
 
 from argosy import _core
+from argosy.dynamic.tensor import Tensor
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.fluid import executor, framework, rate
 from argosy.fluid.backward import append_backward
+from argosy.optimizer.dynamic import Dynamic
 
 __all__ = [
     "Optimizer", "SGD", "Momentum", "Adagrad", "DecayedAdagrad", "Adadelta", "Adam", "AdamW", "Adamax", "RMSProp", "Ftrl", "Lamb",
@@ -15,8 +17,9 @@ __all__ = [
 _OPTIMIZE = 2  # the bit of op_role
 
 
-class Optimizer:
-    """What all optimizers share. The learning rate is a number, a variable, or a scheduler of paddle.optimizer.lr."""
+class Optimizer(Dynamic):
+    """What all optimizers share. The learning rate is a number, a variable, or a scheduler of paddle.optimizer.lr. A loss that is a Variable
+    adds updates to its program; parameters that are Tensors are moved by step()."""
 
     _rule = None
 
@@ -24,7 +27,7 @@ class Optimizer:
         if self._rule is None:
             raise InvalidArgumentError("Optimizer is what the optimizers share; use one of them, such as SGD or Adam")
         self._learning_rate = learning_rate
-        self._parameter_list = parameter_list
+        self._parameter_list = None if parameter_list is None else list(parameter_list)
         self.regularization = regularization
         self._grad_clip = grad_clip
         self._name = name
@@ -81,9 +84,12 @@ class Optimizer:
         return self._apply(params_grads, startup_program)[0]
 
     def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None, grad_clip=None):
-        """Adds to the loss's program what trains it. Returns the update operators and [(parameter, gradient), …]."""
+        """Adds to the loss's program what trains it, or moves tensors by the gradients that the loss's backward() has left. Returns the update
+        operators and [(parameter, gradient), …]."""
+        if isinstance(loss, Tensor):
+            return self._minimize(loss, parameter_list)
         if not isinstance(loss, framework.Variable):
-            raise InvalidArgumentError(f"minimize takes a Variable as the loss; found {type(loss).__name__}")
+            raise InvalidArgumentError(f"minimize takes a Variable or a Tensor as the loss; found {type(loss).__name__}")
         params_grads = self.backward(loss, startup_program, parameter_list, no_grad_set)
         return self._apply(params_grads, startup_program, grad_clip)
 

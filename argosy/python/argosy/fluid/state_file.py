@@ -13,13 +13,15 @@ import numpy
 from argosy import _core
 from argosy.errors import DataLossError, InvalidArgumentError, NotFoundError
 
-__all__ = ["check_prefix", "write", "write_bytes", "read_prefix", "read_folder"]
+__all__ = ["check_prefix", "write", "write_bytes", "loads", "read_object", "read_prefix", "read_folder"]
 
 _ALLOWED = {
     ("numpy", "ndarray"): numpy.ndarray,
     ("numpy", "dtype"): numpy.dtype,
     ("numpy.core.multiarray", "_reconstruct"): None,
     ("numpy._core.multiarray", "_reconstruct"): None,
+    ("numpy.core.multiarray", "scalar"): None,
+    ("numpy._core.multiarray", "scalar"): None,
     ("_codecs", "encode"): None,
     ("collections", "OrderedDict"): None,
 }
@@ -62,20 +64,34 @@ def write_bytes(path, data):
         raise
 
 
-def write(path, state):
+def write(path, state, protocol=4):
     buffer = io.BytesIO()
-    _Pickler(buffer, protocol=4).dump(state)
+    _Pickler(buffer, protocol=protocol).dump(state)
     write_bytes(path, buffer.getbuffer())
 
 
-def _read(path):
+_DAMAGE = (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, UnicodeDecodeError)
+
+
+def loads(file, what, encoding="bytes"):
+    """What an open file holds. Anything that is not made of arrays is an error that begins with `what`."""
+    try:
+        return _Unpickler(file, encoding=encoding).load()
+    except _DAMAGE as error:
+        raise DataLossError(f"{what}: {error}") from None
+
+
+def read_object(path, writer="fluid.save"):
+    """What a file holds, whatever is made of arrays."""
     try:
         with open(path, "rb") as file:
-            state = _Unpickler(file, encoding="latin1").load()
+            return loads(file, f"{path}: not a file of {writer}", "latin1")
     except FileNotFoundError:
-        raise NotFoundError(f"{path}: no such file; fluid.save writes it") from None
-    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, UnicodeDecodeError) as error:
-        raise DataLossError(f"{path}: not a file of fluid.save: {error}") from None
+        raise NotFoundError(f"{path}: no such file; {writer} writes it") from None
+
+
+def _read(path):
+    state = read_object(path)
     if not isinstance(state, dict) or not all(isinstance(value, numpy.ndarray) for value in state.values()):
         raise DataLossError(f"{path}: not a dict from names to arrays")
     return state

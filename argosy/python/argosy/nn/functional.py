@@ -1,4 +1,6 @@
-"""paddle.nn.functional on variables."""
+"""paddle.nn.functional: on variables these functions build; on tensors those of argosy.dynamic.functional compute, where there are more."""
+import importlib
+
 from argosy import _core
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
@@ -201,3 +203,10 @@ def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusiv
     if divisor_override is not None:
         raise InvalidArgumentError("avg_pool2d divides by the size of the window; leave divisor_override out")
     return _pool(x, "avg", kernel_size, stride, padding, ceil_mode, exclusive, data_format, name)
+
+
+def __getattr__(name):
+    """What only tensors have."""
+    if name.startswith("_"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(importlib.import_module("argosy.dynamic.functional"), name)

@@ -1,4 +1,4 @@
-"""paddle.optimizer on static programs."""
+"""paddle.optimizer: for tensors, by step(), and for static programs, by minimize()."""
 from argosy import _lazy
 
 _CLASSES = "Optimizer SGD Momentum Adagrad Adadelta Adam AdamW Adamax RMSProp Lamb"

@@ -1,6 +1,5 @@
 """The optimizers with 2.x's arguments: `parameters` for parameter_list, `weight_decay` for regularization."""
-from argosy.errors import InvalidArgumentError, UnavailableError
-from argosy.fluid import framework
+from argosy.errors import InvalidArgumentError
 from argosy.fluid import optimizer as fluid
 from argosy.fluid.regularizer import L2DecayRegularizer, WeightDecayRegularizer
 
@@ -16,42 +15,32 @@ def _penalty(weight_decay):
     raise InvalidArgumentError(f"weight_decay is a number or a regularizer; found {type(weight_decay).__name__}")
 
 
-def _only_float32(multi_precision):
-    if multi_precision:
-        raise InvalidArgumentError("multi_precision: parameters are float32, and so there is nothing to keep in a wider type")
-
-
 class Optimizer(fluid.Optimizer):
     """What the optimizers of 2.x share."""
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
-        if not isinstance(loss, framework.Variable):
-            raise UnavailableError(f"minimize: the loss is a Variable of a static program; found {type(loss).__name__}")
         return super().minimize(loss, startup_program, parameters, no_grad_set)
 
-    def _dynamic(self, name):
-        raise UnavailableError(f"{type(self).__name__}.{name}() is for the dynamic front end; in a static program minimize(loss) adds the updates")
-
-    def step(self):
-        self._dynamic("step")
-
-    def clear_grad(self, set_to_zero=True):
-        self._dynamic("clear_grad")
+    def _keep_wide(self, multi_precision):
+        """multi_precision: 16-bit parameters of the dynamic graph are moved as float32 copies; those of programs are float32."""
+        if multi_precision and not self._is_dynamic():
+            raise InvalidArgumentError("multi_precision: parameters of programs are float32, and so there is nothing to keep in a wider type")
+        self._multi_precision = multi_precision
 
 
 class SGD(Optimizer, fluid.SGDOptimizer):
     def __init__(self, learning_rate=0.001, parameters=None, weight_decay=None, grad_clip=None, multi_precision=False, name=None):
-        _only_float32(multi_precision)
         fluid.SGDOptimizer.__init__(self, learning_rate, parameters, _penalty(weight_decay), grad_clip, name)
+        self._keep_wide(multi_precision)
 
 
 class Momentum(Optimizer, fluid.MomentumOptimizer):
     def __init__(self, learning_rate=0.001, momentum=0.9, parameters=None, use_nesterov=False, weight_decay=None, grad_clip=None,
                  multi_precision=False, rescale_grad=1.0, use_multi_tensor=False, name=None):
-        _only_float32(multi_precision)
         if rescale_grad != 1.0:
             raise InvalidArgumentError(f"rescale_grad={rescale_grad}: scale the loss instead")
         fluid.MomentumOptimizer.__init__(self, learning_rate, momentum, parameters, use_nesterov, _penalty(weight_decay), grad_clip, name)
+        self._keep_wide(multi_precision)
 
 
 class Adagrad(Optimizer, fluid.AdagradOptimizer):
@@ -73,18 +62,18 @@ class Adadelta(Optimizer, fluid.AdadeltaOptimizer):
 class Adam(Optimizer, fluid.AdamOptimizer):
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None,
                  lazy_mode=False, multi_precision=False, use_multi_tensor=False, name=None):
-        _only_float32(multi_precision)
         fluid.AdamOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, _penalty(weight_decay), grad_clip, name, lazy_mode)
+        self._keep_wide(multi_precision)
 
 
 class AdamW(Optimizer, fluid.AdamWOptimizer):
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=0.01, lr_ratio=None,
                  apply_decay_param_fun=None, grad_clip=None, lazy_mode=False, multi_precision=False, name=None):
-        _only_float32(multi_precision)
         if lr_ratio is not None:
             raise InvalidArgumentError("lr_ratio: give the parameters a learning_rate of their own in their ParamAttr")
         fluid.AdamWOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, weight_decay, apply_decay_param_fun, grad_clip,
                                       name, lazy_mode)
+        self._keep_wide(multi_precision)
 
 
 class Adamax(Optimizer, fluid.AdamaxOptimizer):
@@ -106,8 +95,8 @@ class Lamb(Optimizer, fluid.LambOptimizer):
 
     def __init__(self, learning_rate=0.001, lamb_weight_decay=0.01, beta1=0.9, beta2=0.999, epsilon=1e-6, parameters=None, grad_clip=None,
                  exclude_from_weight_decay_fn=None, multi_precision=False, always_adapt=False, name=None):
-        _only_float32(multi_precision)
         if always_adapt:
             raise InvalidArgumentError("always_adapt: parameters without weight decay are not adapted")
         fluid.LambOptimizer.__init__(self, learning_rate, lamb_weight_decay, beta1, beta2, epsilon, parameters, None, grad_clip,
                                      exclude_from_weight_decay_fn, name)
+        self._keep_wide(multi_precision)

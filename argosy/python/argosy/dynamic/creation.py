@@ -1,0 +1,206 @@
+"""New tensors: given values, constants, series, random numbers."""
+import numpy
+import torch
+
+from argosy import device
+from argosy.dynamic import dtypes
+from argosy.dynamic.tensor import Tensor, torch_of, unwrap
+
+__all__ = [
+    "to_tensor", "assign", "full", "zeros", "ones", "empty", "full_like", "zeros_like", "ones_like", "empty_like", "arange", "linspace", "logspace",
+    "eye", "meshgrid", "tril_indices", "triu_indices", "rand", "randn", "standard_normal", "uniform", "normal", "randint", "randint_like", "randperm",
+    "bernoulli", "multinomial", "poisson", "create_parameter", "is_tensor", "is_empty", "is_floating_point", "is_integer", "is_complex", "einsum",
+    "complex", "polar", "broadcast_shape",
+]
+
+
+def _type(dtype):
+    return dtypes.default() if dtype is None else dtypes.to_torch(dtype)
+
+
+def _sizes(shape):
+    shape = unwrap(shape)
+    if isinstance(shape, (list, tuple)):
+        return [int(size) for size in shape]
+    return [int(size) for size in shape.reshape(-1)] if isinstance(shape, torch.Tensor) else [int(shape)]
+
+
+def _where(place=None):
+    return device.torch_device(place)
+
+
+def to_tensor(data, dtype=None, place=None, stop_gradient=True):
+    """A tensor with values of its own from a number, nested lists, an array or a tensor."""
+    made = Tensor(torch_of(data, dtype, _where(place)))
+    made.stop_gradient = stop_gradient
+    return made
+
+
+def assign(x, output=None):
+    """A copy, through which gradients go, of a tensor; or given values as one. `output` gets them where it is given."""
+    made = Tensor(x._torch.clone()) if isinstance(x, Tensor) else Tensor(torch_of(x, None, _where()))
+    if output is None:
+        return made
+    output.set_value(made)
+    return output
+
+
+def full(shape, fill_value, dtype=None, name=None):
+    return Tensor(torch.full(_sizes(shape), unwrap(fill_value), dtype=_type(dtype), device=_where()))
+
+
+def zeros(shape, dtype=None, name=None):
+    return Tensor(torch.zeros(_sizes(shape), dtype=_type(dtype), device=_where()))
+
+
+def ones(shape, dtype=None, name=None):
+    return Tensor(torch.ones(_sizes(shape), dtype=_type(dtype), device=_where()))
+
+
+def empty(shape, dtype=None, name=None):
+    return Tensor(torch.empty(_sizes(shape), dtype=_type(dtype), device=_where()))
+
+
+def full_like(x, fill_value, dtype=None, name=None):
+    return Tensor(torch.full_like(x._torch, unwrap(fill_value), dtype=None if dtype is None else _type(dtype)))
+
+
+def zeros_like(x, dtype=None, name=None):
+    return full_like(x, 0, dtype)
+
+
+def ones_like(x, dtype=None, name=None):
+    return full_like(x, 1, dtype)
+
+
+def empty_like(x, dtype=None, name=None):
+    return Tensor(torch.empty_like(x._torch, dtype=None if dtype is None else _type(dtype)))
+
+
+def _number(value):
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def arange(start=0, end=None, step=1, dtype=None, name=None):
+    start, end, step = map(_number, (0, start, step) if end is None else (start, end, step))
+    whole = all(isinstance(one, (int, numpy.integer)) for one in (start, end, step))
+    return Tensor(torch.arange(start, end, step, dtype=torch.int64 if whole and dtype is None else _type(dtype), device=_where()))
+
+
+def linspace(start, stop, num, dtype=None, name=None):
+    return Tensor(torch.linspace(_number(start), _number(stop), _number(num), dtype=_type(dtype), device=_where()))
+
+
+def logspace(start, stop, num, base=10.0, dtype=None, name=None):
+    return Tensor(torch.logspace(_number(start), _number(stop), _number(num), _number(base), dtype=_type(dtype), device=_where()))
+
+
+def eye(num_rows, num_columns=None, dtype=None, name=None):
+    return Tensor(torch.eye(num_rows, num_columns or num_rows, dtype=_type(dtype), device=_where()))
+
+
+def meshgrid(*args, name=None):
+    given = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    return [Tensor(one) for one in torch.meshgrid(*unwrap(list(given)), indexing="ij")]
+
+
+def tril_indices(row, col, offset=0, dtype="int64"):
+    return Tensor(torch.tril_indices(row, col, offset, dtype=_type(dtype)))
+
+
+def triu_indices(row, col=None, offset=0, dtype="int64"):
+    return Tensor(torch.triu_indices(row, row if col is None else col, offset, dtype=_type(dtype)))
+
+
+def uniform(shape, dtype=None, min=-1.0, max=1.0, seed=0, name=None):
+    """seed 0 draws from the generator of paddle.seed."""
+    generator = torch.Generator(_where()).manual_seed(seed) if seed else None
+    made = torch.empty(_sizes(shape), dtype=_type(dtype), device=_where())
+    return Tensor(made.uniform_(_number(min), _number(max), generator=generator))
+
+
+def rand(shape, dtype=None, name=None):
+    return uniform(shape, dtype, 0.0, 1.0)
+
+
+def randn(shape, dtype=None, name=None):
+    return Tensor(torch.randn(_sizes(shape), dtype=_type(dtype), device=_where()))
+
+
+standard_normal = randn
+
+
+def normal(mean=0.0, std=1.0, shape=None, name=None):
+    """Means and deviations may be tensors, whose shape the result then has."""
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        given = mean if isinstance(mean, Tensor) else std
+        return Tensor(torch.randn_like(given._torch) * unwrap(std) + unwrap(mean))
+    return Tensor(torch.randn(_sizes([1] if shape is None else shape), dtype=dtypes.default(), device=_where()) * std + mean)
+
+
+def randint(low=0, high=None, shape=(1,), dtype=None, name=None):
+    low, high = (0, low) if high is None else (low, high)
+    return Tensor(torch.randint(low, high, _sizes(shape), dtype=torch.int64 if dtype is None else _type(dtype), device=_where()))
+
+
+def randint_like(x, low=0, high=None, dtype=None, name=None):
+    return randint(low, high, x.shape, x.dtype if dtype is None else dtype)
+
+
+def randperm(n, dtype="int64", name=None):
+    return Tensor(torch.randperm(n, device=_where()).to(_type(dtype)))
+
+
+def bernoulli(x, name=None):
+    return Tensor(torch.bernoulli(x._torch))
+
+
+def multinomial(x, num_samples=1, replacement=False, name=None):
+    return Tensor(torch.multinomial(x._torch, num_samples, replacement))
+
+
+def poisson(x, name=None):
+    return Tensor(torch.poisson(x._torch))
+
+
+def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):
+    """A tensor to train."""
+    from argosy.dynamic import initial
+
+    return initial.parameter(shape, attr, dtype, is_bias, default_initializer, name)
+
+
+def is_tensor(x):
+    return isinstance(x, Tensor)
+
+
+def is_empty(x, name=None):
+    return Tensor(torch.tensor(x.size == 0))
+
+
+def is_floating_point(x):
+    return x._torch.is_floating_point()
+
+
+def is_complex(x):
+    return x._torch.is_complex()
+
+
+def is_integer(x):
+    return not (x._torch.is_floating_point() or x._torch.is_complex() or x._torch.dtype == torch.bool)
+
+
+def einsum(equation, *operands):
+    return Tensor(torch.einsum(equation, *unwrap(operands)))
+
+
+def complex(real, imag, name=None):
+    return Tensor(torch.complex(unwrap(real), unwrap(imag)))
+
+
+def polar(abs, angle, name=None):
+    return Tensor(torch.polar(unwrap(abs), unwrap(angle)))
+
+
+def broadcast_shape(x_shape, y_shape):
+    return list(torch.broadcast_shapes(x_shape, y_shape))

@@ -1,0 +1,158 @@
+"""Products with weights, lookups, dropout, padding and sizes of images."""
+import torch
+from torch.nn import functional
+
+from argosy.dynamic.calls import computes
+from argosy.errors import InvalidArgumentError
+
+FUNCTIONS = {}
+
+
+def _public(function):
+    FUNCTIONS[function.__name__] = computes(function)
+    return function
+
+
+@_public
+def linear(x, weight, bias=None):
+    """x @ weight + bias; the weight is [in, out]."""
+    return functional.linear(x, weight.t(), bias)
+
+
+@_public
+def bilinear(x1, x2, weight, bias=None):
+    return functional.bilinear(x1, x2, weight, None if bias is None else bias.reshape(-1))
+
+
+@_public
+def embedding(x, weight, padding_idx=None, sparse=False):
+    """Rows of weight by id. padding_idx's are 0 and take no gradient."""
+    found = functional.embedding(x, weight, padding_idx, sparse=sparse)
+    if padding_idx is None:
+        return found
+    return found.masked_fill((x == padding_idx % weight.shape[0]).unsqueeze(-1), 0)
+
+
+@_public
+def one_hot(x, num_classes):
+    return functional.one_hot(x.long(), int(num_classes)).to(torch.get_default_dtype())
+
+
+def _dropped(x, p, axis, training, mode):
+    if mode not in ("upscale_in_train", "downscale_in_infer"):
+        raise InvalidArgumentError(f"dropout: mode is 'upscale_in_train' or 'downscale_in_infer'; found {mode!r}")
+    if not training:
+        return x * (1 - p) if mode == "downscale_in_infer" else x
+    axes = range(x.dim()) if axis is None else [axis] if isinstance(axis, int) else axis
+    shape = [size if i in axes else 1 for i, size in enumerate(x.shape)]
+    kept = torch.empty(shape, dtype=x.dtype, device=x.device).bernoulli_(1 - p)
+    return x * kept if mode == "downscale_in_infer" or p == 1 else x * kept / (1 - p)
+
+
+@_public
+def dropout(x, p=0.5, axis=None, training=True, mode="upscale_in_train"):
+    """Elements become 0 with probability p while training; those of an axis together where one is given."""
+    if axis is None and mode == "upscale_in_train":
+        return functional.dropout(x, p, training)
+    return _dropped(x, p, axis, training, mode)
+
+
+def _channels(data_format, last):
+    return [0, last] if data_format.endswith("C") else [0, 1]
+
+
+@_public
+def dropout2d(x, p=0.5, training=True, data_format="NCHW"):
+    """Whole channels become 0."""
+    return _dropped(x, p, _channels(data_format, 3), training, "upscale_in_train")
+
+
+@_public
+def dropout3d(x, p=0.5, training=True, data_format="NCDHW"):
+    return _dropped(x, p, _channels(data_format, 4), training, "upscale_in_train")
+
+
+@_public
+def alpha_dropout(x, p=0.5, training=True):
+    return functional.alpha_dropout(x, p, training)
+
+
+@_public
+def normalize(x, p=2, axis=1, epsilon=1e-12):
+    return functional.normalize(x, float(p), axis, epsilon)
+
+
+@_public
+def cosine_similarity(x1, x2, axis=1, eps=1e-8):
+    return functional.cosine_similarity(x1, x2, axis, eps)
+
+
+@_public
+def pairwise_distance(x, y, p=2.0, epsilon=1e-6, keepdim=False):
+    return functional.pairwise_distance(x, y, p, epsilon, keepdim)
+
+
+@_public
+def label_smooth(label, prior_dist=None, epsilon=0.1):
+    return (1 - epsilon) * label + epsilon * (1 / label.shape[-1] if prior_dist is None else prior_dist)
+
+
+@_public
+def pad(x, pad, mode="constant", value=0.0, data_format="NCHW", pad_from_left_axis=True):
+    """2 numbers an axis: of every axis from the first one on, or of the last axes that are neither batch nor channel, from the last one on."""
+    widths = pad.tolist() if isinstance(pad, torch.Tensor) else list(pad)
+    if len(widths) == 2 * x.dim() and mode == "constant":
+        pairs = [widths[i:i + 2] for i in range(0, len(widths), 2)]
+        return functional.pad(x, [width for pair in reversed(pairs) for width in pair], value=value)
+    behind = data_format.endswith("C") and x.dim() > 2
+    x = x.movedim(-1, 1) if behind else x
+    padded = functional.pad(x, widths, mode, value) if mode == "constant" else functional.pad(x, widths, mode)
+    return padded.movedim(1, -1) if behind else padded
+
+
+@_public
+def zeropad2d(x, padding, data_format="NCHW"):
+    widths = [padding] * 4 if isinstance(padding, int) else list(padding)
+    return functional.pad(x.movedim(-1, 1), widths).movedim(1, -1) if data_format == "NHWC" else functional.pad(x, widths)
+
+
+@_public
+def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=False, align_mode=0, data_format="NCHW"):
+    """align_mode=1 is for mode 'linear', 'bilinear' and 'trilinear', which take their samples here as torch does."""
+    if align_mode != 0:
+        raise InvalidArgumentError("interpolate: align_mode is 0 here")
+    behind = data_format.endswith("C")
+    x = x.movedim(-1, 1) if behind else x
+    size = [int(one) for one in size] if isinstance(size, (list, tuple, torch.Tensor)) else size
+    corners = align_corners if mode in ("linear", "bilinear", "bicubic", "trilinear") else None
+    found = functional.interpolate(x, size, scale_factor, mode, corners)
+    return found.movedim(1, -1) if behind else found
+
+
+FUNCTIONS["upsample"] = FUNCTIONS["interpolate"]
+
+
+@_public
+def pixel_shuffle(x, upscale_factor, data_format="NCHW"):
+    return functional.pixel_shuffle(x, upscale_factor) if data_format == "NCHW" else functional.pixel_shuffle(x.movedim(-1, 1), upscale_factor).movedim(1, -1)
+
+
+@_public
+def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1):
+    return functional.unfold(x, kernel_sizes, dilations, paddings, strides)
+
+
+@_public
+def sequence_mask(x, maxlen=None, dtype="int64"):
+    """Row i has x[i] ones."""
+    from argosy.dynamic import dtypes
+
+    length = int(x.max()) if maxlen is None else int(maxlen)
+    return (torch.arange(length, device=x.device) < x.unsqueeze(-1)).to(dtypes.to_torch(dtype))
+
+
+@_public
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, training=True):
+    """On [batch, length, heads, width]."""
+    turned = [one.transpose(1, 2) for one in (query, key, value)]
+    return functional.scaled_dot_product_attention(*turned, attn_mask, dropout_p if training else 0.0, is_causal).transpose(1, 2)

@@ -1,0 +1,86 @@
+"""Convolutions. Weights are [out, in, ...], those of transposed ones [in, out, ...]; images are NCHW unless data_format says otherwise."""
+from torch.nn import functional
+
+from argosy.dynamic.calls import computes
+from argosy.errors import InvalidArgumentError
+
+FUNCTIONS = {}
+
+
+def numbers(value, count):
+    """One number for every axis, or as many as there are."""
+    return [int(value)] * count if isinstance(value, int) else [int(one) for one in value]
+
+
+def padding_of(padding, axes, what):
+    """(widths before and after each axis, 'same' or None). Paddle's forms: a number, one or two an axis, pairs, 'SAME', 'VALID'."""
+    if isinstance(padding, str):
+        if padding.upper() not in ("SAME", "VALID"):
+            raise InvalidArgumentError(f"{what}: padding by name is 'SAME' or 'VALID'; found {padding!r}")
+        return [(0, 0)] * axes, "same" if padding.upper() == "SAME" else None
+    if isinstance(padding, int):
+        return [(padding, padding)] * axes, None
+    padding = list(padding)
+    if padding and all(isinstance(one, (list, tuple)) for one in padding):  # with the batch and the channel, or without
+        spatial = padding if len(padding) == axes else padding[2:] if list(padding[1]) == [0, 0] else padding[1:-1]
+        return [tuple(one) for one in spatial], None
+    if len(padding) == 2 * axes:
+        return [(padding[2 * i], padding[2 * i + 1]) for i in range(axes)], None
+    return [(one, one) for one in numbers(padding[0] if len(padding) == 1 else padding, axes)], None
+
+
+def same_widths(sizes, kernel, stride, dilation):
+    """What 'SAME' adds before and after each axis, so that the result has size / stride, rounded up."""
+    widths = []
+    for size, k, s, d in zip(sizes, kernel, stride, dilation):
+        total = max((-(-size // s) - 1) * s + d * (k - 1) + 1 - size, 0)
+        widths.append((total // 2, total - total // 2))
+    return widths
+
+
+def padded(x, widths, value=0.0):
+    """(x with uneven widths added, the even widths that are left to the operation)."""
+    if all(before == after for before, after in widths):
+        return x, [before for before, _ in widths]
+    flat = [width for pair in reversed(widths) for width in pair]
+    return functional.pad(x, flat, value=value), [0] * len(widths)
+
+
+def _convolution(axes, of_torch):
+    def function(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NC" + "DHW"[-axes:] if axes > 1 else "NCL"):
+        behind = data_format.endswith("C")
+        x = x.movedim(-1, 1) if behind else x
+        stride, dilation = numbers(stride, axes), numbers(dilation, axes)
+        widths, same = padding_of(padding, axes, function.__name__)
+        if same:
+            widths = same_widths(x.shape[2:], weight.shape[2:], stride, dilation)
+        x, even = padded(x, widths)
+        found = of_torch(x, weight, bias, stride, even, dilation, groups)
+        return found.movedim(1, -1) if behind else found
+    function.__name__ = function.__qualname__ = f"conv{axes}d"
+    FUNCTIONS[function.__name__] = computes(function)
+
+
+def _transposed(axes, of_torch):
+    def function(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format="NC"):
+        behind = data_format.endswith("C") and data_format != "NC"
+        x = x.movedim(-1, 1) if behind else x
+        stride, dilation, extra = (numbers(one, axes) for one in (stride, dilation, output_padding))
+        widths, same = padding_of(padding, axes, function.__name__)
+        if same or any(before != after for before, after in widths):
+            raise InvalidArgumentError(f"{function.__name__}: padding is the same before and after each axis here; found {padding!r}")
+        even = [before for before, _ in widths]
+        if output_size is not None:
+            smallest = [(size - 1) * s - 2 * p + d * (k - 1) + 1
+                        for size, s, p, d, k in zip(x.shape[2:], stride, even, dilation, weight.shape[2:])]
+            extra = [wanted - least for wanted, least in zip(numbers(output_size, axes), smallest)]
+        found = of_torch(x, weight, bias, stride, even, extra, groups, dilation)
+        return found.movedim(1, -1) if behind else found
+    function.__name__ = function.__qualname__ = f"conv{axes}d_transpose"
+    FUNCTIONS[function.__name__] = computes(function)
+
+
+for _axes, _plain, _back in ((1, functional.conv1d, functional.conv_transpose1d), (2, functional.conv2d, functional.conv_transpose2d),
+                             (3, functional.conv3d, functional.conv_transpose3d)):
+    _convolution(_axes, _plain)
+    _transposed(_axes, _back)

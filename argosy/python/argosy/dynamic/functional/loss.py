@@ -1,0 +1,161 @@
+"""Losses. reduction is 'mean', 'sum' or 'none'."""
+import torch
+from torch.nn import functional
+
+from argosy.dynamic.calls import computes
+from argosy.errors import InvalidArgumentError
+
+FUNCTIONS = {}
+
+
+def _public(function):
+    FUNCTIONS[function.__name__] = computes(function)
+    return function
+
+
+def _reduced(loss, reduction):
+    if reduction not in ("mean", "sum", "none"):
+        raise InvalidArgumentError(f"reduction is 'mean', 'sum' or 'none'; found {reduction!r}")
+    return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
+
+
+def _hard(log_probability, label, weight, ignore_index, reduction, axis):
+    """Of class numbers; the label may have the class axis, of size 1."""
+    axis %= log_probability.dim()
+    kept = label.dim() == log_probability.dim()
+    if kept and label.shape[axis] != 1:
+        raise InvalidArgumentError(f"cross_entropy: a label of class numbers has size 1, or no axis, where the input has its classes (axis {axis}); "
+                                   f"found input {list(log_probability.shape)} and label {list(label.shape)}; use soft_label=True for probabilities")
+    target = (label.squeeze(axis) if kept else label).long()
+    classes = log_probability.movedim(axis, 1) if log_probability.dim() > 1 else log_probability
+    loss = functional.nll_loss(classes, target, weight, ignore_index=ignore_index, reduction=reduction)
+    return loss.unsqueeze(axis) if kept and reduction == "none" else loss
+
+
+def _soft(log_probability, label, weight, reduction, axis):
+    loss = -(log_probability * label).sum(axis, keepdim=True)
+    if weight is None:
+        return _reduced(loss, reduction)
+    shape = [1] * label.dim()
+    shape[axis] = -1
+    of_sample = (label * weight.reshape(shape)).sum(axis, keepdim=True)
+    return (loss * of_sample).sum() / of_sample.sum() if reduction == "mean" else _reduced(loss * of_sample, reduction)
+
+
+@_public
+def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0):
+    """-log of the probability of the label; `input` holds logits unless use_softmax is False. soft_label: the label holds probabilities."""
+    _reduced(torch.zeros(()), reduction)
+    log_probability = functional.log_softmax(input, axis) if use_softmax else torch.log(input)
+    if label_smoothing and not soft_label:
+        target = label.squeeze(axis) if label.dim() == input.dim() else label
+        label = functional.one_hot(target.long(), input.shape[axis]).to(input.dtype).movedim(-1, axis)
+    if label_smoothing:
+        label = label * (1 - label_smoothing) + label_smoothing / input.shape[axis]
+    if soft_label or label_smoothing:
+        return _soft(log_probability, label, weight, reduction, axis)
+    return _hard(log_probability, label, weight, ignore_index, reduction, axis)
+
+
+@_public
+def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-100, numeric_stable_mode=True, return_softmax=False, axis=-1):
+    log_probability = functional.log_softmax(logits, axis)
+    if soft_label:
+        loss = _soft(log_probability, label, None, "none", axis)
+    else:
+        loss = _hard(log_probability, label, None, ignore_index, "none", axis)
+    return (loss, log_probability.exp()) if return_softmax else loss
+
+
+@_public
+def binary_cross_entropy(input, label, weight=None, reduction="mean"):
+    """Of probabilities."""
+    return functional.binary_cross_entropy(input, label, weight, reduction=reduction)
+
+
+@_public
+def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None):
+    return functional.binary_cross_entropy_with_logits(logit, label, weight, reduction=reduction, pos_weight=pos_weight)
+
+
+@_public
+def square_error_cost(input, label):
+    return (input - label)**2
+
+
+@_public
+def mse_loss(input, label, reduction="mean"):
+    return _reduced((input - label)**2, reduction)
+
+
+@_public
+def l1_loss(input, label, reduction="mean"):
+    return _reduced((input - label).abs(), reduction)
+
+
+@_public
+def smooth_l1_loss(input, label, reduction="mean", delta=1.0):
+    return functional.huber_loss(input, label, reduction=reduction, delta=delta)
+
+
+@_public
+def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean"):
+    """`input` holds logarithms of probabilities."""
+    return functional.nll_loss(input, label.long(), weight, ignore_index=ignore_index, reduction=reduction)
+
+
+@_public
+def kl_div(input, label, reduction="mean", log_target=False):
+    if log_target:
+        loss = label.exp() * (label - input)
+    else:
+        loss = torch.where(label > 0, label * (torch.log(torch.clamp(label, min=1e-38)) - input), torch.zeros_like(label))
+    return loss.sum() / len(input) if reduction == "batchmean" else _reduced(loss, reduction)
+
+
+@_public
+def log_loss(input, label, epsilon=1e-4):
+    return -label * torch.log(input + epsilon) - (1 - label) * torch.log(1 - input + epsilon)
+
+
+@_public
+def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean"):
+    return functional.margin_ranking_loss(input, other, label, margin, reduction=reduction)
+
+
+@_public
+def hinge_embedding_loss(input, label, margin=1.0, reduction="mean"):
+    return functional.hinge_embedding_loss(input, label, margin, reduction=reduction)
+
+
+@_public
+def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean"):
+    return functional.cosine_embedding_loss(input1, input2, label, margin, reduction=reduction)
+
+
+@_public
+def triplet_margin_loss(input, positive, negative, margin=1.0, p=2.0, epsilon=1e-06, swap=False, reduction="mean"):
+    return functional.triplet_margin_loss(input, positive, negative, margin, p, epsilon, swap, reduction=reduction)
+
+
+@_public
+def soft_margin_loss(input, label, reduction="mean"):
+    return functional.soft_margin_loss(input, label, reduction=reduction)
+
+
+@_public
+def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction="mean", norm_by_times=False):
+    """`log_probs` are logits of [time, batch, classes]. The mean is of each sequence's loss by its label's length."""
+    if norm_by_times:
+        raise InvalidArgumentError("ctc_loss: norm_by_times is not there")
+    scores = functional.log_softmax(log_probs, -1)
+    return functional.ctc_loss(scores, labels.long(), input_lengths.long(), label_lengths.long(), blank, reduction)
+
+
+@_public
+def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum"):
+    chance = torch.sigmoid(logit)
+    loss = functional.binary_cross_entropy_with_logits(logit, label, reduction="none")
+    right = chance * label + (1 - chance) * (1 - label)
+    loss = (alpha * label + (1 - alpha) * (1 - label)) * (1 - right)**gamma * loss
+    return _reduced(loss if normalizer is None else loss / normalizer, reduction)

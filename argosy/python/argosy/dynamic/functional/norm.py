@@ -1,0 +1,64 @@
+"""Normalization."""
+import torch
+from torch.nn import functional
+
+from argosy.dynamic.calls import computes
+from argosy.errors import InvalidArgumentError
+
+FUNCTIONS = {}
+
+
+def _public(function):
+    FUNCTIONS[function.__name__] = computes(function)
+    return function
+
+
+@_public
+def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, epsilon=1e-05, data_format="NCHW",
+               use_global_stats=None):
+    """momentum is the share of the running values that stays, and they follow the variance of the batch itself, not an estimate for more."""
+    whole = not training if use_global_stats is None else use_global_stats
+    behind = data_format in ("NHWC", "NLC", "NDHWC")
+    x = x.movedim(-1, 1) if behind else x
+    if whole:
+        found = functional.batch_norm(x, running_mean, running_var, weight, bias, False, 0.0, epsilon)
+    else:
+        mean, variance = torch.zeros_like(running_mean), torch.zeros_like(running_var)  # of this batch; autograd keeps them
+        found = torch.batch_norm(x, weight, bias, mean, variance, True, 1.0, epsilon, torch.backends.cudnn.enabled)
+        count = x.numel() // x.shape[1]  # torch's variance is the estimate, with n - 1
+        with torch.no_grad():
+            running_mean.mul_(momentum).add_(mean, alpha=1 - momentum)
+            running_var.mul_(momentum)
+            if count > 1:
+                running_var.add_(variance, alpha=(1 - momentum) * (count - 1) / count)
+    return found.movedim(1, -1) if behind else found
+
+
+@_public
+def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05):
+    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    weight, bias = (one if one is None else one.reshape(shape) for one in (weight, bias))
+    return functional.layer_norm(x, shape, weight, bias, epsilon)
+
+
+@_public
+def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format="NCHW"):
+    behind = data_format.endswith("C")
+    found = functional.group_norm(x.movedim(-1, 1) if behind else x, num_groups, weight, bias, epsilon)
+    return found.movedim(1, -1) if behind else found
+
+
+@_public
+def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.9, eps=1e-05, data_format="NCHW"):
+    """Of each image by itself: running values are never used."""
+    if not use_input_stats or data_format not in ("NCHW", "NCL", "NCDHW"):
+        raise InvalidArgumentError(f"instance_norm: use_input_stats is True and channels are in front here; found {use_input_stats}, {data_format!r}")
+    return functional.instance_norm(x, None, None, weight, bias, True, 1 - momentum, eps)
+
+
+@_public
+def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW"):
+    """alpha is for each element of the window, not for the mean over it."""
+    if data_format.endswith("C"):
+        raise InvalidArgumentError(f"local_response_norm: channels are in front here; found {data_format!r}")
+    return functional.local_response_norm(x, size, alpha * size, beta, k)

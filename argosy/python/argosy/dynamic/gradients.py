@@ -1,0 +1,72 @@
+"""Whether gradients are recorded, and gradients without backward()."""
+import functools
+
+import torch
+
+from argosy.dynamic.tensor import Tensor, unwrap
+
+__all__ = ["no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "grad"]
+
+
+class _Switch:
+    """A context and a decorator, with or without brackets: @paddle.no_grad and @paddle.no_grad()."""
+
+    _make = None
+
+    def __new__(cls, function=None):
+        made = super().__new__(cls)
+        made._contexts = []
+        return made(function) if callable(function) else made
+
+    def __init__(self, function=None):
+        pass
+
+    def __enter__(self):
+        self._contexts.append(type(self)._make())
+        self._contexts[-1].__enter__()
+
+    def __exit__(self, *error):
+        return self._contexts.pop().__exit__(*error)
+
+    def __call__(self, function):
+        make = type(self)._make
+
+        @functools.wraps(function)
+        def switched(*args, **kwargs):
+            with make():
+                return function(*args, **kwargs)
+        return switched
+
+
+class no_grad(_Switch):
+    """What is computed inside takes no gradients."""
+
+    _make = torch.no_grad
+
+
+class enable_grad(_Switch):
+    """What is computed inside takes gradients again, where it is inside of a no_grad."""
+
+    _make = torch.enable_grad
+
+
+def set_grad_enabled(mode):
+    """A context; the switch is already made when it returns."""
+    return torch.set_grad_enabled(mode)
+
+
+def is_grad_enabled():
+    return torch.is_grad_enabled()
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=False, no_grad_vars=None):
+    """[the gradient of the sum of outputs by each input]; tensors' own .grad stay as they are."""
+    def listed(value):
+        return list(value) if isinstance(value, (list, tuple)) else [value]
+    outputs, inputs = unwrap(listed(outputs)), unwrap(listed(inputs))
+    if not only_inputs or no_grad_vars:
+        raise NotImplementedError("paddle.grad: only_inputs=False and no_grad_vars are not there; set stop_gradient on the tensors instead")
+    given = [None] * len(outputs) if grad_outputs is None else unwrap(listed(grad_outputs))
+    given = [torch.ones_like(output) if one is None else one for output, one in zip(outputs, given)]
+    found = torch.autograd.grad(outputs, inputs, given, retain_graph=retain_graph, create_graph=create_graph, allow_unused=allow_unused)
+    return [None if one is None else Tensor(one) for one in found]

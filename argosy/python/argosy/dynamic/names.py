@@ -1,0 +1,22 @@
+"""Names of the package itself that come with torch: types, generators, and what other modules have."""
+import torch
+
+from argosy.dynamic.dtypes import TYPES, get_default_dtype, set_default_dtype
+from argosy.dynamic.tensor import Tensor
+from argosy.hapi import Model, summary
+from argosy.distributed.parallel import DataParallel
+
+__all__ = ["Tensor", "Model", "summary", "DataParallel", "get_default_dtype", "set_default_dtype", "get_rng_state", "set_rng_state", *TYPES]
+
+globals().update(TYPES)
+
+
+def get_rng_state(device=None):
+    """The states of the generators, for set_rng_state."""
+    return [torch.get_rng_state(), *torch.cuda.get_rng_state_all()] if torch.cuda.is_available() else [torch.get_rng_state()]
+
+
+def set_rng_state(state_list, device=None):
+    torch.set_rng_state(state_list[0])
+    if len(state_list) > 1:
+        torch.cuda.set_rng_state_all(state_list[1:])

@@ -1,0 +1,115 @@
+"""paddle.save and paddle.load: PaddlePaddle 2.x's pickles of states, and of anything that is made of tensors, numbers, texts, lists and dicts.
+
+A state dict is {name: array} with the parameters' own names under StructuredToParameterName@@; a tensor elsewhere is (name, array). A file is
+written whole under a name of its own and renamed, so that several processes may save to one path. Reading runs nothing that a file says.
+"""
+import os
+import pickle
+
+import numpy
+import torch
+
+from argosy import graph_mode
+from argosy.dynamic.creation import to_tensor
+from argosy.dynamic.tensor import Parameter, Tensor
+from argosy.errors import InvalidArgumentError, NotFoundError
+from argosy.fluid import state_file
+
+__all__ = ["save", "load", "save_state"]
+
+_NAMES = "StructuredToParameterName@@"
+
+
+def _holds_tensor(value):
+    if isinstance(value, dict):
+        return any(map(_holds_tensor, value.values()))
+    return any(map(_holds_tensor, value)) if isinstance(value, (list, tuple, set)) else isinstance(value, Tensor)
+
+
+def _is_state(value):
+    """Names of tensors, and dicts of other things, such as a scheduler's."""
+    return isinstance(value, dict) and all(isinstance(one, Tensor) or (isinstance(one, dict) and not _holds_tensor(one)) for one in value.values())
+
+
+def _plain(value):
+    """`value` with (name, array) for tensors."""
+    if isinstance(value, Tensor):
+        return value.name, value.numpy()
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(one) for one in value)
+    if isinstance(value, (str, bytes, int, float, bool, type(None), numpy.ndarray, numpy.generic, set)):
+        return value
+    raise InvalidArgumentError(f"paddle.save takes tensors, arrays, numbers, texts, lists and dicts; found {type(value).__name__}; of a layer or an "
+                               "optimizer save its state_dict()")
+
+
+def save(obj, path, protocol=4, **configs):
+    """Writes a state dict or another object of tensors."""
+    if configs:
+        raise InvalidArgumentError(f"paddle.save has no option {', '.join(configs)}")
+    if not isinstance(protocol, int) or not 2 <= protocol <= pickle.HIGHEST_PROTOCOL:
+        raise InvalidArgumentError(f"protocol is a number from 2 to {pickle.HIGHEST_PROTOCOL}; found {protocol!r}")
+    if not os.path.basename(path):
+        raise InvalidArgumentError(f"paddle.save: the path has no file name: {path!r}")
+    if _is_state(obj):
+        plain = {key: value.numpy() if isinstance(value, Tensor) else value for key, value in obj.items()}
+        plain[_NAMES] = {key: value.name for key, value in obj.items() if isinstance(value, Tensor)}
+    else:
+        plain = _plain(obj)
+    state_file.write(path, plain, protocol)
+
+
+def save_state(state_dict, path, protocol=4, **configs):
+    """As save; a state dict goes to path.pdparams, or path.pdopt where it holds no parameter, unless the path has an extension."""
+    if _is_state(state_dict) and not os.path.splitext(path)[1]:
+        path += ".pdparams" if any(isinstance(value, Parameter) for value in state_dict.values()) else ".pdopt"
+    save(state_dict, path, protocol, **configs)
+
+
+def _tensor(values):
+    if values.dtype == numpy.uint16:  # bfloat16's bits
+        return Tensor(torch.from_numpy(values.copy()).view(torch.bfloat16))
+    return to_tensor(values)
+
+
+def _is_named(value):
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], numpy.ndarray)
+
+
+def _contains_named(value):
+    if isinstance(value, dict):
+        return any(map(_contains_named, value.values()))
+    return _is_named(value) or (isinstance(value, (list, tuple)) and any(map(_contains_named, value)))
+
+
+def _loaded(value, named, return_numpy):
+    """`value` with tensors for (name, array) where there are such pairs, and otherwise for arrays."""
+    if _is_named(value) if named else isinstance(value, numpy.ndarray):
+        name, values = value if named else (None, value)
+        if return_numpy:
+            return values
+        made = _tensor(values)
+        made._name = name
+        return made
+    if isinstance(value, dict):
+        return {key: _loaded(one, named, return_numpy) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_loaded(one, named, return_numpy) for one in value)
+    return value
+
+
+def load(path, return_numpy=False, keep_name_table=False):
+    """What save wrote, here or in PaddlePaddle. A prefix gives (what its .pdparams holds, what its .pdopt holds), None for one that is not there."""
+    if os.path.isfile(path):
+        found = state_file.read_object(path, "paddle.save")
+        if isinstance(found, dict) and not keep_name_table:
+            found.pop(_NAMES, None)
+        names = found.pop(_NAMES, None) if isinstance(found, dict) else None
+        result = _loaded(found, _contains_named(found), return_numpy or not graph_mode.in_dynamic_mode())
+        return result if names is None else {**result, _NAMES: names}
+    parts = [path + suffix if os.path.isfile(path + suffix) else None for suffix in (".pdparams", ".pdopt")]
+    if not any(parts):
+        raise NotFoundError(f"{path}: no such file, nor {path}.pdparams or {path}.pdopt")
+    return tuple(None if part is None else load(part, return_numpy, keep_name_table) for part in parts)

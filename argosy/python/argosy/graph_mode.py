@@ -1,0 +1,54 @@
+"""Which graph names that exist for both of them are for. Light: without torch and NumPy.
+
+Functions look at their arguments first: a Variable builds and a Tensor computes in either mode. Only what has no such argument, as
+paddle.zeros([2]), goes by the mode. It is dynamic from the start, as in 2.x; fluid's layer functions always build.
+"""
+import contextlib
+
+from argosy.errors import FailedPreconditionError
+
+__all__ = ["enable_static", "disable_static", "in_dynamic_mode", "in_dygraph_mode", "guard", "refuse_static"]
+
+_state = {"mode": None}  # None, as long as the script has not said which
+
+
+def enable_static():
+    """From now on functions without a Tensor or a Variable build programs."""
+    _state["mode"] = "static"
+
+
+def disable_static(place=None):
+    """From now on functions compute, which is also where a script starts; on `place` where one is given."""
+    if place is not None:
+        from argosy import device
+
+        device.use(place)
+    _state["mode"] = "dynamic"
+
+
+def in_dynamic_mode():
+    """Whether functions compute: unless enable_static() was called."""
+    return _state["mode"] != "static"
+
+
+def in_dygraph_mode():
+    """Whether a script of 1.x has asked for the dynamic graph, by fluid.dygraph.guard() or disable_static()."""
+    return _state["mode"] == "dynamic"
+
+
+@contextlib.contextmanager
+def guard(place=None):
+    """The dynamic graph inside of the block."""
+    before = _state["mode"]
+    disable_static(place)
+    try:
+        yield
+    finally:
+        _state["mode"] = before
+
+
+def refuse_static(what):
+    """Raises in static mode: `what` is of the dynamic graph."""
+    if not in_dynamic_mode():
+        raise FailedPreconditionError(f"{what} is of the dynamic graph, and paddle.enable_static() has switched to programs; call "
+                                      "paddle.disable_static() first, or use the names of paddle.static")

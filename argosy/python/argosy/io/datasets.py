@@ -1,0 +1,126 @@
+"""Data sets: samples by position, or one after another."""
+import bisect
+import itertools
+
+import numpy
+
+from argosy.errors import InvalidArgumentError
+
+__all__ = ["Dataset", "IterableDataset", "TensorDataset", "ComposeDataset", "ChainDataset", "ConcatDataset", "Subset", "random_split"]
+
+
+class Dataset:
+    """Samples by position. A subclass gives __getitem__ and __len__."""
+
+    def __getitem__(self, idx):
+        raise NotImplementedError(f"{type(self).__name__} has no __getitem__(idx), which gives a sample")
+
+    def __len__(self):
+        raise NotImplementedError(f"{type(self).__name__} has no __len__(), the number of samples")
+
+
+class IterableDataset(Dataset):
+    """Samples one after another. A subclass gives __iter__."""
+
+    def __iter__(self):
+        raise NotImplementedError(f"{type(self).__name__} has no __iter__(), which gives the samples")
+
+    def __getitem__(self, idx):
+        raise RuntimeError(f"{type(self).__name__} is an IterableDataset: its samples have no positions")
+
+    def __len__(self):
+        raise RuntimeError(f"{type(self).__name__} is an IterableDataset: it does not know how many samples it has")
+
+
+def _check_lengths(lengths, what):
+    if len(set(lengths)) != 1:
+        raise InvalidArgumentError(f"{what}: all have the same number of samples; found {', '.join(map(str, lengths)) or 'none'}")
+
+
+class TensorDataset(Dataset):
+    """Sample i is the i-th part of each tensor."""
+
+    def __init__(self, tensors):
+        _check_lengths([tensor.shape[0] for tensor in tensors], "TensorDataset")
+        self.tensors = tensors
+
+    def __getitem__(self, index):
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self):
+        return self.tensors[0].shape[0]
+
+
+class ComposeDataset(Dataset):
+    """Sample i is made of the fields of sample i of every data set."""
+
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+        _check_lengths([len(dataset) for dataset in self.datasets], "ComposeDataset")
+
+    def __len__(self):
+        return len(self.datasets[0])
+
+    def __getitem__(self, idx):
+        fields = []
+        for dataset in self.datasets:
+            sample = dataset[idx]
+            fields += sample if isinstance(sample, (list, tuple)) else [sample]
+        return tuple(fields)
+
+
+class ChainDataset(IterableDataset):
+    """Iterable data sets one after another."""
+
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+
+    def __iter__(self):
+        return itertools.chain.from_iterable(self.datasets)
+
+
+class ConcatDataset(Dataset):
+    """Data sets one after another, by position."""
+
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise InvalidArgumentError("ConcatDataset: there is no data set to join")
+        self.cumulative_sizes = list(itertools.accumulate(map(len, self.datasets)))
+
+    def __len__(self):
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, idx):
+        if not -len(self) <= idx < len(self):
+            raise IndexError(f"sample {idx} of {len(self)}")
+        idx %= len(self)
+        which = bisect.bisect_right(self.cumulative_sizes, idx)
+        return self.datasets[which][idx - (self.cumulative_sizes[which - 1] if which else 0)]
+
+
+class Subset(Dataset):
+    """Some samples of a data set."""
+
+    def __init__(self, dataset, indices):
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, idx):
+        return self.dataset[self.indices[idx]]
+
+    def __len__(self):
+        return len(self.indices)
+
+
+def random_split(dataset, lengths, generator=None):
+    """Parts of these sizes, or shares that add up to 1, of the samples in random order (NumPy's)."""
+    if abs(sum(lengths) - 1) < 1e-6 and sum(lengths) <= 1.0001 and all(isinstance(one, float) for one in lengths):
+        sizes = [int(len(dataset) * share) for share in lengths]
+        for i in range(len(dataset) - sum(sizes)):
+            sizes[i % len(sizes)] += 1
+        lengths = sizes
+    if sum(lengths) != len(dataset):
+        raise InvalidArgumentError(f"random_split: the sizes add up to {sum(lengths)}; the data set has {len(dataset)} samples")
+    order = numpy.random.permutation(len(dataset)).tolist()
+    ends = list(itertools.accumulate(lengths))
+    return [Subset(dataset, order[end - length:end]) for end, length in zip(ends, lengths)]

@@ -1,0 +1,108 @@
+"""paddle.jit: layers as TorchScript, which C++ programs open with torch::jit::load.
+
+save() records one run of forward(): what a layer decides by values or sizes in Python is decided once. The file is path.pt.
+"""
+import functools
+import inspect
+import io
+
+import torch
+
+from argosy.dynamic import dtypes
+from argosy.dynamic.tensor import Tensor, unwrap, wrap
+from argosy.errors import InvalidArgumentError, NotFoundError
+from argosy.fluid import state_file
+from argosy.nn.layer import Layer
+
+__all__ = ["to_static", "not_to_static", "save", "load", "TranslatedLayer", "enable_to_static"]
+
+_ANY = 2  # the size in place of -1 while forward() is recorded
+
+
+def to_static(function=None, input_spec=None, build_strategy=None, backend=None, **kwargs):
+    """Remembers what the inputs of a function or layer look like, for save(). It computes as before."""
+    if function is None:
+        return functools.partial(to_static, input_spec=input_spec)
+    if isinstance(function, Layer):
+        object.__setattr__(function, "_input_spec", input_spec)
+        return function
+    function._input_spec = input_spec
+    return function
+
+
+def not_to_static(func=None):
+    return not_to_static if func is None else func
+
+
+def enable_to_static(enable_to_static_bool):
+    """There is nothing to switch: to_static never changes how a layer computes."""
+
+
+class _Recorded(torch.nn.Module):
+    """A layer as a module of torch, whose parameters and buffers keep their names in the file, with _ for dots."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self._call = [layer]  # in a list: not a part of the module
+        for name, part in (*layer.named_parameters(), *layer.named_buffers()):
+            self.register_buffer(name.replace(".", "_"), part._torch)
+
+    def forward(self, *inputs):
+        return unwrap(self._call[0](*wrap(inputs)))
+
+
+def _example(spec):
+    if isinstance(spec, Tensor):
+        return spec._torch.detach()
+    shape = [_ANY if size in (-1, None) else size for size in spec.shape]
+    dtype = dtypes.to_torch(spec.dtype)
+    return torch.rand(shape).to(dtype) if dtype.is_floating_point else torch.zeros(shape, dtype=dtype)
+
+
+def _specs(layer, input_spec):
+    given = input_spec or getattr(layer, "_input_spec", None) or getattr(type(layer).forward, "_input_spec", None)
+    if not given:
+        names = ", ".join(list(inspect.signature(layer.forward).parameters))
+        raise InvalidArgumentError(f"jit.save: say what {type(layer).__name__}.forward({names}) takes: input_spec=[paddle.static.InputSpec(shape, dtype), …]")
+    return given
+
+
+def save(layer, path, input_spec=None, **configs):
+    """Writes path.pt: the layer in its evaluating state, with its parameters."""
+    if not isinstance(layer, Layer):
+        raise InvalidArgumentError(f"jit.save takes a Layer; found {type(layer).__name__}")
+    if configs:
+        raise InvalidArgumentError(f"jit.save has no option {', '.join(configs)}")
+    examples = tuple(_example(spec) for spec in _specs(layer, input_spec))
+    states = [(part, part.training) for part in layer.sublayers(True)]
+    layer.eval()
+    try:
+        with torch.no_grad():
+            traced = torch.jit.trace(_Recorded(layer).eval(), examples, check_trace=False)
+    finally:
+        for part, training in states:
+            part.training = training
+    buffer = io.BytesIO()
+    torch.jit.save(traced, buffer)
+    state_file.write_bytes(path + ".pt", buffer.getbuffer())
+
+
+class TranslatedLayer(Layer):
+    """A layer from a file."""
+
+    def __init__(self, module):
+        super().__init__()
+        object.__setattr__(self, "_module", module)
+        for name, value in module.named_buffers():
+            self.register_buffer(name, Tensor(value, name))
+
+    def forward(self, *inputs):
+        return wrap(self._module(*unwrap(inputs)))
+
+
+def load(path, **configs):
+    """What save() wrote."""
+    try:
+        return TranslatedLayer(torch.jit.load(path if path.endswith(".pt") else path + ".pt"))
+    except (ValueError, FileNotFoundError):
+        raise NotFoundError(f"jit.load: {path}.pt: no such file; jit.save writes it") from None

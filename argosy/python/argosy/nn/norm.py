@@ -1,0 +1,160 @@
+"""Normalization layers. Running values are buffers named _mean and _variance, as in Paddle's state dicts."""
+import torch
+
+from argosy import _core, device
+from argosy.dynamic import dtypes
+from argosy.dynamic import functional as F
+from argosy.dynamic.tensor import Tensor
+from argosy.errors import InvalidArgumentError
+from argosy.nn import initializer
+from argosy.nn.layer import Layer
+
+__all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm1D", "InstanceNorm2D",
+           "InstanceNorm3D", "LocalResponseNorm"]
+
+
+class _BatchNorm(Layer):
+    _axes, _format = (2, 3, 4, 5), "NCHW"
+
+    def __init__(self, num_features, momentum=0.9, epsilon=1e-05, weight_attr=None, bias_attr=None, data_format=None, use_global_stats=None, name=None):
+        super().__init__()
+        self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
+        self._data_format, self._use_global_stats = data_format or self._format, use_global_stats
+        self.weight = self.create_parameter([num_features], weight_attr, default_initializer=initializer.Constant(1.0))
+        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+        self.register_buffer("_mean", self._running(0.0))
+        self.register_buffer("_variance", self._running(1.0))
+
+    def _running(self, value):
+        filled = torch.full([self._num_features], value, dtype=dtypes.to_torch(self._dtype), device=device.torch_device())
+        made = Tensor(filled, _core.unique_name(f"{self._full_name}.w"))
+        made.persistable = True
+        return made
+
+    def forward(self, input):
+        if input.ndim not in self._axes:
+            raise InvalidArgumentError(f"{type(self).__name__} takes {' or '.join(map(str, self._axes))} axes; found shape {input.shape}")
+        return F.batch_norm(input, self._mean, self._variance, self.weight, self.bias, self.training, self._momentum, self._epsilon,
+                            self._data_format, self._use_global_stats)
+
+    def extra_repr(self):
+        shown = f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
+        return shown if self._data_format in ("NCHW", "NCL", "NCDHW") else f"{shown}, data_format={self._data_format}"
+
+
+class BatchNorm1D(_BatchNorm):
+    _axes, _format = (2, 3), "NCL"
+
+
+class BatchNorm2D(_BatchNorm):
+    _axes = (4,)
+
+
+class BatchNorm3D(_BatchNorm):
+    _axes, _format = (5,), "NCDHW"
+
+
+class BatchNorm(_BatchNorm):
+    """1.x's: with an activation, and with names of its own for what it takes."""
+
+    def __init__(self, num_channels, act=None, is_test=False, momentum=0.9, epsilon=1e-05, param_attr=None, bias_attr=None, dtype="float32",
+                 data_layout="NCHW", in_place=False, moving_mean_name=None, moving_variance_name=None, do_model_average_for_mean_and_var=True,
+                 use_global_stats=False, trainable_statistics=False):
+        super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None)
+        self._act, self._is_test, self._trainable_statistics = act, is_test, trainable_statistics
+        self._mean.name, self._variance.name = moving_mean_name or self._mean.name, moving_variance_name or self._variance.name
+
+    def forward(self, input):
+        training = self._trainable_statistics or (self.training and not self._is_test)
+        found = F.batch_norm(input, self._mean, self._variance, self.weight, self.bias, training, self._momentum, self._epsilon, self._data_format,
+                             self._use_global_stats)
+        return found if self._act is None else getattr(F, self._act)(found)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalization over the batches of all processes; with one process it is BatchNorm."""
+
+    def forward(self, input):
+        from argosy.distributed.environment import get_world_size, needs_core
+
+        if self.training and get_world_size() > 1:
+            needs_core("SyncBatchNorm")
+        return super().forward(input)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer):
+        """`layer` with a SyncBatchNorm, of the same parameters, for every batch normalization inside."""
+        if isinstance(layer, _BatchNorm) and not isinstance(layer, SyncBatchNorm):
+            made = cls(layer._num_features, layer._momentum, layer._epsilon, layer.weight is not None, layer.bias is not None, layer._data_format)
+            made._parameters.update(layer._parameters)
+            made._buffers.update(layer._buffers)
+            made.training = layer.training
+            return made
+        for name, part in layer.named_children():
+            layer._sub_layers[name] = cls.convert_sync_batchnorm(part)
+        return layer
+
+
+class LayerNorm(Layer):
+    def __init__(self, normalized_shape, epsilon=1e-05, weight_attr=None, bias_attr=None, name=None):
+        super().__init__()
+        self._normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+        self._epsilon = epsilon
+        size = [torch.Size(self._normalized_shape).numel()]
+        self.weight = self.create_parameter(size, weight_attr, default_initializer=initializer.Constant(1.0))
+        self.bias = self.create_parameter(size, bias_attr, is_bias=True)
+
+    def forward(self, input):
+        return F.layer_norm(input, self._normalized_shape, self.weight, self.bias, self._epsilon)
+
+    def extra_repr(self):
+        return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
+
+
+class GroupNorm(Layer):
+    def __init__(self, num_groups, num_channels, epsilon=1e-05, weight_attr=None, bias_attr=None, data_format="NCHW", name=None):
+        super().__init__()
+        self._num_groups, self._num_channels, self._epsilon, self._data_format = num_groups, num_channels, epsilon, data_format
+        self.weight = self.create_parameter([num_channels], weight_attr, default_initializer=initializer.Constant(1.0))
+        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
+
+    def forward(self, input):
+        return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
+
+    def extra_repr(self):
+        return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
+
+
+class _InstanceNorm(Layer):
+    def __init__(self, num_features, epsilon=1e-05, momentum=0.9, weight_attr=None, bias_attr=None, data_format="NCHW", name=None):
+        super().__init__()
+        self._num_features, self._epsilon, self._data_format = num_features, epsilon, data_format
+        self.scale = self.create_parameter([num_features], weight_attr, default_initializer=initializer.Constant(1.0))
+        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+
+    def forward(self, input):
+        return F.instance_norm(input, weight=self.scale, bias=self.bias, eps=self._epsilon, data_format=self._data_format)
+
+    def extra_repr(self):
+        return f"num_features={self._num_features}, epsilon={self._epsilon}"
+
+
+class InstanceNorm1D(_InstanceNorm):
+    pass
+
+
+class InstanceNorm2D(_InstanceNorm):
+    pass
+
+
+class InstanceNorm3D(_InstanceNorm):
+    pass
+
+
+class LocalResponseNorm(Layer):
+    def __init__(self, size, alpha=0.0001, beta=0.75, k=1.0, data_format="NCHW", name=None):
+        super().__init__()
+        self._arguments = (size, alpha, beta, k, data_format)
+
+    def forward(self, input):
+        return F.local_response_norm(input, *self._arguments)

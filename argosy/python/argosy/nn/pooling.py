@@ -1,0 +1,68 @@
+"""Pooling layers: the functions of the same names with their arguments kept."""
+from argosy.dynamic import functional as F
+from argosy.nn.layer import Layer
+
+__all__ = [f"{kind}Pool{axes}D" for kind in ("Max", "Avg", "AdaptiveAvg", "AdaptiveMax") for axes in (1, 2, 3)]
+
+_FORMATS = {1: "NCL", 2: "NCHW", 3: "NCDHW"}
+
+
+class _Pool(Layer):
+    _function = None
+
+    def forward(self, x):
+        return type(self)._function(x, **self._arguments)
+
+    def extra_repr(self):
+        shown = {"kernel_size": "kernel_size", "stride": "stride", "padding": "padding", "output_size": "output_size"}
+        return ", ".join(f"{name}={self._arguments[key]}" for key, name in shown.items() if key in self._arguments)
+
+
+class _Max(_Pool):
+    _axes = 2
+
+    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format=None, name=None):
+        super().__init__()
+        self._arguments = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "return_mask": return_mask, "ceil_mode": ceil_mode,
+                           "data_format": data_format or _FORMATS[self._axes]}
+
+
+class _Average(_Pool):
+    _axes = 2
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format=None, name=None):
+        super().__init__()
+        self._arguments = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "ceil_mode": ceil_mode, "exclusive": exclusive,
+                           "divisor_override": divisor_override, "data_format": data_format or _FORMATS[self._axes]}
+
+
+class _Average1D(_Average):
+    def __init__(self, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode=False, name=None):
+        super().__init__(kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
+
+
+class _AdaptiveAverage(_Pool):
+    _axes = 2
+
+    def __init__(self, output_size, data_format=None, name=None):
+        super().__init__()
+        self._arguments = {"output_size": output_size, "data_format": data_format or _FORMATS[self._axes]}
+
+
+class _AdaptiveMax(_Pool):
+    _axes = 2
+
+    def __init__(self, output_size, return_mask=False, name=None):
+        super().__init__()
+        self._arguments = {"output_size": output_size, "return_mask": return_mask}
+
+
+def _made(kind, base, axes):
+    name = f"{kind}Pool{axes}D"
+    base = _Average1D if kind == "Avg" and axes == 1 else base
+    function = {"Max": "max", "Avg": "avg", "AdaptiveAvg": "adaptive_avg", "AdaptiveMax": "adaptive_max"}[kind]
+    return type(name, (base,), {"_axes": axes, "_function": staticmethod(getattr(F, f"{function}_pool{axes}d")), "__module__": __name__})
+
+
+globals().update({f"{kind}Pool{axes}D": _made(kind, base, axes) for axes in (1, 2, 3)
+                  for kind, base in (("Max", _Max), ("Avg", _Average), ("AdaptiveAvg", _AdaptiveAverage), ("AdaptiveMax", _AdaptiveMax))})

@@ -1,0 +1,228 @@
+"""What optimizers do in the dynamic graph: step() moves parameters by their gradients."""
+import re
+
+import torch
+
+from argosy.dynamic.tensor import Parameter, Tensor, unwrap
+from argosy.errors import InvalidArgumentError, UnavailableError
+from argosy.fluid import clip as clips
+from argosy.optimizer.lr import LRScheduler
+from argosy.optimizer.rules import RULES, count_of_power
+
+__all__ = ["Dynamic", "clipped"]
+
+
+def _by_norm(gradients, limit):
+    for gradient in gradients:
+        norm = float(torch.linalg.vector_norm(gradient))
+        yield gradient * (limit / norm) if norm > limit else gradient
+
+
+def _by_global_norm(gradients, limit):
+    norm = float(torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))) if gradients else 0.0
+    return torch._foreach_mul(gradients, limit / norm) if norm > limit else gradients
+
+
+def _limited(clip, gradients):
+    if isinstance(clip, clips.GradientClipByValue):
+        return [gradient.clamp(clip.min, clip.max) for gradient in gradients]
+    if isinstance(clip, clips.GradientClipByNorm):
+        return list(_by_norm(gradients, clip.clip_norm))
+    if isinstance(clip, clips.GradientClipByGlobalNorm):
+        return list(_by_global_norm(gradients, clip.clip_norm))
+    raise InvalidArgumentError(f"grad_clip is one of paddle.nn's ClipGradBy classes; found {type(clip).__name__}")
+
+
+def clipped(clip, pairs):
+    """[(parameter, torch gradient)] with gradients limited, but of parameters whose need_clip is False. Gradients are not changed in place."""
+    if clip is None:
+        return pairs
+    chosen = [i for i, (parameter, _) in enumerate(pairs) if getattr(parameter, "need_clip", True)]
+    limited = _limited(clip, [pairs[i][1].to_dense() if pairs[i][1].is_sparse else pairs[i][1] for i in chosen])
+    changed = dict(zip(chosen, limited))
+    return [(parameter, changed.get(i, gradient)) for i, (parameter, gradient) in enumerate(pairs)]
+
+
+class _Slot:
+    """What an optimizer keeps of one parameter."""
+
+    def __init__(self, parameter, group, rule, first, wide):
+        self.parameter, self.group = parameter, group
+        self.wide = parameter._torch.detach().float() if wide and parameter._torch.element_size() < 4 else None
+        self.states = {name: torch.full_like(self.value(), first.get(name, 0.0)) for name in rule.accumulators}
+        self.count = 0  # of steps
+
+    def value(self):
+        return self.parameter._torch.detach() if self.wide is None else self.wide
+
+
+class Dynamic:
+    """The part of an optimizer for the dynamic graph; the rest of the class gives the rule, its numbers and the rate.
+
+    A gradient of a lookup with sparse=True moves the rows that it has, and nothing of the others, whatever the rule is.
+    """
+
+    _multi_precision = False
+
+    # Parameters.
+    def _is_dynamic(self):
+        given = self._parameter_list
+        first = next(iter(given), None) if given is not None else None
+        return isinstance(first, (Parameter, Tensor, dict))
+
+    def _slots(self):
+        if not self._is_dynamic():
+            raise UnavailableError(f"{type(self).__name__}: give parameters=layer.parameters() for the dynamic graph; in a static program "
+                                   "minimize(loss) adds the updates")
+        if not hasattr(self, "_made_slots"):
+            rule, first = RULES[self._rule], {"moment": self._hyper_parameters().get("initial_accumulator_value", 0.0)}
+            groups = [one if isinstance(one, dict) else {"params": [one]} for one in self._parameter_list]
+            self._made_slots = {id(p): _Slot(p, group, rule, first, self._multi_precision) for group in groups for p in group["params"]}
+        return self._made_slots.values()
+
+    # A step.
+    def _pairs(self, parameters=None):
+        wanted = None if parameters is None else {id(p) for p in parameters}
+        return [(slot.parameter, slot.parameter._torch.grad) for slot in self._slots() if slot.parameter._torch.grad is not None
+                and slot.parameter.trainable and (wanted is None or id(slot.parameter) in wanted)]
+
+    def step(self):
+        """Moves every parameter that has a gradient."""
+        self._move(self._pairs())
+
+    def _move(self, pairs):
+        with torch.no_grad():
+            lists = {}
+            for parameter, gradient in self._decayed(self._clipped(pairs)):
+                slot = self._made_slots[id(parameter)]
+                slot.count += 1
+                gradient = gradient.to(slot.value().dtype)
+                if gradient.is_sparse:
+                    self._move_rows(slot, gradient.coalesce())
+                else:
+                    lists.setdefault((self._rate_of(slot), slot.count), []).append((slot, gradient))
+            for (rate, count), members in lists.items():
+                self._move_list(rate, count, members)
+            for slot in self._made_slots.values():
+                if slot.wide is not None:
+                    slot.parameter._torch.detach().copy_(slot.wide)
+
+    def _rate_of(self, slot):
+        attributes = getattr(slot.parameter, "optimize_attr", None) or {}
+        return self.get_lr() * attributes.get("learning_rate", 1.0) * slot.group.get("learning_rate", 1.0)
+
+    def _clipped(self, pairs):
+        by_clip = {}
+        for pair in pairs:
+            group = self._made_slots[id(pair[0])].group
+            by_clip.setdefault(id(group.get("grad_clip", self._grad_clip)), (group.get("grad_clip", self._grad_clip), []))[1].append(pair)
+        return [pair for clip, members in by_clip.values() for pair in clipped(clip, members)]
+
+    def _decayed(self, pairs):
+        """Gradients with the penalty on the parameter's size: its own, or its group's, or the optimizer's."""
+        for parameter, gradient in pairs:
+            group = self._made_slots[id(parameter)].group
+            penalty = getattr(parameter, "regularizer", None) or group.get("weight_decay", self.regularization)
+            if penalty is None or self._rule == "adamw":
+                yield parameter, gradient
+                continue
+            value = parameter._torch.detach()
+            coefficient = penalty if isinstance(penalty, (int, float)) else penalty.coeff
+            gradient = gradient.to_dense() if gradient.is_sparse else gradient
+            absolute = getattr(penalty, "kind", "l2") == "l1"
+            yield parameter, gradient.add(value.sign() if absolute else value, alpha=coefficient)
+
+    def _excluded(self, slot):
+        """Whether Lamb's weight decay leaves the parameter out."""
+        return self._rule == "lamb" and self._excludes is not None and bool(self._excludes(slot.parameter))
+
+    def _shrink(self, rate, members):
+        """AdamW's decay."""
+        for slot, _ in members:
+            coefficient = slot.group.get("weight_decay", self._weight_decay)
+            if self._decays is None or self._decays(slot.parameter.name):
+                slot.value().mul_(1 - rate * float(getattr(coefficient, "coeff", coefficient)))
+
+    def _move_list(self, rate, count, members):
+        if self._rule == "adamw":
+            self._shrink(rate, members)
+        rule, numbers = RULES[self._rule], self._hyper_parameters()
+        for excluded in (False, True) if self._rule == "lamb" else (False,):
+            chosen = [member for member in members if self._excluded(member[0]) == excluded]
+            if chosen:
+                states = {name: [slot.states[name] for slot, _ in chosen] for name in rule.accumulators}
+                rule.step(rate, [slot.value() for slot, _ in chosen], [gradient for _, gradient in chosen], states, count,
+                          {**numbers, "weight_decay": 0.0} if excluded else numbers)
+
+    def _move_rows(self, slot, gradient):
+        rows, value, rate = gradient.indices()[0], slot.value(), self._rate_of(slot)
+        part = _Slot.__new__(_Slot)
+        part.parameter, part.group, part.wide, part.count = slot.parameter, slot.group, value[rows], slot.count
+        part.states = {name: state[rows] for name, state in slot.states.items()}
+        self._move_list(rate, slot.count, [(part, gradient.values())])
+        value[rows] = part.wide
+        for name, state in part.states.items():
+            slot.states[name][rows] = state
+
+    def _minimize(self, loss, parameters=None):
+        """Of gradients that backward() has left. Returns (None, [(parameter, gradient), …])."""
+        self._slots()
+        pairs = self._pairs(parameters)
+        self._move(pairs)
+        return None, [(parameter, Tensor(gradient)) for parameter, gradient in pairs]
+
+    def clear_grad(self, set_to_zero=True):
+        """Gradients become 0, or None."""
+        for slot in self._slots():
+            slot.parameter.clear_gradient(set_to_zero)
+
+    clear_gradients = clear_grad
+
+    # Its state.
+    def state_dict(self):
+        """{name: tensor} of everything that the rule remembers, also before the first step; LR_Scheduler, where there is one."""
+        rule, numbers, state = RULES[self._rule], self._hyper_parameters(), {}
+        slots = list(self._slots())
+        for name in rule.accumulators:
+            state.update((key, Tensor(slot.states[name], key)) for slot in slots for key in (f"{slot.parameter.name}_{name}_0",))
+        for name in rule.powers:
+            for slot in slots:
+                key = f"{slot.parameter.name}_{name}_pow_acc_0"
+                state[key] = Tensor(torch.tensor([numbers[name]**(slot.count + 1)], dtype=torch.float32), key)
+        wide = {slot.parameter.name: Tensor(slot.wide) for slot in slots if slot.wide is not None}
+        if wide:
+            state["master_weights"] = wide
+        if isinstance(self._learning_rate, LRScheduler):
+            state["LR_Scheduler"] = self._learning_rate.state_dict()
+        return state
+
+    def set_state_dict(self, state_dict):
+        """Takes what state_dict() gave, here or in Paddle. A parameter that the state knows nothing of is an error."""
+        if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
+            self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
+        rule, numbers = RULES[self._rule], self._hyper_parameters()
+        plain = {re.sub(r"_\d+$", "", key): value for key, value in state_dict.items() if key not in ("LR_Scheduler", "master_weights")}
+        for slot in self._slots():
+            for name, tensor in slot.states.items():
+                tensor.copy_(_values(plain, f"{slot.parameter.name}_{name}", list(tensor.shape)))
+            for name in rule.powers[-1:]:  # of the slowest, which says most
+                power = float(_values(plain, f"{slot.parameter.name}_{name}_pow_acc", None).reshape(-1)[0])
+                slot.count = count_of_power(power, numbers[name])
+            wide = state_dict.get("master_weights", {}).get(slot.parameter.name)
+            if slot.wide is not None:
+                slot.wide.copy_(torch.as_tensor(unwrap(wide)) if wide is not None else slot.parameter._torch.detach())
+
+    set_dict = set_state_dict
+
+    def set_lr_scheduler(self, scheduler):
+        """Follows this scheduler from now on."""
+        self._learning_rate = scheduler
+
+
+def _values(state, key, shape):
+    if key not in state:
+        raise InvalidArgumentError(f"set_state_dict: the state has no '{key}_0'; it has {', '.join(sorted(state)[:4]) or 'nothing'}")
+    found = torch.as_tensor(unwrap(state[key]))
+    if shape is not None and list(found.shape) != shape:
+        raise InvalidArgumentError(f"set_state_dict: '{key}_0' has shape {list(found.shape)}; expected {shape}")
+    return found
