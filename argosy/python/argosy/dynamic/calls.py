@@ -31,9 +31,9 @@ def computes(function):
 
 
 def made_of(function, name):
-    """A torch function under Paddle's name for it, arguments as they come."""
+    """A torch function under Paddle's name for it: arguments in the same order, of which x and y may come by name."""
     def on_torch(*args, **kwargs):
-        return function(*args, **kwargs)
+        return function(*args, *(kwargs.pop(key) for key in ("x", "y") if key in kwargs), **kwargs)
     on_torch.__name__ = on_torch.__qualname__ = name
     on_torch.__doc__ = f"torch's {getattr(function, '__name__', name)}."
     return computes(on_torch)

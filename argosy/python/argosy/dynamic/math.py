@@ -104,7 +104,8 @@ def median(x, axis=None, keepdim=False):
 
 @_public
 def quantile(x, q, axis=None, keepdim=False):
-    return torch.quantile(x, torch.as_tensor(q, dtype=x.dtype), axis, keepdim)
+    """In float64."""
+    return torch.quantile(x.double(), torch.as_tensor(q, dtype=torch.float64), axis, keepdim)
 
 
 @_public

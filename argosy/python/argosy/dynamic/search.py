@@ -4,7 +4,7 @@ import torch
 from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes, same_names
 
-FUNCTIONS = same_names(torch, "bmm mv dot masked_fill cross cdist bincount")
+FUNCTIONS = same_names(torch, "bmm mv masked_fill cross cdist bincount")
 
 
 def _public(function):
@@ -202,6 +202,12 @@ def matmul(x, y, transpose_x=False, transpose_y=False):
     def turned(value, turn):
         return value.transpose(-1, -2) if turn and value.dim() > 1 else value
     return torch.matmul(turned(x, transpose_x), turned(y, transpose_y))
+
+
+@_public
+def dot(x, y):
+    """Of two vectors, or of each row of two matrices."""
+    return (x * y).sum(-1)
 
 
 @_public

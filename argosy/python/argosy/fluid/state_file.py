@@ -24,6 +24,8 @@ _ALLOWED = {
     ("numpy._core.multiarray", "scalar"): None,
     ("_codecs", "encode"): None,
     ("collections", "OrderedDict"): None,
+    ("builtins", "tuple"): None,
+    ("builtins", "set"): None,
 }
 
 

@@ -102,7 +102,7 @@ def _lamb(rate, values, gradients, states, count, numbers):
     above, below = (1 - beta1**count, 1 - beta2**count) if corrected else (1.0, 1.0)
     for value, one, two in zip(values, first, second):
         move = (one / above) / ((two / below).sqrt() + numbers["epsilon"]) + numbers["weight_decay"] * value
-        size, of_move = float(value.norm()), float(move.norm())
+        size, of_move = (float(value.norm()), float(move.norm())) if numbers["weight_decay"] else (0.0, 0.0)  # without decay the rate is as given
         value.add_(move, alpha=-rate * (size / of_move if size > 0 and of_move > 0 else 1.0))
 
 

@@ -75,6 +75,7 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean"):
 
 @_public
 def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None):
+    """pos_weight weighs the positive part, as Paddle's documents say; 2.6.2's kernel weighs another term."""
     return functional.binary_cross_entropy_with_logits(logit, label, weight, reduction=reduction, pos_weight=pos_weight)
 
 

@@ -58,7 +58,6 @@ def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None
 
 @_public
 def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW"):
-    """alpha is for each element of the window, not for the mean over it."""
     if data_format.endswith("C"):
         raise InvalidArgumentError(f"local_response_norm: channels are in front here; found {data_format!r}")
-    return functional.local_response_norm(x, size, alpha * size, beta, k)
+    return functional.local_response_norm(x, size, alpha, beta, k)

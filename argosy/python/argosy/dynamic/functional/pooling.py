@@ -26,9 +26,9 @@ def _max(axes, of_torch):
         stride = kernel if stride is None else numbers(stride, axes)
         x, even = padded(x, _widths(x, kernel, stride, padding, axes, function.__name__), float("-inf"))
         found = of_torch(x, kernel, stride, even, 1, ceil_mode, return_mask)
-        if not behind:
-            return found
-        return tuple(one.movedim(1, -1) for one in found) if return_mask else found.movedim(1, -1)
+        parts = [found[0], found[1].int()] if return_mask else [found]
+        parts = [one.movedim(1, -1) if behind else one for one in parts]
+        return tuple(parts) if return_mask else parts[0]
     function.__name__ = function.__qualname__ = f"max_pool{axes}d"
     FUNCTIONS[function.__name__] = computes(function)
 
@@ -63,7 +63,8 @@ def _adaptive(name, axes, of_torch):
 def _adaptive_max(axes, of_torch):
     def function(x, output_size, return_mask=False):
         sizes = [output_size] * axes if isinstance(output_size, int) or output_size is None else list(output_size)
-        return of_torch(x, [have if want is None else want for want, have in zip(sizes, x.shape[2:])], return_mask)
+        found = of_torch(x, [have if want is None else want for want, have in zip(sizes, x.shape[2:])], return_mask)
+        return (found[0], found[1].int()) if return_mask else found
     function.__name__ = function.__qualname__ = f"adaptive_max_pool{axes}d"
     FUNCTIONS[function.__name__] = computes(function)
 

@@ -1,0 +1,94 @@
+"""Both graphs beside each other: functions look at their arguments, and the mode decides where there is none."""
+import numpy as np
+import pytest
+
+import paddle
+import paddle.nn.functional as F
+from argosy import errors
+
+
+def test_a_script_starts_in_dynamic_mode_and_fluid_builds(fluid):
+    assert paddle.in_dynamic_mode()
+    x = fluid.layers.data("x", [4])
+    assert isinstance(fluid.layers.fc(x, 2), paddle.static.Variable) and isinstance(paddle.zeros([2]), paddle.Tensor)
+
+
+def test_arguments_decide_before_the_mode(fluid):
+    x, tensor = fluid.layers.data("x", [4]), paddle.ones([2, 4])
+    for function in (paddle.tanh, paddle.sum, F.relu, lambda value: paddle.concat([value, value], axis=1), lambda value: F.mse_loss(input=value, label=value)):
+        assert isinstance(function(x), paddle.static.Variable) and isinstance(function(tensor), paddle.Tensor)
+    paddle.enable_static()
+    assert isinstance(paddle.tanh(tensor), paddle.Tensor) and isinstance(paddle.zeros([2]), paddle.static.Variable)
+
+
+def test_the_guard_of_fluid_is_left_as_it_was():
+    paddle.enable_static()
+    with paddle.fluid.dygraph.guard():
+        value = paddle.fluid.dygraph.to_variable(np.ones((2, 2), "float32"), name="v")
+        assert paddle.fluid.in_dygraph_mode() and value.name == "v" and isinstance(paddle.zeros([1]), paddle.Tensor)
+    assert not paddle.in_dynamic_mode() and not paddle.fluid.in_dygraph_mode()
+
+
+def test_one_class_of_optimizer_serves_both(fluid, exe):
+    loss = fluid.layers.mean(fluid.layers.fc(fluid.layers.data("x", [4]), 1))
+    ops, _ = paddle.optimizer.Adam(0.1).minimize(loss)
+    assert ops
+    layer = paddle.nn.Linear(4, 1)
+    layer(paddle.ones([1, 4])).mean().backward()
+    optimizer = paddle.optimizer.Adam(0.1, parameters=layer.parameters())
+    before = layer.bias.item()
+    optimizer.step()
+    assert abs(before - layer.bias.item() - 0.1) < 1e-5
+    with pytest.raises(errors.UnavailableError, match="give parameters=layer.parameters"):
+        paddle.optimizer.Adam(0.1).step()
+
+
+def test_devices_by_name(monkeypatch):
+    assert paddle.set_device("cpu") == paddle.CPUPlace() and paddle.get_device() == "cpu"
+    monkeypatch.setenv("ARGOSY_DEVICE", "cpu")
+    paddle.set_device("gpu")
+    assert paddle.get_device() == "cpu" and paddle.ones([1]).place == paddle.CPUPlace()
+    with pytest.raises(errors.InvalidArgumentError, match="takes 'cpu', 'gpu' or 'gpu:<number>'"):
+        paddle.set_device("tpu")
+
+
+def test_one_process_is_a_job_of_its_own(monkeypatch):
+    for name in ("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    import paddle.distributed as dist
+    assert dist.get_rank() == 0 and dist.get_world_size() == 1
+    dist.init_parallel_env()
+    tensor, gathered = paddle.ones([2]), []
+    dist.all_reduce(tensor)
+    dist.all_gather(gathered, tensor)
+    model = paddle.DataParallel(paddle.nn.Linear(2, 1))
+    assert tensor.tolist() == [1, 1] and len(gathered) == 1 and isinstance(model, paddle.nn.Layer)
+    assert list(model.state_dict()) == ["weight", "bias"] and model(tensor.unsqueeze(0)).shape == [1, 1] and len(model.parameters()) == 2
+
+
+def test_places_in_a_job_come_from_the_environment(monkeypatch):
+    monkeypatch.setenv("PADDLE_TRAINER_ID", "1")
+    monkeypatch.setenv("PADDLE_TRAINERS_NUM", "2")
+    monkeypatch.setenv("PADDLE_TRAINER_ENDPOINTS", "127.0.0.1:1,127.0.0.1:2")
+    place = paddle.distributed.ParallelEnv()
+    assert (place.rank, place.nranks, place.trainer_endpoints) == (1, 2, ["127.0.0.1:1", "127.0.0.1:2"])
+    with pytest.raises(errors.UnavailableError, match="all_reduce: this job has 2 processes"):
+        paddle.distributed.all_reduce(paddle.ones([1]))
+    monkeypatch.setenv("PADDLE_TRAINER_ID", "2")
+    with pytest.raises(errors.InvalidArgumentError, match="numbers begin at 0"):
+        paddle.distributed.get_rank()
+
+
+def rank_of(factor):
+    return paddle.distributed.get_rank() * factor
+
+
+def failing():
+    if paddle.distributed.get_rank() == 1:
+        raise ValueError("this one fails")
+
+
+def test_spawn_gives_every_process_its_number_and_tells_which_failed():
+    assert paddle.distributed.spawn(rank_of, (10,), nprocs=2).return_values == [0, 10]
+    with pytest.raises(RuntimeError, match="process 1 of 2 ended with 1:\n(.|\n)*this one fails"):
+        paddle.distributed.spawn(failing, nprocs=2)
