@@ -58,6 +58,7 @@ lint: setup ## clang-format's check, and clang-tidy over the torch-free rooms
 parity: build ## every function and saved models against PaddlePaddle 1.8.5 and 2.6.2; writes docs/parity.md
 	@tests/parity/environments.sh
 	@$(PYTHON) tests/parity/run.py
+	@$(PYTHON) tests/parity/dynamic.py
 
 BENCH_PROGRAMS := ctr_bench load_bench memory_bench overhead_bench data_bench rpc_bench argosy_program
 bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY=row, ROUNDS=5; writes docs/benchmarks.md

@@ -49,7 +49,7 @@ def decorate(models, optimizers=None, level="O1", dtype="float16", master_weight
             _narrow(model, dtype, _listed(excluded_layers) if excluded_layers else [])
         for optimizer in _listed(optimizers) if optimizers is not None else ():
             optimizer._multi_precision = master_weight is not False
-            optimizer.__dict__.pop("_made_slots", None)
+            optimizer._moves = None
     elif level not in ("O0", "O1"):
         raise InvalidArgumentError(f"decorate: level is O0, O1 or O2; found {level!r}")
     return models if optimizers is None else (models, optimizers)
@@ -92,7 +92,7 @@ class GradScaler:
         """Gradients divided by the factor; step() does it where it was not done."""
         if not self._enable or id(optimizer) in self._unscaled:
             return
-        gradients = [parameter._torch.grad for parameter, _ in optimizer._pairs()]
+        gradients = [parameter._torch.grad for parameter, _ in optimizer._updates().pairs()]
         if gradients:
             torch._foreach_mul_(gradients, 1.0 / self._scale)
             self._found_inf |= not bool(torch.stack([torch.isfinite(gradient).all() for gradient in gradients]).all())

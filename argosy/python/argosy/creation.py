@@ -2,9 +2,9 @@
 import functools
 
 from argosy import _core, graph_mode
+from argosy.dispatch import builds, computing
 from argosy.errors import FailedPreconditionError
 from argosy.fluid import layers
-from argosy.tensor import builds, computing
 
 __all__ = ["assign", "full", "zeros", "ones", "zeros_like", "ones_like", "full_like", "arange", "linspace", "uniform", "rand", "normal", "randn",
            "to_tensor", "create_parameter"]

@@ -1,47 +1,14 @@
 """The tensor functions of 2.x that exist for both graphs: on variables each adds operators to the default main program, on tensors the
 function of the same name in argosy.dynamic computes.
 """
-import builtins  # some of whose names are functions below
-import functools
-import importlib
 import sys
 
 from argosy import _core
+from argosy.dispatch import builds, computing
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
 _LARGEST = 3.4028234663852886e38  # of float32
-
-
-_COMPUTING = {  # what builds -> what computes, by the same names
-    "argosy.tensor": "argosy.dynamic.functions",
-    "argosy.creation": "argosy.dynamic.functions",
-    "argosy.nn.functional": "argosy.dynamic.functional",
-}
-
-
-def _variables(value):
-    if isinstance(value, (list, tuple)) and value:
-        return builtins.any(_variables(item) for item in value)
-    return isinstance(value, _core.Variable)
-
-
-def builds(function):
-    """`function` builds where an argument is a Variable, or a list with one. Otherwise what has its name in the dynamic graph computes."""
-
-    @functools.wraps(function)
-    def chosen(*args, **kwargs):
-        if builtins.any(map(_variables, args)) or builtins.any(map(_variables, kwargs.values())):
-            return function(*args, **kwargs)
-        return computing(chosen.__module__, chosen.__name__)(*args, **kwargs)
-
-    return chosen
-
-
-@functools.cache
-def computing(module, name):
-    """The function of the dynamic graph for `name` of `module`."""
-    return getattr(importlib.import_module(_COMPUTING[module]), name)
 
 
 def _append(op, inputs, outputs, attrs, name, layer=None):
@@ -399,7 +366,7 @@ def __getattr__(name):
     """What only tensors have."""
     if name.startswith("_"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(importlib.import_module(_COMPUTING[__name__]), name)
+    return computing(__name__, name)
 
 
 __all__ = sorted(name for name, value in vars(sys.modules[__name__]).items()

@@ -1,4 +1,7 @@
 """Both graphs beside each other: functions look at their arguments, and the mode decides where there is none."""
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -92,3 +95,24 @@ def test_spawn_gives_every_process_its_number_and_tells_which_failed():
     assert paddle.distributed.spawn(rank_of, (10,), nprocs=2).return_values == [0, 10]
     with pytest.raises(RuntimeError, match="process 1 of 2 ended with 1:\n(.|\n)*this one fails"):
         paddle.distributed.spawn(failing, nprocs=2)
+
+
+STATIC_SCRIPT = """
+import sys
+import numpy as np
+import paddle
+import paddle.fluid as fluid
+paddle.seed(1)
+paddle.enable_static()
+x = paddle.static.data("x", [None, 4])
+loss = paddle.mean(paddle.nn.functional.relu(paddle.static.nn.fc(x, 2)))
+paddle.optimizer.Adam(0.1, grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0)).minimize(loss)
+exe = paddle.static.Executor(paddle.CPUPlace())
+exe.run(paddle.static.default_startup_program())
+exe.run(feed={"x": np.ones((2, 4), "float32")}, fetch_list=[loss])
+assert "torch" not in sys.modules
+"""
+
+
+def test_a_static_program_does_without_torchs_python():
+    subprocess.run([sys.executable, "-c", STATIC_SCRIPT], check=True, timeout=60)

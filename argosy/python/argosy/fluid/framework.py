@@ -81,11 +81,8 @@ def name_scope(prefix=None):
 
 
 def seed(number):
-    """Seeds the generators of the dynamic graph, and of random operators where their program has no random_seed."""
-    import torch
-
+    """Seeds the generator of the dynamic graph, from which random operators draw too where their program has no random_seed."""
     _core.manual_seed(number)
-    return torch.manual_seed(number)
 
 
 def _version(text, what):

@@ -2,11 +2,10 @@
 import numpy
 
 from argosy import _core
-from argosy.dynamic.tensor import Tensor
-from argosy.errors import FailedPreconditionError, InvalidArgumentError
+from argosy.dispatch import is_tensor
+from argosy.errors import FailedPreconditionError, InvalidArgumentError, UnavailableError
 from argosy.fluid import executor, framework, rate
 from argosy.fluid.backward import append_backward
-from argosy.optimizer.dynamic import Dynamic
 
 __all__ = [
     "Optimizer", "SGD", "Momentum", "Adagrad", "DecayedAdagrad", "Adadelta", "Adam", "AdamW", "Adamax", "RMSProp", "Ftrl", "Lamb",
@@ -17,11 +16,12 @@ __all__ = [
 _OPTIMIZE = 2  # the bit of op_role
 
 
-class Optimizer(Dynamic):
+class Optimizer:
     """What all optimizers share. The learning rate is a number, a variable, or a scheduler of paddle.optimizer.lr. A loss that is a Variable
     adds updates to its program; parameters that are Tensors are moved by step()."""
 
     _rule = None
+    _multi_precision = False
 
     def __init__(self, learning_rate, parameter_list=None, regularization=None, grad_clip=None, name=None):
         if self._rule is None:
@@ -31,6 +31,7 @@ class Optimizer(Dynamic):
         self.regularization = regularization
         self._grad_clip = grad_clip
         self._name = name
+        self._moves = None
         self._rates = {}  # id of a program -> the variable of its rate
         self._spec()  # what does not fit is an error here and not at minimize
 
@@ -86,8 +87,8 @@ class Optimizer(Dynamic):
     def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None, grad_clip=None):
         """Adds to the loss's program what trains it, or moves tensors by the gradients that the loss's backward() has left. Returns the update
         operators and [(parameter, gradient), …]."""
-        if isinstance(loss, Tensor):
-            return self._minimize(loss, parameter_list)
+        if is_tensor(loss):
+            return self._updates().minimize(parameter_list)
         if not isinstance(loss, framework.Variable):
             raise InvalidArgumentError(f"minimize takes a Variable or a Tensor as the loss; found {type(loss).__name__}")
         params_grads = self.backward(loss, startup_program, parameter_list, no_grad_set)
@@ -110,6 +111,46 @@ class Optimizer(Dynamic):
         self._learning_rate = float(value)
         for variable in self._rates.values():
             executor.global_scope().var(variable.name).get_tensor().set(numpy.array([value], "float32"))
+
+    # The dynamic graph.
+    def _is_dynamic(self):
+        first = next(iter(self._parameter_list or ()), None)
+        return isinstance(first, dict) or is_tensor(first)
+
+    def _updates(self):
+        """What moves tensors; it comes with torch, which programs do without."""
+        if not self._is_dynamic():
+            raise UnavailableError(f"{type(self).__name__}: give parameters=layer.parameters() for the dynamic graph; in a static program "
+                                   "minimize(loss) adds the updates")
+        if self._moves is None:
+            from argosy.optimizer.dynamic import Updates
+
+            self._moves = Updates(self)
+        return self._moves
+
+    def step(self):
+        """Moves every parameter that has a gradient."""
+        self._updates().step()
+
+    def clear_grad(self, set_to_zero=True):
+        """Gradients become 0, or None."""
+        self._updates().clear_grad(set_to_zero)
+
+    clear_gradients = clear_grad
+
+    def state_dict(self):
+        """{name: tensor} of everything that the rule remembers, also before the first step; LR_Scheduler, where there is one."""
+        return self._updates().state_dict()
+
+    def set_state_dict(self, state_dict):
+        """Takes what state_dict() gave, here or in Paddle. A parameter that the state knows nothing of is an error."""
+        self._updates().set_state_dict(state_dict)
+
+    set_dict = set_state_dict
+
+    def set_lr_scheduler(self, scheduler):
+        """Follows this scheduler from now on."""
+        self._learning_rate = scheduler
 
 
 class SGDOptimizer(Optimizer):

@@ -1,10 +1,8 @@
 """paddle.nn.functional: on variables these functions build; on tensors those of argosy.dynamic.functional compute, where there are more."""
-import importlib
-
 from argosy import _core
+from argosy.dispatch import builds, computing
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
-from argosy.tensor import builds
 
 __all__ = [
     "relu", "relu6", "leaky_relu", "elu", "gelu", "sigmoid", "log_sigmoid", "tanh", "softplus", "softsign", "swish", "silu", "hardsigmoid",
@@ -209,4 +207,4 @@ def __getattr__(name):
     """What only tensors have."""
     if name.startswith("_"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(importlib.import_module("argosy.dynamic.functional"), name)
+    return computing(__name__, name)

@@ -3,13 +3,13 @@ import re
 
 import torch
 
-from argosy.dynamic.tensor import Parameter, Tensor, unwrap
-from argosy.errors import InvalidArgumentError, UnavailableError
+from argosy.dynamic.tensor import Tensor, unwrap
+from argosy.errors import InvalidArgumentError
 from argosy.fluid import clip as clips
 from argosy.optimizer.lr import LRScheduler
 from argosy.optimizer.rules import RULES, count_of_power
 
-__all__ = ["Dynamic", "clipped"]
+__all__ = ["Updates", "clipped"]
 
 
 def _by_norm(gradients, limit):
@@ -56,45 +56,34 @@ class _Slot:
         return self.parameter._torch.detach() if self.wide is None else self.wide
 
 
-class Dynamic:
-    """The part of an optimizer for the dynamic graph; the rest of the class gives the rule, its numbers and the rate.
+class Updates:
+    """An optimizer's part in the dynamic graph; the optimizer gives the rule, its numbers and the rate.
 
-    A gradient of a lookup with sparse=True moves the rows that it has, and nothing of the others, whatever the rule is.
+    A gradient of a lookup with sparse=True moves the rows that it has, and nothing of the others, whatever the rule is. Confined to one thread.
     """
 
-    _multi_precision = False
-
-    # Parameters.
-    def _is_dynamic(self):
-        given = self._parameter_list
-        first = next(iter(given), None) if given is not None else None
-        return isinstance(first, (Parameter, Tensor, dict))
-
-    def _slots(self):
-        if not self._is_dynamic():
-            raise UnavailableError(f"{type(self).__name__}: give parameters=layer.parameters() for the dynamic graph; in a static program "
-                                   "minimize(loss) adds the updates")
-        if not hasattr(self, "_made_slots"):
-            rule, first = RULES[self._rule], {"moment": self._hyper_parameters().get("initial_accumulator_value", 0.0)}
-            groups = [one if isinstance(one, dict) else {"params": [one]} for one in self._parameter_list]
-            self._made_slots = {id(p): _Slot(p, group, rule, first, self._multi_precision) for group in groups for p in group["params"]}
-        return self._made_slots.values()
+    def __init__(self, optimizer):
+        self._optimizer, self._rule = optimizer, optimizer._rule
+        rule, first = RULES[self._rule], {"moment": optimizer._hyper_parameters().get("initial_accumulator_value", 0.0)}
+        groups = [one if isinstance(one, dict) else {"params": [one]} for one in optimizer._parameter_list]
+        self._slots = {id(p): _Slot(p, group, rule, first, optimizer._multi_precision) for group in groups for p in group["params"]}
 
     # A step.
-    def _pairs(self, parameters=None):
+    def pairs(self, parameters=None):
+        """[(parameter, torch gradient)] of those that have one."""
         wanted = None if parameters is None else {id(p) for p in parameters}
-        return [(slot.parameter, slot.parameter._torch.grad) for slot in self._slots() if slot.parameter._torch.grad is not None
+        return [(slot.parameter, slot.parameter._torch.grad) for slot in self._slots.values() if slot.parameter._torch.grad is not None
                 and slot.parameter.trainable and (wanted is None or id(slot.parameter) in wanted)]
 
     def step(self):
         """Moves every parameter that has a gradient."""
-        self._move(self._pairs())
+        self._move(self.pairs())
 
     def _move(self, pairs):
         with torch.no_grad():
             lists = {}
             for parameter, gradient in self._decayed(self._clipped(pairs)):
-                slot = self._made_slots[id(parameter)]
+                slot = self._slots[id(parameter)]
                 slot.count += 1
                 gradient = gradient.to(slot.value().dtype)
                 if gradient.is_sparse:
@@ -103,26 +92,26 @@ class Dynamic:
                     lists.setdefault((self._rate_of(slot), slot.count), []).append((slot, gradient))
             for (rate, count), members in lists.items():
                 self._move_list(rate, count, members)
-            for slot in self._made_slots.values():
+            for slot in self._slots.values():
                 if slot.wide is not None:
                     slot.parameter._torch.detach().copy_(slot.wide)
 
     def _rate_of(self, slot):
         attributes = getattr(slot.parameter, "optimize_attr", None) or {}
-        return self.get_lr() * attributes.get("learning_rate", 1.0) * slot.group.get("learning_rate", 1.0)
+        return self._optimizer.get_lr() * attributes.get("learning_rate", 1.0) * slot.group.get("learning_rate", 1.0)
 
     def _clipped(self, pairs):
         by_clip = {}
         for pair in pairs:
-            group = self._made_slots[id(pair[0])].group
-            by_clip.setdefault(id(group.get("grad_clip", self._grad_clip)), (group.get("grad_clip", self._grad_clip), []))[1].append(pair)
+            group = self._slots[id(pair[0])].group
+            by_clip.setdefault(id(group.get("grad_clip", self._optimizer._grad_clip)), (group.get("grad_clip", self._optimizer._grad_clip), []))[1].append(pair)
         return [pair for clip, members in by_clip.values() for pair in clipped(clip, members)]
 
     def _decayed(self, pairs):
         """Gradients with the penalty on the parameter's size: its own, or its group's, or the optimizer's."""
         for parameter, gradient in pairs:
-            group = self._made_slots[id(parameter)].group
-            penalty = getattr(parameter, "regularizer", None) or group.get("weight_decay", self.regularization)
+            group = self._slots[id(parameter)].group
+            penalty = getattr(parameter, "regularizer", None) or group.get("weight_decay", self._optimizer.regularization)
             if penalty is None or self._rule == "adamw":
                 yield parameter, gradient
                 continue
@@ -134,19 +123,19 @@ class Dynamic:
 
     def _excluded(self, slot):
         """Whether Lamb's weight decay leaves the parameter out."""
-        return self._rule == "lamb" and self._excludes is not None and bool(self._excludes(slot.parameter))
+        return self._rule == "lamb" and self._optimizer._excludes is not None and bool(self._optimizer._excludes(slot.parameter))
 
     def _shrink(self, rate, members):
         """AdamW's decay."""
         for slot, _ in members:
-            coefficient = slot.group.get("weight_decay", self._weight_decay)
-            if self._decays is None or self._decays(slot.parameter.name):
+            coefficient = slot.group.get("weight_decay", self._optimizer._weight_decay)
+            if self._optimizer._decays is None or self._optimizer._decays(slot.parameter.name):
                 slot.value().mul_(1 - rate * float(getattr(coefficient, "coeff", coefficient)))
 
     def _move_list(self, rate, count, members):
         if self._rule == "adamw":
             self._shrink(rate, members)
-        rule, numbers = RULES[self._rule], self._hyper_parameters()
+        rule, numbers = RULES[self._rule], self._optimizer._hyper_parameters()
         for excluded in (False, True) if self._rule == "lamb" else (False,):
             chosen = [member for member in members if self._excluded(member[0]) == excluded]
             if chosen:
@@ -164,25 +153,22 @@ class Dynamic:
         for name, state in part.states.items():
             slot.states[name][rows] = state
 
-    def _minimize(self, loss, parameters=None):
+    def minimize(self, parameters=None):
         """Of gradients that backward() has left. Returns (None, [(parameter, gradient), …])."""
-        self._slots()
-        pairs = self._pairs(parameters)
+        pairs = self.pairs(parameters)
         self._move(pairs)
         return None, [(parameter, Tensor(gradient)) for parameter, gradient in pairs]
 
     def clear_grad(self, set_to_zero=True):
         """Gradients become 0, or None."""
-        for slot in self._slots():
+        for slot in self._slots.values():
             slot.parameter.clear_gradient(set_to_zero)
-
-    clear_gradients = clear_grad
 
     # Its state.
     def state_dict(self):
         """{name: tensor} of everything that the rule remembers, also before the first step; LR_Scheduler, where there is one."""
-        rule, numbers, state = RULES[self._rule], self._hyper_parameters(), {}
-        slots = list(self._slots())
+        rule, numbers, state = RULES[self._rule], self._optimizer._hyper_parameters(), {}
+        slots = list(self._slots.values())
         for name in rule.accumulators:
             state.update((key, Tensor(slot.states[name], key)) for slot in slots for key in (f"{slot.parameter.name}_{name}_0",))
         for name in rule.powers:
@@ -192,17 +178,17 @@ class Dynamic:
         wide = {slot.parameter.name: Tensor(slot.wide) for slot in slots if slot.wide is not None}
         if wide:
             state["master_weights"] = wide
-        if isinstance(self._learning_rate, LRScheduler):
-            state["LR_Scheduler"] = self._learning_rate.state_dict()
+        if isinstance(self._optimizer._learning_rate, LRScheduler):
+            state["LR_Scheduler"] = self._optimizer._learning_rate.state_dict()
         return state
 
     def set_state_dict(self, state_dict):
         """Takes what state_dict() gave, here or in Paddle. A parameter that the state knows nothing of is an error."""
-        if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
-            self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
-        rule, numbers = RULES[self._rule], self._hyper_parameters()
+        if isinstance(self._optimizer._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
+            self._optimizer._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
+        rule, numbers = RULES[self._rule], self._optimizer._hyper_parameters()
         plain = {re.sub(r"_\d+$", "", key): value for key, value in state_dict.items() if key not in ("LR_Scheduler", "master_weights")}
-        for slot in self._slots():
+        for slot in self._slots.values():
             for name, tensor in slot.states.items():
                 tensor.copy_(_values(plain, f"{slot.parameter.name}_{name}", list(tensor.shape)))
             for name in rule.powers[-1:]:  # of the slowest, which says most
@@ -211,12 +197,6 @@ class Dynamic:
             wide = state_dict.get("master_weights", {}).get(slot.parameter.name)
             if slot.wide is not None:
                 slot.wide.copy_(torch.as_tensor(unwrap(wide)) if wide is not None else slot.parameter._torch.detach())
-
-    set_dict = set_state_dict
-
-    def set_lr_scheduler(self, scheduler):
-        """Follows this scheduler from now on."""
-        self._learning_rate = scheduler
 
 
 def _values(state, key, shape):
