@@ -48,7 +48,7 @@ def _gpu_count():
     return _core.gpu_count()
 
 
-def resolve(place):
+def resolve(place, above=3):
     """The place where a request for `place` runs. ARGOSY_DEVICE=cpu turns a GPU into the CPU, with one warning a process."""
     if place is None:
         place = _place_of(_state["device"])
@@ -59,7 +59,7 @@ def resolve(place):
     if os.environ.get("ARGOSY_DEVICE", "").strip().lower() == "cpu":
         if not _state["warned"]:
             _state["warned"] = True
-            warnings.warn(f"{place} was asked for; ARGOSY_DEVICE=cpu makes it the CPU", stacklevel=3)
+            warnings.warn(f"{place} was asked for; ARGOSY_DEVICE=cpu makes it the CPU", stacklevel=above)
         return CPUPlace()
     count = _gpu_count()
     if place.get_device_id() >= count:
@@ -78,29 +78,29 @@ def _place_of(device):
     raise InvalidArgumentError(f"set_device takes 'cpu', 'gpu' or 'gpu:<number>'; found {device!r}")
 
 
-def _found(place):
+def _found(place, above):
     """`place` as tensors have it: a GPU that is there, or the CPU. ARGOSY_DEVICE=cpu makes it the CPU."""
     if type(place) is CUDAPlace and place.get_device_id() < _gpu_count() and os.environ.get("ARGOSY_DEVICE", "").strip().lower() != "cpu":
         return place
-    return resolve(place)
+    return resolve(place, above)
 
 
-def use(place):
-    """The place of what is made without one. Returns it."""
-    found = _found(place)
+def use(place, above=5):
+    """The place of what is made without one. Returns it. The caller that a warning names is `above` it."""
+    found = _found(place, above)
     _state["device"] = f"gpu:{found.get_device_id()}" if type(found) is CUDAPlace else "cpu"
     return found
 
 
 def set_device(device):
     """The place of what is made without one, by name. Returns it."""
-    return use(_place_of(device.lower()))
+    return use(_place_of(device.lower()), 5)
 
 
 def torch_device(place=None):
     """torch's name of a place or of its name; None is where set_device has said."""
     place = _place_of(_state["device"]) if place is None else _place_of(place.lower()) if isinstance(place, str) else place
-    found = _found(place)
+    found = _found(place, 4)
     return f"cuda:{found.get_device_id()}" if type(found) is CUDAPlace else "cpu"
 
 

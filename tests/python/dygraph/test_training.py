@@ -2,6 +2,7 @@
 import gzip
 import io
 import pickle
+import re
 import struct
 import tarfile
 
@@ -174,3 +175,11 @@ def test_an_exported_layer_runs_in_torch(tmp_path):
         paddle.jit.save(net, str(tmp_path / "lenet"))
     with pytest.raises(errors.NotFoundError, match="nothing.pt: no such file"):
         paddle.jit.load(str(tmp_path / "nothing"))
+
+
+def test_the_document_runs(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    block = re.search(r"```python\n(.*?)```", (root / "docs" / "dynamic_graph.md").read_text(), re.S).group(1)
+    names = {}
+    exec(block, names)
+    assert names["loss"].item() < 1.0 and (tmp_path / "net.pdparams").is_file()

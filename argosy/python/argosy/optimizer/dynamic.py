@@ -55,6 +55,12 @@ class _Slot:
     def value(self):
         return self.parameter._torch.detach() if self.wide is None else self.wide
 
+    def share(self):
+        """Of the optimizer's rate: the parameter's own, times its group's."""
+        attributes = getattr(self.parameter, "optimize_attr", None)
+        own = attributes["learning_rate"] if attributes else 1.0
+        return own * self.group.get("learning_rate", 1.0)
+
 
 class Updates:
     """An optimizer's part in the dynamic graph; the optimizer gives the rule, its numbers and the rate.
@@ -81,24 +87,20 @@ class Updates:
 
     def _move(self, pairs):
         with torch.no_grad():
-            lists = {}
+            rate, lists = self._optimizer.get_lr(), {}
             for parameter, gradient in self._decayed(self._clipped(pairs)):
                 slot = self._slots[id(parameter)]
                 slot.count += 1
-                gradient = gradient.to(slot.value().dtype)
+                gradient = gradient if slot.wide is None else gradient.float()
                 if gradient.is_sparse:
-                    self._move_rows(slot, gradient.coalesce())
+                    self._move_rows(slot, gradient.coalesce(), rate * slot.share())
                 else:
-                    lists.setdefault((self._rate_of(slot), slot.count), []).append((slot, gradient))
-            for (rate, count), members in lists.items():
-                self._move_list(rate, count, members)
+                    lists.setdefault((rate * slot.share(), slot.count), []).append((slot, gradient))
+            for (own, count), members in lists.items():
+                self._move_list(own, count, members)
             for slot in self._slots.values():
                 if slot.wide is not None:
                     slot.parameter._torch.detach().copy_(slot.wide)
-
-    def _rate_of(self, slot):
-        attributes = getattr(slot.parameter, "optimize_attr", None) or {}
-        return self._optimizer.get_lr() * attributes.get("learning_rate", 1.0) * slot.group.get("learning_rate", 1.0)
 
     def _clipped(self, pairs):
         by_clip = {}
@@ -143,8 +145,8 @@ class Updates:
                 rule.step(rate, [slot.value() for slot, _ in chosen], [gradient for _, gradient in chosen], states, count,
                           {**numbers, "weight_decay": 0.0} if excluded else numbers)
 
-    def _move_rows(self, slot, gradient):
-        rows, value, rate = gradient.indices()[0], slot.value(), self._rate_of(slot)
+    def _move_rows(self, slot, gradient, rate):
+        rows, value = gradient.indices()[0], slot.value()
         part = _Slot.__new__(_Slot)
         part.parameter, part.group, part.wide, part.count = slot.parameter, slot.group, value[rows], slot.count
         part.states = {name: state[rows] for name, state in slot.states.items()}
@@ -161,6 +163,10 @@ class Updates:
 
     def clear_grad(self, set_to_zero=True):
         """Gradients become 0, or None."""
+        gradients = [slot.parameter._torch.grad for slot in self._slots.values() if slot.parameter._torch.grad is not None]
+        if gradients and set_to_zero and not any(gradient.is_sparse or gradient.requires_grad for gradient in gradients):
+            torch._foreach_zero_(gradients)
+            return
         for slot in self._slots.values():
             slot.parameter.clear_gradient(set_to_zero)
 
