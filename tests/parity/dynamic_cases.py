@@ -177,6 +177,26 @@ for _text in TRANSFORMS.replace("\n", ";").split(";"):
     CASES["transform " + _text.strip()] = _transformed
 
 
+def recurrent(kind, **options):
+    """Outputs, states and gradients of sequences, whole and of different lengths; weights by the names that both have."""
+    layer, first = getattr(nn, kind)(3, 4, **options), RNG2()
+    for name, part in sorted(layer.state_dict().items()):
+        if "cell" not in name:
+            part.set_value(first.uniform(-1, 1, part.shape).astype("float32"))
+    x = paddle.to_tensor(first.uniform(-1, 1, (2, 5, 3)).astype("float32"), stop_gradient=False)
+    found = []
+    for lengths in (None, paddle.to_tensor([3, 5])):
+        outputs, states = layer(x, None, lengths)
+        (outputs * outputs).sum().backward()
+        found += [plain(outputs), plain(states), plain(x.grad)]
+    return found
+
+
+for _kind, _options in (("LSTM", {}), ("LSTM", dict(num_layers=2, direction="bidirect")), ("GRU", {}), ("GRU", dict(num_layers=2)), ("SimpleRNN", {}),
+                        ("SimpleRNN", dict(activation="relu", direction="bidirect"))):
+    CASES["recurrent %s %r" % (_kind, _options)] = lambda kind=_kind, options=_options: recurrent(kind, **options)
+
+
 @case
 def samplers():
     from paddle.io import BatchSampler, DistributedBatchSampler

@@ -139,3 +139,14 @@ def test_casting_moves_floats_only():
     net.register_buffer("count", paddle.to_tensor([1]))
     net.astype("float32")
     assert net.first.weight.dtype == paddle.float32 and net.count.dtype == paddle.int64 and not net.first.weight.stop_gradient
+
+
+def test_recurrent_layers_stop_where_sequences_end():
+    layer, x = nn.LSTM(3, 4, num_layers=2, direction="bidirect"), paddle.randn([2, 5, 3])
+    outputs, (h, c) = layer(x, None, paddle.to_tensor([3, 5]))
+    alone, (h_alone, _) = layer(x[:1, :3])
+    assert outputs.shape == [2, 5, 8] and h.shape == c.shape == [4, 2, 4] and not outputs.numpy()[0, 3:].any()
+    assert np.allclose(outputs.numpy()[0, :3], alone.numpy()[0], atol=1e-6) and np.allclose(h.numpy()[:, 0], h_alone.numpy()[:, 0], atol=1e-6)
+    assert list(layer.state_dict())[:4] == ["weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"] and layer.weight_ih_l1.shape == [16, 8]
+    with pytest.raises(errors.InvalidArgumentError, match="direction is 'forward' or 'bidirect'; found 'back'"):
+        nn.GRU(1, 1, direction="back")

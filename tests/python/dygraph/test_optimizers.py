@@ -18,7 +18,7 @@ def train(net, optimizer, steps):
         F.mse_loss(net(paddle.to_tensor(X)), paddle.to_tensor(X.sum(1, keepdims=True))).backward()
         optimizer.step()
         optimizer.clear_grad()
-    return [p.numpy().copy() for p in net.parameters()]
+    return [p.numpy() for p in net.parameters()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -27,7 +27,7 @@ def test_a_state_goes_on_where_it_was_taken(kind):
     optimizer = getattr(paddle.optimizer, kind)(learning_rate=0.05, parameters=net.parameters(), **KINDS[kind])
     second = getattr(paddle.optimizer, kind)(learning_rate=0.05, parameters=other.parameters(), **KINDS[kind])
     train(net, optimizer, 7)
-    renamed = {key.replace("linear_0", "linear_1"): value.numpy().copy() for key, value in optimizer.state_dict().items()}
+    renamed = {key.replace("linear_0", "linear_1"): value.numpy() for key, value in optimizer.state_dict().items()}
     other.set_state_dict({name: value.numpy() for name, value in net.state_dict().items()})
     second.set_state_dict(renamed)
     for one, two in zip(train(net, optimizer, 5), train(other, second, 5)):
@@ -67,7 +67,7 @@ def test_adam_equals_torch_over_many_steps():
 @pytest.mark.parametrize("kind", ["SGD", "Momentum", "Adagrad", "Adam"])
 def test_rows_of_a_sparse_lookup_move_alone(kind):
     table = nn.Embedding(6, 3, sparse=True)
-    before = table.weight.numpy().copy()
+    before = table.weight.numpy()
     optimizer = getattr(paddle.optimizer, kind)(learning_rate=0.1, parameters=table.parameters())
     for ids in ([1, 4, 1], [4]):
         table(paddle.to_tensor(ids)).sum().backward()
@@ -94,7 +94,7 @@ def test_rates_are_read_and_set():
 def test_a_parameter_without_gradient_stays_and_does_not_count():
     used, unused = nn.Linear(4, 1), nn.Linear(4, 1)
     optimizer = paddle.optimizer.Adam(parameters=[*used.parameters(), *unused.parameters()])
-    before = unused.weight.numpy().copy()
+    before = unused.weight.numpy()
     train(used, optimizer, 1)
     assert (unused.weight.numpy() == before).all() and abs(optimizer.state_dict()["linear_1.w_0_beta1_pow_acc_0"].item() - 0.9) < 1e-6
 

@@ -47,6 +47,12 @@ def test_numpy_works_on_a_tensor_with_gradient(a):
     assert "%.2f" % a.sum() == "%.2f" % A.sum() and "{:.1f}".format(a.sum()) == "5.0"
 
 
+def test_an_array_does_not_follow_its_tensor(a):
+    before = a.numpy()
+    a.set_value(A + 1)
+    assert (before == A).all()
+
+
 def test_arrays_and_numbers_beside_operators(a):
     for made in (a + A, A + a, np.float32(2) * a, 2 - a, a / 2, 1 / a, a % 2, -a, a**2, 2**a, a @ a.t()):
         assert isinstance(made, paddle.Tensor)

@@ -95,7 +95,7 @@ class Tensor:
 
     def gradient(self):
         """The gradient as an array, or None."""
-        return None if self._torch.grad is None else self._torch.grad.numpy(force=True)
+        return None if self._torch.grad is None else self.grad.numpy()
 
     def backward(self, grad_tensor=None, retain_graph=False):
         """Adds to the gradients of what this was computed from. grad_tensor, ones where None, is this tensor's own."""
@@ -137,10 +137,10 @@ class Tensor:
 
     # Values.
     def numpy(self):
-        """An array; of bfloat16, which NumPy does not know, the bits as uint16."""
+        """An array of its own; of bfloat16, which NumPy does not know, the bits as uint16."""
         if self._torch.dtype == torch.bfloat16:
-            return self._torch.detach().cpu().view(torch.uint16).numpy()
-        return self._torch.numpy(force=True)
+            return self._torch.detach().cpu().view(torch.uint16).numpy().copy()
+        return self._torch.numpy(force=True).copy()
 
     def tolist(self):
         return self._torch.tolist()

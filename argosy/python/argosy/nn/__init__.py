@@ -14,6 +14,7 @@ _WHERE = {
     "activation": "ReLU ReLU6 Sigmoid LogSigmoid Tanh Tanhshrink Softsign Silu Swish Mish Hardswish Hardsigmoid GELU LeakyReLU ELU CELU SELU Hardtanh "
                   "Hardshrink Softshrink Softplus ThresholdedReLU Softmax LogSoftmax Maxout GLU PReLU CrossEntropyLoss MSELoss L1Loss SmoothL1Loss NLLLoss "
                   "BCELoss BCEWithLogitsLoss KLDivLoss MarginRankingLoss HingeEmbeddingLoss CosineEmbeddingLoss TripletMarginLoss SoftMarginLoss CTCLoss",
+    "recurrent": "SimpleRNN LSTM GRU",
     "clip": "ClipGradByValue ClipGradByNorm ClipGradByGlobalNorm",
 }
 

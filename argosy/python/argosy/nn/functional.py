@@ -208,3 +208,9 @@ def __getattr__(name):
     if name.startswith("_"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return computing(__name__, name)
+
+
+def __dir__():
+    from argosy.dynamic import functional
+
+    return sorted({*globals(), *functional.__all__})
