@@ -44,25 +44,12 @@ struct Outgoing {
   std::string header;
 };
 
-// What the servers hold of a variable that is not in the scope.
-Result<at::Tensor> fetch_remote(RemoteParameters& remote, const graph::VarDesc& variable, const std::vector<int64_t>& shape) {
-  int64_t count = 1;
-  for (const int64_t size : shape) count *= size;
-  if (count < 0) {
-    return Status::failed_precondition("variable '{}' has shape {}: a table without a size has no file form; save a snapshot",
-                                       variable.name, graph::shape_to_string(shape));
-  }
-  at::Tensor tensor = at::empty(shape, at::kFloat);
-  RETURN_IF_ERROR(remote.fetch(variable.name, {tensor.mutable_data_ptr<float>(), static_cast<size_t>(count)}));
-  return tensor;
-}
-
 Result<Outgoing> outgoing(const Scope& scope, const graph::VarDesc& variable) {
   const auto remote = scope.remote();
   const RemoteVariable* held = remote == nullptr ? nullptr : remote->find(variable.name);
   Value fetched;
   if (held != nullptr && held->kind != RemoteVariable::dense) {
-    ASSIGN_OR_RETURN(fetched.tensor, fetch_remote(*remote, variable, held->shape));
+    ASSIGN_OR_RETURN(fetched.tensor, fetch_remote(*remote, variable.name));
   }
   const Value* value = fetched.defined() ? &fetched : scope.find(variable.name);
   if (value == nullptr || !value->tensor.defined()) {
@@ -221,6 +208,20 @@ Variables persistables_of(const graph::Program& program) {
 }
 
 }  // namespace
+
+Result<at::Tensor> fetch_remote(RemoteParameters& remote, const std::string& name) {
+  const RemoteVariable* held = remote.find(name);
+  if (held == nullptr) return Status::not_found("the parameter servers of this job hold no variable '{}'", name);
+  int64_t count = 1;
+  for (const int64_t size : held->shape) count *= size;
+  if (count < 0) {
+    return Status::failed_precondition("variable '{}' has shape {}: a table without a size is no tensor; save a snapshot", name,
+                                       graph::shape_to_string(held->shape));
+  }
+  at::Tensor tensor = at::empty(held->shape, at::kFloat);
+  RETURN_IF_ERROR(remote.fetch(name, {tensor.mutable_data_ptr<float>(), static_cast<size_t>(count)}));
+  return tensor;
+}
 
 Status save_vars(const Scope& scope, const Variables& variables, const fs::path& folder, const std::string& filename) {
   ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder, true));

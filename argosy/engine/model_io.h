@@ -17,6 +17,9 @@ namespace argosy::engine {
 Status save_vars(const Scope& scope, const std::vector<const graph::VarDesc*>& variables, const std::filesystem::path& folder,
                  const std::string& filename = "");
 
+// All values of a variable that parameter servers hold; a row that nobody has touched holds what a new one would.
+Result<at::Tensor> fetch_remote(RemoteParameters& remote, const std::string& name);
+
 struct LoadReport {
   std::vector<std::string> loaded;
   std::vector<std::string> unused;  // files (or, of a combined file, how many tensors) that no variable asked for

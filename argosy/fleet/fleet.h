@@ -31,6 +31,7 @@ class Util {
   void barrier() const;  // of all workers
   // Element by element over all workers: "sum", "max" or "min".
   std::vector<double> all_reduce(std::vector<double> values, const std::string& mode = "sum") const;
+  std::vector<int64_t> all_reduce(std::vector<int64_t> values, const std::string& mode = "sum") const;
   std::vector<std::string> all_gather(const std::string& bytes) const;  // worker by worker
   void print_on_rank(const std::string& message, int rank) const;       // on the worker with that number only
 
@@ -92,6 +93,8 @@ class Fleet {
   const RoleInfo& role() const;
   // This worker's connection. An error where the process is no worker, or nothing has been distributed.
   RemoteWorker& connection(std::string_view call) const;
+  // The same, not necessarily connected. REQUIRES: is_worker(), distribute() was called.
+  const std::shared_ptr<RemoteWorker>& worker() const { return job().worker(); }
 
  private:
   std::optional<RoleInfo> role_;

@@ -303,6 +303,24 @@ std::map<std::string, engine::RemoteVariable, std::less<>> Plan::variables() con
   return all;
 }
 
+double Plan::first_rate() const {
+  if (learning_rate.empty()) return 0;
+  for (size_t i = 0; i < spec.tables.size(); ++i) {
+    if (!gradients[i].empty()) return spec.tables[i].schedule.value(0);
+  }
+  return 0;
+}
+
+std::string Plan::text() const {
+  std::string result = fmt::format("{} tables for {} workers, {}", spec.tables.size(), spec.workers, ps::mode_name(spec.mode));
+  for (size_t i = 0; i < spec.tables.size(); ++i) {
+    const ps::TableSpec& table = spec.tables[i];
+    result += fmt::format("\n{}: {} {}, {}", table.name, table.sparse ? "rows of" : "dense", graph::shape_to_string(shapes[i]),
+                          gradients[i].empty() ? "not trained" : table.rule);
+  }
+  return result;
+}
+
 Result<Plan> make_plan(const graph::Program& main, const graph::Program& startup, ps::Mode mode, int workers) {
   return Planner(main, startup, mode, workers).run();
 }

@@ -33,6 +33,8 @@ struct Plan {
   std::string learning_rate;           // the variable of a constant rate; empty for a schedule
 
   std::map<std::string, engine::RemoteVariable, std::less<>> variables() const;
+  double first_rate() const;  // of learning_rate; 0 where that is empty
+  std::string text() const;   // a line a table, for people
 };
 
 // Reads a program that minimize() has completed. A parameter whose update servers cannot do (a learning rate that operators

@@ -28,6 +28,7 @@ class RemoteWorker : public engine::RemoteParameters {
   bool connected() const;
   ps::Client& client();  // REQUIRES: connected()
   const Plan& plan() const { return plan_; }
+  int index() const { return client_options_.worker; }
 
   const engine::RemoteVariable* find(std::string_view name) const override;
   Status attach(engine::Scope& scope) override;

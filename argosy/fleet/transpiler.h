@@ -34,8 +34,9 @@ class DistributeTranspiler {
   // First values of a server's parameters. Without it they are the first trainer's.
   std::shared_ptr<graph::Program> get_startup_program(const std::string& endpoint) const;
 
+  Job& job() const;  // REQUIRES: transpile() was called
+
  private:
-  Job& job() const;
   void check_endpoint(const std::string& endpoint) const;
 
   TranspileOptions options_;

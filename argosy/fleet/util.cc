@@ -40,11 +40,24 @@ std::optional<std::string> Util::next_file(const std::string& list, const std::v
 
 void Util::barrier() const { throw_if_error(fleet_.connection("barrier_worker()").client().barrier("barrier", deadline())); }
 
-std::vector<double> Util::all_reduce(std::vector<double> values, const std::string& mode) const {
+namespace {
+
+template <typename T>
+std::vector<T> reduced(const Fleet& fleet, std::vector<T> values, const std::string& mode) {
   const ps::Reduce reduce = value_or_throw(reduce_of(mode));
-  ps::Client& client = fleet_.connection("all_reduce()").client();
+  ps::Client& client = fleet.connection("all_reduce()").client();
   throw_if_error(client.all_reduce("all_reduce", reduce, std::span(values), deadline()));
   return values;
+}
+
+}  // namespace
+
+std::vector<double> Util::all_reduce(std::vector<double> values, const std::string& mode) const {
+  return reduced(fleet_, std::move(values), mode);
+}
+
+std::vector<int64_t> Util::all_reduce(std::vector<int64_t> values, const std::string& mode) const {
+  return reduced(fleet_, std::move(values), mode);
 }
 
 std::vector<std::string> Util::all_gather(const std::string& bytes) const {

@@ -77,8 +77,8 @@ class Program : public std::enable_shared_from_this<Program> {
   // The Paddle whose operators the program has, 1.8.5 as 1008005; a program from a file keeps what the file says.
   int64_t paddle_version = 1008005;
 
-  // Another program with equal content. `for_test` leaves out what only training needs (backward and optimizer operators)
-  // and turns dropout and batch_norm to their test form.
+  // Another program with equal content. `for_test` leaves out what only training needs (backward and optimizer operators, and
+  // those that send to parameter servers) and turns dropout and batch_norm to their test form.
   std::shared_ptr<Program> clone(bool for_test) const;
 
   // Only what computes `targets` from `feeds` in the global block: the operators in between and their variables.

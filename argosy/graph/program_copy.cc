@@ -9,7 +9,7 @@ namespace {
 
 using Names = std::set<std::string>;
 
-constexpr int32_t kTrainingOnly = kRoleBackward | kRoleOptimize | kRoleLearningRate;
+constexpr int32_t kTrainingOnly = kRoleBackward | kRoleOptimize | kRoleLearningRate | kRoleRpc;
 
 bool trains(const OpDesc& op) { return (op.role() & kTrainingOnly) != 0; }
 

@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "argosy/engine/remote.h"
 #include "argosy/engine/scope.h"
 #include "argosy/engine/value.h"
 #include "argosy/graph/dtype.h"
@@ -14,10 +16,12 @@ namespace argosy::python {
 
 namespace py = pybind11;
 
-// The value of a variable as Python sees it (LoDTensor): one of its own, or that of a scope, which it then keeps alive.
-// Thread-compatible.
+// The value of a variable as Python sees it (LoDTensor): one of its own, or that of a scope, which it then keeps alive, or a
+// copy of what parameter servers hold. What is set goes to the servers too where they hold the variable. Thread-compatible.
 struct TensorHandle {
   std::shared_ptr<engine::Value> value = std::make_shared<engine::Value>();
+  std::shared_ptr<engine::RemoteParameters> remote = nullptr;  // null: no servers hold it
+  std::string name = {};                                      // with them
 };
 
 // A copy of anything that numpy.asarray takes, with `dtype` where given.

@@ -4,14 +4,18 @@
 #include <algorithm>
 
 #include "argosy/engine/executor.h"
+#include "argosy/engine/model_io.h"
+#include "argosy/engine/remote_rows.h"
 #include "argosy/engine/scope.h"
 #include "argosy/python/array.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
+#include "argosy/python/interrupt.h"
 
 namespace argosy::python {
 
 using engine::Lod;
+using engine::RemoteParameters;
 using engine::Runner;
 using engine::Scope;
 using engine::Value;
@@ -64,6 +68,18 @@ void set_lod(const TensorHandle& handle, Lod lod) {
 
 Lod lod_of(const TensorHandle& handle) { return handle.value->lod == nullptr ? Lod{} : *handle.value->lod; }
 
+// Gives the servers the value that a variable of theirs was set to.
+void store_remote(const TensorHandle& handle) {
+  const at::Tensor tensor = handle.value->tensor.to(at::kFloat).contiguous();
+  const auto& shape = handle.remote->find(handle.name)->shape;
+  if (tensor.sizes().vec() != shape) {
+    throw Error(Status::invalid_argument("variable '{}' was set to shape {}; on the servers it has {}", handle.name,
+                                         graph::shape_to_string(tensor.sizes().vec()), graph::shape_to_string(shape)));
+  }
+  const std::span values(tensor.const_data_ptr<float>(), static_cast<size_t>(tensor.numel()));
+  run_without_gil([&] { throw_if_error(handle.remote->store(handle.name, values)); });
+}
+
 // Writes into the memory that is there where shape and dtype agree: others may share it.
 void set_data(const TensorHandle& handle, const py::object& data) {
   at::Tensor fresh = tensor_from_python(data);
@@ -75,6 +91,7 @@ void set_data(const TensorHandle& handle, const py::object& data) {
   else
     value.tensor = std::move(fresh);
   value.rows = nullptr;
+  if (handle.remote != nullptr) store_remote(handle);
 }
 
 std::vector<int64_t> shape_of(const TensorHandle& handle) {
@@ -101,21 +118,39 @@ Value value_from_python(const graph::Program& program, const std::string& name, 
   return value;
 }
 
-std::vector<TensorHandle> run(Runner& runner, const graph::Program& program, const py::dict& feed,
-                              const std::vector<std::string>& fetches, Scope& scope) {
+engine::Feed feed_from_python(const graph::Program& program, const py::dict& feed) {
   engine::Feed values;
   for (const auto& [name, value] : feed) {
     const auto key = name.cast<std::string>();
     values[key] = value_from_python(program, key, py::reinterpret_borrow<py::object>(value));
   }
-  std::vector<TensorHandle> fetched;
-  {
-    const py::gil_scoped_release release;
-    for (Value& value : value_or_throw(runner.run(program, values, fetches, scope))) {
-      fetched.push_back({std::make_shared<Value>(std::move(value))});
-    }
-  }
-  return fetched;
+  return values;
+}
+
+std::vector<TensorHandle> handles(std::vector<Value> values) {
+  std::vector<TensorHandle> result;
+  for (Value& value : values) result.push_back({std::make_shared<Value>(std::move(value))});
+  return result;
+}
+
+std::vector<TensorHandle> run(Runner& runner, const graph::Program& program, const py::dict& feed,
+                              const std::vector<std::string>& fetches, Scope& scope) {
+  const engine::Feed values = feed_from_python(program, feed);
+  std::vector<Value> fetched;
+  run_without_gil([&] { fetched = value_or_throw(runner.run(program, values, fetches, scope)); });
+  return handles(std::move(fetched));
+}
+
+std::vector<std::vector<TensorHandle>> run_parallel(Runner& runner, const graph::Program& program,
+                                                    const std::vector<py::dict>& feeds, const std::vector<std::string>& fetches,
+                                                    Scope& scope) {
+  std::vector<engine::Feed> values;
+  for (const py::dict& feed : feeds) values.push_back(feed_from_python(program, feed));
+  std::optional<Result<std::vector<std::vector<Value>>>> fetched;
+  run_interruptibly([&] { fetched = runner.run_parallel(program, values, fetches, scope); });
+  std::vector<std::vector<TensorHandle>> result;
+  for (std::vector<Value>& one : value_or_throw(std::move(*fetched))) result.push_back(handles(std::move(one)));
+  return result;
 }
 
 void bind_tensor(py::module_& m) {
@@ -153,14 +188,34 @@ struct ScopeVariable {
   TensorHandle tensor;
 };
 
+// A copy of what the servers hold of a variable that the scope has no copy of.
+TensorHandle fetched_from_servers(std::shared_ptr<RemoteParameters> remote, const std::string& name) {
+  TensorHandle handle{.remote = std::move(remote), .name = name};
+  run_without_gil([&] { handle.value->tensor = value_or_throw(engine::fetch_remote(*handle.remote, name)); });
+  return handle;
+}
+
 std::optional<ScopeVariable> find_in_scope(const SharedScope& scope, const std::string& name) {
+  auto remote = scope->remote();
+  const engine::RemoteVariable* held = remote == nullptr ? nullptr : remote->find(name);
+  if (held != nullptr && held->kind != engine::RemoteVariable::dense)
+    return ScopeVariable{name, fetched_from_servers(std::move(remote), name)};
   Value* found = scope->find(name);
   if (found == nullptr) return std::nullopt;
-  return ScopeVariable{name, {std::shared_ptr<Value>(scope, found)}};
+  return ScopeVariable{name, {std::shared_ptr<Value>(scope, found), held == nullptr ? nullptr : std::move(remote), name}};
 }
 
 ScopeVariable make_in_scope(const SharedScope& scope, const std::string& name) {
+  const auto remote = scope->remote();
+  if (remote != nullptr && remote->find(name) != nullptr) {
+    if (auto held = find_in_scope(scope, name)) return *held;
+  }
   return {name, {std::shared_ptr<Value>(scope, &scope->var(name))}};
+}
+
+bool trains_on_servers(const graph::Program& program) {
+  const auto& ops = program.global_block().ops();
+  return std::any_of(ops.begin(), ops.end(), [](const auto& op) { return op->type == engine::kSendOp; });
 }
 
 void bind_scope(py::module_& m) {
@@ -196,8 +251,22 @@ void bind_engine(py::module_& m) {
            }),
            py::arg("bfloat16_matmul") = false, py::arg("fuse") = true)
       .def("run", &run, py::arg("program"), py::arg("feed"), py::arg("fetches"), py::arg("scope"))
+      .def("run_parallel", &run_parallel, py::arg("program"), py::arg("feeds"), py::arg("fetches"), py::arg("scope"))
       .def("clear", &Runner::clear);
   m.def("to_array", [](const TensorHandle& t) { return array_from_value(*t.value); }, py::arg("tensor"));
+  m.def("trains_on_servers", &trains_on_servers, py::arg("program"), "Whether a run sends gradients to parameter servers.");
+  m.def(
+      "leave_servers",
+      [](const Scope& s) {
+        if (const auto remote = s.remote()) run_without_gil([&] { throw_if_error(remote->close()); });
+      },
+      py::arg("scope"), "The worker that this scope belongs to is done; nothing where it belongs to none.");
+  m.def(
+      "refresh",
+      [](const Scope& s) {
+        if (const auto remote = s.remote()) run_without_gil([&] { throw_if_error(remote->refresh()); });
+      },
+      py::arg("scope"), "The scope's parameters become the servers' current ones; nothing where no servers hold them.");
   m.def("manual_seed", [](uint64_t seed) { at::manual_seed(seed); }, py::arg("seed"));
   m.def("gpu_count", [] { return static_cast<int64_t>(at::getNumGPUs()); });
   m.def("set_num_threads", [](int threads) { at::set_num_threads(threads); }, py::arg("threads"));

@@ -1,14 +1,60 @@
+#include "argosy/base/log.h"
+#include "argosy/data/in_memory_dataset.h"
+#include "argosy/engine/metrics.h"
 #include "argosy/fleet/fleet.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
+#include "argosy/python/interrupt.h"
 
+// Roles, strategies, and a process's life in its job. Whatever waits for another process releases the GIL and ends at Ctrl-C.
 namespace argosy::python {
 
 using fleet::Fleet;
+using fleet::RemoteWorker;
 using fleet::Role;
 using fleet::RoleInfo;
+using fleet::Strategy;
 
-void bind_fleet(py::module_& m) {
+namespace {
+
+// A call of a Fleet that waits for other processes.
+template <typename Answer, typename FleetType, typename... Arguments>
+auto waiting(Answer (*call)(FleetType&, Arguments...)) {
+  return [call](FleetType& fleet, Arguments... arguments) {
+    if constexpr (std::is_void_v<Answer>) {
+      run_without_gil([&] { call(fleet, arguments...); });
+    } else {
+      std::optional<Answer> answer;
+      run_without_gil([&] { answer.emplace(call(fleet, arguments...)); });
+      return std::move(*answer);
+    }
+  };
+}
+
+LogLevel log_level(const std::string& name) {
+  if (name == "debug") return LogLevel::debug;
+  if (name == "info") return LogLevel::info;
+  if (name == "warning" || name == "warn") return LogLevel::warning;
+  if (name == "error" || name == "critical") return LogLevel::error;
+  throw Error(Status::invalid_argument("log_level is DEBUG, INFO, WARNING or ERROR; found '{}'", name));
+}
+
+// Closes the worker, with an end to its patience after `seconds`.
+void close_worker(RemoteWorker& worker, std::optional<double> seconds) {
+  Status status;
+  run_interruptibly([&] { status = worker.close(); }, [] {}, seconds);
+  throw_if_error(status);
+}
+
+// Workers whose script changes the rate between runs: one tells the servers; in geo mode each has its own.
+bool directs_rate(const RemoteWorker& worker) { return worker.index() == 0 || worker.plan().spec.mode == Mode::geo; }
+
+std::optional<std::pair<std::string, double>> learning_rate(const RemoteWorker& worker) {
+  if (worker.plan().learning_rate.empty()) return std::nullopt;
+  return std::pair(worker.plan().learning_rate, worker.plan().first_rate());
+}
+
+void bind_roles(py::module_& m) {
   py::enum_<Role>(m, "Role").value("WORKER", Role::worker).value("SERVER", Role::server);
   py::class_<RoleInfo>(m, "RoleInfo", "Who this process is in its job, and who the others are.")
       .def_readonly("role", &RoleInfo::role)
@@ -25,9 +71,43 @@ void bind_fleet(py::module_& m) {
         return value_or_throw(fleet::user_defined_role(current_id, role, worker_num, std::move(servers), std::move(workers)));
       },
       py::arg("current_id"), py::arg("role"), py::arg("worker_num"), py::arg("server_endpoints"), py::arg("worker_endpoints"));
-  py::class_<Fleet>(m, "Fleet", "A process's place in its job.")
+}
+
+void bind_strategy(py::module_& m) {
+  py::enum_<Mode>(m, "Mode")
+      .value("sync", Mode::sync)
+      .value("half_async", Mode::half_async)
+      .value("async_", Mode::async)
+      .value("geo", Mode::geo);
+  py::class_<Strategy>(m, "Strategy", "How a parameter-server job trains.")
       .def(py::init<>())
-      .def("init", &Fleet::init, py::arg("role"))
+      .def_readwrite("mode", &Strategy::mode)
+      .def_readwrite("geo_k_steps", &Strategy::geo_k_steps)
+      .def_readwrite("max_merge_var_num", &Strategy::max_merge_var_num)
+      .def_readwrite("send_queue_size", &Strategy::send_queue_size)
+      .def_readwrite("min_send_grad_num_before_recv", &Strategy::min_send_grad_num_before_recv)
+      .def_readwrite("send_wait_times", &Strategy::send_wait_times)
+      .def_readwrite("thread_pool_size", &Strategy::thread_pool_size)
+      .def_readwrite("independent_recv_thread", &Strategy::independent_recv_thread)
+      .def_readwrite("sum_merged", &Strategy::sum_merged)
+      .def_readwrite("settings", &Strategy::settings);
+}
+
+void bind_worker(py::module_& m) {
+  py::class_<RemoteWorker, std::shared_ptr<RemoteWorker>>(m, "RemoteWorker", "A worker's connection to the servers of its job.")
+      .def("connected", &RemoteWorker::connected)
+      .def("close", &close_worker, py::arg("seconds") = py::none())
+      .def("directs_rate", &directs_rate)
+      .def("learning_rate", &learning_rate, "The (name, value) of the rate that servers use; None where they follow a schedule.")
+      .def(
+          "set_learning_rate",
+          [](RemoteWorker& w, double rate) { run_without_gil([&] { throw_if_error(w.set_rate(static_cast<float>(rate))); }); },
+          py::arg("rate"));
+}
+
+void bind_queries(py::class_<Fleet>& fleet) {
+  fleet.def("init", &Fleet::init, py::arg("role"))
+      .def("initialised", &Fleet::initialised)
       .def("is_first_worker", &Fleet::is_first_worker)
       .def("is_worker", &Fleet::is_worker)
       .def("is_server", &Fleet::is_server)
@@ -38,10 +118,79 @@ void bind_fleet(py::module_& m) {
       .def("worker_endpoints", &Fleet::worker_endpoints)
       .def("server_endpoints", &Fleet::server_endpoints)
       .def(
-          "get_file_shard",
-          [](const Fleet& self, const std::vector<std::string>& files) { return self.util().get_file_shard(files); },
-          py::arg("files"));
+          "get_file_shard", [](const Fleet& f, const std::vector<std::string>& files) { return f.util().get_file_shard(files); },
+          py::arg("files"))
+      .def("set_log_level", [](const Fleet&, const std::string& name) { set_log_level(log_level(name)); }, py::arg("name"));
+}
+
+void bind_life(py::class_<Fleet>& fleet) {
+  fleet.def("distribute", &Fleet::distribute, py::arg("main"), py::arg("startup"), py::arg("strategy"))
+      .def("describe", [](const Fleet& f) { return f.job().plan().text(); })
+      .def("worker", [](const Fleet& f) { return f.worker(); })
+      .def("check_worker", waiting(+[](const Fleet& f, const std::string& call) { f.connection(call); }), py::arg("call"))
+      .def("init_worker", waiting(+[](Fleet& f) { f.init_worker(); }))
+      .def("init_server", waiting(+[](Fleet& f, const std::string& folder) { f.init_server(folder); }), py::arg("folder"))
+      .def("run_server", &Fleet::run_server, py::call_guard<py::gil_scoped_release>())
+      .def("stop_worker", waiting(+[](Fleet& f) { f.stop_worker(); }))
+      .def("save_snapshot",
+           waiting(+[](const Fleet& f, const std::string& folder, const std::string& kind) { f.save_snapshot(folder, kind); }),
+           py::arg("folder"), py::arg("kind"))
+      .def("load_snapshot", waiting(+[](const Fleet& f, const std::string& folder) { f.load_snapshot(folder); }),
+           py::arg("folder"))
+      .def("shrink", waiting(+[](const Fleet& f, std::optional<double> threshold) { return f.shrink(threshold); }),
+           py::arg("threshold"));
+}
+
+using Numbers = std::vector<double>;
+using Integers = std::vector<int64_t>;
+
+void bind_together(py::class_<Fleet>& fleet) {
+  fleet.def("barrier_worker", waiting(+[](const Fleet& f) { f.barrier_worker(); }))
+      .def("all_reduce", waiting(+[](const Fleet& f, const Numbers& values, const std::string& mode) {
+             return f.util().all_reduce(values, mode);
+           }),
+           py::arg("values"), py::arg("mode"))
+      .def("all_reduce_integers", waiting(+[](const Fleet& f, const Integers& values, const std::string& mode) {
+             return f.util().all_reduce(values, mode);
+           }),
+           py::arg("values"), py::arg("mode"))
+      .def(
+          "all_gather",
+          [](const Fleet& f, const py::bytes& bytes) {
+            const std::string own = bytes;
+            std::vector<std::string> all;
+            run_without_gil([&] { all = f.util().all_gather(own); });
+            py::list result;
+            for (const std::string& one : all) result.append(py::bytes(one));
+            return result;
+          },
+          py::arg("bytes"))
+      .def("next_file", waiting(+[](const Fleet& f, const std::string& list, const std::vector<std::string>& files) {
+             return f.util().next_file(list, files);
+           }),
+           py::arg("list"), py::arg("files"))
+      .def("global_shuffle",
+           waiting(+[](const Fleet& f, data::InMemoryDataset& dataset, uint64_t seed) { f.global_shuffle(dataset, seed); }),
+           py::arg("dataset"), py::arg("seed"));
+}
+
+}  // namespace
+
+void bind_fleet(py::module_& m) {
+  bind_roles(m);
+  bind_strategy(m);
+  bind_worker(m);
+  py::class_<Fleet> fleet(m, "Fleet", "A process's place in its job, and its life there.");
+  fleet.def(py::init<>());
+  bind_queries(fleet);
+  bind_life(fleet);
+  bind_together(fleet);
   m.def("fleet", &fleet::fleet, py::return_value_policy::reference, "The one of this process.");
+  m.def(
+      "auc_of_counts",
+      [](const Integers& positive, const Integers& negative) { return engine::auc_of_counts(positive, negative); },
+      py::arg("positive"), py::arg("negative"));
+  m.def("log_warning", [](const std::string& text) { log_warning("{}", text); }, py::arg("text"));
 }
 
 }  // namespace argosy::python

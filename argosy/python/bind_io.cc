@@ -4,6 +4,7 @@
 #include "argosy/python/array.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
+#include "argosy/python/interrupt.h"
 
 namespace argosy::python {
 
@@ -27,25 +28,22 @@ py::dict to_dict(const engine::LoadReport& report) {
 
 void save_vars(const Scope& scope, const std::vector<Variable>& variables, const std::string& folder, const Text& filename) {
   const auto wanted = descriptions(variables);
-  const py::gil_scoped_release release;
-  throw_if_error(engine::save_vars(scope, wanted, folder, filename));
+  run_without_gil([&] { throw_if_error(engine::save_vars(scope, wanted, folder, filename)); });
 }
 
 py::dict load_vars(Scope& scope, const std::vector<Variable>& variables, const std::string& folder, const Text& filename) {
   const auto wanted = descriptions(variables);
   engine::LoadReport report;
-  {
-    const py::gil_scoped_release release;
-    report = value_or_throw(engine::load_vars(scope, wanted, folder, filename));
-  }
+  run_without_gil([&] { report = value_or_throw(engine::load_vars(scope, wanted, folder, filename)); });
   return to_dict(report);
 }
 
 void save_inference_model(const graph::Program& program, const std::vector<std::string>& feeds,
                           const std::vector<std::string>& targets, const Scope& scope, const std::string& folder,
                           const std::string& model_filename, const Text& params_filename) {
-  const py::gil_scoped_release release;
-  throw_if_error(engine::save_inference_model(program, feeds, targets, scope, folder, model_filename, params_filename));
+  run_without_gil([&] {
+    throw_if_error(engine::save_inference_model(program, feeds, targets, scope, folder, model_filename, params_filename));
+  });
 }
 
 py::tuple load_inference_model(const std::string& folder, Scope& scope, const std::string& model_filename,

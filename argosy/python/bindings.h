@@ -22,6 +22,7 @@ void bind_io(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
 void bind_data(pybind11::module_& m);
 void bind_fleet(pybind11::module_& m);
+void bind_transpiler(pybind11::module_& m);
 
 void bind_layers_nn(pybind11::module_& layers);
 void bind_layers_image(pybind11::module_& layers);

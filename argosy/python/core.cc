@@ -1,10 +1,12 @@
 #include <pybind11/pybind11.h>
 
 #include "argosy/python/bindings.h"
+#include "argosy/python/interrupt.h"
 
 PYBIND11_MODULE(_core, m) {
   using namespace argosy::python;
   m.doc() = "The C++ core of argosy.";
+  install_wait_check();
   bind_errors(m);
   bind_optim(m);
   bind_parameter(m);
@@ -17,6 +19,7 @@ PYBIND11_MODULE(_core, m) {
   bind_metrics(m);
   bind_data(m);
   bind_fleet(m);
+  bind_transpiler(m);
 
   auto layers = m.def_submodule("layers", "The layer functions, under fluid.layers' names.");
   bind_layers_nn(layers);

@@ -222,16 +222,10 @@ def test_a_preload_that_failed_says_so_when_it_is_waited_for(numbers):
         dataset.get_memory_data_size()
 
 
-def test_a_queue_is_not_shuffled_and_memory_not_across_workers(fluid):
-    class ThreeWorkers:
-        def worker_num(self):
-            return 3
-
+def test_a_queue_is_not_shuffled(fluid):
     for call in (fluid.QueueDataset().local_shuffle, fluid.QueueDataset().global_shuffle):
         with pytest.raises(NotImplementedError, match="use InMemoryDataset"):
             call()
-    with pytest.raises(NotImplementedError, match="across 3 workers"):
-        fluid.InMemoryDataset().global_shuffle(ThreeWorkers())
 
 
 @pytest.mark.parametrize("kind", ["QueueDataset", "InMemoryDataset"])

@@ -27,9 +27,7 @@ def fleet():
     from argosy import _core
     from paddle.fluid.incubate.fleet.parameter_server import distribute_transpiler
 
-    made = distribute_transpiler.DistributedTranspiler()
-    made._fleet = _core.Fleet()
-    return made
+    return distribute_transpiler.DistributedTranspiler(_core.Fleet())
 
 
 def test_a_worker_of_the_cloud_knows_its_place(environment, fleet):

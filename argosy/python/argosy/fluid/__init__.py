@@ -19,7 +19,7 @@ _WHERE = {
     "data_feeder": "DataFeeder",
     "dygraph": "enable_dygraph disable_dygraph save_dygraph load_dygraph",
     "dataset": "DatasetFactory InMemoryDataset QueueDataset",
-    "transpiler": "DistributeTranspilerConfig",
+    "transpiler": "DistributeTranspiler DistributeTranspilerConfig",
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}
 _NAMES["Tensor"] = "core:LoDTensor"

@@ -1,4 +1,9 @@
-"""Programs that Paddle would run on many devices of one process; here one device runs them."""
+"""Programs that Paddle would run on many devices of one process.
+
+Here one device runs them; where parameter servers do the updates, several threads may take part in a step."""
+import os
+
+from argosy import device
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import executor, framework
 from argosy.fluid.settings import Settings
@@ -41,11 +46,21 @@ class CompiledProgram:
         self._program = program_or_graph
 
     def with_data_parallel(self, loss_name=None, build_strategy=None, exec_strategy=None, share_vars_from=None, places=None):
-        """One device: the batch that is fed is the whole batch."""
-        if places is not None and len(places) > 1:
+        """A program that trains on parameter servers is run by as many threads as there are CPU places, or as CPU_NUM says: each
+        takes a part of what is fed. Another program has one thread: the batch that is fed is the whole batch."""
+        if places is not None and len(places) > 1 and not all(type(place) is device.CPUPlace for place in places):
             raise InvalidArgumentError(
-                f"with_data_parallel: {len(places)} places were given, and one process runs on one; start more with fleetrun")
+                f"with_data_parallel: {len(places)} places were given, and one process runs on one GPU; start more with fleetrun")
+        self._threads = (lambda: len(places)) if places else cpu_num
         return self
+
+
+def cpu_num():
+    """The number of trainer threads that CPU_NUM says; 1 without it."""
+    text = os.environ.get("CPU_NUM", "1")
+    if not text.isdigit() or int(text) < 1:
+        raise InvalidArgumentError(f"CPU_NUM={text!r}: expected a number of threads, 1 or more")
+    return int(text)
 
 
 class ParallelExecutor:
@@ -57,12 +72,13 @@ class ParallelExecutor:
             raise InvalidArgumentError(f"ParallelExecutor: num_trainers={num_trainers}, and one process is one trainer; start more with fleetrun")
         place = framework.cuda_places([0])[0] if use_cuda else framework.cpu_places(1)[0]
         self._executor = executor.Executor(place)
-        self._program = framework.default_main_program() if main_program is None else main_program
+        program = framework.default_main_program() if main_program is None else main_program
+        self._program = CompiledProgram(program).with_data_parallel(places=None if not use_cuda else [place])
         self._scope = scope
 
     @property
     def device_count(self):
-        return 1
+        return self._program._threads()
 
     def run(self, fetch_list, feed=None, feed_dict=None, return_numpy=True):
         return self._executor.run(self._program, feed if feed is not None else feed_dict, fetch_list, scope=self._scope, return_numpy=return_numpy)

@@ -95,6 +95,7 @@ class InMemoryDataset(DatasetBase):
         super().__init__()
         self._loaded = None
         self._preloading = False
+        self._shuffles = 0
 
     def _memory(self, call):
         if self._loaded is None:
@@ -139,19 +140,23 @@ class InMemoryDataset(DatasetBase):
         self._memory("local_shuffle()").local_shuffle(random.getrandbits(63) if seed is None else seed)
 
     def global_shuffle(self, fleet=None, thread_num=12):
-        """A random order of the samples of all workers. There must be one worker: that is local_shuffle()."""
-        _check_alone(fleet, "global_shuffle()")
-        self.local_shuffle()
+        """A random order of the samples of all workers of `fleet`, which all make this call; without it, of this worker's.
+
+        The samples travel as fast as the servers pass them on, whatever thread_num says.
+        """
+        loaded = self._memory("global_shuffle()")
+        if fleet is None or fleet.worker_num() == 1:
+            return self.local_shuffle()
+        self._shuffles += 1  # the seed: a worker that is started again deals its samples as before
+        _core_of(fleet).global_shuffle(loaded, self._shuffles)
 
     def get_memory_data_size(self, fleet=None):
-        """How many samples are in memory."""
-        _check_alone(fleet, "get_memory_data_size()")
-        return self._memory("get_memory_data_size()").memory_data_size()
+        """How many samples are in memory: here, or on all workers of `fleet`, which all make this call."""
+        return _of_all(fleet, self._memory("get_memory_data_size()").memory_data_size())
 
     def get_shuffle_data_size(self, fleet=None):
-        """How many samples are in memory after a shuffle, which leaves none out."""
-        _check_alone(fleet, "get_shuffle_data_size()")
-        return self._memory("get_shuffle_data_size()").memory_data_size()
+        """The same after a shuffle, which leaves none out."""
+        return _of_all(fleet, self._memory("get_shuffle_data_size()").memory_data_size())
 
     def release_memory(self):
         """Frees the memory. Without data in memory it does nothing."""
@@ -160,7 +165,12 @@ class InMemoryDataset(DatasetBase):
         self._loaded = None
 
 
-def _check_alone(fleet, call):
-    if fleet is not None and fleet.worker_num() > 1:
-        raise NotImplementedError("%s across %d workers is not there yet; without the argument fleet it is about this worker alone"
-                                  % (call, fleet.worker_num()))
+def _core_of(fleet):
+    """The core's fleet: `fleet` is a Fleet, or the package paddle.distributed.fleet."""
+    return getattr(fleet, "fleet", fleet)._core
+
+
+def _of_all(fleet, count):
+    if fleet is None or fleet.worker_num() == 1:
+        return count
+    return _core_of(fleet).all_reduce_integers([count], "sum")[0]

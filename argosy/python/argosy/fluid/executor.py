@@ -5,7 +5,7 @@ import numpy
 
 from argosy import _core, device
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
-from argosy.fluid import framework, lod_tensor, rate, reader
+from argosy.fluid import framework, lod_tensor, parallel, rate, reader
 from argosy.fluid.dataset import DatasetBase
 from argosy.fluid.fetch_handler import FetchHandler
 
@@ -62,6 +62,9 @@ def _feed_values(feed):
         return {}
     if isinstance(feed, (list, tuple)) and len(feed) == 1:
         feed = feed[0]
+    if isinstance(feed, (list, tuple)) and feed and isinstance(feed[0], dict):
+        raise InvalidArgumentError(f"feed is a list of {len(feed)}: only a CompiledProgram.with_data_parallel that trains on parameter "
+                                   "servers takes a part for each thread; feed one dict")
     if not isinstance(feed, dict):
         raise InvalidArgumentError(f"feed is a dict from names to arrays; found {type(feed).__name__}")
     return {name.name if isinstance(name, framework.Variable) else name: value for name, value in feed.items()}
@@ -95,6 +98,7 @@ class Executor:
     def __init__(self, place=None):
         self.place = device.resolve(place)
         self._runner = _core.Runner()
+        self._scopes = {}  # id -> scope, of those that programs ran in
         self._closed = False
 
     def run(self, program=None, feed=None, fetch_list=None, feed_var_name="feed", fetch_var_name="fetch", scope=None, return_numpy=True,
@@ -103,18 +107,30 @@ class Executor:
         loaders that are not iterable takes a batch from each.
 
         Values are arrays, or LoDTensors with return_numpy=False. With use_prune only what the fetches need is run. Programs are
-        always cached, and one process has one result, so that use_program_cache, return_merged and the names of the holders of
-        feeds and fetches change nothing.
+        always cached, so that use_program_cache and the names of the holders of feeds and fetches change nothing. A program that
+        several threads train (see CompiledProgram) fetches all their values, one after the other; return_merged=False keeps a
+        list of each thread's.
         """
         self._check_open()
-        program = _program_of(program)
-        feed, names = reader.add_loader_feeds(program, _feed_values(feed)), _fetch_names(fetch_list)
+        threads = getattr(program, "_threads", None)
+        program, names, scope = _program_of(program), _fetch_names(fetch_list), self._scope(scope)
+        if threads is not None and _core.trains_on_servers(program):
+            return self._run_parallel(program, parallel.feeds(program, feed, threads()), names, scope, return_numpy, return_merged)
+        feed = reader.add_loader_feeds(program, _feed_values(feed))
         if use_prune and names:
             program = program._prune(list(feed), names)
-        scope = global_scope() if scope is None else scope
         rate.write(program, scope)
         tensors = self._runner.run(program, feed, names, scope)
         return [_as_numpy(tensor, name) for tensor, name in zip(tensors, names)] if return_numpy else tensors
+
+    def _run_parallel(self, program, feeds, names, scope, return_numpy, return_merged):
+        rate.write(program, scope)
+        fetched = self._runner.run_parallel(program, [_feed_values(feed) for feed in feeds], names, scope)
+        by_name = [[tensors[i] for tensors in fetched] for i in range(len(names))]
+        if not return_numpy:
+            return by_name
+        arrays = [[_as_numpy(tensor, name) for tensor in tensors] for tensors, name in zip(by_name, names)]
+        return [parallel.merged(values).view(FetchedArray) for values in arrays] if return_merged else arrays
 
     def train_from_dataset(self, program=None, dataset=None, scope=None, thread=0, debug=False, fetch_list=None, fetch_info=None,
                            print_period=100, fetch_handler=None, progress=None):
@@ -130,7 +146,7 @@ class Executor:
         labels = list(fetch_info) if fetch_info else names
         if len(labels) != len(names):
             raise InvalidArgumentError(f"fetch_info has {len(labels)} texts for {len(names)} variables of fetch_list")
-        scope = global_scope() if scope is None else scope
+        scope = self._scope(scope)
         rate.write(program, scope)
         watch, show = _watch(fetch_handler)
         report = _core.train(self._runner, program, dataset._source(), list(zip(labels, names)), print_period, thread, debug, scope,
@@ -147,10 +163,18 @@ class Executor:
         if self._closed:
             raise FailedPreconditionError("this Executor has been closed; make another one")
 
+    def _scope(self, given):
+        scope = global_scope() if given is None else given
+        self._scopes[scope._id] = scope
+        return scope
+
     def close(self):
-        """Forgets what was prepared. The executor cannot run any more."""
+        """Forgets what was prepared. The executor cannot run any more; a worker that it ran leaves its parameter-server job."""
         self._runner.clear()
         self._closed = True
+        for scope in self._scopes.values():
+            _core.leave_servers(scope)
+        self._scopes.clear()
 
 
 def _check_pass(dataset, thread, print_period):

@@ -116,6 +116,7 @@ def save(program, model_path):
     """Writes model_path + .pdparams, .pdopt (what else outlives a run) and .pdmodel (the program)."""
     state_file.check_prefix(model_path)
     program = _program(program)
+    _core.refresh(_scope())
     groups = {".pdparams": get_program_parameter(program)}
     groups[".pdopt"] = [var for var in get_program_persistable_vars(program) if not is_parameter(var)]
     for ending, variables in groups.items():

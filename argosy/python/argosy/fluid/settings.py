@@ -5,9 +5,10 @@ __all__ = ["Settings"]
 
 class Settings:
     """Attributes with defaults, of which a subclass has a table. A name that is not in it is an error, so that a slip of the pen
-    does not go unnoticed."""
+    does not go unnoticed; so is a value that nothing would honour."""
 
     _fields = {}
+    _fixed = {}  # field -> why it keeps its default
 
     def __init__(self):
         vars(self).update(self._fields)
@@ -15,4 +16,11 @@ class Settings:
     def __setattr__(self, name, value):
         if name not in self._fields:
             raise AttributeError(f"{type(self).__name__} has no setting '{name}'; it has {', '.join(self._fields)}")
+        if name in self._fixed and value != self._fields[name]:
+            raise ValueError(f"{type(self).__name__}.{name} = {value!r}: {self._fixed[name]}; leave it at {self._fields[name]!r}")
         vars(self)[name] = value
+
+    def _update(self, values):
+        """Sets what a dict names."""
+        for name, value in values.items():
+            setattr(self, name, value)

@@ -1,23 +1,132 @@
-"""DistributeTranspilerConfig: how a job shares its parameters out and keeps its workers in step."""
+"""DistributeTranspiler: a program that trains on one machine becomes the programs of workers and servers."""
+from argosy import _core
+from argosy.errors import InvalidArgumentError
+from argosy.fluid import framework, leave, rate
 from argosy.fluid.settings import Settings
+from argosy.fluid.transpiler.ps_dispatcher import RoundRobin
 
-__all__ = ["DistributeTranspilerConfig"]
+__all__ = ["DistributedMode", "DistributeTranspiler", "DistributeTranspilerConfig", "ServerRuntimeConfig"]
+
+
+class DistributedMode:
+    """Numbers of the modes, as fluid has them."""
+
+    SYNC = 0
+    ASYNC = 1
+    HALF_ASYNC = 2
+    GEO = 3
+
+
+_COLLECTIVE = "it directs collective training, which a parameter-server job has no use for"
 
 
 class DistributeTranspilerConfig(Settings):
     """Settings of a parameter-server job, with fluid's names and defaults.
 
     sync_mode: workers go in step; otherwise half_async, geo_sgd_mode (with a push every geo_sgd_need_push_nums batches) or
-    neither, which is asynchronous.
+    neither, which is asynchronous. settings: those of docs/settings.md, by name.
+
+    Gradients are always split at run time, and a worker waits for its servers where it meets them: in the startup program. So
+    runtime_split_send_recv and wait_port change nothing.
     """
 
     _fields = {"sync_mode": True, "half_async": False, "completely_not_async": False, "geo_sgd_mode": False, "geo_sgd_need_push_nums": 100,
                "runtime_split_send_recv": False, "slice_var_up": True, "split_method": None, "min_block_size": 8192, "enable_dc_asgd": False,
                "mode": "pserver", "collective_mode": None, "wait_port": True, "print_log": False, "nccl_comm_num": 1,
-               "use_hierarchical_allreduce": False, "hierarchical_allreduce_inter_nranks": 0}
+               "use_hierarchical_allreduce": False, "hierarchical_allreduce_inter_nranks": 0, "settings": {}}
+    _fixed = {"slice_var_up": "dense parameters are always cut into blocks, so that every server has its share",
+              "min_block_size": "dense parameters are cut into blocks of 8192 elements",
+              "enable_dc_asgd": "servers do not compensate for delayed gradients; geo_sgd_mode or sync_mode have none",
+              "mode": "a transpiled program is one of parameter servers; collective jobs are those of fleet.init(is_collective=True)",
+              "collective_mode": _COLLECTIVE, "nccl_comm_num": _COLLECTIVE, "use_hierarchical_allreduce": _COLLECTIVE,
+              "hierarchical_allreduce_inter_nranks": _COLLECTIVE}
+
+    def __init__(self):
+        super().__init__()
+        self.settings = {}
 
     def __setattr__(self, name, value):
         other = {"sync_mode": "runtime_split_send_recv", "runtime_split_send_recv": "sync_mode"}.get(name)
         if value and other is not None and getattr(self, other):
             raise ValueError(f"{name}=True does not go with {other}=True; set {other}=False first")
+        if name == "split_method" and value not in (None, RoundRobin):
+            raise ValueError(f"split_method = {value!r}: blocks go to one server after the other, which is RoundRobin")
+        if name == "geo_sgd_need_push_nums" and not (isinstance(value, int) and value >= 1):
+            raise ValueError(f"geo_sgd_need_push_nums = {value!r}: expected a number of batches, 1 or more")
         super().__setattr__(name, value)
+
+    def _mode(self, sync_mode=None):
+        """The mode; `sync_mode`, where given, wins over this configuration's."""
+        sync = self.sync_mode if sync_mode is None else bool(sync_mode)
+        if sync_mode is None and sync:
+            for name in ("half_async", "geo_sgd_mode"):
+                if getattr(self, name) and not self.completely_not_async:
+                    raise ValueError(f"{name}=True does not go with sync_mode=True; set sync_mode=False")
+        if sync or self.completely_not_async:
+            return _core.Mode.sync
+        if self.geo_sgd_mode:
+            return _core.Mode.geo
+        return _core.Mode.half_async if self.half_async else _core.Mode.async_
+
+    def _core_strategy(self, sync_mode=None):
+        strategy = _core.Strategy()
+        strategy.mode = self._mode(sync_mode)
+        strategy.geo_k_steps = self.geo_sgd_need_push_nums
+        strategy.settings = {name: str(value) for name, value in self.settings.items()}
+        return strategy
+
+
+class ServerRuntimeConfig(Settings):
+    """How a server uses its machine: requests are handled by one thread a core."""
+
+    _fields = {"_rpc_send_thread_num": 12, "_rpc_get_thread_num": 12, "_rpc_prefetch_thread_num": 12}
+    _fixed = dict.fromkeys(_fields, "a server handles all requests with one thread a core")
+
+
+class DistributeTranspiler:
+    """The older way to a parameter-server job. The script says which process it is by what it asks for."""
+
+    def __init__(self, config=None):
+        self.config = DistributeTranspilerConfig() if config is None else config
+        if not isinstance(self.config, DistributeTranspilerConfig):
+            raise InvalidArgumentError(f"DistributeTranspiler takes a DistributeTranspilerConfig; found {type(config).__name__}")
+        self._core = _core.DistributeTranspiler()
+
+    def transpile(self, trainer_id, program=None, pservers="127.0.0.1:6174", trainers=1, sync_mode=None, startup_program=None,
+                  current_endpoint="127.0.0.1:6174"):
+        """Shares `program`, which minimize() has completed, between `trainers` workers and the servers "host:port,host:port".
+
+        sync_mode: None is what the configuration says; another value wins over it. Waits for nobody.
+        """
+        if isinstance(trainers, str) or not isinstance(trainer_id, int):
+            raise InvalidArgumentError(f"transpile(trainer_id={trainer_id!r}, trainers={trainers!r}): both are numbers for parameter servers")
+        main = framework.default_main_program() if program is None else program
+        self._core.transpile(trainer_id, main, pservers, trainers, startup_program, current_endpoint, self.config._core_strategy(sync_mode))
+        self._startup = framework.default_startup_program() if startup_program is None else startup_program
+        if self.config.print_log:
+            print(self._core.describe(), flush=True)
+
+    def get_trainer_program(self, wait_port=True):
+        """The worker's program: the one that was transpiled, changed in place, as its startup program is."""
+        program = self._core.get_trainer_program()
+        worker = self._core.worker()
+        leave.at_exit(worker)
+        if worker.directs_rate():
+            rate.serve(program, worker.learning_rate(), worker.set_learning_rate)
+        return program
+
+    def get_pserver_program(self, endpoint):
+        """The program of the server at `endpoint`: running it serves until all trainers have closed their executors."""
+        return self._core.get_pserver_program(endpoint)
+
+    def get_pserver_programs(self, endpoint):
+        """(program, startup program) of the server at `endpoint`."""
+        return self.get_pserver_program(endpoint), self.get_startup_program(endpoint)
+
+    def get_startup_program(self, endpoint, pserver_program=None, startup_program=None):
+        """First values of the parameters of the server at `endpoint`. Both programs are known since transpile()."""
+        if pserver_program is not None and not isinstance(pserver_program, framework.Program):
+            raise InvalidArgumentError(f"get_startup_program: pserver_program is a Program; found {type(pserver_program).__name__}")
+        if startup_program is not None and startup_program is not self._startup:
+            raise InvalidArgumentError("get_startup_program: startup_program is not the one that was transpiled; give it to transpile()")
+        return self._core.get_startup_program(endpoint)

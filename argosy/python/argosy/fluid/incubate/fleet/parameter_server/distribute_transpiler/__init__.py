@@ -1,55 +1,22 @@
 """The Fleet of parameter-server jobs: `from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet`."""
-from argosy import _core
-from argosy.fluid.incubate.fleet.base.role_maker import MPISymetricRoleMaker, RoleMakerBase
+from argosy.fluid.incubate.fleet.base import fleet_base
+from argosy.fluid.incubate.fleet.base.role_maker import MPISymetricRoleMaker
+from argosy.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import (
+    AsyncStrategy, DistributedStrategy, GeoStrategy, HalfAsyncStrategy, StrategyFactory, SyncStrategy, TrainerRuntimeConfig)
+from argosy.fluid.transpiler.distribute_transpiler import DistributedMode, DistributeTranspilerConfig, ServerRuntimeConfig
 
-__all__ = ["fleet"]
+__all__ = ["AsyncStrategy", "DistributedMode", "DistributedStrategy", "DistributedTranspiler", "DistributeTranspilerConfig", "GeoStrategy",
+           "HalfAsyncStrategy", "ServerRuntimeConfig", "StrategyFactory", "SyncStrategy", "TrainerRuntimeConfig", "TranspilerOptimizer", "fleet"]
+
+TranspilerOptimizer = fleet_base.DistributedOptimizer
 
 
-class DistributedTranspiler:
-    """What a process knows of its job. Its role comes from a role maker, by init()."""
-
-    def __init__(self):
-        self._fleet = _core.fleet()
+class DistributedTranspiler(fleet_base.Fleet):
+    """fluid's Fleet."""
 
     def init(self, role_maker=None):
-        """Takes the role from a role maker; without one from MPI."""
-        role_maker = MPISymetricRoleMaker() if role_maker is None else role_maker
-        if not isinstance(role_maker, RoleMakerBase):
-            raise TypeError("fleet.init takes a role maker, such as PaddleCloudRoleMaker(); found %s" % type(role_maker).__name__)
-        self._fleet.init(role_maker.generate_role())
-
-    def is_first_worker(self):
-        return self._fleet.is_first_worker()
-
-    def is_worker(self):
-        return self._fleet.is_worker()
-
-    def is_server(self):
-        return self._fleet.is_server()
-
-    def worker_index(self):
-        return self._fleet.worker_index()
-
-    def server_index(self):
-        return self._fleet.server_index()
-
-    def worker_num(self):
-        return self._fleet.worker_num()
-
-    def server_num(self):
-        return self._fleet.server_num()
-
-    def worker_endpoints(self, to_string=False):
-        endpoints = self._fleet.worker_endpoints()
-        return ",".join(endpoints) if to_string else endpoints
-
-    def server_endpoints(self, to_string=False):
-        endpoints = self._fleet.server_endpoints()
-        return ",".join(endpoints) if to_string else endpoints
-
-    def split_files(self, files):
-        """This worker's part of a list of files."""
-        return self._fleet.get_file_shard(list(files))
+        """Takes the role that `role_maker` tells; without one, that of a process under mpirun."""
+        self._init(MPISymetricRoleMaker() if role_maker is None else role_maker)
 
 
 fleet = DistributedTranspiler()

@@ -1,0 +1,124 @@
+"""DistributedStrategy: how a job of paddle.distributed.fleet trains."""
+from argosy import _core
+from argosy.distributed.fleet.base import prototxt
+from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy
+from argosy.fluid.settings import Settings
+
+__all__ = ["DistributedStrategy"]
+
+_NOT_HERE = "it is not there in parameter-server jobs"
+
+
+class _AsyncConfigs(Settings):
+    """a_sync_configs, with 2.x's defaults. What is not set keeps the standard of the core or of FLAGS_communicator_*."""
+
+    _fields = {"k_steps": 0, "max_merge_var_num": 1, "send_queue_size": 16, "independent_recv_thread": False,
+               "min_send_grad_num_before_recv": 1, "thread_pool_size": 1, "send_wait_times": 1, "runtime_split_send_recv": False,
+               "launch_barrier": True, "heter_worker_device_guard": "cpu", "lr_decay_steps": 10, "use_ps_gpu": 0}
+    _fixed = {"launch_barrier": "workers always wait for their servers", "heter_worker_device_guard": "workers are of one kind",
+              "lr_decay_steps": "servers count the steps of a schedule themselves", "use_ps_gpu": "tables are in the servers' memory"}
+
+    def __init__(self):
+        super().__init__()
+        vars(self)["_given"] = set()
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        self._given.add(name)
+
+    def _queue(self):
+        """What was said about the queue of gradients, which only asynchronous jobs have."""
+        return {name: getattr(self, name) for name in sorted(self._given - {"k_steps", "runtime_split_send_recv"} - set(self._fixed))}
+
+    def _apply(self, strategy):
+        for name, value in self._queue().items():
+            setattr(strategy, name, bool(value) if name == "independent_recv_thread" else value)
+
+    def _refuse(self, names, why):
+        given = [f"{name}={getattr(self, name)!r}" for name in names if getattr(self, name) != self._fields[name]]
+        if given:
+            raise ValueError(f"a_sync_configs has {', '.join(given)}, {why}")
+
+
+class DistributedStrategy(Settings):
+    """a_sync False: workers go in step, which is the standard. True: nobody waits; with k_steps in a_sync_configs above 0 a worker
+    trains a copy of its own and exchanges differences every k_steps batches. The two may be set in either order.
+
+    settings: those of docs/settings.md, by name. What parameter servers cannot do is refused by name.
+    """
+
+    _standard = {
+        "amp": False, "recompute": False, "pipeline": False, "tensor_parallel": False, "sharding": False, "localsgd": False,
+        "adaptive_localsgd": False, "dgc": False, "lars": False, "lamb": False, "gradient_merge": False, "fp16_allreduce": False, "qat": False,
+        "asp": False, "auto": False, "semi_auto": False, "auto_search": False, "elastic": False, "heter_ccl_mode": False,
+        "is_fl_ps_mode": False, "is_with_coordinator": False, "find_unused_parameters": False, "sync_batch_norm": False,
+        "fuse_grad_merge": False, "adam_d2sum": False, "use_hierarchical_allreduce": False, "hierarchical_allreduce_inter_nranks": 1,
+        "nccl_comm_num": 1, "fuse_all_reduce_ops": True, "sync_nccl_allreduce": True, "split_data": True, "without_graph_optimization": True,
+        "fuse_grad_size_in_MB": 32, "fuse_grad_size_in_num": 8, "last_comm_group_size_MB": 1.0, "cudnn_exhaustive_search": False,
+        "cudnn_batchnorm_spatial_persistent": False, "conv_workspace_size_limit": 512, "amp_configs": {}, "recompute_configs": {},
+        "pipeline_configs": {}, "tensor_parallel_configs": {}, "sharding_configs": {}, "localsgd_configs": {}, "adaptive_localsgd_configs": {},
+        "dgc_configs": {}, "lars_configs": {}, "lamb_configs": {}, "gradient_merge_configs": {}, "gradient_scale_configs": {},
+        "hybrid_configs": {}, "qat_configs": {}, "trainer_desc_configs": {}, "fleet_desc_configs": {}, "sparse_table_configs": {},
+        "fs_client_param": {}}
+    _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {}, **_standard}
+    _fixed = dict.fromkeys(_standard, _NOT_HERE)
+
+    def __init__(self):
+        super().__init__()
+        vars(self).update(_async=_AsyncConfigs(), execution_strategy=ExecutionStrategy(), build_strategy=BuildStrategy(), settings={})
+        del vars(self)["a_sync_configs"]
+
+    @property
+    def a_sync_configs(self):
+        return {name: getattr(self._async, name) for name in _AsyncConfigs._fields}
+
+    def __setattr__(self, name, value):
+        if name == "a_sync_configs":
+            if not isinstance(value, dict):
+                raise TypeError(f"a_sync_configs is a dict; found {type(value).__name__}")
+            return self._async._update(value)
+        if name == "a_sync" and not isinstance(value, bool):
+            raise ValueError(f"a_sync is True or False; found {value!r}")
+        if name == "settings":
+            value = dict(value)
+        super().__setattr__(name, value)
+
+    def _core_strategy(self):
+        strategy, configs = _core.Strategy(), self._async
+        if not self.a_sync:
+            configs._refuse(["k_steps", *configs._queue()], "but a_sync is False; set a_sync=True")
+        elif configs.k_steps > 0:
+            configs._refuse(configs._queue(), "but with k_steps above 0 there is no queue of gradients; leave them out")
+            strategy.mode, strategy.geo_k_steps = _core.Mode.geo, configs.k_steps
+        else:
+            strategy.mode = _core.Mode.async_
+            configs._apply(strategy)
+        strategy.settings = {name: str(value) for name, value in self.settings.items()}
+        return strategy
+
+    # ---- a file form
+
+    def save_to_prototxt(self, output):
+        """Writes what differs from the standard, as text of protocol buffers."""
+        fields = {"a_sync": self.a_sync}
+        given = {name: getattr(self._async, name) for name in _AsyncConfigs._fields if name in self._async._given}
+        if given:
+            fields["a_sync_configs"] = given
+        if self.settings:
+            fields["settings"] = {name: str(value) for name, value in self.settings.items()}
+        with open(output, "w", encoding="utf-8") as file:
+            file.write(prototxt.write(fields))
+
+    def load_from_prototxt(self, pb_file):
+        """Sets what a file says: one of save_to_prototxt, here or in PaddlePaddle."""
+        with open(pb_file, encoding="utf-8") as file:
+            fields = prototxt.read(file.read(), str(pb_file))
+        for name, value in fields.items():
+            if name not in self._fields:
+                raise ValueError(f"{pb_file}: DistributedStrategy has no field '{name}'")
+            setattr(self, name, value)
+
+    def __repr__(self):
+        shown = {"a_sync": self.a_sync, **{f"a_sync_configs.{name}": getattr(self._async, name) for name in sorted(self._async._given)},
+                 **{f"settings.{name}": value for name, value in self.settings.items()}}
+        return "DistributedStrategy(" + ", ".join(f"{name}={value!r}" for name, value in shown.items()) + ")"

@@ -1,0 +1,233 @@
+"""What both Fleets do: fluid.incubate.fleet's and paddle.distributed.fleet's."""
+import os
+
+from argosy import _core
+from argosy.errors import FailedPreconditionError, InvalidArgumentError
+from argosy.fluid import framework, io, leave, rate
+from argosy.fluid.executor import Executor
+from argosy.fluid.incubate.fleet.base.role_maker import RoleMakerBase
+from argosy.fluid.incubate.fleet.base.util import Util
+
+__all__ = ["DistributedOptimizer", "Fleet", "Mode"]
+
+
+class Mode:
+    """Kinds of jobs, as fluid numbers them."""
+
+    TRANSPILER = 1
+    PSLIB = 2
+    COLLECTIVE = 3
+
+
+def core_strategy(strategy):
+    """The core's form of any of the strategies; None is the standard one, which is synchronous."""
+    if strategy is None:
+        return _core.Strategy()
+    convert = getattr(strategy, "_core_strategy", None)
+    if convert is None:
+        raise TypeError("a strategy is a DistributeTranspilerConfig, one of StrategyFactory's, or a DistributedStrategy; found "
+                        f"{type(strategy).__name__}")
+    return convert()
+
+
+class DistributedOptimizer:
+    """An optimizer whose updates the servers do. What it does not know itself is asked of the optimizer that it was made of."""
+
+    def __init__(self, fleet, optimizer, strategy=None):
+        if not hasattr(optimizer, "minimize"):
+            raise TypeError(f"distributed_optimizer takes an optimizer, such as fluid.optimizer.SGD; found {type(optimizer).__name__}")
+        self._fleet, self._optimizer, self._strategy = fleet, optimizer, strategy
+        core_strategy(strategy)  # what does not fit is an error here and not at minimize
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._optimizer, name)
+
+    def minimize(self, losses, scopes=None, startup_program=None, parameter_list=None, no_grad_set=None):
+        """Completes the loss's program and shares it between workers and servers. Waits for nobody."""
+        if scopes is not None:
+            raise InvalidArgumentError("minimize(scopes=…): a job trains one program in the scope that it is run in; leave scopes out")
+        return self._minimize(losses, startup_program, parameter_list, no_grad_set)
+
+    def _minimize(self, losses, startup_program, parameter_list, no_grad_set):
+        loss, startup_program = _only(losses, "a loss"), _only(startup_program, "a startup program")
+        self._fleet._check_ready("minimize()")
+        result = self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
+        self._fleet._distribute(loss.block.program, startup_program or framework.default_startup_program(), self._strategy)
+        return result
+
+
+def _only(value, what):
+    if isinstance(value, (list, tuple)):
+        if len(value) != 1:
+            raise InvalidArgumentError(f"minimize: a parameter-server job has {what}; found {len(value)}")
+        return value[0]
+    return value
+
+
+def _check_executor(executor, call):
+    if not isinstance(executor, Executor):
+        raise TypeError(f"{call} takes the Executor that ran the startup program; found {type(executor).__name__}")
+
+
+class Fleet:
+    """A process's place in its job, and its life there. Calls that make no sense for its role say so."""
+
+    def __init__(self, core=None):
+        self._core = _core.fleet() if core is None else core
+        self._optimizer = None
+        self._programs = None
+        self._util = Util(self._core)
+
+    # ---- who this process is
+
+    def init(self, role_maker=None):
+        """Takes the role that `role_maker` tells."""
+        raise NotImplementedError("Fleet is what the fleets share; import one of them")
+
+    def _init(self, role_maker):
+        if not isinstance(role_maker, RoleMakerBase):
+            raise TypeError("fleet.init takes a role maker, such as PaddleCloudRoleMaker(); found %s" % type(role_maker).__name__)
+        self._core.init(role_maker.generate_role())
+
+    def is_first_worker(self):
+        return self._core.is_first_worker()
+
+    def is_worker(self):
+        return self._core.is_worker()
+
+    def is_server(self):
+        return self._core.is_server()
+
+    def worker_index(self):
+        return self._core.worker_index()
+
+    def server_index(self):
+        return self._core.server_index()
+
+    def worker_num(self):
+        return self._core.worker_num()
+
+    def server_num(self):
+        return self._core.server_num()
+
+    def worker_endpoints(self, to_string=False):
+        endpoints = self._core.worker_endpoints()
+        return ",".join(endpoints) if to_string else endpoints
+
+    def server_endpoints(self, to_string=False):
+        endpoints = self._core.server_endpoints()
+        return ",".join(endpoints) if to_string else endpoints
+
+    @property
+    def util(self):
+        """What workers do together: barrier, all_reduce, all_gather, get_file_shard, print_on_rank."""
+        return self._util
+
+    def split_files(self, files):
+        """This worker's part of a list of files."""
+        return self._util.get_file_shard(files)
+
+    # ---- building the job
+
+    def distributed_optimizer(self, optimizer, strategy=None):
+        """`optimizer`, with updates done by servers as `strategy` says; None is synchronous."""
+        self._optimizer = DistributedOptimizer(self, optimizer, strategy)
+        return self._optimizer
+
+    def _check_ready(self, call):
+        if not self._core.initialised():
+            raise FailedPreconditionError(f"{call} before fleet.init(): the job's servers and workers are not known yet")
+        if self._programs is not None:
+            raise FailedPreconditionError(f"{call}: this process's program is distributed already; a job has one")
+
+    def _distribute(self, main, startup, strategy):
+        strategy = core_strategy(strategy)
+        self._core.distribute(main, startup, strategy)
+        self._programs = main, startup
+        if self._core.is_worker():
+            worker = self._core.worker()
+            leave.at_exit(worker)
+            if worker.directs_rate():
+                rate.serve(main, worker.learning_rate(), worker.set_learning_rate)
+
+    @property
+    def main_program(self):
+        """The program that this process trains; the default one before minimize()."""
+        return self._programs[0] if self._programs else framework.default_main_program()
+
+    @property
+    def startup_program(self):
+        return self._programs[1] if self._programs else framework.default_startup_program()
+
+    # ---- the life of a server and of a worker
+
+    def init_server(self, model_dir=None, *args, **kwargs):
+        """Listens. model_dir: a folder with what save_persistables wrote, of this job or of a single machine, or a snapshot.
+
+        Every server takes its part of all variables: other arguments, such as names of variables, have no meaning here.
+        """
+        given = [repr(value) for value in args if value is not None] + [f"{name}={value!r}" for name, value in kwargs.items() if value is not None]
+        if given:
+            raise InvalidArgumentError(f"init_server: {', '.join(given)} is not known; it takes the folder of a model")
+        self._core.init_server(os.fspath(model_dir) if model_dir else "")
+
+    def run_server(self):
+        """Serves until the workers are done; init_server() where that was not called."""
+        self._core.run_server()
+
+    def init_worker(self):
+        """Waits for all servers; the error names those who are missing. The startup program does so too."""
+        self._core.init_worker()
+
+    def stop_worker(self):
+        """Sends what is queued, and says goodbye to the servers. Safe to call twice."""
+        self._core.stop_worker()
+
+    def barrier_worker(self):
+        """Waits until all workers are here."""
+        self._core.barrier_worker()
+
+    # ---- what was learned
+
+    def save_inference_model(self, executor, dirname, feeded_var_names, target_vars, main_program=None, export_for_deployment=True):
+        """On a worker: writes what computes target_vars, with the values that the servers hold."""
+        _check_executor(executor, "save_inference_model")
+        self._core.check_worker("save_inference_model()")
+        io.save_inference_model(dirname, feeded_var_names, target_vars, executor, self._program(main_program), None, None, export_for_deployment)
+
+    def save_persistables(self, executor, dirname, main_program=None):
+        """On a worker: everything that outlives a run, one file a variable, with the values that the servers hold."""
+        _check_executor(executor, "save_persistables")
+        self._core.check_worker("save_persistables()")
+        io.save_persistables(executor, dirname, self._program(main_program))
+
+    def save_persistable(self, executor, dirname, main_program=None):
+        """save_persistables, by the name that the guide has."""
+        self.save_persistables(executor, dirname, main_program)
+
+    def load_persistables(self, executor, dirname, main_program=None):
+        """On a worker: gives the servers what a folder holds. Returns {"loaded": names, "unused": files}."""
+        _check_executor(executor, "load_persistables")
+        self._core.check_worker("load_persistables()")
+        return io.load_persistables(executor, dirname, self._program(main_program))
+
+    def save_snapshot(self, dirname, kind="full"):
+        """All rows and all state in the servers' own form, in a folder of the servers' machines. kind: full, delta or base."""
+        self._core.save_snapshot(os.fspath(dirname), kind)
+
+    def load_snapshot(self, dirname):
+        """What save_snapshot wrote, with any number of servers."""
+        self._core.load_snapshot(os.fspath(dirname))
+
+    def shrink(self, threshold=None):
+        """Drops rows of sparse tables by their expiry, or those whose score is below `threshold`. Returns how many."""
+        return self._core.shrink(threshold)
+
+    def set_learning_rate(self, value):
+        """The rate of all parameters from now on, in place of their schedule."""
+        self._core.worker().set_learning_rate(float(value))
+
+    def _program(self, given):
+        return self.main_program if given is None else given

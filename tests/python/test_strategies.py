@@ -1,0 +1,182 @@
+"""Strategies of parameter-server jobs: each way to choose a mode, and that nothing is accepted without being honoured."""
+import pytest
+
+from argosy import _core
+from argosy.fluid.incubate.fleet.base.fleet_base import core_strategy
+from paddle.distributed.fleet import DistributedStrategy
+from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory, TrainerRuntimeConfig
+
+Mode = _core.Mode
+
+
+def config(**settings):
+    from paddle.fluid import DistributeTranspilerConfig
+
+    made = DistributeTranspilerConfig()
+    for name, value in settings.items():
+        setattr(made, name, value)
+    return made
+
+
+@pytest.mark.parametrize("settings, mode", [
+    ({}, Mode.sync),
+    ({"sync_mode": False}, Mode.async_),
+    ({"sync_mode": False, "runtime_split_send_recv": True}, Mode.async_),
+    ({"sync_mode": False, "half_async": True}, Mode.half_async),
+    ({"sync_mode": False, "geo_sgd_mode": True, "geo_sgd_need_push_nums": 7}, Mode.geo),
+    ({"sync_mode": False, "half_async": True, "completely_not_async": True}, Mode.sync),
+])
+def test_a_transpiler_configuration_chooses_the_mode(settings, mode):
+    strategy = core_strategy(config(**settings))
+    assert strategy.mode == mode and strategy.geo_k_steps == settings.get("geo_sgd_need_push_nums", 100)
+
+
+def test_transpiles_own_argument_wins_over_the_configuration():
+    assert config()._core_strategy(sync_mode=False).mode == Mode.async_
+    assert config(sync_mode=False, geo_sgd_mode=True)._core_strategy(sync_mode=True).mode == Mode.sync
+    assert config(sync_mode=False, geo_sgd_mode=True)._core_strategy(sync_mode=None).mode == Mode.geo
+
+
+@pytest.mark.parametrize("name", ["half_async", "geo_sgd_mode"])
+def test_modes_that_contradict_each_other_are_refused(name):
+    with pytest.raises(ValueError, match=f"{name}=True does not go with sync_mode=True"):
+        core_strategy(config(**{name: True}))
+
+
+@pytest.mark.parametrize("name, value, reason", [
+    ("enable_dc_asgd", True, "delayed gradients"), ("mode", "nccl2", "is_collective"), ("min_block_size", 1024, "8192"),
+    ("slice_var_up", False, "every server has its share"), ("nccl_comm_num", 2, "collective"), ("split_method", "HashName", "RoundRobin"),
+    ("geo_sgd_need_push_nums", 0, "1 or more")])
+def test_what_servers_cannot_do_is_refused_by_name(name, value, reason):
+    with pytest.raises(ValueError, match=f"{name}.*{reason}"):
+        setattr(config(), name, value)
+
+
+def test_no_strategy_is_synchronous_and_others_are_refused():
+    assert core_strategy(None).mode == Mode.sync
+    with pytest.raises(TypeError, match="found dict"):
+        core_strategy({"mode": "async"})
+
+
+@pytest.mark.parametrize("make, mode", [
+    (StrategyFactory.create_sync_strategy, Mode.sync), (StrategyFactory.create_half_async_strategy, Mode.half_async),
+    (StrategyFactory.create_async_strategy, Mode.async_), (lambda: StrategyFactory.create_geo_strategy(update_frequency=400), Mode.geo)])
+def test_the_factory_makes_each_mode_and_keeps_it(make, mode):
+    strategy = make()
+    strategy.set_program_config({"geo_sgd_need_push_nums": 400})
+    strategy.set_program_config(config())
+    strategy.set_program_config({"geo_sgd_need_push_nums": 400})
+    assert core_strategy(strategy).mode == mode and core_strategy(strategy).geo_k_steps == 400
+
+
+def test_a_worker_of_an_asynchronous_job_is_told_how_to_send():
+    strategy = StrategyFactory.create_async_strategy()
+    strategy.set_trainer_runtime_config({"communicator_max_merge_var_num": "20", "communicator_independent_recv_thread": 0,
+                                         "rpc_deadline": "5000"})
+    core = core_strategy(strategy)
+    assert (core.max_merge_var_num, core.independent_recv_thread, core.settings) == (20, False, {"call_seconds": "5.0"})
+    assert core.send_queue_size is None  # FLAGS_communicator_send_queue_size, or the standard
+    runtime = TrainerRuntimeConfig()
+    runtime.runtime_configs["communicator_send_queue_size"] = 3
+    strategy.set_trainer_runtime_config(runtime)
+    assert core_strategy(strategy).send_queue_size == 3 and core_strategy(strategy).max_merge_var_num is None
+
+
+def test_runtime_settings_that_nothing_honours_are_refused():
+    strategy = StrategyFactory.create_sync_strategy()
+    for given, message in [({"communicator_speed": 1}, "no setting 'communicator_speed'"), ({"rpc_retry_times": 9}, "server_wait_seconds"),
+                           ({"communicator_send_queue_size": "many"}, "is a number; found 'many'")]:
+        with pytest.raises(ValueError, match=message):
+            strategy.set_trainer_runtime_config(given)
+    strategy.set_trainer_runtime_config({"communicator_send_queue_size": 9})
+    with pytest.raises(ValueError, match="communicator_send_queue_size = 9: only asynchronous jobs.*sync strategy"):
+        core_strategy(strategy)
+    with pytest.raises(ValueError, match="one thread a core"):
+        strategy.set_server_runtime_config({"_rpc_send_thread_num": 3})
+    with pytest.raises(ValueError, match="dump no variables"):
+        strategy.set_debug_opt({"dump_slot": True})
+    for call in (strategy.set_program_config, strategy.set_trainer_runtime_config, strategy.set_server_runtime_config,
+                 strategy.set_execute_strategy, strategy.set_build_strategy):
+        with pytest.raises(TypeError, match="takes a dict or a .*; found int"):
+            call(3)
+
+
+def test_execution_settings_are_kept():
+    strategy = StrategyFactory.create_async_strategy()
+    strategy.set_execute_strategy({"num_threads": 3})
+    strategy.set_build_strategy({"async_mode": True})
+    assert strategy.get_execute_strategy().num_threads == 3 and strategy.get_build_strategy().async_mode
+    with pytest.raises(ValueError, match="no setting 'threads'"):
+        strategy.set_execute_strategy({"threads": 3})
+
+
+@pytest.mark.parametrize("order", [("a_sync", "a_sync_configs"), ("a_sync_configs", "a_sync")])
+@pytest.mark.parametrize("k_steps, mode", [(0, Mode.async_), (5, Mode.geo)])
+def test_a_sync_and_its_configs_may_come_in_either_order(order, k_steps, mode):
+    strategy, values = DistributedStrategy(), {"a_sync": True, "a_sync_configs": {"k_steps": k_steps}}
+    for name in order:
+        setattr(strategy, name, values[name])
+    assert core_strategy(strategy).mode == mode and strategy.a_sync_configs["k_steps"] == k_steps
+
+
+def test_a_strategy_without_a_sync_is_synchronous():
+    strategy = DistributedStrategy()
+    assert not strategy.a_sync and core_strategy(strategy).mode == Mode.sync
+    strategy.a_sync_configs = {"k_steps": 3}
+    with pytest.raises(ValueError, match="k_steps=3, but a_sync is False"):
+        core_strategy(strategy)
+
+
+def test_the_queue_is_set_up_by_a_sync_configs():
+    strategy = DistributedStrategy()
+    strategy.a_sync = True
+    strategy.a_sync_configs = {"max_merge_var_num": 8, "send_queue_size": 32, "independent_recv_thread": False}
+    core = core_strategy(strategy)
+    assert (core.max_merge_var_num, core.send_queue_size, core.independent_recv_thread, core.send_wait_times) == (8, 32, False, None)
+    strategy.a_sync_configs = {"k_steps": 3}
+    with pytest.raises(ValueError, match="max_merge_var_num=8.*no queue of gradients"):
+        core_strategy(strategy)
+
+
+@pytest.mark.parametrize("name, value", [("amp", True), ("sharding", True), ("hybrid_configs", {"mp_degree": 2}), ("localsgd", True)])
+def test_what_a_parameter_server_job_lacks_is_refused(name, value):
+    strategy = DistributedStrategy()
+    setattr(strategy, name, type(value)())  # its standard value says nothing
+    with pytest.raises(ValueError, match=f"DistributedStrategy.{name} = .*not there in parameter-server jobs"):
+        setattr(strategy, name, value)
+    with pytest.raises(AttributeError, match="has no setting 'asynchronous'"):
+        strategy.asynchronous = True
+    with pytest.raises(AttributeError, match="has no setting 'steps'"):
+        strategy.a_sync_configs = {"steps": 1}
+    with pytest.raises(ValueError, match="use_ps_gpu"):
+        strategy.a_sync_configs = {"use_ps_gpu": 1}
+
+
+def test_a_strategy_goes_through_a_file(tmp_path):
+    strategy = DistributedStrategy()
+    strategy.a_sync = True
+    strategy.a_sync_configs = {"k_steps": 9, "runtime_split_send_recv": True}
+    strategy.settings = {"directory": 'a "b"', "call_seconds": 2}
+    strategy.save_to_prototxt(tmp_path / "s.prototxt")
+    again = DistributedStrategy()
+    again.load_from_prototxt(tmp_path / "s.prototxt")
+    assert core_strategy(again).mode == Mode.geo and core_strategy(again).geo_k_steps == 9
+    assert again.settings == {"directory": 'a "b"', "call_seconds": "2"} and repr(again).startswith("DistributedStrategy(a_sync=True")
+
+
+def test_a_file_of_paddlepaddle_is_read(tmp_path):
+    (tmp_path / "p").write_text("# of 2.6.2\na_sync: true\na_sync_configs {\n  k_steps: 0\n  launch_barrier: true\n}\namp: false\n")
+    strategy = DistributedStrategy()
+    strategy.load_from_prototxt(tmp_path / "p")
+    assert core_strategy(strategy).mode == Mode.async_
+
+
+@pytest.mark.parametrize("text, message", [
+    ("a_sync: maybe", "p:1: field 'a_sync'.*'maybe'"), ("a_sync_configs {\n k_steps: 1", "not closed"), ("a_sync: true\n}", "p:2: expected a field"),
+    ("speed: 3", "no field 'speed'"), ("amp: true", "amp = True"), ("a_sync = true", "p:1"), ("a_sync_configs { k_steps: {} }", "k_steps|p")])
+def test_a_file_that_cannot_be_a_strategy_is_refused(tmp_path, text, message):
+    (tmp_path / "p").write_text(text)
+    with pytest.raises((ValueError, TypeError), match=message):
+        strategy = DistributedStrategy()
+        strategy.load_from_prototxt(tmp_path / "p")
+        core_strategy(strategy)

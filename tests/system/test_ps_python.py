@@ -1,0 +1,400 @@
+"""Parameter-server jobs from Python, as processes: the life of workers and servers, saving, loading, and what workers share."""
+import os
+import re
+import signal
+import socket
+import time
+
+import numpy as np
+import pytest
+
+# A regression with a dense layer and a table; every batch is a function of the worker's number and the step.
+NETWORK = """
+import os, sys
+import numpy as np
+import paddle
+import paddle.fluid as fluid
+
+paddle.enable_static()
+x = fluid.layers.data('x', [4])
+ids = fluid.layers.data('ids', [1], dtype='int64')
+y = fluid.layers.data('y', [1])
+rows = fluid.layers.embedding(ids, [20, 3], is_sparse=True, param_attr=fluid.ParamAttr(name='table'))
+hidden = fluid.layers.concat([x, fluid.layers.reshape(rows, [-1, 3])], axis=1)
+guess = fluid.layers.fc(hidden, 1, param_attr=fluid.ParamAttr(name='w'), bias_attr=fluid.ParamAttr(name='b'))
+loss = fluid.layers.mean(fluid.layers.square_error_cost(guess, y))
+
+
+def batch(seed, n=8):
+    random = np.random.RandomState(seed)
+    x = random.rand(n, 4).astype('float32')
+    return {'x': x, 'ids': random.randint(0, 15, (n, 1)).astype('int64'), 'y': (x.sum(1, keepdims=True) * 2 - 1).astype('float32')}
+"""
+
+FLEET = NETWORK + """
+from paddle.fluid.incubate.fleet.base import role_maker
+from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
+
+fleet.init(role_maker.PaddleCloudRoleMaker())
+"""
+
+JOB = FLEET + """
+fleet.distributed_optimizer(fluid.optimizer.Adam(0.05)).minimize(loss)
+if fleet.is_server():
+    fleet.run_server()
+    sys.exit(0)
+exe = fluid.Executor(fluid.CPUPlace())
+exe.run(fluid.default_startup_program())
+"""
+
+STEPS = """
+losses = [float(exe.run(fluid.default_main_program(), feed=batch(100 * i + fleet.worker_index()), fetch_list=[loss])[0]) for i in range(60)]
+print('losses', losses[0], losses[-1])
+"""
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def learned(log):
+    first, last = map(float, re.search(r"losses (\S+) (\S+)", log).groups())
+    return last < 0.3 * first
+
+
+# run_server() without init_server(), no init_worker(), no stop_worker(): scripts that do only what they must.
+def test_a_script_that_says_the_least_trains_and_ends(job):
+    job.write("train.py", JOB + STEPS)
+    for log in job.launch("train.py"):
+        assert learned(log), log
+
+
+@pytest.mark.parametrize("place", ["before", "after", "twice"])
+def test_init_worker_has_no_place_of_its_own(job, place):
+    startup = "exe.run(fluid.default_startup_program())\n"
+    calls = {"before": "fleet.init_worker()\n" + startup, "after": startup + "fleet.init_worker()\n",
+             "twice": "fleet.init_worker()\n" + startup + startup + "fleet.init_worker()\n"}
+    job.write("train.py", JOB.replace(startup, calls[place]) + STEPS + "fleet.stop_worker()\nfleet.stop_worker()\n")
+    for log in job.launch("train.py"):
+        assert learned(log), log
+
+
+STRATEGIES = {
+    "sync": "strategy = None",
+    "half_async": "strategy = StrategyFactory.create_half_async_strategy()",
+    "async": "strategy = fluid.DistributeTranspilerConfig()\nstrategy.sync_mode = False",
+    "geo": "strategy = StrategyFactory.create_geo_strategy(5)",
+}
+
+
+@pytest.mark.parametrize("mode", STRATEGIES)
+def test_every_mode_learns_with_every_way_to_choose_it(job, mode):
+    head = "from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory\n"
+    script = JOB.replace("Adam(0.05)).minimize", "SGD(0.1), strategy).minimize").replace(
+        "fleet.distributed_optimizer", head + STRATEGIES[mode] + "\nfleet.distributed_optimizer")
+    job.write("train.py", script + STEPS + "fleet.stop_worker()\n")
+    for log in job.launch("train.py"):
+        assert learned(log), log
+
+
+@pytest.mark.parametrize("strategy, mode", [("", "sync"), ("strategy.a_sync = True", "async"),
+                                            ("strategy.a_sync_configs = {'k_steps': 4}\nstrategy.a_sync = True", "geo")])
+def test_the_fleet_of_paddle_distributed(job, strategy, mode):
+    job.write("train.py", NETWORK + f"""
+import paddle.distributed.fleet as fleet
+fleet.init()
+strategy = fleet.DistributedStrategy()
+{strategy}
+optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy=strategy)
+fleet.minimize(loss)
+if fleet.is_server():
+    fleet.init_server()
+    fleet.run_server()
+    sys.exit(0)
+fleet.init_worker()
+exe = paddle.static.Executor(paddle.CPUPlace())
+exe.run(paddle.static.default_startup_program())
+{STEPS}
+fleet.barrier_worker()
+sum = fleet.util.all_reduce(np.array([fleet.worker_index(), 1]))
+print('sum', sum.tolist(), fleet.util.all_reduce(2.5, 'max'), fleet.util.all_gather({{'rank': fleet.worker_index()}}))
+print('arrays', [a.tolist() for a in fleet.util.all_gather(np.full(2, fleet.worker_index(), 'int32'))])
+print('acc', fleet.metrics.acc(np.array([fleet.worker_index()]), np.array([2])))
+print('files', fleet.util.get_file_shard(['a', 'b', 'c']), fleet.worker_endpoints(to_string=True).count(':'))
+fleet.util.print_on_rank('only here', 1)
+fleet.stop_worker()
+""")
+    logs = job.launch("train.py")
+    for log in logs:
+        assert learned(log), log
+        assert "sum [1, 2] 2.5 [{'rank': 0}, {'rank': 1}]" in log and "arrays [[0, 0], [1, 1]]" in log and "acc 0.25" in log
+    assert "files ['a', 'b'] 2" in logs[0] and "files ['c'] 2" in logs[1]
+    assert "only here" not in logs[0] and "only here" in logs[1]
+
+
+# What a worker saves is what the servers hold, rows that nobody touched included, and it opens on one machine.
+def test_saved_models_are_whole(job):
+    job.write("train.py", JOB + STEPS + """
+if fleet.is_first_worker():
+    fleet.save_persistables(exe, 'fleet')
+    fluid.io.save_persistables(exe, 'fluid')
+    fleet.save_inference_model(exe, 'model', ['x', 'ids'], [guess])
+    fluid.save(fluid.default_main_program(), 'state/all')
+    table = np.asarray(fluid.global_scope().find_var('table').get_tensor())
+    moment = np.asarray(fluid.global_scope().find_var('table_moment1_0').get_tensor())
+    np.savez('seen.npz', table=table, moment=moment, w=np.asarray(fluid.global_scope().find_var('w').get_tensor()))
+    np.save('guess.npy', exe.run(fluid.default_main_program().clone(for_test=True), feed=batch(1), fetch_list=[guess])[0])
+fleet.stop_worker()
+""")
+    job.launch("train.py", workers=1)
+    names = sorted(file.name for file in (job.folder / "fleet").iterdir())
+    assert names == sorted(file.name for file in (job.folder / "fluid").iterdir())
+    assert {"w", "b", "table", "w_moment1_0", "table_moment2_0", "w_beta1_pow_acc_0"} <= set(names)
+    for name in names:
+        assert (job.folder / "fleet" / name).read_bytes() == (job.folder / "fluid" / name).read_bytes(), name
+    job.write("single.py", NETWORK + """
+exe = fluid.Executor(fluid.CPUPlace())
+fluid.optimizer.Adam(0.05).minimize(loss)
+exe.run(fluid.default_startup_program())
+seen = np.load('seen.npz')
+for load in (lambda: fluid.io.load_persistables(exe, 'fleet'), lambda: fluid.load(fluid.default_main_program(), 'state/all')):
+    load()
+    for name, value in (('table', 'table'), ('table_moment1_0', 'moment'), ('w', 'w')):
+        assert (np.asarray(fluid.global_scope().find_var(name).get_tensor()) == seen[value]).all(), name
+assert seen['table'].shape == (20, 3) and (seen['table'][15:] != 0).all() and (seen['moment'][15:] == 0).all()
+program, feeds, targets = fluid.io.load_inference_model('model', exe)
+values = {name: batch(1)[name] for name in feeds}
+np.testing.assert_allclose(exe.run(program, feed=values, fetch_list=targets)[0], np.load('guess.npy'), rtol=1e-5)
+print('the same')
+""")
+    assert "the same" in job.end(job.python("single.py"))
+
+
+# A single machine's model starts a job, by init_server, by load_persistables, and by values that a script sets.
+@pytest.mark.parametrize("way", ["init_server", "load_persistables", "set"])
+def test_a_job_goes_on_from_a_single_machine(job, way):
+    job.write("single.py", NETWORK + """
+fluid.optimizer.Adam(0.05).minimize(loss)
+exe = fluid.Executor(fluid.CPUPlace())
+exe.run(fluid.default_startup_program())
+for i in range(5): exe.run(fluid.default_main_program(), feed=batch(i))
+fluid.io.save_persistables(exe, 'single')
+values = {name: np.asarray(fluid.global_scope().find_var(name).get_tensor()) for name in ('table', 'w', 'b')}
+np.savez('single.npz', **values)
+""")
+    job.end(job.python("single.py"))
+    load = {"init_server": "", "load_persistables": "print(fleet.load_persistables(exe, 'single')['unused'])",
+            "set": "for name, value in np.load('single.npz').items(): fluid.global_scope().find_var(name).get_tensor().set(value, fluid.CPUPlace())"}
+    server = "fleet.init_server('single')\n    fleet.run_server()" if way == "init_server" else "fleet.run_server()"
+    job.write("train.py", JOB.replace("fleet.run_server()", server) + load[way] + """
+fleet.save_persistables(exe, 'again')
+fleet.stop_worker()
+""")
+    job.launch("train.py", workers=1)
+    for name in ("table", "w", "b") if way == "set" else [file.name for file in (job.folder / "single").iterdir() if "learning_rate" not in file.name]:
+        assert (job.folder / "single" / name).read_bytes() == (job.folder / "again" / name).read_bytes(), name
+
+
+def test_a_snapshot_of_two_servers_opens_on_three(job):
+    tail = "fleet.save_persistables(exe, '%s')\nfleet.stop_worker()\n"
+    job.write("first.py", JOB + STEPS + "fleet.save_snapshot(os.path.abspath('snapshot'))\n" + tail % "first")
+    job.write("second.py", JOB + "fleet.load_snapshot(os.path.abspath('snapshot'))\n" + tail % "second")
+    job.launch("first.py", workers=1)
+    job.launch("second.py", workers=1, servers=3)
+    for file in (job.folder / "first").iterdir():
+        if "learning_rate" not in file.name:
+            assert file.read_bytes() == (job.folder / "second" / file.name).read_bytes(), file.name
+
+
+def test_a_changed_learning_rate_reaches_the_servers(job):
+    """Schedulers whose step() a script calls, and set_lr: with rate 0 nothing moves any more."""
+    job.write("train.py", NETWORK + """
+import paddle.distributed.fleet as fleet
+fleet.init()
+rate = paddle.optimizer.lr.PiecewiseDecay([3], [0.1, 0.0])
+optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(rate))
+optimizer.minimize(loss)
+if fleet.is_server():
+    fleet.run_server()
+    sys.exit(0)
+exe = paddle.static.Executor()
+exe.run(paddle.static.default_startup_program())
+seen = []
+for i in range(6):
+    exe.run(feed=batch(i))
+    rate.step()
+    seen.append(np.array(fluid.global_scope().find_var('w').get_tensor()))
+moved = [bool((a != b).any()) for a, b in zip(seen, seen[1:])]
+print('moved', moved)
+fleet.stop_worker()
+""")
+    for log in job.launch("train.py"):
+        assert "moved [True, True, False, False, False]" in log, log
+
+
+TRANSPILER = NETWORK + """
+fluid.optimizer.Adagrad(0.3).minimize(loss)
+t = fluid.DistributeTranspiler()
+t.transpile(int(os.environ.get('ID', 0)), pservers=os.environ['SERVERS'], trainers=2)
+exe = fluid.Executor(fluid.CPUPlace())
+if os.environ['ROLE'] == 'PSERVER':
+    program, startup = t.get_pserver_programs(os.environ['ENDPOINT'])
+    program = fluid.Program.parse_from_string(program.desc.serialize_to_string())
+    exe.run(startup)
+    exe.run(program)
+    print('served')
+    sys.exit(0)
+program = t.get_trainer_program()
+exe.run(fluid.default_startup_program())
+losses = [float(exe.run(program, feed=batch(i), fetch_list=[loss])[0]) for i in range(60)]
+print('losses', losses[0], losses[-1])
+"""
+
+
+# Server programs work from their bytes alone, servers may have names, and end when all trainers have closed.
+def test_transpiled_programs_train_and_end(job):
+    ports = free_ports(2)
+    servers = [f"localhost:{ports[0]}", f"127.0.0.1:{ports[1]}"]
+    job.write("train.py", TRANSPILER + "exe.close()\n")
+    started = [job.python("train.py", ROLE="PSERVER", SERVERS=",".join(servers), ENDPOINT=one) for one in servers]
+    trainers = [job.python("train.py", ROLE="TRAINER", SERVERS=",".join(servers), ID=i) for i in range(2)]
+    for trainer in trainers:
+        assert learned(job.end(trainer))
+    for server in started:
+        assert "served" in job.end(server)
+
+
+def test_a_script_that_ends_says_goodbye_and_one_that_fails_does_not(job):
+    """Trainer 0 forgets exe.close(); in the second job trainer 1 raises, and the servers name it."""
+    job.write("train.py", TRANSPILER + "if os.environ.get('FAIL') == os.environ['ID']: raise KeyError('broken')\n")
+
+    def run(fail):
+        port = free_ports(1)[0]
+        env = dict(SERVERS=f"127.0.0.1:{port}", FAIL=fail, ARGOSY_LEASE_SECONDS=2)
+        server = job.python("train.py", ROLE="PSERVER", ENDPOINT=env["SERVERS"], **env)
+        return server, [job.python("train.py", ROLE="TRAINER", ID=i, **env) for i in range(2)]
+
+    server, trainers = run("")
+    for process in (*trainers, server):
+        job.end(process)
+    server, trainers = run("1")
+    assert "broken" in job.end(trainers[1], 1)
+    job.end(trainers[0])
+    time.sleep(1)
+    assert server.poll() is None  # it still waits for the one that did not say goodbye
+    server.send_signal(signal.SIGTERM)
+    assert "worker 1" in job.end(server)
+
+
+def test_ctrl_c_ends_a_worker_and_a_server_that_wait(job):
+    job.write("train.py", JOB)
+    port = free_ports(2)
+    env = dict(PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port[0]},127.0.0.1:{port[1]}", PADDLE_TRAINERS_NUM=1, PADDLE_TRAINER_ID=0)
+    worker = job.python("train.py", TRAINING_ROLE="TRAINER", **env)
+    server = job.python("train.py", TRAINING_ROLE="PSERVER", POD_IP="127.0.0.1", PADDLE_PORT=port[0], **env)
+    until = time.monotonic() + 60
+    while time.monotonic() < until:  # until the server listens
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port[0])) == 0:
+                break
+        time.sleep(0.1)
+    time.sleep(2)
+    for process in (worker, server):
+        assert process.poll() is None, process.communicate()[0]
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=20)
+        assert "KeyboardInterrupt" in out, out
+
+
+def test_threads_of_one_worker_share_a_step(job):
+    """CPU_NUM threads, in sync mode: the same parameters as one thread with the whole batch, from a feeder and from a list."""
+    script = JOB.replace("Adam(0.05)", "SGD(0.1)").replace("[20, 3], is_sparse=True, param_attr=fluid.ParamAttr(name='table')",
+                                                          "[20, 3], is_sparse=True, param_attr=fluid.ParamAttr(name='table', "
+                                                          "initializer=fluid.initializer.Constant(0.1))").replace(
+        "fluid.ParamAttr(name='w')", "fluid.ParamAttr(name='w', initializer=fluid.initializer.Constant(0.2))")
+    job.write("train.py", script + """
+program = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel(loss_name=loss.name)
+for i in range(10):
+    whole = batch(i)
+    n = int(os.environ.get('CPU_NUM', 1))
+    feed = whole if i % 2 else [{name: value[j * 8 // n:(j + 1) * 8 // n] for name, value in whole.items()} for j in range(n)]
+    fetched = exe.run(program, feed=feed, fetch_list=[loss])
+print('fetched', fetched[0].shape)
+print('pe', fluid.ParallelExecutor(use_cuda=False).device_count)
+fleet.save_persistables(exe, sys.argv[1])
+fleet.stop_worker()
+""")
+    values = {}
+    for threads in (1, 2):
+        log, = job.launch("train.py", f"threads-{threads}", workers=1, CPU_NUM=threads)
+        assert f"fetched ({threads},)" in log and f"pe {threads}" in log, log
+        values[threads] = {file.name: np.frombuffer(file.read_bytes()[-12:], "float32") for file in (job.folder / f"threads-{threads}").iterdir()}
+    for name in ("w", "b", "table"):
+        np.testing.assert_allclose(values[1][name][-1], values[2][name][-1], rtol=1e-5)
+
+
+def test_samples_change_places_between_workers(job):
+    job.write("train.py", FLEET + """
+fleet.distributed_optimizer(fluid.optimizer.SGD(0.01)).minimize(loss)
+if fleet.is_server():
+    fleet.run_server()
+    sys.exit(0)
+exe = fluid.Executor(fluid.CPUPlace())
+exe.run(fluid.default_startup_program())
+mine = 'data-%d' % fleet.worker_index()
+with open(mine, 'w') as file:
+    for i in range(300):
+        file.write('4 %d 0 0 0 1 1 1 0\\n' % (1000 * fleet.worker_index() + i))
+dataset = fluid.DatasetFactory().create_dataset('InMemoryDataset')
+dataset.set_use_var([x, ids, y])
+dataset.set_batch_size(50)
+dataset.set_filelist([mine])
+dataset.load_into_memory()
+print('all', dataset.get_memory_data_size(fleet))
+dataset.global_shuffle(fleet, thread_num=4)
+print('after', dataset.get_shuffle_data_size(fleet), dataset.get_memory_data_size())
+report = exe.infer_from_dataset(fluid.default_main_program(), dataset, fetch_list=[loss], print_period=1000)
+print('inferred', report.samples)
+fleet.stop_worker()
+""")
+    logs = job.launch("train.py")
+    counts = []
+    for log in logs:
+        assert "all 600" in log, log
+        counts.append(int(re.search(r"after 600 (\d+)", log).group(1)))
+        assert f"inferred {counts[-1]}" in log, log
+    assert sum(counts) == 600 and all(200 < count < 400 for count in counts), counts
+
+
+def test_files_go_to_whoever_is_free(job):
+    job.write("train.py", JOB + """
+files = ['part-%d' % i for i in range(10)]
+mine = []
+while True:
+    file = fleet.util.next_file('train', files)
+    if file is None: break
+    mine.append(file)
+print('mine', mine, [name for got in fleet.util.all_gather(mine) for name in got].__len__())
+both = fleet.util.all_gather(mine)
+print('once', sorted(sum(both, [])) == files)
+fleet.stop_worker()
+""")
+    for log in job.launch("train.py"):
+        assert "once True" in log, log
+
+
+def test_a_server_of_a_missing_folder_and_a_worker_without_servers_say_so(job):
+    job.write("server.py", JOB.replace("fleet.run_server()", "fleet.init_server('nowhere')"))
+    job.write("worker.py", JOB)
+    port = free_ports(1)[0]
+    env = dict(PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=1, PADDLE_TRAINER_ID=0)
+    out = job.end(job.python("server.py", TRAINING_ROLE="PSERVER", POD_IP="127.0.0.1", PADDLE_PORT=port, **env), 1)
+    assert "cannot load from 'nowhere'" in out
+    out = job.end(job.python("worker.py", TRAINING_ROLE="TRAINER", ARGOSY_SERVER_WAIT_SECONDS=1, **env), 1)
+    assert f"127.0.0.1:{port}" in out and "has not answered" in out
