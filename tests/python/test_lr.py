@@ -64,3 +64,16 @@ def test_a_plateau_lowers_the_rate_after_patience_and_rests_in_cooldown():
 def test_arguments_that_do_not_fit_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("scheduler, expected", [
+    (lambda: lr.LinearLR(1.0, 4, 0.5), [0.5, 0.625, 0.75, 0.875, 1.0, 1.0]),
+    (lambda: lr.CosineAnnealingWarmRestarts(1.0, 2, 2), [1.0, 0.5, 1.0, 0.853553, 0.5, 0.146447, 1.0]),
+    (lambda: lr.CyclicLR(0.0, 1.0, 2, mode="triangular2"), [0.0, 0.5, 1.0, 0.5, 0.0, 0.25, 0.5]),
+    (lambda: lr.OneCycleLR(1.0, 6, 4.0, 0.0, 0.5, "linear"), [0.25, 0.625, 1.0, 0.666667, 0.333333, 0.0]),
+])
+def test_rates_that_rise_and_fall(scheduler, expected):
+    scheduler = scheduler()
+    for rate in expected:
+        assert abs(scheduler() - rate) < 1e-6
+        scheduler.step()

@@ -31,12 +31,12 @@ _CREATION = "assign full zeros ones zeros_like ones_like full_like arange linspa
 _NAMES.update((name, "tensor") for name in _TENSOR.split())
 _NAMES.update((name, "creation") for name in _CREATION.split())
 _NAMES.update((name, "dynamic.names") for name in (
-    "Tensor Model summary DataParallel get_default_dtype set_default_dtype get_rng_state set_rng_state bool uint8 int8 int16 int32 int64 float16 bfloat16 "
-    "float32 float64").split())
+    "Tensor Model summary DataParallel get_default_dtype set_default_dtype get_rng_state set_rng_state finfo iinfo set_printoptions bool uint8 "
+    "int8 int16 int32 int64 float16 bfloat16 float32 float64").split())
 _NAMES.update(save="framework.io", load="framework.io")
 _MODULES = (
-    "amp", "base", "callbacks", "dataset", "device", "distributed", "errors", "fluid", "framework", "io", "jit", "linalg", "metric", "nn", "optimizer", "reader",
-    "regularizer", "static", "tensor", "utils", "version", "vision")
+    "amp", "base", "callbacks", "dataset", "device", "distributed", "errors", "fluid", "framework", "io", "jit", "linalg", "metric", "nn",
+    "optimizer", "reader", "regularizer", "static", "tensor", "utils", "version", "vision")
 
 # Names that are in none of these are functions on tensors, which come with torch.
 __getattr__, __dir__ = _lazy.names(__name__, _MODULES, _NAMES, further="dynamic.functions")

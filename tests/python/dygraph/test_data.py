@@ -1,4 +1,7 @@
 """Data sets, samplers and loaders."""
+import os
+import signal
+
 import numpy as np
 import pytest
 
@@ -118,3 +121,13 @@ def test_data_sets_of_data_sets():
     assert sorted(sample[1] for part in parts for sample in part) == [i * i for i in range(10)] and [len(p) for p in random_split(Squares(10), [0.5, 0.5])] == [5, 5]
     with pytest.raises(errors.InvalidArgumentError, match="add up to 4; the data set has 10"):
         random_split(Squares(10), [2, 2])
+
+
+class Deadly(Squares):
+    def __getitem__(self, i):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_that_is_killed_ends_the_loop():
+    with pytest.raises(RuntimeError, match="exited unexpectedly|is killed by signal"):
+        list(DataLoader(Deadly(4), num_workers=1))

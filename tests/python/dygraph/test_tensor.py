@@ -136,6 +136,8 @@ def test_in_place_functions(a):
     b[:, 1] = paddle.to_tensor([7.0, 8.0])
     assert b.tolist() == [[1.5, 7, 1.5], [0, 8, 0]]
     assert b.unsqueeze_(0).shape == [1, 2, 3] and b.reshape_([3, 2]).shape == [3, 2]
+    d = paddle.to_tensor(A)
+    assert paddle.tanh_(d) is d and np.allclose(d.numpy(), np.tanh(A)) and paddle.finfo("float32").max > 3e38
     c = a * 2
     c.add_(paddle.ones([2, 3]))
     c.sum().backward()

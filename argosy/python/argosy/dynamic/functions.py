@@ -103,3 +103,6 @@ def _reversed(name):
 
 
 _attach()
+_CHANGING = {f"{name}_": getattr(Tensor, f"{name}_") for name in _IN_PLACE.split()}  # paddle.tanh_(x) is x.tanh_()
+globals().update(_CHANGING)
+__all__ = sorted({*__all__, *_CHANGING})

@@ -1,12 +1,14 @@
 """Names of the package itself that come with torch: types, generators, and what other modules have."""
+import numpy
 import torch
 
-from argosy.dynamic.dtypes import TYPES, get_default_dtype, set_default_dtype
+from argosy.dynamic.dtypes import TYPES, get_default_dtype, set_default_dtype, to_torch
 from argosy.dynamic.tensor import Tensor
 from argosy.hapi import Model, summary
 from argosy.distributed.parallel import DataParallel
 
-__all__ = ["Tensor", "Model", "summary", "DataParallel", "get_default_dtype", "set_default_dtype", "get_rng_state", "set_rng_state", *TYPES]
+__all__ = ["Tensor", "Model", "summary", "DataParallel", "get_default_dtype", "set_default_dtype", "get_rng_state", "set_rng_state", "finfo", "iinfo",
+           "set_printoptions", *TYPES]
 
 globals().update(TYPES)
 
@@ -20,3 +22,19 @@ def set_rng_state(state_list, device=None):
     torch.set_rng_state(state_list[0])
     if len(state_list) > 1:
         torch.cuda.set_rng_state_all(state_list[1:])
+
+
+def finfo(dtype):
+    """Limits of a type of floats."""
+    return torch.finfo(to_torch(dtype))
+
+
+def iinfo(dtype):
+    """Limits of a type of integers."""
+    return torch.iinfo(to_torch(dtype))
+
+
+def set_printoptions(threshold=None, edgeitems=None, linewidth=None):
+    """How much of a tensor is printed: NumPy's options of the same names."""
+    given = {"threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    numpy.set_printoptions(**{name: value for name, value in given.items() if value is not None})

@@ -98,6 +98,11 @@ def view(x, shape_or_dtype):
 
 
 @_public
+def view_as(x, other):
+    return x.view(other.shape)
+
+
+@_public
 def transpose(x, perm):
     return x.permute(*_axes(perm))
 
@@ -156,6 +161,11 @@ def expand_as(x, y):
 
 @_public
 def flip(x, axis):
+    return torch.flip(x, _axes(axis))
+
+
+@_public
+def reverse(x, axis):
     return torch.flip(x, _axes(axis))
 
 

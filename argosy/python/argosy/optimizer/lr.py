@@ -5,7 +5,8 @@ from argosy.errors import InvalidArgumentError
 
 __all__ = [
     "LRScheduler", "NoamDecay", "ExponentialDecay", "NaturalExpDecay", "InverseTimeDecay", "PolynomialDecay", "PiecewiseDecay",
-    "CosineAnnealingDecay", "StepDecay", "MultiStepDecay", "LambdaDecay", "MultiplicativeDecay", "LinearWarmup", "ReduceOnPlateau",
+    "CosineAnnealingDecay", "StepDecay", "MultiStepDecay", "LambdaDecay", "MultiplicativeDecay", "LinearWarmup", "LinearLR",
+    "CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR", "ReduceOnPlateau",
 ]
 
 
@@ -195,6 +196,80 @@ class LinearWarmup(LRScheduler):
             self.learning_rate.step(self.last_epoch - self.warmup_steps)
             return self.learning_rate()
         return self.learning_rate
+
+
+class LinearLR(LRScheduler):
+    """From start_factor to end_factor times the rate in total_steps."""
+
+    def __init__(self, learning_rate, total_steps, start_factor=1.0 / 3, end_factor=1.0, last_epoch=-1, verbose=False):
+        if not 0 < start_factor <= 1.0 or not 0 <= end_factor <= 1.0 or total_steps <= 0:
+            raise InvalidArgumentError("LinearLR: factors are from 0 to 1 and total_steps above 0; "
+                                       f"found {start_factor}, {end_factor} and {total_steps}")
+        self.total_steps, self.start_factor, self.end_factor = total_steps, start_factor, end_factor
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        share = min(self.last_epoch, self.total_steps) / self.total_steps
+        return self.base_lr * (self.start_factor + (self.end_factor - self.start_factor) * share)
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Along a cosine from the rate to eta_min, again and again: in T_0 steps at first, and T_mult times as many each time."""
+
+    def __init__(self, learning_rate, T_0, T_mult=1, eta_min=0, last_epoch=-1, verbose=False):
+        if not isinstance(T_0, int) or T_0 <= 0 or not isinstance(T_mult, int) or T_mult < 1:
+            raise InvalidArgumentError(f"CosineAnnealingWarmRestarts: T_0 and T_mult are integers above 0; found {T_0!r} and {T_mult!r}")
+        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        since, length = self.last_epoch, self.T_0
+        while since >= length:
+            since, length = since - length, length * self.T_mult
+        return self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * since / length)) / 2
+
+
+class CyclicLR(LRScheduler):
+    """Up and down between two rates; 'triangular2' halves the height each time, 'exp_range' lowers it with every step."""
+
+    def __init__(self, base_learning_rate, max_learning_rate, step_size_up, step_size_down=None, mode="triangular", exp_gamma=1.0, scale_fn=None,
+                 scale_mode="cycle", last_epoch=-1, verbose=False):
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None or scale_mode not in ("cycle", "iterations"):
+            raise InvalidArgumentError("CyclicLR: mode is 'triangular', 'triangular2' or 'exp_range', scale_mode 'cycle' or 'iterations'; "
+                                       f"found {mode!r}, {scale_mode!r}")
+        self.max_lr, self.up, self.cycle = max_learning_rate, step_size_up, step_size_up + (step_size_down or step_size_up)
+        kinds = {"triangular": lambda x: 1.0, "triangular2": lambda x: 0.5**(x - 1), "exp_range": lambda x: exp_gamma**x}
+        self.scale_fn = scale_fn or kinds[mode]
+        self.by_steps = scale_mode == "iterations" if scale_fn is not None else mode == "exp_range"
+        super().__init__(base_learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        cycle, within = divmod(self.last_epoch, self.cycle)
+        height = within / self.up if within <= self.up else (self.cycle - within) / (self.cycle - self.up)
+        return self.base_lr + (self.max_lr - self.base_lr) * height * self.scale_fn(self.last_epoch if self.by_steps else cycle + 1)
+
+
+class OneCycleLR(LRScheduler):
+    """Up to max_learning_rate in phase_pct of the steps and down to end_learning_rate; three_phase goes down as far as it began first."""
+
+    def __init__(self, max_learning_rate, total_steps, divide_factor=25.0, end_learning_rate=0.0001, phase_pct=0.3, anneal_strategy="cos",
+                 three_phase=False, last_epoch=-1, verbose=False):
+        if anneal_strategy not in ("cos", "linear") or not 0 <= phase_pct <= 1 or total_steps <= 0:
+            raise InvalidArgumentError("OneCycleLR: anneal_strategy is 'cos' or 'linear', phase_pct from 0 to 1, total_steps above 0; "
+                                       f"found {anneal_strategy!r}, {phase_pct}, {total_steps}")
+        first, top = max_learning_rate / divide_factor, phase_pct * total_steps - 1
+        self.total_steps, self.anneal = total_steps, anneal_strategy
+        self.ends = [0, top, 2 * phase_pct * total_steps - 2, total_steps - 1] if three_phase else [0, top, total_steps - 1]
+        self.rates = [first, max_learning_rate, first, end_learning_rate] if three_phase else [first, max_learning_rate, end_learning_rate]
+        super().__init__(first, last_epoch, verbose)
+
+    def get_lr(self):
+        if self.last_epoch > self.total_steps:
+            raise InvalidArgumentError(f"OneCycleLR: step {self.last_epoch} of {self.total_steps}")
+        phase = next((i for i, end in enumerate(self.ends[1:]) if self.last_epoch <= end), len(self.ends) - 2)
+        share = (self.last_epoch - self.ends[phase]) / (self.ends[phase + 1] - self.ends[phase])
+        begin, end = self.rates[phase], self.rates[phase + 1]
+        return end + (begin - end) * ((1 + math.cos(math.pi * share)) / 2 if self.anneal == "cos" else 1 - share)
 
 
 class ReduceOnPlateau(LRScheduler):
