@@ -20,7 +20,8 @@ _ANY = 2  # the size in place of -1 while forward() is recorded
 
 
 def to_static(function=None, input_spec=None, build_strategy=None, backend=None, **kwargs):
-    """Remembers what the inputs of a function or layer look like, for save(). It computes as before."""
+    """Remembers what the inputs of a function or layer look like, for save(). It computes as before, and so there is nothing to tune: the other
+    arguments say how Paddle compiles."""
     if function is None:
         return functools.partial(to_static, input_spec=input_spec)
     if isinstance(function, Layer):

@@ -113,8 +113,10 @@ class Subset(Dataset):
 
 
 def random_split(dataset, lengths, generator=None):
-    """Parts of these sizes, or shares that add up to 1, of the samples in random order (NumPy's)."""
-    if abs(sum(lengths) - 1) < 1e-6 and sum(lengths) <= 1.0001 and all(isinstance(one, float) for one in lengths):
+    """Parts of these sizes, or shares that add up to 1, of the samples in random order (NumPy's, so that generator is refused)."""
+    if generator is not None:
+        raise InvalidArgumentError("random_split: the order is NumPy's; leave generator out and use numpy.random.seed")
+    if abs(sum(lengths) - 1) < 1e-6 and all(isinstance(one, float) for one in lengths):
         sizes = [int(len(dataset) * share) for share in lengths]
         for i in range(len(dataset) - sum(sizes)):
             sizes[i % len(sizes)] += 1

@@ -2,6 +2,7 @@
 import torch
 from torch.nn import functional
 
+from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes
 from argosy.errors import InvalidArgumentError
 
@@ -35,7 +36,7 @@ def embedding(x, weight, padding_idx=None, sparse=False):
 
 @_public
 def one_hot(x, num_classes):
-    return functional.one_hot(x.long(), int(num_classes)).to(torch.get_default_dtype())
+    return functional.one_hot(x.long(), int(num_classes)).to(dtypes.default())
 
 
 def _dropped(x, p, axis, training, mode):
@@ -145,8 +146,6 @@ def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1):
 @_public
 def sequence_mask(x, maxlen=None, dtype="int64"):
     """Row i has x[i] ones."""
-    from argosy.dynamic import dtypes
-
     length = int(x.max()) if maxlen is None else int(maxlen)
     return (torch.arange(length, device=x.device) < x.unsqueeze(-1)).to(dtypes.to_torch(dtype))
 
