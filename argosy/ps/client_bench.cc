@@ -147,21 +147,15 @@ void pull(benchmark::State& state) { run(state, true, false); }
 void push(benchmark::State& state) { run(state, false, true); }
 void pull_and_push(benchmark::State& state) { run(state, true, true); }
 
-BENCHMARK(pull)->ArgNames({"servers", "wal"})->Args({1, 0})->Args({2, 0})->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(push)
-    ->ArgNames({"servers", "wal"})
-    ->Args({1, 0})
-    ->Args({2, 0})
-    ->Args({1, 1})
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-BENCHMARK(pull_and_push)
-    ->ArgNames({"servers", "wal"})
-    ->Args({1, 0})
-    ->Args({2, 0})
-    ->Args({1, 1})
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+// A number of iterations, so that a job is made once for each.
+void shape(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"servers", "wal"})->Args({1, 0})->Args({2, 0})->Args({1, 1});
+  bench->Iterations(300)->Unit(benchmark::kMillisecond)->UseRealTime();
+}
+
+BENCHMARK(pull)->Apply(shape);
+BENCHMARK(push)->Apply(shape);
+BENCHMARK(pull_and_push)->Apply(shape);
 
 }  // namespace
 }  // namespace argosy::ps

@@ -137,9 +137,13 @@ class ClientImpl final : public Client {
   Status pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step, Deadline deadline);
   Status store_dense(int server, std::span<const DenseRequest> requests, const rpc::Received& received) const;
   Result<std::vector<PushPart>> parts_of(const Push& push, Scratch& scratch) const;
+  Status store_rows(int server, std::span<const RowRequest> requests, const RowSplit& split, const rpc::Received& received) const;
   Result<std::vector<BatchId>> lacking(int server, const Push& push) const;
   rpc::Message push_message(int server, const Push& push, std::span<const BatchId> batches, uint64_t sequence,
                             std::span<const PushPart> parts, const RowSplit& split);
+  std::vector<rpc::Slice> push_payload(int server, const Push& push, std::span<const PushPart> parts, const RowSplit& split);
+  void write_rows(int server, const PushPart& part, const RowSplit& split, const std::shared_ptr<const void>& owner,
+                  PayloadWriter& payload) const;
   Status give_changed(const rpc::Received& received, const wire::PullChangedReply& reply, const ChangedRows& visit) const;
 
   const ClientOptions options_;

@@ -14,6 +14,8 @@ void store_relaxed(std::span<const float> from, float* to) {
   for (size_t i = 0; i < from.size(); ++i) std::atomic_ref<float>(to[i]).store(from[i], std::memory_order_relaxed);
 }
 
+bool has_statistics(const RowGradients& rows) { return rows.shows != nullptr || rows.clicks != nullptr; }
+
 Status wrong_size(const rpc::Received& received, size_t expected) {
   return Status::data_loss("the answer to method {} has {} bytes of payload; expected {}", received.method,
                            received.payload.size(), expected);
@@ -80,19 +82,24 @@ Status ClientImpl::pull_rows_alike(std::span<const RowRequest> requests, bool cr
   for (const ServerCall& call : calls) asked.push_back(call.server);
   ASSIGN_OR_RETURN(const auto answers, servers_->call(std::move(calls), min_step ? std::optional(deadline) : std::nullopt));
   for (size_t i = 0; i < answers.size(); ++i) {
-    size_t offset = 0;
-    for (size_t list = 0; list < requests.size(); ++list) {
-      const size_t width = spec_.tables[static_cast<size_t>(requests[list].table)].width;
-      const size_t floats = split.count(asked[i], list) * width;
-      const auto rows = answers[i].payload.values<float>(offset, floats);
-      if (rows.size() != floats)
-        return wrong_size(answers[i], offset + floats * sizeof(float)).with_context("{}", servers_->name(asked[i]));
-      split.scatter(asked[i], list, rows.data(), width, requests[list].rows);
-      offset += rows.size_bytes();
-    }
-    if (offset != answers[i].payload.size()) return wrong_size(answers[i], offset).with_context("{}", servers_->name(asked[i]));
+    if (Status s = store_rows(asked[i], requests, split, answers[i]); !s.ok())
+      return s.with_context("{}", servers_->name(asked[i]));
   }
   return {};
+}
+
+Status ClientImpl::store_rows(int server, std::span<const RowRequest> requests, const RowSplit& split,
+                              const rpc::Received& received) const {
+  size_t offset = 0;
+  for (size_t list = 0; list < requests.size(); ++list) {
+    const size_t width = spec_.tables[static_cast<size_t>(requests[list].table)].width;
+    const size_t floats = split.count(server, list) * width;
+    const auto rows = received.payload.values<float>(offset, floats);
+    if (rows.size() != floats) return wrong_size(received, offset + floats * sizeof(float));
+    split.scatter(server, list, rows.data(), width, requests[list].rows);
+    offset += rows.size_bytes();
+  }
+  return offset == received.payload.size() ? Status() : wrong_size(received, offset);
 }
 
 Status ClientImpl::pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline) {
@@ -200,23 +207,37 @@ rpc::Message ClientImpl::push_message(int server, const Push& push, std::span<co
   header.set_sequence(sequence);
   header.mutable_batches()->Add(batches.begin(), batches.end());
   if (push.step) *header.mutable_step() = to_wire(*push.step);
-  const bool in_place = push.owner != nullptr;
-  const bool rows_in_place = in_place && servers_->size() == 1;
-
-  size_t copied = 0;
   for (const PushPart& part : parts) {
     wire::Section& section = *header.add_sections();
     section.set_table(static_cast<uint32_t>(part.table));
     if (part.dense != nullptr) {
       section.set_count(dense_range(spec_, static_cast<size_t>(part.table), servers_->size(), server).size());
-      if (!in_place) copied += section.count() * sizeof(float);
+    } else {
+      section.set_count(split.count(server, part.list));
+      section.set_statistics(has_statistics(*part.rows));
+    }
+  }
+  auto payload = push_payload(server, push, parts, split);
+  rpc::Message result = message(wire::PUSH, server, std::move(header));
+  result.payload = std::move(payload);
+  return result;
+}
+
+// The keys of all parts, then their floats. With an owner the memory is sent from where it lies, but for rows that have to be
+// picked out for several servers.
+std::vector<rpc::Slice> ClientImpl::push_payload(int server, const Push& push, std::span<const PushPart> parts,
+                                                 const RowSplit& split) {
+  const bool rows_in_place = push.owner != nullptr && servers_->size() == 1;
+  size_t copied = 0;
+  for (const PushPart& part : parts) {
+    const TableSpec& table = spec_.tables[static_cast<size_t>(part.table)];
+    if (part.dense != nullptr) {
+      if (push.owner == nullptr) copied += table.size * sizeof(float);
       continue;
     }
-    section.set_count(split.count(server, part.list));
-    section.set_statistics(part.rows->shows != nullptr || part.rows->clicks != nullptr);
-    const size_t width = spec_.tables[static_cast<size_t>(part.table)].width;
-    if (!rows_in_place) copied += section.count() * (sizeof(uint64_t) + width * sizeof(float));
-    if (section.statistics()) copied += section.count() * 2 * sizeof(float);
+    const size_t count = split.count(server, part.list);
+    if (!rows_in_place) copied += count * (sizeof(uint64_t) + table.width * sizeof(float));
+    if (has_statistics(*part.rows)) copied += count * 2 * sizeof(float);
   }
 
   PayloadWriter payload(bytes_, copied);
@@ -229,27 +250,37 @@ rpc::Message ClientImpl::push_message(int server, const Push& push, std::span<co
     }
   }
   for (const PushPart& part : parts) {
-    if (part.dense != nullptr) {
-      const Range range = dense_range(spec_, static_cast<size_t>(part.table), servers_->size(), server);
-      const auto values = part.dense->values.subspan(range.begin, range.size());
-      in_place ? payload.refer(values, push.owner) : payload.copy(values);
+    if (part.rows != nullptr) {
+      write_rows(server, part, split, rows_in_place ? push.owner : nullptr, payload);
       continue;
     }
-    const size_t width = spec_.tables[static_cast<size_t>(part.table)].width, count = split.count(server, part.list);
-    if (rows_in_place) {
-      payload.refer(std::span(part.rows->values, count * width), push.owner);
-    } else {
-      split.gather(server, part.list, part.rows->values, width, payload.room<float>(count * width));
-    }
-    if (part.rows->shows == nullptr && part.rows->clicks == nullptr) continue;
-    float* shows = payload.room<float>(count);
-    part.rows->shows ? split.gather(server, part.list, part.rows->shows, 1, shows) : void(std::fill_n(shows, count, 1.0f));
-    float* clicks = payload.room<float>(count);
-    part.rows->clicks ? split.gather(server, part.list, part.rows->clicks, 1, clicks) : void(std::fill_n(clicks, count, 0.0f));
+    const Range range = dense_range(spec_, static_cast<size_t>(part.table), servers_->size(), server);
+    const auto values = part.dense->values.subspan(range.begin, range.size());
+    push.owner != nullptr ? payload.refer(values, push.owner) : payload.copy(values);
   }
-  rpc::Message result = message(wire::PUSH, server, std::move(header));
-  result.payload = payload.finish();
-  return result;
+  return payload.finish();
+}
+
+void ClientImpl::write_rows(int server, const PushPart& part, const RowSplit& split, const std::shared_ptr<const void>& owner,
+                            PayloadWriter& payload) const {
+  const RowGradients& rows = *part.rows;
+  const size_t width = spec_.tables[static_cast<size_t>(part.table)].width, count = split.count(server, part.list);
+  if (owner != nullptr) {
+    payload.refer(std::span(rows.values, count * width), owner);
+  } else {
+    split.gather(server, part.list, rows.values, width, payload.room<float>(count * width));
+  }
+  if (!has_statistics(rows)) return;
+  const auto write = [&](const float* counts, float otherwise) {
+    float* place = payload.room<float>(count);
+    if (counts == nullptr) {
+      std::fill_n(place, count, otherwise);
+    } else {
+      split.gather(server, part.list, counts, 1, place);
+    }
+  };
+  write(rows.shows, 1.0f);
+  write(rows.clicks, 0.0f);
 }
 
 Status ClientImpl::leave(uint32_t round, uint32_t steps) {
