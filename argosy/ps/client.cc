@@ -193,8 +193,8 @@ Status ClientImpl::stop() {
   // A server that has heard everybody's goodbye ends, perhaps before its answer is on its way: nothing to wait for long.
   auto answers = servers_->call(to_all(wire::GOODBYE, wire::GoodbyeRequest()),
                                 Deadline::after_seconds(std::min(5.0, options_.server_wait_seconds)));
-  if (answers.ok() || answers.status().code() == Code::unavailable) return {};
-  return answers.status();
+  const Code code = answers.status().code();
+  return code == Code::unavailable || code == Code::deadline_exceeded ? Status() : answers.status();
 }
 
 }  // namespace argosy::ps

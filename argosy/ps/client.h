@@ -195,7 +195,8 @@ class Client {
   virtual Result<std::optional<std::vector<StepNorm>>> step_norms(Position step, Deadline deadline) = 0;
   virtual Status apply_step(Position step, std::span<const ClipFactor> factors) = 0;
 
-  // Geo: gives `visit` all rows that others have changed since the last call. A row is given again where visit fails.
+  // Geo: gives `visit` all rows that others have changed since the last call. A row is given again where visit fails. One
+  // thread at a time.
   virtual Status pull_changed(std::span<const int> tables, const ChangedRows& visit) = 0;
 
   // ---- Between workers, through the servers. Every worker makes the same calls in the same order; after a restart they are
@@ -213,7 +214,8 @@ class Client {
   // to one worker.
   virtual Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files) = 0;
 
-  // Puts bytes into a worker's box (also this one's), and takes the next from this worker's own, in order of arrival.
+  // Puts bytes into a worker's box (also this one's), and takes the next from this worker's own, in order of arrival. One
+  // thread at a time posts to a box, and one takes.
   virtual Status post(int to, std::string_view bytes) = 0;
   struct Mail {
     int from = 0;

@@ -155,6 +155,7 @@ class ClientImpl final : public Client {
 
   Pool<Bytes> bytes_;
   Pool<Scratch> scratch_;
+  std::vector<uint64_t> changed_calls_;  // answered, by server; of the one thread that calls pull_changed
   std::atomic<uint64_t> sequence_{0};
   std::atomic<uint64_t> pushes_{0};
 
@@ -165,7 +166,6 @@ class ClientImpl final : public Client {
   std::map<std::string, uint64_t, std::less<>> files_;     // handed out, by list
   std::map<int, uint64_t> posts_;                          // by receiver
   uint64_t taken_ = 0;
-  std::vector<uint64_t> changed_calls_;                    // by server
   Thread heartbeat_;
 };
 

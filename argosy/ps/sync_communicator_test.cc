@@ -1,7 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <barrier>
-
 #include "argosy/ps/training_test.h"
 
 namespace argosy::ps {
@@ -109,6 +107,22 @@ TEST(SyncCommunicator, EqualsOneProcess) {
 TEST(SyncCommunicator, UnequalDataEndsWithoutAHang) {
   const JobSpec spec = training_spec(Mode::sync, 3, "adam", 0.05);
   expect_oracle(spec, {}, {3, 2, 2}, 3, {7, 2, 0});
+}
+
+// A worker with little data waits for one with much, longer than sync_wait_seconds, as long as steps are made.
+TEST(SyncCommunicator, WaitsForTheEndOfARoundWhileStepsAreMade) {
+  Cluster cluster(2);
+  const JobSpec spec = training_spec(Mode::sync, 2);
+  as_workers(2, [&](int worker) {
+    TestWorker test(cluster.client(worker), spec, {.sync_wait_seconds = 0.5});
+    ASSERT_TRUE(test.status.ok()) << test.status.to_string();
+    const auto slow = [](uint32_t) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+    const Stopwatch watch;
+    const Status status = worker == 0 ? test.train_round(1, 1) : test.train_round(1, 15, slow);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    EXPECT_GT(watch.seconds(), 1.0) << "both leave the round together";
+    ASSERT_TRUE(test.communicator->stop().ok());
+  });
 }
 
 TEST(SyncCommunicator, LostAndRepeatedMessagesChangeNothing) {
