@@ -307,7 +307,7 @@ TEST(Client, EveryPushCountsOnceOnBadChannels) {
   SCOPED_TRACE(seed);
   Cluster cluster(2);
   auto faults = std::make_shared<Faults>(seed);
-  faults->lose_request = faults->lose_reply = faults->repeat = 0.15;
+  faults->disturb(0.15);
   const auto client = connected(cluster, counting_spec(1), 0, faults);
   std::vector<uint64_t> keys(50);
   std::iota(keys.begin(), keys.end(), 0);

@@ -24,9 +24,21 @@ namespace argosy::ps {
 struct Faults {
   explicit Faults(uint64_t seed = 1) : random(seed) {}
 
-  double lose_request = 0, lose_reply = 0, repeat = 0;  // probabilities of a call
+  std::atomic<double> lose_request = 0, lose_reply = 0, repeat = 0;  // probabilities of a call
   std::atomic<int64_t> cut_after = -1;                  // calls until nothing passes any more; -1: never
   std::atomic<bool> cut = false;
+
+  void disturb(double probability) {
+    lose_request = probability;
+    lose_reply = probability;
+    repeat = probability;
+  }
+  // From now on everything passes.
+  void heal() {
+    disturb(0);
+    cut_after = -1;
+    cut = false;
+  }
 
   double draw() {
     std::lock_guard lock(mutex);
