@@ -45,9 +45,8 @@ grpc::ChannelArguments channel_arguments() {
 std::string unreachable_hint(const Security& security) {
   if (!security.tls()) return "is it running? If it uses TLS, this side needs TLS too, and it has none";
   return fmt::format(
-      "is it running? This side uses TLS (authority '{}', certificate '{}'): the server must use it too, show a certificate of "
-      "that "
-      "authority for this address, and accept this side's",
+      "is it running? This side uses TLS (authority '{}', certificate '{}'): the server must use it too, with a certificate "
+      "for this address that the authority signed, and must accept this side's",
       security.ca, security.certificate);
 }
 

@@ -1,0 +1,83 @@
+#include "argosy/rpc/stream_state.h"
+
+#include <gtest/gtest.h>
+
+namespace argosy::rpc {
+namespace {
+
+using Then = StreamState::Then;
+
+// Adds a frame of call `call` and gives what is to be done.
+Then add(StreamState& state, uint64_t call, std::shared_ptr<void> kept = nullptr) {
+  Then then;
+  EXPECT_TRUE(state.add({{}, call, std::move(kept)}, then));
+  return then;
+}
+
+// gRPC takes one write at a time.
+TEST(StreamState, WritesOneFrameAfterTheOther) {
+  StreamState state;
+  EXPECT_EQ(add(state, 1), Then::write);
+  EXPECT_EQ(add(state, 2), Then::nothing);
+  EXPECT_EQ(state.written(true), Then::write);
+  EXPECT_EQ(state.written(true), Then::nothing);
+  EXPECT_EQ(add(state, 3), Then::write);
+}
+
+// A stream that ends under a write or a holder crashes in gRPC; one that never ends keeps its channel from closing.
+TEST(StreamState, EndsOnceWhenNothingIsUnderWay) {
+  StreamState state;
+  ASSERT_TRUE(state.hold());
+  EXPECT_EQ(add(state, 1), Then::write);
+  EXPECT_EQ(state.close(), Then::nothing);
+  EXPECT_EQ(state.written(true), Then::nothing);
+  EXPECT_EQ(state.release(), Then::end);
+  EXPECT_EQ(state.close(), Then::nothing);
+  EXPECT_FALSE(state.hold());
+}
+
+TEST(StreamState, EndsAfterTheWriteWhereTheHolderWentFirst) {
+  StreamState state;
+  ASSERT_TRUE(state.hold());
+  EXPECT_EQ(add(state, 1), Then::write);
+  EXPECT_EQ(state.release(), Then::nothing);
+  EXPECT_EQ(state.written(false), Then::end);
+  EXPECT_TRUE(state.closed());
+}
+
+TEST(StreamState, TakesNothingOnceClosed) {
+  StreamState state;
+  EXPECT_EQ(state.close(), Then::end);
+  Then then = Then::write;
+  EXPECT_FALSE(state.add({}, then));
+  EXPECT_EQ(then, Then::nothing);
+}
+
+// What a frame keeps is what stop() waits for: it must go with the frame, written or not.
+TEST(StreamState, ReleasesWhatFramesKeep) {
+  StreamState state;
+  auto first = std::make_shared<int>(1), second = std::make_shared<int>(2);
+  const std::weak_ptr<int> written = first, dropped = second;
+  add(state, 1, std::move(first));
+  add(state, 2, std::move(second));
+  EXPECT_FALSE(written.expired());
+  state.close();
+  EXPECT_TRUE(dropped.expired());
+  EXPECT_EQ(state.written(true), Then::end);
+  EXPECT_TRUE(written.expired());
+}
+
+// A call whose caller has stopped waiting is not sent any more.
+TEST(StreamState, SkipsFramesThatNobodyWaitsFor) {
+  StreamState state([](const StreamState::Outgoing& frame) { return frame.call % 2 == 0; });
+  EXPECT_EQ(add(state, 2), Then::nothing);
+  EXPECT_EQ(add(state, 1), Then::write);
+  add(state, 4);
+  add(state, 6);
+  EXPECT_EQ(add(state, 3), Then::nothing);
+  EXPECT_EQ(state.written(true), Then::write);
+  EXPECT_EQ(state.written(true), Then::nothing);
+}
+
+}  // namespace
+}  // namespace argosy::rpc
