@@ -95,17 +95,18 @@ Status Log::begin_segment(uint64_t first) {
 
 // Returns when this thread may write, or when `append` has been written by another one.
 Status Log::take_turn(Lock& lock, const Append* append) {
-  const auto finished = [&] { return !writing_ || (append != nullptr && append->done); };
+  const bool rotates = append == nullptr;
+  const auto finished = [&] { return (!writing_ && (rotates || rotators_ == 0)) || (!rotates && append->done); };
   const auto wait = std::chrono::duration<double>(options_.wait_seconds);
   while (!turn_ended_.wait_for(lock, wait, finished)) {
-    if (append == nullptr || !append->taken) {
+    if (rotates || !append->taken) {
       return Status::deadline_exceeded("the disk under '{}' has not finished a write in {} s", folder_.string(),
                                        options_.wait_seconds);
     }
     // The writer reads the caller's memory, so the caller has to stay until the kernel returns.
     log_warning("the disk under '{}' has not finished a write in {} s; still waiting", folder_.string(), options_.wait_seconds);
   }
-  if (!writing_ && (append == nullptr || !append->done)) writing_ = true;
+  if (rotates || !append->done) writing_ = true;
   return {};
 }
 
@@ -186,7 +187,10 @@ Status Log::undo_write(uint64_t offset, const Status& reason) {
 
 Result<uint64_t> Log::rotate() {
   Lock lock(mutex_);
-  RETURN_IF_ERROR(take_turn(lock, nullptr));
+  ++rotators_;
+  const Status turn = take_turn(lock, nullptr);
+  if (--rotators_ == 0) turn_ended_.notify_all();
+  RETURN_IF_ERROR(turn);
   const uint64_t first = segments_.back().end();
   lock.unlock();
   Status status = broken_;

@@ -72,7 +72,7 @@ class Log {
   Status mend_last_segment(LogSegment& segment);
   Status begin_segment(uint64_t first);
 
-  Status take_turn(Lock& lock, const Append* append);
+  Status take_turn(Lock& lock, const Append* append);  // of an append, or of rotate() without one
   void end_turn(Lock& lock);
   Status write_batch(std::span<Append* const> batch, uint64_t first, uint64_t offset);
   Status undo_write(uint64_t offset, const Status& reason);
@@ -85,6 +85,7 @@ class Log {
   std::condition_variable turn_ended_;
   std::vector<Append*> waiting_;      // not yet taken by a writer
   bool writing_ = false;              // somebody has the turn: that thread alone, without the lock, uses file_ and broken_
+  int rotators_ = 0;                  // callers of rotate() that wait for the turn: they go before appends
   std::vector<LogSegment> segments_;  // the last one is being written; its size is what has been acknowledged
 
   std::unique_ptr<DiskFile> file_;  // of the last segment

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "argosy/table/checksum.h"
@@ -257,6 +258,27 @@ TEST(Log, AFullDiskIsSaidLeavesTheLogWholeAndCanBeOvercome) {
   ASSERT_TRUE(append_text(*log, std::string(200'000, 'y')).ok()) << "room was made, the same log goes on";
   log.reset();
   EXPECT_THAT(texts_of(*open_log(scratch / "log")), ElementsAre("before", "a small one fits", std::string(200'000, 'y')));
+}
+
+// A snapshot must be able to cut the log while others write to it without a pause.
+TEST(Log, RotateGetsItsTurnAmongBusyAppenders) {
+  const ScratchFolder scratch;
+  auto log = open_log(scratch / "log", {.wait_seconds = 20});
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      while (!stop) EXPECT_TRUE(append_text(*log, "small").ok());
+    });
+  }
+  for (int i = 0; i < 20; ++i) {
+    const auto position = log->rotate();
+    EXPECT_TRUE(position.ok()) << position.status().message();
+    EXPECT_TRUE(log->drop_before(position.ok() ? *position : 0).ok());
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& text : texts_of(*log)) EXPECT_EQ(text, "small");
 }
 
 // Threads append while snapshots cut the log: every record is there once, whole, where its position says.
