@@ -42,7 +42,7 @@ std::string repaired(std::string_view input) {
     uint64_t value = 0;
     std::memcpy(&size, input.data(), 2);
     std::memcpy(&value, input.data() + 3, 8);
-    const int wrong = input[2];
+    const auto wrong = static_cast<unsigned char>(input[2]);
     const std::string_view payload = input.substr(11, size);
     input.remove_prefix(std::min(input.size(), 11 + static_cast<size_t>(size)));
     RecordHeader header{

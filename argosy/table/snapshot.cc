@@ -134,12 +134,14 @@ std::vector<SnapshotTable> Snapshot::tables() const {
     }
   }
   std::vector<SnapshotTable> tables;
+  tables.reserve(sums.size());
   for (auto& [name, table] : sums) tables.push_back(std::move(table));
   return tables;
 }
 
 std::vector<std::string> Snapshot::chain() const {
   std::vector<std::string> names;
+  names.reserve(layers_.size());
   for (const Layer& layer : layers_) names.push_back((layer.folder / ".").lexically_normal().parent_path().filename().string());
   return names;
 }

@@ -31,8 +31,7 @@ Status SnapshotWriter::begin_part() {
   if (file_) RETURN_IF_ERROR(file_->sync());
   const std::string name = fmt::format("part-{:05}", manifest_.parts.size());
   ASSIGN_OR_RETURN(DiskFile file, DiskFile::create(folder_.path() / name));
-  file_.reset();
-  file_.emplace(std::move(file));
+  file_ = std::make_unique<DiskFile>(std::move(file));
   flushed_ = 0;
   manifest_.parts.push_back({.file = name});
   return {};

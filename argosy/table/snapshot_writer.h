@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,8 +41,8 @@ class SnapshotWriter {
   const uint64_t part_bytes_;
   SnapshotManifest manifest_;
   std::map<std::string, SnapshotTable, std::less<>> tables_;
-  std::optional<DiskFile> file_;  // of the last part
-  uint64_t flushed_ = 0;          // of that file: how far the kernel was told to begin to write
+  std::unique_ptr<DiskFile> file_;  // of the last part
+  uint64_t flushed_ = 0;            // of that file: how far the kernel was told to begin to write
   Status failed_;
 };
 
