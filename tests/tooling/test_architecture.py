@@ -50,12 +50,12 @@ def test_the_operator_in_the_document_is_the_one_that_the_tests_build(root):
     assert (root / "tests/consumer/soft_cap.cc").read_text(encoding="utf-8").strip() in shown
 
 
-@pytest.mark.parametrize("language, example, blocks", [("cpp", "examples/ctr_dnn.cc", 1), ("python", "examples/ctr_dnn.py", 2)])
-def test_the_code_in_the_readme_is_from_the_examples(root, language, example, blocks):
+@pytest.mark.parametrize("language, examples", [("cpp", ["ctr_dnn.cc", "ctr_fleet.cc"]), ("python", ["ctr_dnn.py", "ctr_dnn.py"])])
+def test_the_code_in_the_readme_is_from_the_examples(root, language, examples):
     readme = (root / "README.md").read_text(encoding="utf-8")
     shown = re.findall(rf"^```{language}\n(.*?)^```", readme, re.M | re.S)
-    source = [line.strip() for line in (root / example).read_text(encoding="utf-8").splitlines()]
-    assert len(shown) == blocks
-    for block in shown:
+    assert len(shown) == len(examples)
+    for block, example in zip(shown, examples):
+        source = [line.strip() for line in (root / "examples" / example).read_text(encoding="utf-8").splitlines()]
         lines = [line.strip() for line in block.splitlines()]
         assert any(source[i:i + len(lines)] == lines for i in range(len(source))), block
