@@ -30,7 +30,10 @@ bool trains_by_sgd(const Plan& plan) {
 Result<ps::CommunicatorOptions> communicator_options(const Strategy& strategy, const Plan& plan, const Settings& settings) {
   ps::CommunicatorOptions options;
   ASSIGN_OR_RETURN(options.max_merge_var_num, number(strategy.max_merge_var_num, "max_merge_var_num", options.max_merge_var_num));
-  ASSIGN_OR_RETURN(options.send_queue_size, number(strategy.send_queue_size, "send_queue_size", options.send_queue_size));
+  // As in Paddle, as many as there are threads: whoever waits in the queue computed with parameters that are older by it.
+  ASSIGN_OR_RETURN(const auto threads, env_integer("CPU_NUM"));
+  ASSIGN_OR_RETURN(options.send_queue_size,
+                   number(strategy.send_queue_size, "send_queue_size", static_cast<int>(threads.value_or(1))));
   ASSIGN_OR_RETURN(
       options.min_send_grad_num_before_recv,
       number(strategy.min_send_grad_num_before_recv, "min_send_grad_num_before_recv", options.min_send_grad_num_before_recv));
