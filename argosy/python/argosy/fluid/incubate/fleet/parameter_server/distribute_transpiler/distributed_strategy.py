@@ -41,7 +41,8 @@ class TrainerRuntimeConfig:
     def __init__(self):
         self.mode = None
         self._given = set()
-        standard = {"communicator_max_merge_var_num": "1", "communicator_send_queue_size": "16", "communicator_independent_recv_thread": "1",
+        threads = os.getenv("CPU_NUM", "1")
+        standard = {"communicator_max_merge_var_num": "1", "communicator_send_queue_size": threads, "communicator_independent_recv_thread": "1",
                     "communicator_min_send_grad_num_before_recv": "1", "communicator_thread_pool_size": "1",
                     "communicator_send_wait_times": "5", "communicator_is_sgd_optimizer": "1", "rpc_deadline": "180000",
                     "rpc_retry_times": "3"}
