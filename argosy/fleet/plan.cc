@@ -84,6 +84,7 @@ Result<ps::Admission> read_entry(const std::string& entry, const std::string& ta
   const std::vector<std::string> parts = split(entry, ':');
   const auto number = parts.size() == 2 ? parse_number(parts[1]) : std::nullopt;
   if (parts.size() == 1 && parts[0] == "none") return ps::Admission{};
+  if (parts[0] == "count_filter_entry" && number && *number == 0) return ps::Admission{};
   if (parts[0] == "count_filter_entry" && number && *number >= 1)
     return ps::Admission{.kind = Kind::count, .count = static_cast<uint32_t>(*number)};
   if (parts[0] == "probability_entry" && number && *number > 0 && *number <= 1)

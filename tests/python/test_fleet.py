@@ -229,7 +229,7 @@ def test_entries_of_sparse_tables():
             make()
 
 
-@pytest.mark.parametrize("entry, accepted", [("CountFilterEntry", 3), ("ProbabilityEntry", 0.5), (None, None)])
+@pytest.mark.parametrize("entry, accepted", [("CountFilterEntry", 3), ("CountFilterEntry", 0), ("ProbabilityEntry", 0.5), (None, None)])
 def test_a_sparse_embedding_goes_to_the_servers(fluid, fleet, entry, accepted):
     import paddle
 

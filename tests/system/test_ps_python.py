@@ -126,6 +126,9 @@ sum = fleet.util.all_reduce(np.array([fleet.worker_index(), 1]))
 print('sum', sum.tolist(), fleet.util.all_reduce(2.5, 'max'), fleet.util.all_gather({{'rank': fleet.worker_index()}}))
 print('arrays', [a.tolist() for a in fleet.util.all_gather(np.full(2, fleet.worker_index(), 'int32'))])
 print('acc', fleet.metrics.acc(np.array([fleet.worker_index()]), np.array([2])))
+positive, negative = np.zeros(4, 'int64'), np.zeros(4, 'int64')
+(positive if fleet.worker_index() else negative)[fleet.worker_index() + 1] = 5
+print('auc', fleet.metrics.auc(positive, negative))
 print('files', fleet.util.get_file_shard(['a', 'b', 'c']), fleet.worker_endpoints(to_string=True).count(':'))
 fleet.util.print_on_rank('only here', 1)
 fleet.stop_worker()
@@ -133,7 +136,7 @@ fleet.stop_worker()
     logs = job.launch("train.py")
     for log in logs:
         assert learned(log), log
-        assert "sum [1, 2] 2.5 [{'rank': 0}, {'rank': 1}]" in log and "arrays [[0, 0], [1, 1]]" in log and "acc 0.25" in log
+        assert "sum [1, 2] 2.5 [{'rank': 0}, {'rank': 1}]" in log and "arrays [[0, 0], [1, 1]]" in log and "acc 0.25" in log and "auc 1.0" in log
     assert "files ['a', 'b'] 2" in logs[0] and "files ['c'] 2" in logs[1]
     assert "only here" not in logs[0] and "only here" in logs[1]
 
