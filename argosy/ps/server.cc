@@ -1,8 +1,8 @@
 #include "argosy/ps/server.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "argosy/base/log.h"
@@ -25,17 +25,18 @@ class RunningServer final : public Server {
 
   Status begin() {
     RETURN_IF_ERROR(core_.recover());
-    if (!options_.address.empty()) {
-      const rpc::ServerOptions listen{.address = options_.address,
-                                      .security = options_.security,
-                                      .threads = options_.threads,
-                                      .max_message_bytes = options_.max_message_bytes};
-      ASSIGN_OR_RETURN(rpc_, rpc::Server::start(listen, handler()));
-      endpoint_ = rpc_->endpoint();
-    }
-    core_.start(
-        fmt::format("server {} ({}, pid {})", options_.server, endpoint_.empty() ? "in this process" : endpoint_, ::getpid()),
-        [this] { return rpc_ == nullptr ? rpc::ServerCounters() : rpc_->counters(); });
+    core_.start([this] {
+      const rpc::Server* rpc = listening_;
+      return rpc == nullptr ? rpc::ServerCounters() : rpc->counters();
+    });
+    if (options_.address.empty()) return {};
+    const rpc::ServerOptions listen{.address = options_.address,
+                                    .security = options_.security,
+                                    .threads = options_.threads,
+                                    .max_message_bytes = options_.max_message_bytes};
+    ASSIGN_OR_RETURN(rpc_, rpc::Server::start(listen, handler()));
+    endpoint_ = rpc_->endpoint();
+    listening_ = rpc_.get();
     return {};
   }
 
@@ -122,6 +123,7 @@ class RunningServer final : public Server {
   std::string endpoint_;
   Core core_;
   std::unique_ptr<rpc::Server> rpc_;
+  std::atomic<const rpc::Server*> listening_ = nullptr;  // rpc_, for calls that come while it is being assigned
 };
 
 }  // namespace

@@ -49,7 +49,8 @@ void Core::on_pull_state(const CallPtr& call) {
 
 Status Core::send_state(State& state, const wire::PullStateRequest& request, const CallPtr& call) {
   Tables& tables = state.tables();
-  ASSIGN_OR_RETURN(const auto part, tables.lay_out_state(request.table(), request.count(), {call->request.payload.data(), call->request.payload.size()}));
+  ASSIGN_OR_RETURN(const auto part, tables.lay_out_state(request.table(), request.count(),
+                                                         {call->request.payload.data(), call->request.payload.size()}));
   wire::PullStateReply reply;
   table::DenseTable* dense = tables.is_sparse(part.table) ? nullptr : tables.dense(part.table);
   if (!tables.is_sparse(part.table) && dense == nullptr) {

@@ -1,5 +1,8 @@
 #include "argosy/ps/server_core.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -11,12 +14,13 @@ namespace argosy::ps {
 Core::Core(const ServerOptions& options)
     : options_(options),
       durability_(options.settled_durability()),
+      name_(fmt::format("server {} ({}, pid {})", options.server, options.address.empty() ? "in this process" : options.address,
+                        ::getpid())),
       parking_(std::max(2, available_cores()), [this](const CallPtr& call) { dispatch(call); }) {}
 
 Core::~Core() { (void)stop(false); }
 
-void Core::start(std::string name, std::function<rpc::ServerCounters()> counters) {
-  name_ = std::move(name);
+void Core::start(std::function<rpc::ServerCounters()> counters) {
   counters_ = std::move(counters);
   keeper_ = Thread("ps-keeper", [this] { keep(); });
   snapshots_thread_ = Thread("ps-snapshot", [this] { run_snapshots(); });
@@ -73,8 +77,13 @@ void Core::dispatch(const CallPtr& call) {
 State* Core::admit(const CallPtr& call, const wire::Caller& caller, bool observer) {
   State* state = state_.load();
   if (state == nullptr) {
-    call->fail(Status::failed_precondition("{} serves no job yet; workers introduce themselves with Hello first ({} did not)",
-                                           name_, call->request.peer));
+    call->fail(
+        caller.incarnation() == 0
+            ? Status::failed_precondition("{} serves no job yet; workers introduce themselves with Hello first ({} did not)",
+                                          name_, call->request.peer)
+            : Status::failed_precondition("{} serves no job: it was started again without what it held. Start the job again, "
+                                          "and give servers a directory so that they keep their state",
+                                          name_));
     return nullptr;
   }
   if (caller.job() != state->job()) {
@@ -100,7 +109,7 @@ Result<State::Verdict> Core::commit(const Record& record) {
   if (journal_ != nullptr) {
     if (const Status logged = journal_->append(record); !logged.ok()) {
       if (record.method == wire::PUSH) state.abandon_push(record);
-      log_error("{}", logged.message());
+      report_log_error(logged);
       return logged.code() == Code::unavailable ? logged : fatal(logged);
     }
   }
@@ -120,6 +129,14 @@ Status Core::import(wire::Method method, const std::string& header, std::span<co
   gate_.leave();
   parking_.wake(Topic::initialised);
   return status;
+}
+
+// One line in a few seconds: a full disk fails every push.
+void Core::report_log_error(const Status& status) {
+  const int64_t now = std::chrono::duration_cast<std::chrono::seconds>(SteadyClock::now().time_since_epoch()).count();
+  if (int64_t last = last_log_error_; now >= last + 5 && last_log_error_.compare_exchange_strong(last, now)) {
+    log_error("{}", status.message());
+  }
 }
 
 void Core::advance() {

@@ -39,8 +39,8 @@ class Core {
 
   // Takes up what the directory has. Before anything else.
   Status recover();
-  // Starts the threads "ps-keeper" and "ps-snapshot". `name` is how this server calls itself in messages.
-  void start(std::string name, std::function<rpc::ServerCounters()> counters);
+  // Starts the threads "ps-keeper" and "ps-snapshot". `counters` are those of the port, for Stats. Before the first handle().
+  void start(std::function<rpc::ServerCounters()> counters);
 
   void handle(rpc::Request request, rpc::Reply reply);
 
@@ -76,6 +76,7 @@ class Core {
   // Commits the sync steps that are due, and wakes who waits for them. REQUIRES: inside the gate, order_mutex_ is held.
   void advance();
   Status fatal(const Status& status);
+  void report_log_error(const Status& status);
   static uint32_t now_seconds();
 
   // ---- server_workers.cc
@@ -131,6 +132,7 @@ class Core {
   void run_snapshots();  // the body of "ps-snapshot"
   void snapshot_when_due();
   Status cut_snapshot();
+  wire::StateImage state_image();
   void save(const CallPtr& call);
   Result<wire::SaveSnapshotReply> save_part(const wire::SaveSnapshotRequest& request);
   Result<wire::SaveSnapshotReply> publish(const wire::SaveSnapshotRequest& request);
@@ -147,7 +149,7 @@ class Core {
 
   const ServerOptions options_;
   const Durability durability_;
-  std::string name_ = "this server";  // constant after start()
+  const std::string name_;  // in messages: "server 0 (127.0.0.1:6170, pid 4711)"
   std::function<rpc::ServerCounters()> counters_;
 
   Gate gate_;
@@ -177,6 +179,8 @@ class Core {
   std::mutex exports_mutex_;
   std::map<uint64_t, std::shared_ptr<ExportSession>> exports_;  // guarded by exports_mutex_
   uint64_t next_export_ = 1;
+
+  std::atomic<int64_t> last_log_error_ = 0;  // SteadyClock's seconds
 
   std::set<int> reported_silent_;  // workers whose silence was logged; used by ps-keeper alone
 

@@ -142,5 +142,40 @@ TEST(ServerLog, RefusesTheDirectoryOfAnotherServer) {
   EXPECT_THAT(Server::start(other).status().message(), HasSubstr("of 2"));
 }
 
+// Without a directory there is nothing to go on with, and the worker is told so.
+TEST(ServerLog, IsMissedWhereThereIsNone) {
+  const JobSpec spec = job(Mode::async, 1, {counting_rows()});
+  InProcess process(InProcess::options());
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  process.restart();
+  const auto refused = worker.push({batch_id(0, 0)}, {count_at({5})});
+  EXPECT_EQ(refused.status().code(), Code::failed_precondition);
+  EXPECT_THAT(refused.status().message(), HasSubstr("started again without what it held"));
+}
+
+// Rows beyond the memory limit are on disk when the process dies; snapshot and log have them all the same.
+TEST(ServerLog, RestoresRowsThatHadGoneToDisk) {
+  Folder folder;
+  ServerOptions options = options_for(folder);
+  options.mem_limit_bytes = 200'000;
+  options.snapshot_seconds = 0.2;
+  const JobSpec spec = job(Mode::async, 1, {counting_rows()});
+  InProcess process(options);
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  constexpr uint64_t kBatches = 60, kRows = 500;
+  for (uint32_t batch = 0; batch < kBatches; ++batch) {
+    std::vector<uint64_t> keys = {7};
+    for (uint64_t i = 0; i < kRows; ++i) keys.push_back(1000 + batch * kRows + i);
+    ASSERT_TRUE(worker.push({batch_id(0, batch)}, {count_at(keys)}).ok());
+    if (batch % 20 == 10) process.restart();
+  }
+  EXPECT_GT(worker.stats()->tables(0).cold_rows(), 1000u);
+  process.restart();
+  EXPECT_EQ(worker.stats()->tables(0).rows(), kBatches * kRows + 1);
+  EXPECT_THAT(*worker.pull_rows(0, {7, 1000, 15'000}), ElementsAre(60, 60, 1, 1, 1, 1));
+}
+
 }  // namespace
 }  // namespace argosy::ps

@@ -54,6 +54,12 @@ class Core::Frozen {
   double seconds_ = 0;
 };
 
+// Calls that change nothing that lasts still move things in the state, such as which letters have arrived.
+wire::StateImage Core::state_image() {
+  std::lock_guard lock(order_mutex_);
+  return state_.load()->image();
+}
+
 void Core::run_snapshots() {
   for (;;) {
     CallPtr call;
@@ -87,7 +93,7 @@ Status Core::cut_snapshot() {
   Frozen frozen(*this);
   RETURN_IF_ERROR(frozen.status());
   const uint64_t changes = changes_, hellos = hellos_;
-  wire::StateImage image = state_.load()->image();
+  wire::StateImage image = state_image();
   if (journal_ != nullptr) {
     ASSIGN_OR_RETURN(const uint64_t position, journal_->log().rotate());
     image.set_log_position(position);
@@ -176,7 +182,7 @@ Result<wire::SaveSnapshotReply> Core::save_part(const wire::SaveSnapshotRequest&
     since.assign(state.saved().steps().begin(), state.saved().steps().end());
   }
   wire::StateImage image;
-  if (request.kind() == wire::FULL) image = state.image();
+  if (request.kind() == wire::FULL) image = state_image();
   image.set_extra(request.extra());
   const std::filesystem::path folder = saving_folder(request.folder());
   ASSIGN_OR_RETURN(auto writer, table::SnapshotWriter::open(folder, info));
@@ -242,6 +248,7 @@ Result<wire::LoadSnapshotReply> Core::load_part(const std::string& folder) {
       return report.status().with_context("{}", folder);
     }
     for (wire::TableReport& table : *report) *reply.add_tables() = std::move(table);
+    std::lock_guard lock(order_mutex_);
     state_.load()->forget_saved();
     ++changes_;
   }

@@ -123,6 +123,58 @@ TEST(ServerSync, AppliesTheMeanOnceEverybodyHasPushed) {
   EXPECT_THAT(*first.pull_rows(0, {5, 6}, Position{0, 1}), ElementsAre(3, 3, 2, 2));
 }
 
+// Float addition depends on the order; the order of arrival must not show.
+TEST(ServerSync, GivesTheSameBitsInEveryOrderOfArrival) {
+  const JobSpec spec = job(Mode::sync, 3, {counting_rows()});
+  const std::vector<float> parts = {1e8f, 3.0f, -1e8f};
+  std::vector<std::vector<float>> results;
+  for (std::vector<int> order : {std::vector<int>{0, 1, 2}, {2, 1, 0}, {1, 2, 0}}) {
+    InProcess process(InProcess::options());
+    std::vector<Worker> workers;
+    for (int i = 0; i < 3; ++i) {
+      workers.push_back(process.worker(spec, i));
+      ASSERT_OK(workers.back().hello());
+    }
+    for (const int i : order) {
+      const std::vector<uint64_t> keys = i == 1 ? std::vector<uint64_t>{6, 5} : std::vector<uint64_t>{5, 6};
+      ASSERT_OK(workers[static_cast<size_t>(i)].push({batch_id(0, 0)}, {count_at(keys, parts[static_cast<size_t>(i)])}, {},
+                                                     Position{0, 0}));
+    }
+    results.push_back(*workers[0].pull_rows(0, {5, 6}, Position{0, 1}));
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
+// The rate follows the steps in sync mode and the batches of all workers in the others, times the table's factor.
+TEST(ServerRates, FollowTheScheduleAndWhatIsSet) {
+  TableSpec rows = counting_rows();
+  rows.schedule = optim::piecewise_decay({2}, {1.0, 0.5});
+  rows.rate_factor = 2;
+  const JobSpec spec = job(Mode::async, 2, {rows});
+  InProcess process(InProcess::options());
+  Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+  ASSERT_OK(first.hello());
+  ASSERT_OK(second.hello());
+  ASSERT_OK(first.push({batch_id(0, 0)}, {count_at({5})}));   // 2
+  ASSERT_OK(second.push({batch_id(0, 0)}, {count_at({5})}));  // 2
+  ASSERT_OK(first.push({batch_id(0, 1)}, {count_at({5})}));   // 1
+  EXPECT_THAT(*first.pull_rows(0, {5}), ElementsAre(5, 5));
+  wire::SetRateRequest rate;
+  *rate.mutable_caller() = first.caller();
+  rate.set_table(0);
+  rate.set_rate(4);
+  ASSERT_OK(first.call<wire::SetRateReply>(wire::SET_RATE, rate));
+  ASSERT_OK(first.push({batch_id(0, 2)}, {count_at({5})}));  // 8
+  rate.set_back_to_schedule(true);
+  ASSERT_OK(first.call<wire::SetRateReply>(wire::SET_RATE, rate));
+  ASSERT_OK(first.push({batch_id(0, 3)}, {count_at({5})}));  // 1
+  EXPECT_THAT(*first.pull_rows(0, {5}), ElementsAre(14, 14));
+  rate.set_back_to_schedule(false);
+  rate.set_rate(std::numeric_limits<float>::infinity());
+  EXPECT_THAT(first.call<wire::SetRateReply>(wire::SET_RATE, rate).status().message(), HasSubstr("learning rate is inf"));
+}
+
 // Unequal amounts of data end without a hang: who has no more leaves, and the round ends when all have.
 TEST(ServerSync, GoesOnWithoutWorkersThatLeftTheRound) {
   const JobSpec spec = job(Mode::sync, 2, {counting_rows()});

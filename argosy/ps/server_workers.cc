@@ -134,14 +134,18 @@ void Core::on_goodbye(const CallPtr& call) {
 // ---- Time.
 
 void Core::keep() {
-  Stopwatch since_exports;
+  Stopwatch since_exports, since_tick;
   for (;;) {
     {
       std::unique_lock lock(end_mutex_);
       const auto next = Deadline::after_seconds(kTickSeconds).when();
       if (end_changed_.wait_until(lock, next, [this] { return stopping_; })) return;
     }
+    const double paused = since_tick.seconds();
+    since_tick.restart();
     if (state_.load() == nullptr) continue;
+    // A process that did not run did not hear anybody either.
+    if (paused > options_.lease_seconds / 2) state_.load()->members().touch_all();
     watch_leases();
     answer_waiting();
     if (since_exports.seconds() > 10) {
