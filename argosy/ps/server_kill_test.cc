@@ -1,10 +1,13 @@
 // argosy-server as a process that is killed with SIGKILL at random moments and started again on its directory, while workers
 // push integers at rate 1: a row is then the count of what was applied.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <atomic>
@@ -13,6 +16,7 @@
 #include <random>
 #include <thread>
 
+#include "argosy/base/file.h"
 #include "argosy/base/random.h"
 #include "argosy/ps/server_scratch.h"
 
@@ -23,10 +27,27 @@ namespace {
 
 using namespace scratch;
 
+// An endpoint that nobody listens at. Its port is not among those that the system gives to outgoing connections: while the server
+// is dead, one of them would take it.
+std::string quiet_endpoint() {
+  Random random(std::random_device{}());
+  for (;;) {
+    const auto port = static_cast<uint16_t>(10'000 + random.below(20'000));
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool quiet = ::bind(probe, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+    ::close(probe);
+    if (quiet) return "127.0.0.1:" + std::to_string(port);
+  }
+}
+
 // A server process on a port of its own, which stays the same over its deaths.
 class Process {
  public:
-  explicit Process(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {}
+  explicit Process(std::vector<std::string> arguments) : arguments_(std::move(arguments)), endpoint_(quiet_endpoint()) {}
   ~Process() { kill(); }
 
   void start() {
@@ -40,15 +61,15 @@ class Process {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    const std::string errors = folder_.path() / "stderr";
+    posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ASSERT_EQ(::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ), 0) << argv[0];
     posix_spawn_file_actions_destroy(&actions);
     ::close(pipe_ends[1]);
     std::string said;
     for (char c = 0; ::read(pipe_ends[0], &c, 1) == 1 && c != '\n';) said += c;
     ::close(pipe_ends[0]);
-    ASSERT_FALSE(said.empty()) << "the server did not say where it listens";
-    endpoint_ = said;
+    ASSERT_EQ(said, endpoint_) << read_file(errors).value();
   }
   void kill() {
     if (pid_ == 0) return;
@@ -67,8 +88,9 @@ class Process {
   const std::string& endpoint() const { return endpoint_; }
 
  private:
+  const Folder folder_;
   const std::vector<std::string> arguments_;
-  std::string endpoint_ = "127.0.0.1:0";
+  const std::string endpoint_;
   pid_t pid_ = 0;
 };
 
