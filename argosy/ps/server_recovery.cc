@@ -1,4 +1,6 @@
 // What a process does with the directory of the one before it.
+#include <algorithm>
+
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/job_spec_wire.h"
@@ -41,6 +43,20 @@ Status Core::begin_again() {
   return cut_snapshot();
 }
 
+namespace {
+
+// Whether a server has completed its part of a snapshot here. A process that died in its first snapshot leaves a folder without
+// one.
+bool has_parts(const std::filesystem::path& snapshot) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(snapshot, error)) {
+    if (entry.path().filename().string().starts_with("server-") && entry.path().extension().empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 // The newest snapshot of the directory, if there is one.
 Status Core::recover_snapshot() {
   const std::filesystem::path root = options_.directory / "snapshots";
@@ -49,6 +65,8 @@ Status Core::recover_snapshot() {
   if (numbers.empty()) return {};
   next_number_ = numbers.back() + 1;
   ASSIGN_OR_RETURN(const auto snapshot, table::latest_snapshot(root, me));
+  const auto complete = [&](uint64_t number) { return has_parts(table::numbered_snapshot(root, number)); };
+  if (!snapshot && std::ranges::none_of(numbers, complete)) return {};
   if (!snapshot) {
     return Status::data_loss(
         "{} has snapshots, but none that server {} of {} can use: see the lines above, or choose another directory",

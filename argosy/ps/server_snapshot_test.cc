@@ -80,6 +80,24 @@ TEST(ServerSnapshot, ReplacesTheLogWhenItIsFull) {
   EXPECT_THAT(*worker.pull_dense(1), ElementsAre(601, 2, 3, 4));
 }
 
+// A process that dies in its very first snapshot leaves a folder without a part; its log has everything.
+TEST(ServerSnapshot, IsNotMissedWhereTheFirstOneWasNeverFinished) {
+  Folder folder;
+  const JobSpec spec = job(Mode::async, 1, {counting_rows()});
+  InProcess process(options_for(folder));
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  ASSERT_TRUE(worker.push({batch_id(0, 0)}, {count_at({7})}).ok());
+  process.kill();
+  std::filesystem::create_directories(folder.path() / "server-0" / "snapshots" / "snapshot-1");
+  process.start();
+  EXPECT_THAT(*worker.pull_rows(0, {7}), ElementsAre(1, 1));
+  // A part that is there and cannot be read is damage, and is not passed over.
+  process.kill();
+  std::filesystem::create_directories(folder.path() / "server-0" / "snapshots" / "snapshot-1" / "server-0-of-1");
+  EXPECT_EQ(Server::start(options_for(folder)).status().code(), Code::data_loss);
+}
+
 // A sync step that is half pushed, a gathering and a rate are in the snapshot, not only in the log.
 TEST(ServerSnapshot, HoldsEverythingElseTheServerKnows) {
   Folder folder;
