@@ -11,7 +11,8 @@ namespace L = argosy::layers;
 
 int main(int argc, char** argv) try {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: fleetrun --no-python --server_num 2 --worker_num 2 %s 'FILES' MODEL_FOLDER [THREADS]\n", argv[0]);
+    std::fprintf(stderr, "usage: fleetrun --no-python --server_num 2 --worker_num 2 %s 'FILES' MODEL_FOLDER [THREADS]\n",
+                 argv[0]);
     return 2;
   }
   constexpr int64_t kRows = 100'001;
