@@ -47,9 +47,9 @@ Status ClientImpl::pull_rows(std::span<const RowRequest> requests, std::optional
   if (creating == 0) return pull_rows_alike(requests, false, min_step, deadline);
   if (creating == std::ssize(requests)) return pull_rows_alike(requests, true, min_step, deadline);
   std::vector<RowRequest> sorted(requests.begin(), requests.end());
-  const auto readers = std::ranges::stable_partition(sorted, makes);
-  RETURN_IF_ERROR(pull_rows_alike({sorted.begin(), readers.begin()}, true, min_step, deadline));
-  return pull_rows_alike(readers, false, min_step, deadline);
+  const auto readers = std::stable_partition(sorted.begin(), sorted.end(), makes);
+  RETURN_IF_ERROR(pull_rows_alike({sorted.begin(), readers}, true, min_step, deadline));
+  return pull_rows_alike({readers, sorted.end()}, false, min_step, deadline);
 }
 
 Status ClientImpl::pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step,

@@ -175,7 +175,8 @@ TEST(ServerKill, CountsEveryPushOnceInAsyncMode) {
   EXPECT_GT(disturbing.get(), 0);
   Worker observer = connect(process, spec, 0, 1);
   for (const auto& [key, count] : expected) {
-    ASSERT_THAT(*persist([&] { return observer.pull_rows(0, {key}); }), testing::ElementsAre(count, count)) << "key " << key;
+    ASSERT_THAT(*persist([&, key = key] { return observer.pull_rows(0, {key}); }), testing::ElementsAre(count, count))
+        << "key " << key;
   }
   EXPECT_EQ(process.end(), 0);
 }
