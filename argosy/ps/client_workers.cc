@@ -65,7 +65,7 @@ Status Client::all_reduce(std::string_view name, Reduce reduce, std::span<T> val
                                       values.size_bytes());
     }
     if (first) {
-      std::memcpy(values.data(), bytes.data(), bytes.size());
+      if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
       first = false;
     } else {
       combine(reduce, values, bytes);

@@ -101,7 +101,7 @@ class RunningServer final : public Server {
   Status send(wire::Method method, Message message, std::span<const uint64_t> keys, std::span<const float> values) {
     std::vector<std::byte> payload(keys.size_bytes() + values.size_bytes());
     if (!keys.empty()) std::memcpy(payload.data(), keys.data(), keys.size_bytes());
-    std::memcpy(payload.data() + keys.size_bytes(), values.data(), values.size_bytes());
+    if (!values.empty()) std::memcpy(payload.data() + keys.size_bytes(), values.data(), values.size_bytes());
     return core_.import(method, message.SerializeAsString(), payload);
   }
   template <typename Message>

@@ -23,7 +23,7 @@ std::span<const uint64_t> batches_of(const wire::PushRequest& push) {
 Record kept(const Record& record) {
   if (record.owner != nullptr || record.payload.empty()) return record;
   auto copy = std::make_shared<std::vector<uint64_t>>(record.payload.size() / 8 + 1);
-  std::memcpy(copy->data(), record.payload.data(), record.payload.size());
+  if (!record.payload.empty()) std::memcpy(copy->data(), record.payload.data(), record.payload.size());
   Record result = record;
   result.payload = {reinterpret_cast<const std::byte*>(copy->data()), record.payload.size()};
   result.owner = std::move(copy);

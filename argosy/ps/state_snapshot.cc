@@ -51,7 +51,7 @@ Result<table::TableProgress> progress_from(std::string_view bytes) {
     return Status::data_loss("the progress of a table has {} bytes", bytes.size());
   }
   table::TableProgress progress{head[0], std::vector<float>(head[1])};
-  std::memcpy(progress.scalars.data(), bytes.data() + sizeof(head), head[1] * sizeof(float));
+  if (head[1] > 0) std::memcpy(progress.scalars.data(), bytes.data() + sizeof(head), head[1] * sizeof(float));
   return progress;
 }
 

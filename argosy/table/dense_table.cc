@@ -24,7 +24,7 @@ std::string_view bytes_of(std::span<const float> numbers) {
 }
 
 const char* take(const char* from, std::vector<float>& to) {
-  std::memcpy(to.data(), from, to.size() * sizeof(float));
+  if (!to.empty()) std::memcpy(to.data(), from, to.size() * sizeof(float));
   return from + to.size() * sizeof(float);
 }
 
