@@ -4,6 +4,7 @@ import sys
 
 import numpy
 import paddle.fluid as fluid
+from paddle.distributed.fleet import metrics
 from paddle.fluid.incubate.fleet.base import role_maker
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
 
@@ -47,14 +48,6 @@ def zero(states):
         tensor.set(numpy.zeros_like(numpy.array(tensor)), fluid.CPUPlace())
 
 
-def global_auc(states):
-    """Over what all workers have counted: positives and negatives by score."""
-    positive, negative = (fleet.util.all_reduce(numpy.array(fluid.global_scope().find_var(s.name).get_tensor()).ravel().astype("float64"))
-                          for s in sorted(states, key=lambda s: s.name)[2:4])
-    above = numpy.concatenate([numpy.cumsum(positive[::-1])[::-1][1:], [0.0]])
-    return float(numpy.sum(negative * (above + positive / 2)) / (positive.sum() * negative.sum()))
-
-
 def main():
     dense, slots, label, predict, loss, auc = network()
     fleet.init(role_maker.PaddleCloudRoleMaker())
@@ -75,7 +68,7 @@ def main():
     zero(states)
     if files("test"):  # fewer files than workers: some have none
         exe.infer_from_dataset(program, make_dataset(variables, "test"), fetch_list=[auc], fetch_info=["this worker's test auc"], print_period=10**9)
-    test_auc = global_auc(states)
+    test_auc = metrics.auc(*sorted(states, key=lambda state: state.name)[2:4], util=fleet.util)
     if fleet.is_first_worker():
         fleet.save_inference_model(exe, str(FOLDER / "model"), [v.name for v in [dense] + slots], [predict])
         print("\ntest AUC over both workers %.4f; the model is in demo/model" % test_auc, flush=True)

@@ -7,8 +7,6 @@ namespace {
 
 using graph::OpDesc;
 
-bool is_lookup(const OpDesc& op) { return op.type == "lookup_table" || op.type == "lookup_table_v2"; }
-
 class Rewriter {
  public:
   Rewriter(std::vector<OpDesc>& ops, graph::Program& program, const RemoteParameters& remote)
@@ -92,6 +90,8 @@ class Rewriter {
 };
 
 }  // namespace
+
+bool is_lookup(const OpDesc& op) { return op.type == "lookup_table" || op.type == "lookup_table_v2"; }
 
 void pull_remote_rows(std::vector<OpDesc>& ops, graph::Program& program, const RemoteParameters& remote) {
   Rewriter(ops, program, remote).run();

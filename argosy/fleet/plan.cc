@@ -5,6 +5,7 @@
 
 #include "argosy/base/random.h"
 #include "argosy/base/text.h"
+#include "argosy/engine/remote_rows.h"
 #include "argosy/graph/backward.h"
 #include "argosy/optim/rule.h"
 
@@ -12,6 +13,7 @@ namespace argosy::fleet {
 namespace {
 
 using graph::OpDesc;
+using engine::is_lookup;
 using graph::VarDesc;
 
 // The operators of a block by what they write.
@@ -34,8 +36,6 @@ class Makers {
 bool is_update(const OpDesc& op) {
   return op.inputs.find("Param") != nullptr && op.inputs.find("Grad") != nullptr && optim::find_rule(op.type).ok();
 }
-
-bool is_lookup(const OpDesc& op) { return op.type == "lookup_table" || op.type == "lookup_table_v2"; }
 
 // A table whose rows go to the servers one by one: every use of it is a sparse lookup.
 bool is_row_table(const graph::Block& block, const std::string& name) {
