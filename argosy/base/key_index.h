@@ -28,6 +28,9 @@ class KeyIndex {
     return entry.number;
   }
 
+  // Brings the memory that add(key) will look at first nearer.
+  void prefetch(uint64_t key) const { __builtin_prefetch(&entries_[slot_of(key)]); }
+
   size_t size() const { return keys_.size(); }
   std::span<const uint64_t> keys() const { return keys_; }  // by number
 

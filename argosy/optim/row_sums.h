@@ -1,15 +1,18 @@
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "argosy/base/check.h"
+#include "argosy/base/key_index.h"
+
 namespace argosy::optim {
 
-// Adds up the rows of equal keys: an open-addressing table from key to slot, kept from one merge to the next, so that a
-// merge neither sorts nor, once it has seen its largest, allocates.
+// Adds up the rows of equal keys; keeps its memory from one merge to the next, so that a merge neither sorts nor, once it has
+// seen its largest, allocates.
 //
 //   sums.begin(width, rows_at_most);
 //   sums.add(keys, values, scale);          // any number of times
@@ -26,34 +29,25 @@ class RowSums {
 
   // The slot of `key`, which is made, with a row of zeros, where it is new. Slots count from 0 in order of first appearance.
   size_t slot_of(uint64_t key) {
-    size_t at = first_probe(key);
-    while (entries_[at].epoch == epoch_ && entries_[at].key != key) at = (at + 1) & mask_;
-    return entries_[at].epoch == epoch_ ? entries_[at].slot : insert(at, key);
+    const size_t known = index_.size();
+    const size_t slot = index_.add(key);
+    if (slot == known) {
+      ARGOSY_CHECK((slot + 1) * width_ <= values_.size(), "more rows than begin() was told of");
+      std::fill_n(row(slot), width_, 0.0f);
+    }
+    return slot;
   }
   float* row(size_t slot) { return values_.data() + slot * width_; }
 
   size_t width() const { return width_; }
-  std::span<const uint64_t> keys() const { return keys_; }
-  std::span<const float> values() const { return {values_.data(), keys_.size() * width_}; }
-  std::span<float> values() { return {values_.data(), keys_.size() * width_}; }
+  std::span<const uint64_t> keys() const { return index_.keys(); }
+  std::span<const float> values() const { return {values_.data(), index_.size() * width_}; }
+  std::span<float> values() { return {values_.data(), index_.size() * width_}; }
 
  private:
-  struct Entry {
-    uint64_t key;
-    uint32_t epoch;
-    uint32_t slot;
-  };
-
-  size_t first_probe(uint64_t key) const { return static_cast<size_t>((key * 0x9e3779b97f4a7c15ULL) >> shift_); }
-  size_t insert(size_t at, uint64_t key);
-
-  std::vector<Entry> entries_;  // size is a power of two; an entry is empty where its epoch is not the current one
-  size_t mask_ = 0;
-  int shift_ = 0;  // takes the top bits of a product, as many as the table has
-  uint32_t epoch_ = 0;
+  KeyIndex index_;
   size_t width_ = 0;
-  std::vector<uint64_t> keys_;
-  std::vector<float> values_;  // keys_.size() rows in use
+  std::vector<float> values_;  // index_.size() rows in use
 };
 
 }  // namespace argosy::optim
