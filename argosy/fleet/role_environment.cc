@@ -1,58 +1,20 @@
 // PaddleCloud's variables.
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "argosy/base/address.h"
-#include "argosy/base/env.h"
+#include "argosy/base/said.h"
 #include "argosy/base/text.h"
 #include "argosy/fleet/role.h"
 
 namespace argosy::fleet {
 namespace {
 
-// A variable that is set, or several that together say one thing.
-struct Said {
-  std::string name, value;
-  std::string to_string() const { return fmt::format("{}='{}'", name, value); }
-};
-using MaybeSaid = std::optional<Said>;
-
-MaybeSaid variable(const char* name) {
-  auto value = env_text(name);
-  if (!value || trim(*value).empty()) return std::nullopt;
-  return Said{name, std::string(trim(*value))};
-}
-
-Status contradiction(const Said& a, const Said& b) {
-  return Status::invalid_argument("environment variables {} and {} contradict each other", a.to_string(), b.to_string());
-}
-
 // What two names for one thing say.
 Result<MaybeSaid> either(const char* first, const char* second) {
   const MaybeSaid a = variable(first), b = variable(second);
   if (a && b && a->value != b->value) return contradiction(*a, *b);
   return a ? a : b;
-}
-
-Result<int> whole_number(const Said& said, int least) {
-  const auto number = parse_integer(said.value);
-  if (!number || *number < least || *number > std::numeric_limits<int>::max())
-    return Status::invalid_argument("environment variable {}: expected a whole number from {}", said.to_string(), least);
-  return static_cast<int>(*number);
-}
-
-// A number of a process, which must be below `count`, the number of `what`.
-Result<int> index_below(const Said& said, size_t count, std::string_view what) {
-  ASSIGN_OR_RETURN(const int index, whole_number(said, 0));
-  if (static_cast<size_t>(index) < count) return index;
-  return Status::invalid_argument("environment variable {}: there are {} {}, numbered from 0", said.to_string(), count, what);
-}
-
-std::vector<std::string> list_of(const Said& said) {
-  std::vector<std::string> parts;
-  for (const std::string& part : split(said.value, ',')) parts.emplace_back(trim(part));
-  return parts;
 }
 
 Result<Role> role_from_environment() {
