@@ -11,7 +11,7 @@
 
 namespace argosy {
 
-// A setting of a parameter-server job: one row of the table behind a strategy's field, an ARGOSY_* variable, a flag of the
+// A setting of a job: one row of the table behind a strategy's field, an ARGOSY_* variable, a flag of the
 // launcher and a line of docs/settings.md.
 struct Setting {
   enum class Kind { text, choice, seconds, bytes };

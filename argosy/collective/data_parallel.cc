@@ -1,0 +1,151 @@
+#include "argosy/collective/data_parallel.h"
+
+#include <ATen/ATen.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include "argosy/base/text.h"
+#include "argosy/collective/describe.h"
+#include "argosy/collective/gradient_hook.h"
+#include "argosy/collective/guard.h"
+
+namespace argosy::collective {
+namespace {
+
+std::string describe(const NamedTensor& one, const char* kind) {
+  return fmt::format("{} {} {}", kind, one.name, collective::describe(one.tensor));
+}
+
+std::vector<at::Tensor> tensors_of(const std::vector<NamedTensor>& named) {
+  std::vector<at::Tensor> tensors;
+  for (const auto& one : named) tensors.push_back(one.tensor);
+  return tensors;
+}
+
+// The first line in which two descriptions differ, as "has X, and … has Y".
+Status differing(const std::string& mine, const std::string& other, int my_rank, int other_rank) {
+  const auto my_lines = split(mine, '\n'), other_lines = split(other, '\n');
+  for (size_t line = 0; line < std::max(my_lines.size(), other_lines.size()); ++line) {
+    const auto at = [&](const auto& lines) { return line < lines.size() && !lines[line].empty() ? lines[line] : "nothing more"; };
+    const std::string here = at(my_lines), there = at(other_lines);
+    if (here == there) continue;
+    return Status::failed_precondition(
+        "the models of rank {} and rank {} differ: at place {} rank {} has {}, and rank {} has {}; every rank must build the "
+        "same "
+        "model, with its parameters in the same order",
+        my_rank, other_rank, line + 1, my_rank, here, other_rank, there);
+  }
+  return {};
+}
+
+size_t bytes_of(double megabytes) { return static_cast<size_t>(megabytes * 1024 * 1024); }
+
+}  // namespace
+
+Result<GradientType> parse_gradient_type(const std::string& name) {
+  if (name.empty()) return GradientType::own;
+  if (name == "float16") return GradientType::float16;
+  if (name == "bfloat16") return GradientType::bfloat16;
+  return Status::invalid_argument("found the type '{}' for gradients on their way, expected float16, bfloat16 or none", name);
+}
+
+DataParallel::DataParallel(std::shared_ptr<Group> group, std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers,
+                           const DataParallelOptions& options)
+    : group_(std::move(group)), parameters_(std::move(parameters)), buffers_(std::move(buffers)), options_(options) {}
+
+DataParallel::~DataParallel() = default;
+
+Result<std::unique_ptr<DataParallel>> DataParallel::make(std::shared_ptr<Group> group, std::vector<NamedTensor> parameters,
+                                                         std::vector<NamedTensor> buffers, const DataParallelOptions& options) {
+  std::unique_ptr<DataParallel> made(new DataParallel(std::move(group), std::move(parameters), std::move(buffers), options));
+  for (const auto& name : options.sparse) {
+    const auto found = [&](const NamedTensor& one) { return one.name == name; };
+    if (std::none_of(made->parameters_.begin(), made->parameters_.end(), found)) {
+      return Status::invalid_argument("there is no parameter '{}', whose gradient is said to be sparse", name);
+    }
+  }
+  RETURN_IF_ERROR(made->check_equal_models());
+  std::vector<at::Tensor> all = tensors_of(made->parameters_), buffers_of_rank_0 = tensors_of(made->buffers_);
+  all.insert(all.end(), buffers_of_rank_0.begin(), buffers_of_rank_0.end());
+  RETURN_IF_ERROR(made->group_->broadcast(all, 0));
+  std::erase_if(made->parameters_, [](const NamedTensor& one) { return !one.tensor.requires_grad(); });
+  RETURN_IF_ERROR(made->make_reducer());
+  return made;
+}
+
+Status DataParallel::check_equal_models() const {
+  if (group_->size() == 1) return {};
+  std::string text;
+  for (const auto& one : parameters_) {
+    text += describe(one, one.tensor.requires_grad() ? "the parameter" : "the fixed parameter") + "\n";
+  }
+  for (const auto& one : buffers_) text += describe(one, "the buffer") + "\n";
+  ASSIGN_OR_RETURN(const auto all, group_->all_gather(text));
+  for (int other = 0; other < group_->size(); ++other) {
+    RETURN_IF_ERROR(differing(text, all[other], group_->ranks()[group_->rank()], group_->ranks()[other]));
+  }
+  return {};
+}
+
+Status DataParallel::make_reducer() {
+  if (parameters_.empty() || !group_->c10d() || (group_->size() == 1 && !options_.reduce_alone)) return {};
+  const auto parameters = tensors_of(parameters_);
+  std::vector<bool> sparse;
+  std::unordered_map<size_t, std::string> names;
+  for (const auto& one : parameters_) {
+    names.emplace(names.size(), one.name);
+    sparse.push_back(std::find(options_.sparse.begin(), options_.sparse.end(), one.name) != options_.sparse.end());
+  }
+  const size_t cap = bytes_of(options_.bucket_mb), first = bytes_of(options_.first_bucket_mb);
+  return guarded([&] {
+    auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters, {first, cap}, sparse));
+    std::reverse(buckets.begin(), buckets.end());  // a backward meets the last parameters first
+    reducer_ = std::make_shared<c10d::Reducer>(parameters, std::move(buckets), group_->c10d(), sparse, cap,
+                                               options_.find_unused_parameters, options_.gradient_as_bucket_view, names, first,
+                                               /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
+                                               ,
+                                               std::vector<int64_t>()
+#endif
+    );
+    reducer_->register_comm_hook(make_gradient_hook(*group_, options_.gradient_type));
+  });
+}
+
+void DataParallel::set_accumulation(int steps) {
+  accumulation_ = std::max(steps, 1);
+  backwards_ = 0;
+}
+
+bool DataParallel::sends() const {
+  return reducer_ && at::GradMode::is_enabled() && sync_ && (backwards_ + 1) % accumulation_ == 0;
+}
+
+Status DataParallel::before_forward(bool training) {
+  if (!reducer_) return {};
+  if (sends()) {
+    group_->doing(fmt::format("the forward of step {}", ++steps_));
+    const Status status = guarded([&] {
+      reducer_->prepare_for_forward();
+      reducer_->rebuild_buckets();
+    });
+    if (!status.ok()) return group_->explain(status, "a forward");
+  }
+  if (training && options_.broadcast_buffers && at::GradMode::is_enabled()) {
+    return group_->broadcast(tensors_of(buffers_), 0);
+  }
+  return {};
+}
+
+Status DataParallel::after_forward(const std::vector<at::Tensor>& outputs) {
+  if (!reducer_ || !at::GradMode::is_enabled()) return {};
+  const bool send = sends();
+  if (sync_) ++backwards_;
+  if (!send) return {};
+  const auto searched = options_.find_unused_parameters ? outputs : std::vector<at::Tensor>();
+  return group_->explain(guarded([&] { reducer_->prepare_for_backward(searched); }), "a backward");
+}
+
+}  // namespace argosy::collective

@@ -1,0 +1,175 @@
+#include "argosy/collective/group.h"
+
+#include <ATen/ATen.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <numeric>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include "argosy/base/address.h"
+#include "argosy/base/log.h"
+#include "argosy/collective/backend.h"
+#include "argosy/collective/describe.h"
+#include "argosy/collective/guard.h"
+#include "argosy/collective/store.h"
+#include "argosy/collective/watch.h"
+
+namespace argosy::collective {
+namespace {
+
+using BackendType = c10d::ProcessGroup::BackendType;
+using std::chrono::milliseconds;
+
+constexpr int kPeerLost = 75;  // EX_TEMPFAIL: the exit status of a process that ends because another one was lost
+
+milliseconds to_milliseconds(double seconds) { return milliseconds(static_cast<int64_t>(seconds * 1000)); }
+
+// The address by which the others know this process, so that two nodes may be two loopback addresses.
+std::string own_host(const Place& place) {
+  if (place.endpoints.size() == static_cast<size_t>(place.world_size)) {
+    if (const auto mine = Address::parse(place.endpoints[place.rank]); mine.ok()) return mine->host;
+  }
+  if (is_this_machine(place.master_host)) return place.master_host;
+  return own_address();
+}
+
+c10::Device device_of(const Place& place) {
+  if (!place.device.starts_with("gpu")) return c10::kCPU;
+  const auto colon = place.device.find(':');
+  const int index = colon == std::string::npos ? place.local_rank : std::atoi(place.device.c_str() + colon + 1);
+  return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+}  // namespace
+
+struct Group::Shared {
+  Place place;
+  std::string host;
+  milliseconds timeout{};
+  bool check = true;
+  c10::intrusive_ptr<c10d::Store> store;
+  std::unique_ptr<Watch> watch;  // after the store: it says goodbye through it
+};
+
+Group::~Group() = default;
+
+Result<std::shared_ptr<Group>> Group::join(const Place& place, const Settings& settings) {
+  std::shared_ptr<Group> world(new Group);
+  auto shared = std::make_shared<Shared>();
+  shared->place = place;
+  shared->timeout = to_milliseconds(settings.seconds("collective_seconds"));
+  shared->check = settings.text("collective_check") == "on";
+  world->shared_ = shared;
+  world->rank_ = place.rank;
+  world->ranks_.resize(place.world_size);
+  std::iota(world->ranks_.begin(), world->ranks_.end(), 0);
+  world->device_ = device_of(place);
+  if (place.master_port == 0 && place.world_size == 1) return world;
+  shared->host = own_host(place);
+  ASSIGN_OR_RETURN(shared->store, open_store(place, shared->timeout));
+  RETURN_IF_ERROR(world->connect("world"));
+  WatchOptions options{.peer_timeout = to_milliseconds(settings.seconds("peer_seconds"))};
+  if (settings.text("on_peer_loss") == "end") {
+    options.on_loss = [](const std::string&) {
+      // A collective that waits for the lost one cannot be called back; the launcher starts the group again.
+      log_error("this process ends, because it cannot go on without the lost one; on_peer_loss=wait lets it wait");
+      ::_exit(kPeerLost);
+    };
+  }
+  if (place.world_size > 1) {
+    shared->watch = std::make_unique<Watch>(shared->store->clone(), place.rank, place.world_size, std::move(options));
+  }
+  return world;
+}
+
+Status Group::connect(const std::string& name) {
+  name_ = name;
+  const auto store = c10::make_intrusive<c10d::PrefixStore>(name, shared_->store);
+  c10d_ = c10::make_intrusive<c10d::ProcessGroup>(store, rank_, size());
+  const auto use = [&](c10::DeviceType type, BackendType kind, const char* prefix, auto make) -> Status {
+    const auto own = c10::make_intrusive<c10d::PrefixStore>(prefix, store);
+    auto backend = make({own, rank_, size(), shared_->host, shared_->timeout, device_});
+    if (!backend.ok()) {
+      return explain(backend.status().with_context("{} of {} processes", name_, size()), "the meeting of " + name_);
+    }
+    c10d_->setBackend(type, kind, *backend);
+    return {};
+  };
+  c10d_->setDefaultBackend(device_.is_cpu() ? BackendType::GLOO : BackendType::NCCL);
+  if (device_.is_cpu()) return use(c10::kCPU, BackendType::GLOO, "gloo", make_gloo);
+  RETURN_IF_ERROR(use(c10::kCUDA, BackendType::NCCL, "nccl", make_nccl));
+  const Status cpu = use(c10::kCPU, BackendType::GLOO, "gloo", make_gloo);  // for tensors and bytes that stay on the CPU
+  notes_ = cpu.ok() ? c10::Device(c10::kCPU) : device_;
+  return cpu.code() == Code::unimplemented ? Status() : cpu;
+}
+
+Result<std::shared_ptr<Group>> Group::subgroup(const std::vector<int>& ranks) {
+  const std::string name = fmt::format("{}/{}[{}]", name_, children_++, fmt::join(ranks, ","));
+  RETURN_IF_ERROR(check_agreement("subgroup " + name));
+  std::shared_ptr<Group> group(new Group);
+  group->shared_ = shared_;
+  group->device_ = device_;
+  group->ranks_.clear();
+  group->rank_ = -1;
+  for (const int member : ranks) {
+    RETURN_IF_ERROR(check_rank("subgroup", member));
+    if (member == rank_) group->rank_ = group->size();
+    group->ranks_.push_back(ranks_[member]);
+  }
+  if (group->rank_ < 0) return std::shared_ptr<Group>();
+  if (c10d_) RETURN_IF_ERROR(group->connect(name));
+  return group;
+}
+
+void Group::doing(const std::string& what) const {
+  if (shared_->watch) shared_->watch->doing(what);
+}
+
+Status Group::explain(const Status& error, const std::string& what) const {
+  if (error.ok()) return error;
+  const std::string others = shared_->watch ? shared_->watch->report() : "";
+  return Status(error.code(), fmt::format("rank {} in {}: {}{}", shared_->place.rank, what, error.message(), others));
+}
+
+Status Group::check_rank(const std::string& what, int rank) const {
+  if (rank >= 0 && rank < size()) return {};
+  return Status::invalid_argument("{}: there is no rank {} in {}, whose {} ranks are numbered from 0", what, rank, name_, size());
+}
+
+Status Group::run(const std::string& what, const at::Tensor* tensor,
+                  const std::function<c10::intrusive_ptr<c10d::Work>()>& start) {
+  const std::string call = fmt::format("{} #{} of {}{}", what, ++calls_, name_, tensor ? " with " + describe(*tensor) : "");
+  doing(call);
+  RETURN_IF_ERROR(check_agreement(call));
+  const Status status = guarded([&] { start()->wait(shared_->timeout); });
+  if (!status.ok()) return explain(status, call);
+  doing("its own work after " + call);
+  return {};
+}
+
+Status Group::check_agreement(const std::string& call) {
+  if (size() == 1 || !shared_->check) return {};
+  const auto hash = static_cast<int64_t>(std::hash<std::string>{}(call));
+  std::vector<at::Tensor> mine{at::full({1}, hash, at::TensorOptions(notes_).dtype(at::kLong))};
+  std::vector<std::vector<at::Tensor>> all(1);
+  for (int other = 0; other < size(); ++other) all[0].push_back(at::empty_like(mine[0]));
+  const Status status = guarded([&] { c10d_->allgather(all, mine)->wait(shared_->timeout); });
+  if (!status.ok()) return explain(status, call);
+  const auto agrees = [&](const at::Tensor& other) { return other.item<int64_t>() == hash; };
+  if (std::all_of(all[0].begin(), all[0].end(), agrees)) return {};
+  ASSIGN_OR_RETURN(const auto calls, gather_bytes(call));
+  for (int other = 0; other < size(); ++other) {
+    if (calls[other] == call) continue;
+    return Status::failed_precondition(
+        "the processes of {} do not do the same: rank {} is in {}, and rank {} in {}; every rank must make the same calls in "
+        "the same order with tensors of one shape and type",
+        name_, ranks_[rank_], call, ranks_[other], calls[other]);
+  }
+  return {};
+}
+
+}  // namespace argosy::collective

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "argosy/base/thread.h"
+
+namespace c10d {
+class Store;
+}
+
+namespace argosy::collective {
+
+struct WatchOptions {
+  std::chrono::milliseconds beat{1000};
+  std::chrono::milliseconds peer_timeout{30'000};  // silence after which a peer counts as lost
+  std::function<void(const std::string&)> on_loss;  // on the watch's own thread, at most once, with who and since when
+};
+
+// Who of a job's processes is alive, and what each is doing. Every process writes a beat into the job's store, with its last
+// operation; each looks after the next one, and a silence is told to all. So that a failure can be explained: a collective
+// that did not end says nothing about who did not come. Thread-safe.
+//
+// Keys: "beat/<rank>" = "<count> <what>", "left/<rank>" where a process went in order, "lost" = the first loss in words.
+class Watch {
+ public:
+  Watch(c10::intrusive_ptr<c10d::Store> store, int rank, int size, WatchOptions options);
+  ~Watch();  // says that this process left; the host of the store waits a moment for the others to do so
+
+  // What this process is doing from now on, for the others' reports.
+  void doing(std::string what);
+
+  // A line a peer that is silent or elsewhere, after listening to their beats for a short while; "" where all are well and
+  // doing the same.
+  std::string report();
+
+ private:
+  void run();
+  bool beat(int64_t count);  // false: the store is gone
+  void look_after_the_next();
+  void hear_of_a_loss();
+  void lose(const std::string& who);
+  std::string read(const std::string& key);  // "" where there is none, or no store
+  std::string text();
+
+  const int rank_, size_;
+  const WatchOptions options_;
+  std::mutex store_mutex_;  // over store_, whose calls are short: no key is waited for
+  c10::intrusive_ptr<c10d::Store> store_;
+
+  std::mutex mutex_;  // over the rest
+  std::condition_variable stop_changed_;
+  bool stop_ = false, lost_ = false;
+  std::string doing_ = "starting";
+  std::string next_beat_;
+  std::chrono::steady_clock::time_point next_heard_;
+  bool host_left_ = false;
+
+  Thread thread_;
+};
+
+}  // namespace argosy::collective

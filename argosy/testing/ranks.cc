@@ -1,0 +1,112 @@
+#include "argosy/testing/ranks.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <thread>
+
+#include "argosy/base/check.h"
+#include "argosy/base/fd.h"
+
+namespace argosy::testing {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int free_port() {
+  const Fd fd(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  ARGOSY_CHECK(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) == 0, "no free port");
+  ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  return ntohs(address.sin_port);
+}
+
+struct Child {
+  pid_t pid = 0;
+  Fd output;
+  bool ended = false;
+};
+
+[[noreturn]] void be_rank(const std::function<void(const Place&)>& body, const Place& place, int output) {
+  ::dup2(output, 1);
+  ::dup2(output, 2);
+  int status = 0;
+  try {
+    body(place);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    status = 1;
+  }
+  std::fflush(nullptr);
+  ::_exit(status);
+}
+
+Child start(const std::function<void(const Place&)>& body, const Place& place) {
+  int ends[2];
+  ARGOSY_CHECK(::pipe2(ends, O_CLOEXEC) == 0, "no pipe");
+  const pid_t pid = ::fork();
+  ARGOSY_CHECK(pid >= 0, "no fork");
+  if (pid == 0) be_rank(body, place, ends[1]);
+  ::close(ends[1]);
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  return {pid, Fd(ends[0])};
+}
+
+void drain(Child& child, RankEnd& end) {
+  char buffer[4096];
+  for (ssize_t got; (got = ::read(child.output.get(), buffer, sizeof(buffer))) > 0;) end.output.append(buffer, got);
+}
+
+// Whether it has ended.
+bool collect(Child& child, RankEnd& end, Clock::time_point begun) {
+  drain(child, end);
+  int status = 0;
+  if (child.ended || ::waitpid(child.pid, &status, WNOHANG) != child.pid) return child.ended;
+  drain(child, end);
+  child.ended = true;
+  end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  end.time = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun);
+  return true;
+}
+
+}  // namespace
+
+std::vector<RankEnd> run_ranks(int count, const std::function<void(const Place&)>& body, std::chrono::seconds deadline,
+                               const std::function<void(const std::vector<int>&)>& watching) {
+  const auto begun = Clock::now();
+  const int port = free_port();
+  std::vector<Child> children;
+  std::vector<int> pids;
+  std::vector<RankEnd> ends(count);
+  for (int rank = 0; rank < count; ++rank) {
+    children.push_back(start(body, {.rank = rank,
+                                    .world_size = count,
+                                    .local_rank = rank,
+                                    .local_world_size = count,
+                                    .master_host = "127.0.0.1",
+                                    .master_port = port,
+                                    .device = "cpu"}));
+    pids.push_back(children.back().pid);
+  }
+  if (watching) watching(pids);
+  for (bool all = false; !all;) {
+    all = true;
+    for (int rank = 0; rank < count; ++rank) {
+      if (Clock::now() - begun > deadline && !children[rank].ended) ::kill(pids[rank], SIGKILL);
+      all = collect(children[rank], ends[rank], begun) && all;
+    }
+    if (!all) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return ends;
+}
+
+}  // namespace argosy::testing
