@@ -12,6 +12,7 @@
 
 #include "argosy/base/address.h"
 #include "argosy/base/log.h"
+#include "argosy/base/random.h"
 #include "argosy/collective/backend.h"
 #include "argosy/collective/describe.h"
 #include "argosy/collective/guard.h"
@@ -153,7 +154,7 @@ Status Group::run(const std::string& what, const at::Tensor* tensor,
 
 Status Group::check_agreement(const std::string& call) {
   if (size() == 1 || !shared_->check) return {};
-  const auto hash = static_cast<int64_t>(std::hash<std::string>{}(call));
+  const auto hash = static_cast<int64_t>(mix64(call));
   std::vector<at::Tensor> mine{at::full({1}, hash, at::TensorOptions(notes_).dtype(at::kLong))};
   std::vector<std::vector<at::Tensor>> all(1);
   for (int other = 0; other < size(); ++other) all[0].push_back(at::empty_like(mine[0]));
