@@ -2,6 +2,7 @@
 
 #include <argosy/argosy.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,12 @@ inline constexpr int kTestBatches = 20;  // auc.batch_value covers so many
 // The numbers and ids that the peers' scripts make of the same lines.
 inline DatasetFormat ctr_format() { return {data::CriteoOptions{.hash_dim = kRows, .scheme = data::CriteoScheme::log1p}}; }
 
-inline CtrModel make_ctr_model() {
+inline optim::Adam ctr_optimizer() { return {.learning_rate = 1e-3, .lazy_mode = true}; }
+
+// `optimise` completes the programs for a loss; on this machine alone where it is left out.
+inline CtrModel make_ctr_model(const std::function<void(const Variable& loss)>& optimise = [](const Variable& loss) {
+  minimize(ctr_optimizer(), loss);
+}) {
   namespace L = layers;
   CtrModel model;
   const ProgramGuard programs(model.main, model.startup);
@@ -30,7 +36,7 @@ inline CtrModel make_ctr_model() {
   const Variable dense = L::data("dense_input", {13}), label = L::data("label", {1}, kInt64);
   std::vector<Variable> slots, pooled;
   for (int i = 1; i <= 26; ++i) {
-    slots.push_back(L::data("C" + std::to_string(i), {1}, kInt64, {.lod_level = 1}));
+    slots.push_back(L::data(fmt::format("C{}", i), {1}, kInt64, {.lod_level = 1}));
     ParamAttr table("SparseFeatFactors");
     table.initializer = graph::uniform_initializer(-0.01f, 0.01f);
     pooled.push_back(L::sequence_pool(L::embedding(slots.back(), {kRows, kWidth}, {.is_sparse = true, .param = table}), "sum"));
@@ -41,7 +47,7 @@ inline CtrModel make_ctr_model() {
   model.loss = L::mean(L::cross_entropy(predict, label));
   model.auc = L::auc(predict, label, {.num_thresholds = 4095, .slide_steps = kTestBatches});
   model.test = model.main->clone(true);
-  minimize(optim::Adam{.learning_rate = 1e-3, .lazy_mode = true}, model.loss);
+  optimise(model.loss);
   model.inputs = argosy::inputs(dense, slots, label);
   return model;
 }

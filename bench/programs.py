@@ -14,6 +14,9 @@ BUILD = ROOT / "build/release"
 PADDLE = ROOT / "build/parity/paddle-2.6.2/bin/python"
 SECONDS = 300  # that one process may take
 WARM = 2  # how often a process measures
+SLOW = 3  # rounds of what takes long
+PEERS = ROOT / "build/bench-peers"  # where PaddlePaddle's jobs run
+PEER_LOGS = PEERS / "logs"
 
 
 def json_lines(text):
@@ -25,6 +28,7 @@ def read_ctr(text):
     series = {}
     for line in json_lines(text):
         series["ctr." + line["what"]] = line["samples_per_second"]
+        series["ctr." + line["what"] + ".per_cpu_second"] = line["samples_per_cpu_second"]
         series.setdefault("ctr." + line["what"] + ".auc", line["auc"])
     return series
 
@@ -51,6 +55,35 @@ def read_load(name):
     return lambda text: {name: json_lines(text)[-1]["mb_per_second"], name + ".samples": json_lines(text)[-1]["samples"]}
 
 
+def read_job(name):
+    """The last pass of bench/ps_job.py."""
+    return lambda text: {f"{name}.{what}": value for what, value in json_lines(text)[-1].items()}
+
+
+def read_paddle_job(name, workers):
+    """The workers' rates in the last epoch, added up."""
+    def read(text):
+        results = re.findall(r"^RESULT .* rank=(\d+) epoch=(\d+) .* samples/s=([\d.]+)", text, re.MULTILINE)
+        last = [float(rate) for _, epoch, rate in results if int(epoch) == WARM - 1]
+        if len(last) != workers:
+            sys.exit(f"bench: {len(last)} of PaddlePaddle's {workers} workers finished; see {PEER_LOGS}:\n{text[-2000:]}")
+        return {name: sum(last)}
+    return read
+
+
+def read_store(text):
+    return {"store": json.loads(text)["benchmarks"][-1]["items_per_second"] / 1e6}
+
+
+def read_replay(text):
+    return {"replay": json.loads(text)["benchmarks"][-1]["items_per_second"] / 1e6}
+
+
+def read_together(text):
+    microseconds = {run["name"].partition("/")[0]: run["real_time"] for run in json.loads(text)["benchmarks"]}
+    return {"together.both": microseconds["together"], "together.wire_and_store": microseconds["wire"] + microseconds["store"]}
+
+
 def read_overhead(text):
     last = json_lines(text)[-1]
     return {"overhead.by_executor": last["by_executor_ns"], "overhead.by_hand": last["by_hand_ns"]}
@@ -63,10 +96,11 @@ def read_memory(text):
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """One process a round. Its series are those whose names begin with a name of `gives`."""
+    """One process a round, in `rounds` rounds at most. Its series are those whose names begin with `gives`."""
     gives: str
     command: list
     read: Callable[[str], dict]
+    rounds: int = 1000
 
     def measure(self):
         """Runs it once; a process that fails ends the benchmark with what it said."""
@@ -81,6 +115,40 @@ class Program:
         return self.read(done.stdout)
 
 
+def google_benchmark(program, names, seconds=0.5):
+    return [BUILD / program, f"--benchmark_filter={names}", "--benchmark_format=json", f"--benchmark_min_time={seconds}"]
+
+
+def job(name, shape, files, *options, rounds):
+    return Program(name, [sys.executable, ROOT / "bench/ps_job.py", shape, files, "--passes", WARM, *options], read_job(name), rounds)
+
+
+def paddle_job(name, shape, data, peers):
+    """The peer's own script and launcher. Its workers stream their files by `cat`, as ours do."""
+    servers, workers = shape.split("x")
+    return Program(name, ["env", f"PEERS={PEERS}", "WORKER_WAIT=2", "bash", peers / "run_ps.sh", PADDLE.parent.parent, servers, workers, shape, "--mode", "async",
+                          "--emb", "sparse_embedding", "--opt", "adam", "--reader", "queue", "--epochs", WARM, "--data", data.multislot_parts],
+                   read_paddle_job(name, int(workers)), SLOW)
+
+
+def jobs(data, peers):
+    """Whole jobs of servers and workers, and PaddlePaddle's."""
+    train, multislot = data.criteo / "train/part-*", data.multislot_parts / "train/part-*"
+    return [
+        job("ps.1x1", "1x1", train, rounds=SLOW),
+        job("ps.1x1-wal", "1x1", train, "--durability", "wal", rounds=SLOW),
+        job("ps.1x1-pipe", "1x1", multislot, "--format", "multislot", rounds=SLOW),
+        paddle_job("paddle_ps.1x1", "1x1", data, peers),
+        job("ps.2x2", "2x2", train, rounds=SLOW),
+        paddle_job("paddle_ps.2x2", "2x2", data, peers),
+    ]
+
+
+def job_sizes(data):
+    """As many servers as workers, more and more of them."""
+    return [job(f"processes.{size}", f"{size}x{size}", data.criteo / "train/part-*", rounds=1) for size in (1, 2, 4, 8)]
+
+
 def programs(data, peers):
     """All of them, our own before the peer that they are compared with."""
     train, test = data.criteo / "train/part-*", data.criteo / "test/part-*"
@@ -88,13 +156,16 @@ def programs(data, peers):
         Program("ctr", [BUILD / "bench/ctr_bench", train, test, WARM], read_ctr),
         Program("torch", [sys.executable, peers / "torch_ctr.py", "--table", "shared", "--opt", "sparseadam", "--threads", 1, "--epochs", WARM,
                           "--npz", data.arrays], read_torch),
-        Program("parse", [BUILD / "argosy/data/data_bench", "--benchmark_filter=MultiSlot", "--benchmark_format=json", "--benchmark_min_time=0.5"],
-                read_google_benchmark),
+        Program("parse", google_benchmark("argosy/data/data_bench", "MultiSlot"), read_google_benchmark),
         Program("load", [BUILD / "bench/load_bench", data.multislot, WARM], read_load("load")),
         Program("paddle", [PADDLE, ROOT / "bench/paddle_load.py", data.multislot, WARM], read_load("paddle")),
-        Program("wire", [BUILD / "argosy/rpc/rpc_bench", "--benchmark_filter=/tcp", "--benchmark_format=json", "--benchmark_min_time=1"], read_wire),
+        Program("wire", google_benchmark("argosy/rpc/rpc_bench", "/tcp", 1), read_wire),
         Program("iperf3", [sys.executable, ROOT / "bench/iperf.py", 3], read_iperf),
         Program("overhead", [BUILD / "bench/overhead_bench"], read_overhead),
         Program("memory.1", [BUILD / "bench/memory_bench", train, 1], read_memory),
         Program("memory.2", [BUILD / "bench/memory_bench", train, 2], read_memory),
+        Program("store", google_benchmark("argosy/table/table_bench", "push/adagrad/10"), read_store),
+        Program("together", google_benchmark("argosy/ps/ps_bench", "^(wire|store|together)/"), read_together),
+        Program("replay", google_benchmark("argosy/ps/ps_bench", "BM_Replay"), read_replay, SLOW),
+        *jobs(data, peers),
     ]

@@ -7,7 +7,8 @@ import statistics
 class Row:
     """One comparison. `ours` and `peer` name series of measurements, one number a round; without `peer` ours stands alone.
 
-    `measure` says what is held against the bound: the ratio of the medians, their difference, or our median by itself.
+    `measure` says what is held against the bound: the ratio of the medians, their difference, or our median by itself. A row
+    without a bound is there to be read.
     """
     name: str
     what: str
@@ -15,8 +16,8 @@ class Row:
     peer: str
     unit: str
     measure: str  # "ratio" | "difference" | "distance" | "value"
-    relation: str  # ">=" | "<="
-    bound: float
+    relation: str = ""  # ">=" | "<="; empty without a bound
+    bound: float | None = None
 
 
 ROWS = [
@@ -32,6 +33,17 @@ ROWS = [
     Row("overhead", "an operator of the executor against the call by hand", "overhead.by_executor", "overhead.by_hand", "ns", "difference", "<=", 1000),
     Row("wire", "1 MiB slices to a server that drops them, TCP, against iperf3", "wire.BM_Wire/tcp", "iperf3", "MB/s", "ratio", ">=", 0.5),
     Row("wire-push", "a push of 1.25 MB and its answer, TCP", "wire.BM_Push/tcp", "", "µs", "value", "<=", 700),
+    Row("ps-1x1", "CTR-DNN through 1 server and 1 worker, async, native reader, against PaddlePaddle 2.6.2's", "ps.1x1.samples_per_second", "paddle_ps.1x1",
+        "samples/s", "ratio", ">=", 2.5),
+    Row("ps-2x2", "the same, 2 servers and 2 workers", "ps.2x2.samples_per_second", "paddle_ps.2x2", "samples/s", "ratio", ">=", 2.5),
+    Row("ps-pipe", "1 server and 1 worker, both systems reading MultiSlot text by `cat`", "ps.1x1-pipe.samples_per_second", "paddle_ps.1x1", "samples/s", "ratio"),
+    Row("ps-local", "samples a processor second, those of worker, server and reading added up, against 1 thread without servers", "ps.1x1.samples_per_cpu_second",
+        "ctr.float32_1_thread.per_cpu_second", "samples/s", "ratio", ">=", 0.70),
+    Row("wal", "1 server and 1 worker, durability wal against none", "ps.1x1-wal.samples_per_second", "ps.1x1.samples_per_second", "samples/s", "ratio", ">=", 0.85),
+    Row("store", "pushes to a table of a million rows, Adagrad, width 10", "store", "", "M rows/s a core", "value", ">=", 12),
+    Row("together", "a pull and a push of 26,000 keys x 10 floats, against wire alone and store alone added up", "together.both", "together.wire_and_store", "µs",
+        "ratio", "<=", 1.5),
+    Row("replay", "a server takes up its log, Adagrad, width 10", "replay", "", "M rows/s", "value", ">=", 5),
     Row("memory", "peak memory of CTR-DNN, 1 thread, against what it must hold", "memory.1.above_idle", "memory.1.needed", "MB", "ratio", "<=", 1.3),
     Row("memory-2", "the same, 2 threads", "memory.2.above_idle", "memory.2.needed", "MB", "ratio", "<=", 1.3),
 ]
@@ -55,13 +67,14 @@ class Outcome:
 
 
 def judge(row, series, absent):
-    """The outcome of a row. `series` has the measurements by name; `absent` says why a series is not there."""
+    """The outcome of a row. `series` has the measurements by name; `absent` says why those that begin with a name are not there."""
     ours, peer = (statistics.median(series[name]) if series.get(name) else None for name in (row.ours, row.peer))
     missing = [name for name in (row.ours, row.peer) if name and not series.get(name)]
     if missing:
-        return Outcome(row, ours, peer, None, False, absent.get(missing[0], f"{missing[0]} was not measured"))
+        why = next((reason for name, reason in absent.items() if missing[0].startswith(name)), f"{missing[0]} was not measured")
+        return Outcome(row, ours, peer, None, False, why)
     result = MEASURES[row.measure](ours, peer)
-    return Outcome(row, ours, peer, result, result >= row.bound if row.relation == ">=" else result <= row.bound)
+    return Outcome(row, ours, peer, result, row.bound is not None and (result >= row.bound if row.relation == ">=" else result <= row.bound))
 
 
 def number(value, unit=""):
@@ -73,7 +86,9 @@ def number(value, unit=""):
 
 
 def verdict(outcome):
-    return outcome.note if outcome.result is None else "met" if outcome.met else "**not met**"
+    if outcome.result is None or outcome.row.bound is None:
+        return outcome.note
+    return "met" if outcome.met else "**not met**"
 
 
 def table(outcomes):
@@ -81,8 +96,31 @@ def table(outcomes):
     for outcome in outcomes:
         row = outcome.row
         ours, peer, result = (number(value, row.unit) for value in (outcome.ours, outcome.peer, outcome.result))
-        bound = f"{row.measure} {'≥' if row.relation == '>=' else '≤'} {row.bound:g}"
+        bound = row.measure if row.bound is None else f"{row.measure} {'≥' if row.relation == '>=' else '≤'} {row.bound:g}"
         lines.append(f"| {row.name} | {row.what} | {ours} | {peer} | {row.unit} | {result} | {bound} | {verdict(outcome)} |")
+    return "\n".join(lines) + "\n"
+
+
+def summary(outcomes):
+    bounded = [outcome for outcome in outcomes if outcome.row.bound is not None]
+    return f"{sum(outcome.met for outcome in bounded)} of {len(bounded)} bounds met"
+
+
+JOB_COLUMNS = {"servers": "servers", "workers": "workers", "samples_per_second": "samples/s", "worker_us": "µs a sample, workers", "server_us": "µs a sample, servers",
+               "bytes_to_servers": "bytes a sample to servers", "bytes_to_workers": "bytes a sample to workers"}
+
+
+def jobs_as_json(series):
+    """What was measured of jobs of several sizes, a job after another: the medians of the series `processes.SIZE.COLUMN`."""
+    sizes = sorted({int(name.split(".")[1]) for name in series if name.startswith("processes.")})
+    return [{column: statistics.median(series[f"processes.{size}.{column}"]) for column in JOB_COLUMNS} for size in sizes]
+
+
+def jobs_table(jobs):
+    lines = [f"| {' | '.join(JOB_COLUMNS.values())} |", "|" + "---:|" * len(JOB_COLUMNS)]
+    for job in jobs:
+        cells = [f"{job[column]:.0f}" if column in ("servers", "workers") else number(job[column]) for column in JOB_COLUMNS]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

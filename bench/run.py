@@ -4,8 +4,10 @@ of them meet the same noise; prints the table and writes it down.
 
     .venv/bin/python bench/run.py                          all rows, 5 rounds; writes docs/benchmarks.md
     .venv/bin/python bench/run.py --only gemm --rounds 3   one row; prints the table, leaves the document as it is
+    .venv/bin/python bench/run.py --only processes         the table of jobs of 1 to 8 servers and workers
 
-A bound that is not met is reported, not an error. Every run leaves bench/results/DATE-COMMIT.md and .json.
+A bound that is not met is reported, not an error. Every run leaves bench/results/DATE-COMMIT.md and .json, and
+DATE-COMMIT-processes.json for the table of jobs.
 REQUIRES: the programs are built (make bench does it).
 """
 import argparse
@@ -23,17 +25,19 @@ import programs
 import rows
 
 ROOT = programs.ROOT
-LINES, TEST_LINES, FILES = 100_000, 20_000, 2
+LINES, TEST_LINES, FILES = 100_000, 20_000, 8
 HASH_DIM = 1_000_001
+JOBS = "processes"  # what --only calls the table of jobs
 BUSY = 0.5  # a load above it says that the machine does something else
 
 
 @dataclasses.dataclass(frozen=True)
 class Data:
     """The same lines in each reader's format."""
-    criteo: pathlib.Path = ROOT / f"bench/data/criteo-{LINES}"
-    multislot: pathlib.Path = ROOT / f"bench/data/multislot-{LINES}.txt"
-    arrays: pathlib.Path = ROOT / f"bench/data/arrays-{LINES}"
+    criteo: pathlib.Path = ROOT / f"bench/data/criteo-{LINES}x{FILES}"
+    multislot_parts: pathlib.Path = ROOT / f"bench/data/multislot-{LINES}x{FILES}"
+    multislot: pathlib.Path = ROOT / f"bench/data/multislot-{LINES}x{FILES}.txt"  # all parts in one
+    arrays: pathlib.Path = ROOT / f"bench/data/arrays-{LINES}x{FILES}"
 
     def parts(self, kind):
         return sorted((self.criteo / kind).iterdir())
@@ -48,11 +52,14 @@ def make_criteo(data):
 def make_multislot(data):
     if data.multislot.exists():
         return
+    (data.multislot_parts / "train").mkdir(parents=True, exist_ok=True)
     unfinished = data.multislot.with_suffix(".unfinished")
-    with unfinished.open("wb") as out:
+    with unfinished.open("wb") as whole:
         for part in data.parts("train"):
             with part.open("rb") as lines:
-                subprocess.run([programs.BUILD / "bin/argosy", "criteo", str(HASH_DIM), "--scheme", "log1p"], stdin=lines, stdout=out, check=True)
+                done = subprocess.run([programs.BUILD / "bin/argosy", "criteo", str(HASH_DIM), "--scheme", "log1p"], stdin=lines, stdout=subprocess.PIPE, check=True)
+            (data.multislot_parts / "train" / part.name).write_bytes(done.stdout)
+            whole.write(done.stdout)
     unfinished.rename(data.multislot)
 
 
@@ -65,20 +72,28 @@ def make_arrays(data, peers):
             unfinished.rename(target)
 
 
+def wants(wanted, *names):
+    return any(each.startswith(names) for each in wanted)
+
+
 def prepare(wanted, data, peers):
-    """Makes the data and the peers that the wanted programs need. Returns why a peer cannot run, by name."""
+    """Makes the data and the peers that the wanted programs need. Returns why a peer cannot run, by the beginning of its name."""
     absent = {}
     make_criteo(data)
-    if wanted & {"load", "paddle"}:
+    if wants(wanted, "load", "paddle", "ps.1x1-pipe"):
         make_multislot(data)
-    if "torch" in wanted:
+    if wants(wanted, "torch"):
         if (peers / "torch_ctr.py").exists():
             make_arrays(data, peers)
         else:
             absent["torch"] = f"peer not present: no {os.path.relpath(peers, ROOT)}/torch_ctr.py"
-    if "paddle" in wanted and subprocess.run([ROOT / "tests/parity/environments.sh", "2.6.2"]).returncode != 0:
+    if wants(wanted, "paddle") and subprocess.run([ROOT / "tests/parity/environments.sh", "2.6.2"]).returncode != 0:
         absent["paddle"] = "peer not present: PaddlePaddle 2.6.2 could not be installed"
-    if "iperf3" in wanted and shutil.which("iperf3") is None:
+    elif wants(wanted, "paddle_ps"):
+        programs.PEER_LOGS.mkdir(parents=True, exist_ok=True)
+        if not (peers / "run_ps.sh").exists():
+            absent["paddle_ps"] = f"peer not present: no {os.path.relpath(peers, ROOT)}/run_ps.sh"
+    if wants(wanted, "iperf3") and shutil.which("iperf3") is None:
         absent["iperf3"] = "peer not present: iperf3 is not installed"
     return absent
 
@@ -88,7 +103,9 @@ def measure(chosen, rounds):
     series = collections.defaultdict(list)
     for turn in range(rounds):
         for program in chosen:
-            print(f"bench: round {turn + 1} of {rounds}: {program.gives}", flush=True)
+            if turn >= program.rounds:
+                continue
+            print(f"bench: round {turn + 1} of {min(rounds, program.rounds)}: {program.gives}", flush=True)
             for name, value in program.measure().items():
                 series[name].append(value)
     if "load" in series and "paddle" in series and series["load.samples"] != series["paddle.samples"]:
@@ -117,28 +134,38 @@ def facts(rounds, load):
     }
 
 
-def document(outcomes, about):
+def document(outcomes, jobs, about):
     busy = f" The machine was not idle: its load was {about['load_before']:.1f} before the run.\n" if about["load_before"] > BUSY else "\n"
-    return (f"# Benchmarks\n\nWritten by `make bench`. {about['cpu']}, {about['cores']} cores, {about['memory']}; commit {about['commit']}; {about['date']}.{busy}\n"
-            f"Each number is the median of {about['rounds']} rounds; in a round every program runs once, ours beside its peer. CTR-DNN: 13 numbers, 26 slots,\n"
-            f"a table of {HASH_DIM:,} x 10, layers of 400-400-400-2, batches of 1,000, Adam; {LINES:,} lines in memory. The speed is that of the\n"
-            f"second pass over them, the AUC that of {TEST_LINES:,} other lines after the first.\n\n{rows.table(outcomes)}")
+    text = (f"# Benchmarks\n\nWritten by `make bench`. {about['cpu']}, {about['cores']} cores, {about['memory']}; commit {about['commit']}; {about['date']}.{busy}\n"
+            f"Each number is the median of {about['rounds']} rounds ({min(about['rounds'], programs.SLOW)} where a run takes long); in a round every program runs once, ours beside its\n"
+            f"peer. CTR-DNN: 13 numbers, 26 slots, a table of {HASH_DIM:,} x 10, layers of 400-400-400-2, batches of 1,000, Adam; {LINES:,} lines, in memory\n"
+            f"where there are no servers. The speed is that of the second pass over them, the AUC that of {TEST_LINES:,} other lines after the first. Jobs with servers\n"
+            f"(`ps-*`, `wal`) are processes that stream the lines from files, one thread a worker; so do PaddlePaddle's. [What helped](benchmarks-notes.md).\n\n"
+            f"{rows.table(outcomes)}")
+    if not jobs:
+        return text
+    return text + (f"\n## More and more processes\n\nThe same job as 1 to 8 servers and workers on {about['cores']} cores, measured once: processor time and bytes on the wire count here,\n"
+                   f"samples a second mean little where there are more processes than cores.\n\n{rows.jobs_table(jobs)}")
 
 
 def write(outcomes, series, about, whole):
     results = ROOT / "bench/results"
     results.mkdir(exist_ok=True)
     name = f"{about['date'][:16].replace(' ', '-').replace(':', '')}-{about['commit'].split()[0]}"
-    (results / f"{name}.md").write_text(document(outcomes, about))
+    jobs = rows.jobs_as_json(series)
+    (results / f"{name}.md").write_text(document(outcomes, jobs, about))
     (results / f"{name}.json").write_text(json.dumps({"about": about, **rows.as_json(outcomes, series)}, indent=1) + "\n")
+    if jobs:
+        (results / f"{name}-processes.json").write_text(json.dumps({"about": about, "jobs": jobs}, indent=1) + "\n")
     if whole:
-        (ROOT / "docs/benchmarks.md").write_text(document(outcomes, about))
+        (ROOT / "docs/benchmarks.md").write_text(document(outcomes, jobs, about))
+    return jobs
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", choices=[row.name for row in rows.ROWS], metavar="ROW",
-                        help="measure this row; may be given several times: " + ", ".join(row.name for row in rows.ROWS))
+    names = [row.name for row in rows.ROWS] + [JOBS]
+    parser.add_argument("--only", action="append", choices=names, metavar="ROW", help="measure this row; may be given several times: " + ", ".join(names))
     parser.add_argument("--rounds", type=int, default=5, help="how often each program runs (5)")
     parser.add_argument("--peers", type=pathlib.Path, default=ROOT.parent / "shared/bench", help="the folder of the peers' scripts (../shared/bench)")
     args = parser.parse_args()
@@ -152,11 +179,13 @@ def main():
     needed = {name for row in chosen_rows for name in (row.ours, row.peer) if name}
     data = Data()
     chosen = [program for program in programs.programs(data, args.peers) if any(name == program.gives or name.startswith(program.gives + ".") for name in needed)]
+    if not args.only or JOBS in args.only:
+        chosen += programs.job_sizes(data)
     absent = prepare({program.gives for program in chosen}, data, args.peers)
-    series = measure([program for program in chosen if program.gives not in absent], args.rounds)
+    series = measure([program for program in chosen if not program.gives.startswith(tuple(absent))], args.rounds)
     outcomes = [rows.judge(row, series, absent) for row in chosen_rows]
-    write(outcomes, series, facts(args.rounds, load), whole=not args.only and args.rounds >= 5)
-    print("\n" + rows.table(outcomes) + f"\n{sum(outcome.met for outcome in outcomes)} of {len(outcomes)} bounds met")
+    jobs = write(outcomes, series, facts(args.rounds, load), whole=not args.only and args.rounds >= 5)
+    print("\n" + rows.table(outcomes) + ("\n" + rows.jobs_table(jobs) if jobs else "") + "\n" + rows.summary(outcomes))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-// A worker's pull and push of a CTR batch against argosy-server processes on this machine: the whole way of a step's rows.
+// A worker's pull and push of a CTR batch against argosy-server processes on this machine: the whole way of a step's rows; and
+// what it is made of, the wire alone and the store alone.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,6 +14,9 @@
 
 #include "argosy/base/random.h"
 #include "argosy/ps/client.h"
+#include "argosy/rpc/channel.h"
+#include "argosy/rpc/server.h"
+#include "argosy/table/sparse_table.h"
 
 extern char** environ;
 
@@ -68,6 +72,19 @@ class ServerProcess {
   std::string endpoint_;
 };
 
+// Batches of unique keys, enough of them that none finds its rows in the processor's cache.
+std::vector<std::vector<uint64_t>> make_batches() {
+  std::vector<uint64_t> keys(kRows);
+  for (size_t i = 0; i < kRows; ++i) keys[i] = i;
+  Random random(1);
+  std::vector<std::vector<uint64_t>> batches(32);
+  for (auto& batch : batches) {
+    std::shuffle(keys.begin(), keys.end(), random);
+    batch.assign(keys.begin(), keys.begin() + kBatch);
+  }
+  return batches;
+}
+
 // Servers with a table of a million rows, a client, and batches of unique keys.
 class Job {
  public:
@@ -94,11 +111,6 @@ class Job {
     for (size_t i = 0; i < kRows; ++i) keys[i] = i;
     const Status filled = client->import_rows(0, keys, std::vector<float>(kRows * kWidth, 0.5f));
     need(filled.ok(), filled.message());
-    Random random(1);
-    for (auto& batch : batches) {
-      std::shuffle(keys.begin(), keys.end(), random);
-      batch.assign(keys.begin(), keys.begin() + kBatch);
-    }
   }
   ~Job() {
     (void)client->stop();
@@ -115,13 +127,14 @@ class Job {
   void push() {
     const BatchId batch = pushed_++;
     const RowGradients gradients{.table = 0, .keys = next(), .values = rows.data()};
-    const Status status = client->push({.batches = std::span(&batch, 1), .rows = std::span(&gradients, 1)});
+    const std::shared_ptr<const void> stays(this, [](const void*) {});  // as the communicators' memory does
+    const Status status = client->push({.batches = std::span(&batch, 1), .rows = std::span(&gradients, 1), .owner = stays});
     need(status.ok(), status.message());
   }
   void turn() { turn_ += 1; }
 
   std::unique_ptr<Client> client;
-  std::vector<std::vector<uint64_t>> batches = std::vector<std::vector<uint64_t>>(32);
+  const std::vector<std::vector<uint64_t>> batches = make_batches();
   std::vector<float> rows = std::vector<float>(kBatch * kWidth);
 
  private:
@@ -152,6 +165,54 @@ void shape(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"servers", "wal"})->Args({1, 0})->Args({2, 0})->Args({1, 1});
   bench->Iterations(300)->Unit(benchmark::kMillisecond)->UseRealTime();
 }
+
+// The bytes of a pull and a push, to a server that drops them and answers with as many as there would be.
+void wire(benchmark::State& state) {
+  static const std::vector<std::byte> keys(kBatch * sizeof(uint64_t)), rows(kBatch * kWidth * sizeof(float));
+  const auto slice = [](const std::vector<std::byte>& bytes) { return rpc::Slice{bytes.data(), bytes.size(), nullptr}; };
+  const rpc::Message pull{1, "", {slice(keys)}}, push{2, "", {slice(keys), slice(rows)}};
+  auto server = rpc::Server::start({.address = "127.0.0.1:0"}, [&](const rpc::Request& request, rpc::Reply reply) {
+    reply.send("", request.method == pull.method ? std::vector{slice(rows)} : std::vector<rpc::Slice>());
+  });
+  need(server.ok(), server.status().message());
+  const auto channel = rpc::connect_channel((*server)->endpoint(), {});
+  need(channel.ok(), channel.status().message());
+  for (auto _ : state) {
+    for (const rpc::Message& message : {pull, push}) {
+      const auto answer = (*channel)->call_and_wait(message, Deadline::after_seconds(20));
+      need(answer.ok(), answer.status().message());
+    }
+  }
+}
+
+// The rows of a pull and a push, in this process.
+void store(benchmark::State& state) {
+  auto table = std::move(table::SparseTable::make({.name = "bench", .width = kWidth, .rule = "adagrad"})).value();
+  std::vector<float> rows(kBatch * kWidth);
+  const auto batches = make_batches();
+  for (const auto& keys : batches) need(table->pull(keys, rows, true).ok(), "a pull failed");
+  size_t turn = 0;
+  for (auto _ : state) {
+    const auto& keys = batches[turn++ % batches.size()];
+    need(table->pull(keys, rows, true).ok(), "a pull failed");
+    need(table->apply(table->begin_step(0.01f), keys, rows).ok(), "a push failed");
+  }
+}
+
+void together(benchmark::State& state) {
+  Job job(1, false);
+  for (auto _ : state) {
+    job.pull();
+    job.push();
+    job.turn();
+  }
+}
+
+void parts(benchmark::internal::Benchmark* bench) { bench->Iterations(300)->Unit(benchmark::kMicrosecond)->UseRealTime(); }
+
+BENCHMARK(wire)->Apply(parts);
+BENCHMARK(store)->Apply(parts);
+BENCHMARK(together)->Apply(parts);
 
 BENCHMARK(pull)->Apply(shape);
 BENCHMARK(push)->Apply(shape);

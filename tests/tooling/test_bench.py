@@ -9,7 +9,7 @@ import pytest
 @pytest.fixture(scope="module")
 def bench(root):
     """The modules of bench/ by name. Others may be called so too: none of them is left behind, or taken for one of ours."""
-    names = ("programs", "rows", "run")
+    names = ("programs", "ps_job", "rows", "run")
     before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     sys.path.insert(0, str(root / "bench"))
     found = {name: importlib.import_module(name) for name in names}
@@ -34,16 +34,17 @@ def row(rows, measure="ratio", relation=">=", bound=1.5, peer="theirs"):
     return rows.Row("name", "what is compared", "ours", peer, "samples/s", measure, relation, bound)
 
 
-CTR = """{"round": 0, "what": "gemm_bound", "samples_per_second": 100.0, "auc": 0.00000}
-{"round": 0, "what": "float32_1_thread", "samples_per_second": 50.0, "auc": 0.70000}
-{"round": 1, "what": "gemm_bound", "samples_per_second": 120.0, "auc": 0.00000}
-{"round": 1, "what": "float32_1_thread", "samples_per_second": 96.0, "auc": 0.81000}
+CTR = """{"round": 0, "what": "gemm_bound", "samples_per_second": 100.0, "samples_per_cpu_second": 100.0, "auc": 0.00000}
+{"round": 0, "what": "float32_1_thread", "samples_per_second": 50.0, "samples_per_cpu_second": 60.0, "auc": 0.70000}
+{"round": 1, "what": "gemm_bound", "samples_per_second": 120.0, "samples_per_cpu_second": 120.0, "auc": 0.00000}
+{"round": 1, "what": "float32_1_thread", "samples_per_second": 96.0, "samples_per_cpu_second": 98.0, "auc": 0.81000}
 """
 
 
 # The first pass of a process pays for its start; only the last one is a measurement of speed.
 def test_the_last_line_of_a_process_counts(programs):
-    assert programs.read_ctr(CTR) == {"ctr.gemm_bound": 120, "ctr.gemm_bound.auc": 0, "ctr.float32_1_thread": 96, "ctr.float32_1_thread.auc": 0.7}
+    assert programs.read_ctr(CTR) == {"ctr.gemm_bound": 120, "ctr.gemm_bound.per_cpu_second": 120, "ctr.gemm_bound.auc": 0,
+                                      "ctr.float32_1_thread": 96, "ctr.float32_1_thread.per_cpu_second": 98, "ctr.float32_1_thread.auc": 0.7}
     torch = "RESULT torch2 epoch=0 samples=9 s=1.0 samples/s=11 steady=12 auc=0.7\nRESULT torch2 epoch=1 samples=9 s=1.0 samples/s=22 steady=23 auc=0.8\nTEST auc=0.7\n"
     assert programs.read_torch(torch) == {"torch": 22}
     loads = 'a warning\n{"samples": 10, "megabytes": 1, "seconds": 1, "mb_per_second": 80}\n{"samples": 10, "megabytes": 1, "seconds": 1, "mb_per_second": 90}\n'
@@ -55,6 +56,50 @@ def test_the_last_line_of_a_process_counts(programs):
     wire = '{"benchmarks": [{"name": "BM_Wire/tcp/real_time", "real_time": 400, "bytes_per_second": 2.5e9}, {"name": "BM_Push/tcp/real_time", "real_time": 650}]}'
     assert programs.read_wire(wire) == {"wire.BM_Wire/tcp": 2500, "wire.BM_Push/tcp": 650}
     assert programs.read_iperf('{"mb_per_second": 3000}\n') == {"iperf3": 3000}
+
+
+def test_what_jobs_and_stores_print_is_read(programs):
+    assert programs.read_job("ps.1x1")('{"servers": 1, "samples_per_second": 5}\n{"servers": 1, "samples_per_second": 7}\n') == {"ps.1x1.servers": 1, "ps.1x1.samples_per_second": 7}
+    items = '{"benchmarks": [{"name": "BM_Replay", "items_per_second": 7e6}]}'
+    assert programs.read_store(items) == {"store": 7} and programs.read_replay(items) == {"replay": 7}
+    parts = {"wire": 1500.0, "store": 2500.0, "together": 5000.0}
+    runs = json.dumps({"benchmarks": [{"name": f"{name}/iterations:300/real_time", "real_time": value} for name, value in parts.items()]})
+    assert programs.read_together(runs) == {"together.both": 5000, "together.wire_and_store": 4000}
+
+
+PADDLE = """## 2x2 rc=15 (ended by script: servers still up 4 s after all workers DONE) load=1.0
+RESULT paddle2.6.2 mode=async opt=adam rank=0 epoch=0 samples=50000 scored=50000 s=5.9 samples/s=8500 auc=0.4985
+RESULT paddle2.6.2 mode=async opt=adam rank=0 epoch=1 samples=50000 scored=50000 s=5.5 samples/s=9100 auc=0.6339
+RESULT paddle2.6.2 mode=async opt=adam rank=1 epoch=0 samples=50000 scored=50000 s=5.8 samples/s=8600 auc=0.5004
+"""
+
+
+# The peer's script ends with 0 whatever became of its workers: a worker that is missing must not make the peer slower.
+def test_the_peers_workers_are_added_up_and_none_may_be_missing(programs):
+    with pytest.raises(SystemExit, match="1 of PaddlePaddle's 2 workers finished"):
+        programs.read_paddle_job("paddle_ps.2x2", 2)(PADDLE)
+    last = "RESULT paddle2.6.2 mode=async opt=adam rank=1 epoch=1 samples=50000 scored=50000 s=5.1 samples/s=9800 auc=0.6198\n"
+    assert programs.read_paddle_job("paddle_ps.2x2", 2)(PADDLE + last) == {"paddle_ps.2x2": 18900}
+
+
+# A job is as fast as its slowest worker; what its servers did is in the first worker's lines alone.
+def test_a_jobs_passes_are_joined_from_its_workers(bench):
+    first = "a log line\n" + json.dumps({"pass": 0, "samples": 600, "seconds": 2.0, "cpu_seconds": 1.5, "server_cpu_seconds": 0.5, "bytes_in": 3000, "bytes_out": 1000}) + "\n"
+    second = json.dumps({"pass": 0, "samples": 400, "seconds": 4.0, "cpu_seconds": 3.0, "server_cpu_seconds": 0, "bytes_in": 0, "bytes_out": 0}) + "\n"
+    (joined,) = bench["ps_job"].passes([first, second])
+    assert joined == {"pass": 0, "samples": 1000, "samples_per_second": 250, "samples_per_cpu_second": 200, "worker_us": 4500, "server_us": 500, "bytes_to_servers": 3,
+                      "bytes_to_workers": 1}
+    with pytest.raises(ValueError):  # a worker that printed less than the others
+        list(bench["ps_job"].passes([first, ""]))
+
+
+def test_jobs_of_several_sizes_become_a_table(rows):
+    series = {f"processes.{size}.{column}": [size * 1000.5] for size in (8, 1) for column in rows.JOB_COLUMNS}
+    series |= {f"processes.{size}.{what}": [size] for size in (1, 8) for what in ("servers", "workers")}
+    jobs = rows.jobs_as_json(series)
+    assert [job["workers"] for job in jobs] == [1, 8] and jobs[1]["worker_us"] == 8004
+    lines = rows.jobs_table(jobs).splitlines()
+    assert lines[3] == "| 8 | 8 | 8,004 | 8,004 | 8,004 | 8,004 | 8,004 |" and lines[1].count("|") == lines[3].count("|")
 
 
 def test_medians_are_compared_not_means_or_single_rounds(rows):
@@ -81,9 +126,21 @@ def test_a_row_without_peer_stands_alone(rows):
     assert (outcome.peer, outcome.result, outcome.met) == (None, 301, True)
 
 
+def test_a_row_without_a_bound_is_shown_and_not_counted(rows):
+    outcomes = [rows.judge(rows.Row("name", "what", "ours", "theirs", "s", "ratio"), {"ours": [3], "theirs": [2]}, {}), rows.judge(row(rows), {"ours": [3], "theirs": [2]}, {})]
+    assert rows.table(outcomes).splitlines()[2] == "| name | what | 3.000 | 2.000 | s | 1.500 | ratio |  |"
+    assert rows.summary(outcomes) == "1 of 1 bounds met"
+
+
+# What takes long runs in the first rounds only.
+def test_a_program_runs_in_as_many_rounds_as_it_says(bench, programs):
+    counting = lambda name, rounds: programs.Program(name, [sys.executable, "-c", ""], lambda text: {name: 1}, rounds)
+    assert bench["run"].measure([counting("slow", 2), counting("quick", 1000)], 3) == {"slow": [1, 1], "quick": [1, 1, 1]}
+
+
 # An absent peer must never look like a bound that was kept.
 def test_an_absent_peer_is_said_and_not_met(rows):
-    outcome = rows.judge(row(rows), {"ours": [5]}, {"theirs": "peer not present: no script"})
+    outcome = rows.judge(row(rows), {"ours": [5]}, {"their": "peer not present: no script"})
     assert (outcome.ours, outcome.result, outcome.met) == (5, None, False)
     assert rows.table([outcome]).endswith("| 5.000 | – | samples/s | – | ratio ≥ 1.5 | peer not present: no script |\n")
 
@@ -114,8 +171,8 @@ def test_every_row_is_measured_by_a_program(bench, rows, programs, tmp_path):
 
 def test_a_busy_machine_is_named_in_the_document(bench):
     about = {"cpu": "A CPU", "cores": 2, "memory": "24 GiB", "commit": "abc", "date": "2030-01-01 00:00 UTC", "rounds": 5, "load_before": 2.0}
-    assert "its load was 2.0" in bench["run"].document([], about)
-    assert "load" not in bench["run"].document([], about | {"load_before": 0.1})
+    assert "its load was 2.0" in bench["run"].document([], [], about)
+    assert "load" not in bench["run"].document([], [], about | {"load_before": 0.1})
 
 
 # The process that fails is named, with what it said.

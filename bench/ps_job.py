@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""One job of parameter servers and workers as processes: CTR-DNN by build/release/bench/ctr_ps_bench under fleetrun.
+
+    bench/ps_job.py SERVERSxWORKERS 'FILES' [--passes 2] [--format criteo|multislot] [--durability none|wal]
+
+Prints one JSON object a pass over the files: samples a second; processor seconds of all workers and of all servers; bytes that
+crossed the wire. A pass takes as long as its slowest worker. With wal the servers' logs are under build/, on a disk.
+"""
+import argparse
+import json
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build/release"
+SECONDS = 200  # that a job may take
+
+
+def free_ports(count):
+    """The first of so many ports in a row that nobody has."""
+    for first in range(21000, 32000, count + 3):
+        probes = []
+        try:
+            for port in range(first, first + count):
+                probes.append(socket.socket())
+                probes[-1].bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+        finally:
+            for probe in probes:
+                probe.close()
+    sys.exit("ps_job: no free ports")
+
+
+def command(args, folder):
+    servers, workers = args.shape
+    settings = ["--durability", args.durability]
+    if args.durability != "none":
+        settings += ["--directory", folder / "state"]
+    return [BUILD / "bin/fleetrun", "--server_num", servers, "--worker_num", workers, "--start_port", free_ports(servers), "--log_dir", folder / "logs",
+            *settings, "--no-python", BUILD / "bench/ctr_ps_bench", args.files, folder, args.passes, args.format]
+
+
+def passes(texts):
+    """The passes of a job, from what each of its workers wrote."""
+    of_workers = [[json.loads(line) for line in text.splitlines() if line.startswith("{")] for text in texts]
+    for rows in zip(*of_workers, strict=True):
+        samples, seconds = sum(row["samples"] for row in rows), max(row["seconds"] for row in rows)
+        workers, servers = (sum(row[name] for row in rows) for name in ("cpu_seconds", "server_cpu_seconds"))
+        yield {"pass": rows[0]["pass"], "samples": samples, "samples_per_second": samples / seconds, "samples_per_cpu_second": samples / (workers + servers),
+               "worker_us": 1e6 * workers / samples, "server_us": 1e6 * servers / samples,
+               "bytes_to_servers": sum(row["bytes_in"] for row in rows) / samples, "bytes_to_workers": sum(row["bytes_out"] for row in rows) / samples}
+
+
+def launch(words):
+    """Runs a job. One that takes too long gets SIGTERM: the launcher then leaves no process behind."""
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as job:
+        try:
+            output, _ = job.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            job.terminate()
+            sys.exit(f"ps_job: {' '.join(words)} did not end in {SECONDS} s:\n{job.communicate()[0][-2000:]}")
+    if job.returncode != 0:
+        sys.exit(f"ps_job: {' '.join(words)} ended with {job.returncode}:\n{output[-2000:]}")
+
+
+def shape(text):
+    servers, _, workers = text.partition("x")
+    return int(servers), int(workers)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shape", type=shape, metavar="SERVERSxWORKERS")
+    parser.add_argument("files")
+    parser.add_argument("--passes", type=int, default=2)
+    parser.add_argument("--format", choices=["criteo", "multislot"], default="criteo")
+    parser.add_argument("--durability", choices=["none", "wal"], default="none")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=ROOT / "build") as name:
+        folder = pathlib.Path(name)
+        words = [str(word) for word in command(args, folder)]
+        launch(words)
+        for row in passes([file.read_text() for file in sorted((folder / "logs").glob("workerlog.*"))]):
+            print(json.dumps({"servers": args.shape[0], "workers": args.shape[1], **row}))
+
+
+if __name__ == "__main__":
+    main()
