@@ -2,8 +2,6 @@
 
 #include <filesystem>
 
-#include "argosy/data/pipe.h"
-
 namespace argosy::data {
 namespace {
 

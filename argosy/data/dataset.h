@@ -8,6 +8,7 @@
 #include "argosy/base/status.h"
 #include "argosy/data/batch.h"
 #include "argosy/data/criteo.h"
+#include "argosy/data/remote_store.h"
 #include "argosy/data/slot.h"
 
 namespace argosy::data {
@@ -20,7 +21,7 @@ struct DatasetOptions {
   int threads = 1;  // that parse while an InMemoryDataset loads; a reader's own count is given to start()
   std::vector<std::string> files;
   int64_t max_bad_lines = 0;            // so many are skipped, counted and, the first of them, logged; one more ends the run
-  std::string fs_name, fs_ugi;          // for hdfs: and afs: paths
+  RemoteStore store;                    // of hdfs: and afs: paths
   std::optional<CriteoOptions> criteo;  // set: lines are Criteo's tab-separated text; not set: MultiSlot text
   bool drop_last = false;               // leaves out a batch that is smaller than batch_size
 };

@@ -52,8 +52,7 @@ Status FileFeed::read_file(int64_t file) {
   origin->path = options_.files[static_cast<size_t>(file)];
   origin->file = file;
   if (!is_identity_command(options_.pipe_command)) origin->command = options_.pipe_command;
-  const PipeOptions pipe{
-      .path = origin->path, .command = options_.pipe_command, .fs_name = options_.fs_name, .fs_ugi = options_.fs_ugi};
+  const PipeOptions pipe{.path = origin->path, .command = options_.pipe_command, .store = options_.store};
   ASSIGN_OR_RETURN(auto stream, open_pipe(pipe, origin->errors, stop_));
   BlockReader reader(std::move(stream), origin, options_.batch_size);
   for (;;) {

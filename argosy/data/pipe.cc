@@ -11,13 +11,9 @@ namespace {
 
 Result<std::unique_ptr<ByteStream>> open_remote(const PipeOptions& options, std::shared_ptr<StderrTail> errors,
                                                 const StopSignal& stop) {
-  std::vector<std::string> words = {"hadoop", "fs"};
-  if (!options.fs_name.empty()) words.insert(words.end(), {"-D", "fs.default.name=" + options.fs_name});
-  // The user's password is in fs_ugi, so the title shows neither.
-  const std::string title = "hadoop fs -cat " + options.path;
-  if (!options.fs_ugi.empty()) words.insert(words.end(), {"-D", "hadoop.job.ugi=" + options.fs_ugi});
-  words.insert(words.end(), {"-cat", options.path});
-  ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream, Process::start(words, title, {}, std::move(errors), stop));
+  const std::vector<std::string> order = {"-cat", options.path};
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream,
+                   Process::start(store_command(options.store, order), store_title(order), {}, std::move(errors), stop));
   return decompress_by_name(std::move(stream), options.path);
 }
 
@@ -53,8 +49,6 @@ bool is_identity_command(const std::string& command) {
   const std::string_view words = trim(command);
   return words.empty() || words == "cat";
 }
-
-bool is_remote_path(const std::string& path) { return path.starts_with("hdfs:") || path.starts_with("afs:"); }
 
 Result<std::unique_ptr<ByteStream>> open_pipe(const PipeOptions& options, std::shared_ptr<StderrTail> errors,
                                               const StopSignal& stop) {

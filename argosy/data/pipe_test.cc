@@ -167,7 +167,7 @@ class HadoopTest : public PipeTest {
 
 TEST_F(HadoopTest, ReadsRemoteFilesWithTheConfiguredNameAndUser) {
   const std::string path = "hdfs:" + files_.write("a", text_);
-  EXPECT_EQ(*read_all({.path = path, .command = "cat", .fs_name = "hdfs://there", .fs_ugi = "me,secret"}), text_);
+  EXPECT_EQ(*read_all({.path = path, .command = "cat", .store = {.fs_name = "hdfs://there", .fs_ugi = "me,secret"}}), text_);
   std::ifstream calls(files_.path("calls"));
   std::string call;
   std::getline(calls, call);
@@ -182,7 +182,7 @@ TEST_F(HadoopTest, UnpacksAndPipesWhatItReads) {
 
 TEST_F(HadoopTest, ItsFailureIsNotHiddenByTheCommand) {
   for (const char* command : {"cat", "wc -l"}) {
-    const auto result = read_all({.path = "hdfs:/not/there", .command = command, .fs_ugi = "me,secret"});
+    const auto result = read_all({.path = "hdfs:/not/there", .command = command, .store = {.fs_ugi = "me,secret"}});
     EXPECT_EQ(result.status().code(), Code::aborted);
     EXPECT_THAT(result.status().message(),
                 AllOf(HasSubstr("hadoop fs -cat hdfs:/not/there"), HasSubstr("No such file"), testing::Not(HasSubstr("secret"))));

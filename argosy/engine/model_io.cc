@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 
 #include "argosy/base/file.h"
@@ -202,6 +203,11 @@ Result<LoadReport> load_combined(Scope& scope, const Variables& variables, const
   return report;
 }
 
+Result<LoadReport> load_folder(Scope& scope, const Variables& variables, const fs::path& folder, const std::string& filename) {
+  if (!fs::is_directory(folder)) return Status::not_found("cannot load from '{}': there is no such folder", folder.string());
+  return filename.empty() ? load_files(scope, variables, folder) : load_combined(scope, variables, folder / filename);
+}
+
 Variables persistables_of(const graph::Program& program) {
   const auto found = program.persistables();
   return {found.begin(), found.end()};
@@ -223,38 +229,42 @@ Result<at::Tensor> fetch_remote(RemoteParameters& remote, const std::string& nam
   return tensor;
 }
 
-Status save_vars(const Scope& scope, const Variables& variables, const fs::path& folder, const std::string& filename) {
-  ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder, true));
+Status save_vars(const Scope& scope, const Variables& variables, const data::FolderPlace& place, const std::string& filename) {
+  ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_writing(place));
+  ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder.path(), true));
   RETURN_IF_ERROR(write_vars(writer, scope, variables, filename));
-  return writer.commit();
+  RETURN_IF_ERROR(writer.commit());
+  return folder.publish();
 }
 
-Result<LoadReport> load_vars(Scope& scope, const Variables& variables, const fs::path& folder, const std::string& filename) {
-  if (!fs::is_directory(folder)) return Status::not_found("cannot load from '{}': there is no such folder", folder.string());
-  return filename.empty() ? load_files(scope, variables, folder) : load_combined(scope, variables, folder / filename);
+Result<LoadReport> load_vars(Scope& scope, const Variables& variables, const data::FolderPlace& place,
+                             const std::string& filename) {
+  ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_reading(place));
+  return load_folder(scope, variables, folder.path(), filename);
 }
 
 Status save_inference_model(const graph::Program& program, const std::vector<std::string>& feeds,
-                            const std::vector<std::string>& targets, const Scope& scope, const fs::path& folder,
+                            const std::vector<std::string>& targets, const Scope& scope, const data::FolderPlace& place,
                             const std::string& model_filename, const std::string& params_filename) {
   ASSIGN_OR_RETURN(const auto model, graph::make_inference_program(program, feeds, targets));
-  ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder, true));
+  ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_writing(place));
+  ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder.path(), true));
   RETURN_IF_ERROR(writer.write(model_filename, graph::serialize_program(*model)));
   RETURN_IF_ERROR(write_vars(writer, scope, persistables_of(*model), params_filename));
-  return writer.commit();
+  RETURN_IF_ERROR(writer.commit());
+  return folder.publish();
 }
 
-Result<InferenceModel> load_inference_model(const fs::path& folder, Scope& scope, const std::string& model_filename,
+Result<InferenceModel> load_inference_model(const data::FolderPlace& place, Scope& scope, const std::string& model_filename,
                                             const std::string& params_filename) {
-  ASSIGN_OR_RETURN(const std::string bytes, read_file(folder / model_filename));
+  ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_reading(place));
+  const fs::path file = folder.path() / model_filename;
+  ASSIGN_OR_RETURN(const std::string bytes, read_file(file));
   auto program = graph::parse_program(bytes);
-  if (!program.ok()) return program.status().with_context("'{}'", (folder / model_filename).string());
+  if (!program.ok()) return program.status().with_context("'{}'", file.string());
   ASSIGN_OR_RETURN(auto names, graph::inference_names(**program));
   const Variables variables = persistables_of(**program);
-  if (!variables.empty()) {
-    auto report = load_vars(scope, variables, folder, params_filename);
-    if (!report.ok()) return report.status();
-  }
+  if (!variables.empty()) RETURN_IF_ERROR(load_folder(scope, variables, folder.path(), params_filename).status());
   return InferenceModel{*program, std::move(names.feeds), std::move(names.fetches)};
 }
 

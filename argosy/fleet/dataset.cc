@@ -18,6 +18,7 @@ data::DatasetOptions options_of(const DatasetRequest& request) {
           .threads = request.threads,
           .files = request.files,
           .max_bad_lines = request.max_bad_lines,
+          .store = request.store,
           .criteo = request.format.criteo,
           .drop_last = request.drop_last};
 }

@@ -27,6 +27,7 @@ struct DatasetRequest {
   int threads = 1;
   int64_t max_bad_lines = 0;
   bool drop_last = false;
+  data::RemoteStore store = {};  // of hdfs: and afs: files
 };
 
 // Streams the files; or reads them into memory first (call load_into_memory). Throw argosy::Error.

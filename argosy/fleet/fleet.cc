@@ -67,11 +67,11 @@ RemoteWorker& Fleet::connection(std::string_view call) const {
 
 void Fleet::init_worker() { connection("init_worker()"); }
 
-void Fleet::init_server(const std::string& folder) {
+LoadReport Fleet::init_server(const ServerModel& model) {
   server_index();
   job();
   if (job_->serving()) throw Error(Status::failed_precondition("init_server() was called before; a process is one server"));
-  throw_if_error(job_->become_server(role().index, folder, scope()));
+  return value_or_throw(job_->become_server(role().index, model, scope()));
 }
 
 void Fleet::run_server() {
@@ -95,14 +95,14 @@ void Fleet::save_inference_model(const std::string& folder, const std::vector<st
   throw_if_error(engine::save_inference_model(*targets[0].program(), feeds, names, scope(), folder));
 }
 
-void Fleet::save_persistables(const std::string& folder, const Program& program) const {
+void Fleet::save_persistables(const std::string& folder, const Program& program, const data::RemoteStore& store) const {
   connection("save_persistables()");
-  argosy::save_persistables(program, folder);
+  argosy::save_persistables(program, {folder, store});
 }
 
-LoadReport Fleet::load_persistables(const std::string& folder, const Program& program) const {
+LoadReport Fleet::load_persistables(const std::string& folder, const Program& program, const data::RemoteStore& store) const {
   connection("load_persistables()");
-  return argosy::load_persistables(program, folder);
+  return argosy::load_persistables(program, {folder, store});
 }
 
 void Fleet::save_snapshot(const std::string& folder, const std::string& kind) const {

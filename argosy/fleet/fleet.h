@@ -68,8 +68,8 @@ class Fleet {
   const Job& job() const;  // REQUIRES: distribute() was called
 
   void init_worker();  // waits for all servers; the error names those who are missing
-  // Listens. `folder`: what save_persistables or a snapshot wrote, of this job or of a single machine.
-  void init_server(const std::string& folder = "");
+  // Listens, and takes first values from a model where one is given. Says what was there.
+  LoadReport init_server(const ServerModel& model = {});
   void run_server();  // init_server() where it was not called; returns when the workers are done
   void stop_worker();  // flushes, and releases the servers; safe to call twice
   void barrier_worker() const { util().barrier(); }
@@ -77,8 +77,10 @@ class Fleet {
   // On a worker; what the servers hold is fetched. See model.h.
   void save_inference_model(const std::string& folder, const std::vector<std::string>& feeds,
                             const std::vector<Variable>& targets) const;
-  void save_persistables(const std::string& folder, const Program& program) const;
-  LoadReport load_persistables(const std::string& folder, const Program& program) const;  // gives it to the servers
+  // With a store the folder is one of that store, see data/remote_store.h; so is a folder whose name begins with hdfs: or afs:.
+  void save_persistables(const std::string& folder, const Program& program, const data::RemoteStore& store = {}) const;
+  // Gives it to the servers.
+  LoadReport load_persistables(const std::string& folder, const Program& program, const data::RemoteStore& store = {}) const;
   // Snapshots are the servers' own form: fast, with all rows and all state. The folder is on the servers' machines.
   void save_snapshot(const std::string& folder, const std::string& kind = "full") const;  // full, delta, base
   void load_snapshot(const std::string& folder) const;
@@ -135,15 +137,21 @@ inline int server_num() { return fleet().server_num(); }
 inline std::vector<std::string> worker_endpoints() { return fleet().worker_endpoints(); }
 inline std::vector<std::string> server_endpoints() { return fleet().server_endpoints(); }
 inline void init_worker() { fleet().init_worker(); }
-inline void init_server(const std::string& folder = "") { fleet().init_server(folder); }
+inline LoadReport init_server(const std::string& folder = "") { return fleet().init_server({.folder = folder}); }
+inline LoadReport init_server(const ServerModel& model) { return fleet().init_server(model); }
 inline int run_server() { return fleet().run_server(), 0; }  // for `return fleet::run_server();` in main()
 inline void stop_worker() { fleet().stop_worker(); }
 inline void barrier_worker() { fleet().barrier_worker(); }
-inline void save_inference_model(const std::string& folder, const std::vector<Variable>& feeds,
+inline void save_inference_model(const data::FolderPlace& folder, const std::vector<Variable>& feeds,
                                  const std::vector<Variable>& targets) {
   argosy::save_inference_model(folder, feeds, targets);
 }
-inline void save_persistables(const std::string& folder, const Program& program) { fleet().save_persistables(folder, program); }
+inline void save_persistables(const std::string& folder, const Program& program, const data::RemoteStore& store = {}) {
+  fleet().save_persistables(folder, program, store);
+}
+inline LoadReport load_persistables(const std::string& folder, const Program& program, const data::RemoteStore& store = {}) {
+  return fleet().load_persistables(folder, program, store);
+}
 inline Util util() { return fleet().util(); }
 
 }  // namespace argosy::fleet

@@ -41,10 +41,11 @@ Status Job::become_worker(int index, graph::Program& main, graph::Program& start
   return {};
 }
 
-Status Job::become_server(int index, const std::string& folder, const engine::Scope& scope) {
-  ASSIGN_OR_RETURN(server_,
-                   start_server({.plan = plan_, .job = name_, .servers = servers_, .index = index}, settings_, folder, scope));
-  return {};
+Result<engine::LoadReport> Job::become_server(int index, const ServerModel& model, const engine::Scope& scope) {
+  ASSIGN_OR_RETURN(StartedServer started,
+                   start_server({.plan = plan_, .job = name_, .servers = servers_, .index = index}, settings_, model, scope));
+  server_ = std::move(started.server);
+  return std::move(started.loaded);
 }
 
 Status Job::serve() { return serve_until_done(*server_, ended_); }

@@ -32,8 +32,8 @@ class Job {
   Status become_worker(int index, graph::Program& main, graph::Program& startup);
   const std::shared_ptr<RemoteWorker>& worker() const { return worker_; }  // null before become_worker()
 
-  // Makes this process the server with that number, and listens; see start_server().
-  Status become_server(int index, const std::string& folder, const engine::Scope& scope);
+  // Makes this process the server with that number, and listens; see start_server(). Says what came from the model.
+  Result<engine::LoadReport> become_server(int index, const ServerModel& model, const engine::Scope& scope);
   bool serving() const { return server_ != nullptr; }
   // Until all workers are done, SIGTERM or end(); then a last snapshot where the job keeps any.
   Status serve();

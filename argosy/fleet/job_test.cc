@@ -1,6 +1,7 @@
 #include "argosy/fleet/job.h"
 
 #include <ATen/ATen.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -87,18 +88,21 @@ std::vector<std::string> free_endpoints(int count) {
 class Servers {
  public:
   Servers(const optim::Optimizer& optimizer, const Strategy& strategy, const std::vector<std::string>& endpoints,
-          const std::string& folder = "") {
+          const ServerModel& model = {}) {
     for (size_t i = 0; i < endpoints.size(); ++i) {
       Network network(optimizer);
       jobs_.push_back(value_or_throw(Job::create(*network.main, *network.startup, strategy, endpoints, 1)));
       const Scope nothing;
-      throw_if_error(jobs_.back()->become_server(static_cast<int>(i), folder, nothing));
+      reports_.push_back(value_or_throw(jobs_.back()->become_server(static_cast<int>(i), model, nothing)));
     }
     for (auto& job : jobs_) threads_.emplace_back("server", [&job] { throw_if_error(job->serve()); });
   }
 
+  const LoadReport& report(size_t server) const { return reports_[server]; }
+
  private:
   std::vector<std::unique_ptr<Job>> jobs_;
+  std::vector<LoadReport> reports_;
   std::vector<Thread> threads_;  // last: use the jobs
 };
 
@@ -175,7 +179,7 @@ TEST_F(JobTest, ServersStartFromASavedModelAndSaveItAgain) {
 
   const auto endpoints = free_endpoints(2);
   const Strategy sync = strategy(Mode::sync);
-  Servers servers(adam, sync, endpoints, (folder / "one").string());
+  Servers servers(adam, sync, endpoints, {.folder = (folder / "one").string()});
   Network network(adam);
   const auto job = value_or_throw(Job::create(*network.main, *network.startup, sync, endpoints, 1));
   throw_if_error(job->become_worker(0, *network.main, *network.startup));
@@ -191,6 +195,116 @@ TEST_F(JobTest, ServersStartFromASavedModelAndSaveItAgain) {
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << "step " << i;
   throw_if_error(job->worker()->close());
   fs::remove_all(folder);
+}
+
+// A model on disk, and servers that start from it.
+class StartFromModel : public JobTest {
+ protected:
+  ~StartFromModel() override { fs::remove_all(folder_); }
+
+  // A job that trains for a while and leaves what it learned in `how`'s form. Returns its table.
+  at::Tensor train_and_save(const std::function<void(RemoteWorker&, Network&, Scope&)>& save) {
+    const auto endpoints = free_endpoints(2);
+    Servers running(adam_, strategy(Mode::sync), endpoints);
+    return with_worker(endpoints, [&](RemoteWorker& worker, Network& network, Scope& scope) {
+      train(network, scope, 5, false);
+      save(worker, network, scope);
+    });
+  }
+
+  // The table and the report of `servers` servers that start from the model.
+  at::Tensor start_from(const ServerModel& model, int servers, LoadReport& report) {
+    const auto endpoints = free_endpoints(servers);
+    Servers running(adam_, strategy(Mode::sync), endpoints, model);
+    report = running.report(0);
+    return with_worker(endpoints, [](RemoteWorker&, Network&, Scope&) {});
+  }
+
+  template <typename Work>
+  at::Tensor with_worker(const std::vector<std::string>& endpoints, Work work) {
+    Network network(adam_);
+    const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy(Mode::sync), endpoints, 1));
+    throw_if_error(job->become_worker(0, *network.main, *network.startup));
+    Scope scope;
+    Executor().run(network.startup, {}, {}, &scope);
+    work(*job->worker(), network, scope);
+    at::Tensor table = at::empty({201});  // and a number that the rule keeps beside a dense parameter
+    throw_if_error(job->worker()->fetch("emb", {table.data_ptr<float>(), 200}));
+    throw_if_error(job->worker()->fetch("fc_0.w_0_beta1_pow_acc_0", {table.data_ptr<float>() + 200, 1}));
+    throw_if_error(job->worker()->close());
+    return table;
+  }
+
+  const optim::Optimizer adam_ = optim::Adam{.learning_rate = 0.05, .lazy_mode = true};
+  const fs::path folder_ = fs::temp_directory_path() / fmt::format("argosy-start-{}", ::getpid());
+};
+
+TEST_F(StartFromModel, WhatAJobSaved) {
+  const auto table = train_and_save([&](RemoteWorker&, Network& network, Scope& scope) {
+    const auto all = network.main->persistables();
+    throw_if_error(engine::save_vars(scope, {all.begin(), all.end()}, folder_));
+  });
+  fs::remove(folder_ / "fc_1.b_0");
+  throw_if_error(write_file_atomically(folder_ / "old_table", "of a layer that is gone"));
+  LoadReport report;
+  EXPECT_TRUE(at::equal(start_from({.folder = folder_.string()}, 1, report), table));
+  EXPECT_THAT(report.loaded, testing::IsSupersetOf({"emb", "emb_moment1_0", "fc_0.w_0"}));
+  EXPECT_THAT(report.missing, testing::ElementsAre("fc_1.b_0"));
+  EXPECT_THAT(report.unused, testing::Contains("old_table"));
+}
+
+TEST_F(StartFromModel, AFullSnapshotAndADeltaOnItsBase) {
+  const auto table = train_and_save([&](RemoteWorker& worker, Network& network, Scope& scope) {
+    value_or_throw(worker.client().save_snapshot((folder_ / "base").string(), ps::SnapshotKind::base));
+    train(network, scope, 3, false);
+    value_or_throw(worker.client().save_snapshot((folder_ / "delta").string(), ps::SnapshotKind::delta));
+    value_or_throw(worker.client().save_snapshot((folder_ / "full").string(), ps::SnapshotKind::full));
+  });
+  for (const char* name : {"full", "delta"}) {
+    SCOPED_TRACE(name);
+    LoadReport report;
+    EXPECT_TRUE(at::equal(start_from({.folder = (folder_ / name).string()}, 3, report), table));
+    EXPECT_THAT(report.loaded, testing::UnorderedElementsAre("emb", "fc_0.w_0", "fc_0.b_0", "fc_1.w_0", "fc_1.b_0"));
+    EXPECT_THAT(report.missing, testing::IsEmpty());
+  }
+}
+
+TEST_F(StartFromModel, OnlyTheVariablesThatAreNamed) {
+  const auto table = train_and_save([&](RemoteWorker& worker, Network& network, Scope& scope) {
+    const auto all = network.main->persistables();
+    throw_if_error(engine::save_vars(scope, {all.begin(), all.end()}, folder_ / "files"));
+    value_or_throw(worker.client().save_snapshot((folder_ / "snapshot").string(), ps::SnapshotKind::full));
+  });
+  const auto rows = [](const at::Tensor& all) { return all.narrow(0, 0, 200); };
+  const at::Tensor fresh = at::full({200}, 0.1f);
+  for (const char* name : {"files", "snapshot"}) {
+    SCOPED_TRACE(name);
+    const std::string folder = (folder_ / name).string();
+    LoadReport report;
+    EXPECT_TRUE(at::equal(rows(start_from({.folder = folder, .names = {"emb"}}, 2, report)), rows(table)));
+    EXPECT_THAT(report.loaded, testing::ElementsAre("emb"));
+    EXPECT_TRUE(at::equal(rows(start_from({.folder = folder, .names = {"fc_0.w_0", "fc_1.b_0"}}, 2, report)), fresh));
+    EXPECT_THAT(report.loaded, testing::UnorderedElementsAre("fc_0.w_0", "fc_1.b_0"));
+  }
+}
+
+TEST_F(StartFromModel, ANameThatIsNowhereIsToldAndNothingStarts) {
+  const auto refusal = [&](const ServerModel& model) -> std::string {
+    Network network(adam_);
+    const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy(Mode::sync), free_endpoints(1), 1));
+    return job->become_server(0, model, Scope()).status().message();
+  };
+  train_and_save([&](RemoteWorker& worker, Network& network, Scope& scope) {
+    const auto all = network.main->persistables();
+    throw_if_error(engine::save_vars(scope, {all.begin(), all.end()}, folder_ / "files"));
+    value_or_throw(worker.client().save_snapshot((folder_ / "snapshot").string(), ps::SnapshotKind::full));
+  });
+  fs::remove(folder_ / "files" / "emb");
+  const std::string files = (folder_ / "files").string(), snapshot = (folder_ / "snapshot").string();
+  EXPECT_THAT(refusal({.folder = files, .names = {"embb"}}), testing::HasSubstr("no variable 'embb'; they have emb, "));
+  EXPECT_THAT(refusal({.folder = files, .names = {"emb"}}), testing::HasSubstr("it lacks emb"));
+  EXPECT_THAT(refusal({.folder = files, .names = {"emb", "fc_0.w_0"}}), testing::HasSubstr("has no emb, which"));
+  EXPECT_THAT(refusal({.folder = snapshot, .names = {"emb_moment1_0"}}), testing::HasSubstr("the parameter 'emb': name that"));
 }
 
 TEST_F(JobTest, AWorkerThatHasLeftSaysSo) {

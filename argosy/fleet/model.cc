@@ -19,30 +19,30 @@ std::vector<const graph::VarDesc*> constant(const std::vector<graph::VarDesc*>& 
 
 }  // namespace
 
-void save_inference_model(const std::string& folder, const std::vector<Variable>& feeds, const std::vector<Variable>& targets,
-                          Scope* scope) {
+void save_inference_model(const data::FolderPlace& folder, const std::vector<Variable>& feeds,
+                          const std::vector<Variable>& targets, Scope* scope) {
   if (targets.empty()) throw Error(Status::invalid_argument("save_inference_model: name at least one target"));
   throw_if_error(
       engine::save_inference_model(*targets[0].program(), names_of(feeds), names_of(targets), scope_of(scope), folder));
 }
 
-InferenceModel load_inference_model(const std::string& folder, Scope* scope) {
+InferenceModel load_inference_model(const data::FolderPlace& folder, Scope* scope) {
   return value_or_throw(engine::load_inference_model(folder, scope_of(scope)));
 }
 
-void save_persistables(const Program& program, const std::string& folder, Scope* scope) {
+void save_persistables(const Program& program, const data::FolderPlace& folder, Scope* scope) {
   throw_if_error(engine::save_vars(scope_of(scope), constant(program.persistables()), folder));
 }
 
-void save_params(const Program& program, const std::string& folder, Scope* scope) {
+void save_params(const Program& program, const data::FolderPlace& folder, Scope* scope) {
   throw_if_error(engine::save_vars(scope_of(scope), constant(program.parameters()), folder));
 }
 
-LoadReport load_persistables(const Program& program, const std::string& folder, Scope* scope) {
+LoadReport load_persistables(const Program& program, const data::FolderPlace& folder, Scope* scope) {
   return value_or_throw(engine::load_vars(scope_of(scope), constant(program.persistables()), folder));
 }
 
-LoadReport load_params(const Program& program, const std::string& folder, Scope* scope) {
+LoadReport load_params(const Program& program, const data::FolderPlace& folder, Scope* scope) {
   return value_or_throw(engine::load_vars(scope_of(scope), constant(program.parameters()), folder));
 }
 

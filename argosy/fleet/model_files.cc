@@ -5,19 +5,17 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <numeric>
 #include <set>
 
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
+#include "argosy/fleet/table_rows.h"
 #include "argosy/graph/tensor_file.h"
 
 namespace argosy::fleet {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr size_t kRowsAtOnce = 65536;
 
 // A variable of the job and its values.
 Status give(ps::Server& server, const Plan& plan, int table, std::optional<size_t> slot, std::span<const float> values) {
@@ -25,27 +23,20 @@ Status give(ps::Server& server, const Plan& plan, int table, std::optional<size_
   if (!spec.sparse) return server.import_dense(static_cast<size_t>(table), slot, values);
   if (slot && values.size() == 1)
     return server.import_rows(static_cast<size_t>(table), slot, {}, values);  // one number for the whole table
-  const size_t rows = values.size() / spec.width;
-  std::vector<uint64_t> keys;
-  for (size_t begin = 0; begin < rows; begin += keys.size()) {
-    keys.resize(std::min(kRowsAtOnce, rows - begin));
-    std::iota(keys.begin(), keys.end(), begin);
-    RETURN_IF_ERROR(
-        server.import_rows(static_cast<size_t>(table), slot, keys, values.subspan(begin * spec.width, keys.size() * spec.width)));
-  }
-  return {};
+  return for_all_rows(values.size() / spec.width, [&](std::span<const uint64_t> keys, size_t begin) {
+    return server.import_rows(static_cast<size_t>(table), slot, keys,
+                              values.subspan(begin * spec.width, keys.size() * spec.width));
+  });
 }
 
-struct Report {
-  std::vector<std::string> loaded, missing, unused;
-
-  std::string text() const {
-    std::string result = fmt::format("loaded {} variables", loaded.size());
-    if (!missing.empty()) result += fmt::format("; {} are not there and start anew: {}", missing.size(), join(missing, ", "));
-    if (!unused.empty()) result += fmt::format("; {} files are of no use to this job: {}", unused.size(), join(unused, ", "));
-    return result;
-  }
-};
+std::string text_of(const engine::LoadReport& report) {
+  std::string text = fmt::format("loaded {} variables", report.loaded.size());
+  if (!report.missing.empty())
+    text += fmt::format("; {} are not there and start anew: {}", report.missing.size(), join(report.missing, ", "));
+  if (!report.unused.empty())
+    text += fmt::format("; {} are of no use to this job: {}", report.unused.size(), join(report.unused, ", "));
+  return text;
+}
 
 Result<bool> load_variable(ps::Server& server, const Plan& plan, const std::string& name, const engine::RemoteVariable& variable,
                            const fs::path& path) {
@@ -67,27 +58,68 @@ Result<bool> load_variable(ps::Server& server, const Plan& plan, const std::stri
   return true;
 }
 
-}  // namespace
+bool asked_for(const std::vector<std::string>& names, const std::string& name) {
+  return names.empty() || std::ranges::find(names, name) != names.end();
+}
 
-Status load_model(ps::Server& server, const Plan& plan, const std::string& folder) {
-  if (!fs::is_directory(folder)) return Status::not_found("cannot load from '{}': there is no such folder", folder);
-  Report report;
-  std::set<std::string> used;
+Status check_names(const Plan& plan, const std::vector<std::string>& names) {
+  const auto variables = plan.variables();
+  for (const std::string& name : names) {
+    if (variables.contains(name)) continue;
+    std::vector<std::string> known;
+    for (const auto& variable : variables) known.push_back(variable.first);
+    return Status::not_found("this job's servers have no variable '{}'; they have {}", name, join(known, ", "));
+  }
+  return {};
+}
+
+Result<engine::LoadReport> load_files(ps::Server& server, const Plan& plan, const fs::path& folder,
+                                      const std::vector<std::string>& names) {
+  engine::LoadReport report;
+  std::set<std::string> known;
   for (const auto& [name, variable] : plan.variables()) {
-    ASSIGN_OR_RETURN(const bool found, load_variable(server, plan, name, variable, fs::path(folder) / name));
+    known.insert(name);
+    if (!asked_for(names, name)) continue;
+    ASSIGN_OR_RETURN(const bool found, load_variable(server, plan, name, variable, folder / name));
     (found ? report.loaded : report.missing).push_back(name);
-    used.insert(name);
   }
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (entry.is_regular_file() && !name.starts_with("__") && !used.contains(name)) report.unused.push_back(name);
+    if (entry.is_regular_file() && !name.starts_with("__") && !known.contains(name)) report.unused.push_back(name);
   }
   std::sort(report.unused.begin(), report.unused.end());
-  if (report.loaded.empty()) {
-    return Status::not_found("'{}' has none of this job's variables; it lacks {}", folder, join(report.missing, ", "));
+  return report;
+}
+
+Result<engine::LoadReport> load_snapshot(ps::Server& server, const Plan& plan, const fs::path& folder,
+                                         const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (!plan.states.contains(name)) continue;
+    return Status::invalid_argument("it is a snapshot, which has '{}' together with the parameter '{}': name that", name,
+                                    plan.spec.tables[static_cast<size_t>(plan.states.find(name)->second.table)].name);
   }
-  log_info("'{}': {}", folder, report.text());
-  return {};
+  ASSIGN_OR_RETURN(const ps::LoadReport found, server.load_snapshot(folder, names));
+  engine::LoadReport report;
+  for (const ps::LoadedTable& table : found.tables)
+    (table.missing ? report.missing : table.unused ? report.unused : report.loaded).push_back(table.table);
+  return report;
+}
+
+}  // namespace
+
+Result<engine::LoadReport> load_model(ps::Server& server, const Plan& plan, const ServerModel& model) {
+  RETURN_IF_ERROR(check_names(plan, model.names));
+  ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_reading({model.folder, model.store}));
+  if (!fs::is_directory(folder.path())) return Status::not_found("cannot load from '{}': there is no such folder", model.folder);
+  auto report = ps::is_snapshot(folder.path()) ? load_snapshot(server, plan, folder.path(), model.names)
+                                               : load_files(server, plan, folder.path(), model.names);
+  if (!report.ok()) return report.status().with_context("'{}'", model.folder);
+  if (report->loaded.empty())
+    return Status::not_found("'{}' has none of this job's variables; it lacks {}", model.folder, join(report->missing, ", "));
+  if (!model.names.empty() && !report->missing.empty())
+    return Status::not_found("'{}' has no {}, which init_server() was asked for", model.folder, join(report->missing, ", "));
+  log_info("'{}': {}", model.folder, text_of(*report));
+  return report;
 }
 
 Status give_values(ps::Server& server, const Plan& plan, const engine::Scope& scope) {

@@ -2,31 +2,15 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "argosy/base/log.h"
 #include "argosy/engine/scope.h"
+#include "argosy/fleet/table_rows.h"
 
 namespace argosy::fleet {
 namespace {
 
-constexpr size_t kRowsAtOnce = 65536;  // of a whole table on its way to or from a file
-
 std::span<float> floats_of(const engine::Value& value) {
   return {value.tensor.data_ptr<float>(), static_cast<size_t>(value.tensor.numel())};
-}
-
-// The keys 0 … rows - 1, some at a time, each time with the first of them.
-template <typename Work>
-Status for_rows(size_t rows, Work work) {
-  std::vector<uint64_t> keys;
-  for (size_t begin = 0; begin < rows; begin += keys.size()) {
-    keys.resize(std::min(kRowsAtOnce, rows - begin));
-    std::iota(keys.begin(), keys.end(), begin);
-    RETURN_IF_ERROR(work(std::span<const uint64_t>(keys), begin));
-  }
-  return {};
 }
 
 }  // namespace
@@ -159,7 +143,7 @@ Status RemoteWorker::fetch(std::string_view name, std::span<float> values) {
     const ps::DenseRequest request{.table = variable->table, .values = values};
     return client_->pull_dense({&request, 1});
   }
-  return for_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
+  return for_all_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
     const ps::RowRequest request{
         .table = variable->table, .keys = keys, .rows = values.data() + begin * table.width, .create = false};
     return client_->pull_rows({&request, 1});
@@ -173,7 +157,7 @@ Status RemoteWorker::store(std::string_view name, std::span<const float> values)
   if (variable->kind == engine::RemoteVariable::state) return store_state(name, values);
   const ps::TableSpec& table = plan_.spec.tables[static_cast<size_t>(variable->table)];
   if (!table.sparse) return client_->import_dense(variable->table, values);
-  return for_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
+  return for_all_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
     return client_->import_rows(variable->table, keys, values.subspan(begin * table.width, keys.size() * table.width));
   });
 }
@@ -182,7 +166,7 @@ Status RemoteWorker::fetch_state(std::string_view name, std::span<float> values)
   const Plan::State& state = plan_.states.find(name)->second;
   const ps::TableSpec& table = plan_.spec.tables[static_cast<size_t>(state.table)];
   if (!table.sparse || values.size() == 1) return client_->pull_state(state.table, state.slot, {}, values);
-  return for_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
+  return for_all_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
     return client_->pull_state(state.table, state.slot, keys, values.subspan(begin * table.width, keys.size() * table.width));
   });
 }
@@ -191,7 +175,7 @@ Status RemoteWorker::store_state(std::string_view name, std::span<const float> v
   const Plan::State& state = plan_.states.find(name)->second;
   const ps::TableSpec& table = plan_.spec.tables[static_cast<size_t>(state.table)];
   if (!table.sparse || values.size() == 1) return client_->import_state(state.table, state.slot, {}, values);
-  return for_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
+  return for_all_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
     return client_->import_state(state.table, state.slot, keys, values.subspan(begin * table.width, keys.size() * table.width));
   });
 }

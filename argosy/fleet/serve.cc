@@ -6,7 +6,6 @@
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 #include "argosy/engine/remote.h"
-#include "argosy/fleet/model_files.h"
 #include "argosy/ps/settings.h"
 
 namespace argosy::fleet {
@@ -44,18 +43,24 @@ const bool kServesPrograms = [] {
 
 }  // namespace
 
-Result<std::unique_ptr<ps::Server>> start_server(const ServerPlace& place, const Settings& settings, const std::string& folder,
-                                                 const engine::Scope& scope) {
+Result<StartedServer> start_server(const ServerPlace& place, const Settings& settings, const ServerModel& model,
+                                   const engine::Scope& scope) {
   ASSIGN_OR_RETURN(ps::ServerOptions options, ps::server_options(settings, place.index, static_cast<int>(place.servers.size())));
   options.address = place.servers[static_cast<size_t>(place.index)];
   options.job = place.job;
   options.workers = place.plan.spec.workers;
   options.spec = place.plan.spec;
-  ASSIGN_OR_RETURN(auto server, ps::Server::start(options));
-  log_info("server {} of {} listens at {}", place.index, place.servers.size(), server->endpoint());
-  if (server->restored()) return server;
-  RETURN_IF_ERROR(folder.empty() ? give_values(*server, place.plan, scope) : load_model(*server, place.plan, folder));
-  return server;
+  StartedServer started;
+  ASSIGN_OR_RETURN(started.server, ps::Server::start(options));
+  log_info("server {} of {} listens at {}", place.index, place.servers.size(), started.server->endpoint());
+  if (started.server->restored()) {
+    if (model.given()) log_info("'{}' is not loaded: this server goes on with what it had", model.folder);
+  } else if (model.given()) {
+    ASSIGN_OR_RETURN(started.loaded, load_model(*started.server, place.plan, model));
+  } else {
+    RETURN_IF_ERROR(give_values(*started.server, place.plan, scope));
+  }
+  return started;
 }
 
 Status serve_until_done(ps::Server& server, const std::atomic<bool>& ended) {
@@ -84,9 +89,9 @@ Status serve_program(const graph::Program& program, const graph::OpDesc& serve, 
     fields[field.substr(0, equals)] = equals == std::string::npos ? "" : field.substr(equals + 1);
   }
   ASSIGN_OR_RETURN(const Settings settings, Settings::from_environment(fields));
-  ASSIGN_OR_RETURN(auto server, start_server(place, settings, "", scope));
+  ASSIGN_OR_RETURN(const StartedServer started, start_server(place, settings, {}, scope));
   const std::atomic<bool> never{false};
-  return serve_until_done(*server, never);
+  return serve_until_done(*started.server, never);
 }
 
 }  // namespace argosy::fleet

@@ -8,6 +8,7 @@
 #include "argosy/base/settings.h"
 #include "argosy/base/status.h"
 #include "argosy/engine/scope.h"
+#include "argosy/fleet/model_files.h"
 #include "argosy/fleet/plan.h"
 #include "argosy/ps/server.h"
 
@@ -22,9 +23,13 @@ struct ServerPlace {
 };
 
 // Listens at the server's endpoint. First values: what an earlier process of this server left in its directory; else those of
-// `folder` (what save_persistables or a snapshot wrote) where one is given; else those of `scope`; else the first worker's.
-Result<std::unique_ptr<ps::Server>> start_server(const ServerPlace& place, const Settings& settings, const std::string& folder,
-                                                 const engine::Scope& scope);
+// `model` where one is given; else those of `scope`; else the first worker's.
+struct StartedServer {
+  std::unique_ptr<ps::Server> server;
+  engine::LoadReport loaded;  // of the model
+};
+Result<StartedServer> start_server(const ServerPlace& place, const Settings& settings, const ServerModel& model,
+                                   const engine::Scope& scope);
 
 // Until all workers are done, SIGTERM, SIGINT or `ended`; then a last snapshot where the job keeps any. SIGINT is raised once
 // more at the end, for whoever handled it before.

@@ -13,6 +13,7 @@
 #include "argosy/base/status.h"
 #include "argosy/ps/exchange.h"
 #include "argosy/ps/job_spec.h"
+#include "argosy/ps/load_report.h"
 #include "argosy/rpc/channel.h"
 
 namespace argosy::ps {
@@ -70,18 +71,6 @@ struct SnapshotPart {
   uint64_t rows = 0;
   uint64_t bytes = 0;
   double pause_seconds = 0;
-};
-
-struct LoadedTable {
-  std::string table;
-  uint64_t rows = 0;     // over all servers; elements of a dense table
-  bool missing = false;  // in the job, not in the snapshot
-  bool unused = false;   // in the snapshot, not in the job
-};
-
-struct LoadReport {
-  std::vector<LoadedTable> tables;
-  std::string extra;  // what the saver put beside them
 };
 
 // Limits of one shrink(); what is left out is as in the table's spec.

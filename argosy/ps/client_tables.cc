@@ -194,8 +194,10 @@ Result<LoadReport> ClientImpl::load_snapshot(const std::string& folder) {
     report.extra = reply.extra();
     for (const wire::TableReport& table : reply.tables()) {
       const auto [place, is_new] = places.emplace(table.table(), report.tables.size());
-      if (is_new) report.tables.push_back({.table = table.table(), .missing = table.missing(), .unused = table.unused()});
-      report.tables[place->second].rows += table.rows();
+      if (is_new)
+        report.tables.push_back(from_wire(table));
+      else
+        report.tables[place->second].rows += table.rows();
     }
   }
   return report;

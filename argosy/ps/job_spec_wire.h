@@ -1,10 +1,11 @@
 #pragma once
 
 #include "argosy/ps/job_spec.h"
+#include "argosy/ps/load_report.h"
 #include "argosy/ps/messages.pb.h"
 #include "argosy/ps/window.h"
 
-// The plain structs of job_spec.h as messages and back.
+// Plain structs as messages and back.
 namespace argosy::ps {
 
 wire::JobSpec to_wire(const JobSpec& spec);
@@ -19,6 +20,10 @@ inline wire::Position to_wire(Position position) {
   message.set_round(position.round);
   message.set_step(position.step);
   return message;
+}
+
+inline LoadedTable from_wire(const wire::TableReport& report) {
+  return {.table = report.table(), .rows = report.rows(), .missing = report.missing(), .unused = report.unused()};
 }
 
 wire::Window to_wire(const Window& window);

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "argosy/base/log.h"
+#include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/server_core.h"
 #include "argosy/rpc/server.h"
 
@@ -78,6 +78,16 @@ class RunningServer final : public Server {
     if (own.empty()) return {};
     return state ? import_state(table, *state, own, rows)
                  : import_as<wire::ImportRowsRequest>(wire::IMPORT_ROWS, table, own, rows);
+  }
+
+  Result<LoadReport> load_snapshot(const std::filesystem::path& folder, std::span<const std::string> only) override {
+    wire::LoadSnapshotRequest request;
+    request.set_folder(folder.string());
+    for (const std::string& table : only) request.add_tables(table);
+    ASSIGN_OR_RETURN(const wire::LoadSnapshotReply reply, core_.load_snapshot(request));
+    LoadReport report{.tables = {}, .extra = reply.extra()};
+    for (const wire::TableReport& table : reply.tables()) report.tables.push_back(from_wire(table));
+    return report;
   }
 
   rpc::Handler handler() override {

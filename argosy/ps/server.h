@@ -10,6 +10,7 @@
 #include "argosy/base/clock.h"
 #include "argosy/base/status.h"
 #include "argosy/ps/job_spec.h"
+#include "argosy/ps/load_report.h"
 #include "argosy/rpc/handler.h"
 #include "argosy/rpc/security.h"
 
@@ -59,6 +60,9 @@ struct ServerOptions {
   Durability settled_durability() const;
 };
 
+// Whether a folder has what servers wrote as a snapshot.
+bool is_snapshot(const std::filesystem::path& folder);
+
 std::string_view durability_name(Durability durability);
 std::string_view on_worker_loss_name(OnWorkerLoss choice);
 
@@ -84,6 +88,9 @@ class Server {
   virtual Status import_dense(size_t table, std::optional<size_t> state, std::span<const float> values) = 0;
   virtual Status import_rows(size_t table, std::optional<size_t> state, std::span<const uint64_t> keys,
                              std::span<const float> values) = 0;
+
+  // The same by a snapshot, which any number of servers wrote: of the tables in `only`, or of all where it is empty.
+  virtual Result<LoadReport> load_snapshot(const std::filesystem::path& folder, std::span<const std::string> only) = 0;
 
   // What answers requests, for channels within the process. Valid until stop().
   virtual rpc::Handler handler() = 0;

@@ -46,6 +46,8 @@ class Core {
 
   // A change from this process, before workers come: as if a worker had sent it.
   Status import(wire::Method method, const std::string& header, std::span<const std::byte> payload);
+  // The same for all that a snapshot has.
+  Result<wire::LoadSnapshotReply> load_snapshot(const wire::LoadSnapshotRequest& request);
   State* state() const { return state_.load(); }
   bool restored() const { return restored_; }
 
@@ -139,7 +141,7 @@ class Core {
   Result<table::SnapshotParent> delta_parent(const std::string& folder) const;
   Status remember_saved(const wire::SavedRecord& saved);
   void load(const CallPtr& call);
-  Result<wire::LoadSnapshotReply> load_part(const std::string& folder);
+  Result<wire::LoadSnapshotReply> load_part(const wire::LoadSnapshotRequest& request);
 
   // ---- server_recovery.cc
   Status recover_snapshot();

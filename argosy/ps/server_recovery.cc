@@ -43,19 +43,14 @@ Status Core::begin_again() {
   return cut_snapshot();
 }
 
-namespace {
-
-// Whether a server has completed its part of a snapshot here. A process that died in its first snapshot leaves a folder without
-// one.
-bool has_parts(const std::filesystem::path& snapshot) {
+// A server has completed its part. (A process that died in its first snapshot leaves a folder without one.)
+bool is_snapshot(const std::filesystem::path& folder) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(snapshot, error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (entry.path().filename().string().starts_with("server-") && entry.path().extension().empty()) return true;
   }
   return false;
 }
-
-}  // namespace
 
 // The newest snapshot of the directory, if there is one.
 Status Core::recover_snapshot() {
@@ -65,7 +60,7 @@ Status Core::recover_snapshot() {
   if (numbers.empty()) return {};
   next_number_ = numbers.back() + 1;
   ASSIGN_OR_RETURN(const auto snapshot, table::latest_snapshot(root, me));
-  const auto complete = [&](uint64_t number) { return has_parts(table::numbered_snapshot(root, number)); };
+  const auto complete = [&](uint64_t number) { return is_snapshot(table::numbered_snapshot(root, number)); };
   if (!snapshot && std::ranges::none_of(numbers, complete)) return {};
   if (!snapshot) {
     return Status::data_loss(

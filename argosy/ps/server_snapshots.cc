@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kCloseSeconds = 60;  // changes under way end in milliseconds, unless the disk hangs
 constexpr double kRetrySeconds = 10;  // after a snapshot that failed
+constexpr double kLoadSeconds = 1800;  // for a snapshot of any size
 
 std::filesystem::path saving_folder(const std::string& folder) { return folder + ".saving"; }
 
@@ -226,15 +227,59 @@ Status Core::remember_saved(const wire::SavedRecord& saved) {
   return verdict.status();
 }
 
+namespace {
+
+// Where the answer to a call of this process arrives.
+class OwnAnswer : public rpc::ReplySink {
+ public:
+  void finish(Status status, std::string header, std::vector<rpc::Slice>) override {
+    std::lock_guard lock(mutex_);
+    result_ = status.ok() ? Result<std::string>(std::move(header)) : Result<std::string>(std::move(status));
+    arrived_.notify_all();
+  }
+  bool cancelled() const override { return false; }
+
+  Result<std::string> wait(Deadline deadline) {
+    std::unique_lock lock(mutex_);
+    if (!arrived_.wait_until(lock, deadline.when(), [this] { return result_.has_value(); }))
+      return Status::deadline_exceeded("no answer came in {} s", kLoadSeconds);
+    return *result_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::optional<Result<std::string>> result_;  // guarded by mutex_
+};
+
+}  // namespace
+
+// On the thread of all snapshots, as a call of a worker is.
+Result<wire::LoadSnapshotReply> Core::load_snapshot(const wire::LoadSnapshotRequest& request) {
+  if (state_.load() == nullptr) return Status::failed_precondition("{} has no job yet whose tables could be filled", name_);
+  const Deadline deadline = Deadline::after_seconds(kLoadSeconds);
+  const auto answer = std::make_shared<OwnAnswer>();
+  enqueue_snapshot(std::make_shared<Call>(rpc::Request{.method = static_cast<uint16_t>(wire::LOAD_SNAPSHOT),
+                                                       .header = request.SerializeAsString(),
+                                                       .payload = {},
+                                                       .peer = "this process",
+                                                       .deadline = deadline},
+                                          rpc::Reply(answer)));
+  ASSIGN_OR_RETURN(const std::string header, answer->wait(deadline));
+  wire::LoadSnapshotReply reply;
+  ARGOSY_CHECK(reply.ParseFromString(header), "an answer of this process");
+  return reply;
+}
+
 void Core::load(const CallPtr& call) {
   const auto request = read<wire::LoadSnapshotRequest>(call);
   if (!request) return;
-  const auto reply = load_part(request->folder());
+  const auto reply = load_part(*request);
   reply.ok() ? call->send(outgoing(*reply)) : call->fail(reply.status());
 }
 
-Result<wire::LoadSnapshotReply> Core::load_part(const std::string& folder) {
-  ASSIGN_OR_RETURN(const auto snapshot, table::Snapshot::open(folder));
+Result<wire::LoadSnapshotReply> Core::load_part(const wire::LoadSnapshotRequest& request) {
+  ASSIGN_OR_RETURN(const auto snapshot, table::Snapshot::open(request.folder()));
   RETURN_IF_ERROR(snapshot.verify());
   wire::LoadSnapshotReply reply;
   wire::StateImage image;
@@ -242,10 +287,10 @@ Result<wire::LoadSnapshotReply> Core::load_part(const std::string& folder) {
   {
     Frozen frozen(*this);
     RETURN_IF_ERROR(frozen.status());
-    auto report = read_tables(snapshot, state_.load()->tables());
+    auto report = read_tables(snapshot, state_.load()->tables(), {request.tables().begin(), request.tables().end()});
     if (!report.ok()) {
       log_error("a snapshot was loaded in part: {}", report.status().message());
-      return report.status().with_context("{}", folder);
+      return report.status().with_context("{}", request.folder());
     }
     for (wire::TableReport& table : *report) *reply.add_tables() = std::move(table);
     std::lock_guard lock(order_mutex_);

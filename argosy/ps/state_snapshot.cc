@@ -92,14 +92,15 @@ class DenseAssembly {
     const uint64_t begin = std::max(offset, range.begin), end = std::min(offset + head.size, range.end);
     if (begin >= end) return {};
     if (bytes_.empty()) {
-      head_ = head;
-      head_.size = range.size();
       bytes_.resize(sizeof(DenseHead) + sizeof(float) * (head.scalars + range.size() * (1 + head.element_states)));
-      std::memcpy(bytes_.data(), &head_, sizeof(head_));
-      std::memcpy(bytes_.data() + sizeof(head_), bytes.data() + sizeof(head), sizeof(float) * head.scalars);
     } else if (head.element_states != head_.element_states || head.scalars != head_.scalars) {
       return Status::data_loss("its pieces have {} and {} states", head.element_states, head_.element_states);
     }
+    // Steps and scalars are those of the newest layer, which comes last.
+    head_ = head;
+    head_.size = range.size();
+    std::memcpy(bytes_.data(), &head_, sizeof(head_));
+    std::memcpy(bytes_.data() + sizeof(head_), bytes.data() + sizeof(head), sizeof(float) * head.scalars);
     for (uint64_t state = 0; state <= head.element_states; ++state) {
       float* to = floats() + head.scalars + state * range.size() + (begin - range.begin);
       const char* from = bytes.data() + sizeof(head) + sizeof(float) * (head.scalars + state * head.size + (begin - offset));
@@ -127,11 +128,12 @@ class DenseAssembly {
 // Takes the chunks of a snapshot into the tables.
 class TableReader {
  public:
-  explicit TableReader(Tables& tables) : tables_(tables) {
+  TableReader(Tables& tables, const std::set<std::string, std::less<>>& only) : tables_(tables), only_(only) {
     for (size_t i = 0; i < tables.size(); ++i) places_[tables.spec().tables[i].name] = i;
   }
 
   Status take(const Chunk& chunk) {
+    if (!asked_for(chunk.table)) return {};
     const auto place = places_.find(chunk.table);
     if (place == places_.end()) {
       unused_.emplace(chunk.table);
@@ -153,6 +155,7 @@ class TableReader {
   std::vector<wire::TableReport> report() const {
     std::vector<wire::TableReport> reports;
     for (size_t i = 0; i < tables_.size(); ++i) {
+      if (!asked_for(tables_.spec().tables[i].name)) continue;
       wire::TableReport& report = reports.emplace_back();
       report.set_table(tables_.spec().tables[i].name);
       report.set_missing(!seen_.contains(i));
@@ -167,6 +170,8 @@ class TableReader {
   }
 
  private:
+  bool asked_for(std::string_view table) const { return only_.empty() || only_.contains(table); }
+
   Status take(const Chunk& chunk, size_t table) {
     const bool is_new = seen_.insert(table).second;
     if (tables_.is_sparse(table) != (chunk.kind != Chunk::Kind::dense)) {
@@ -207,6 +212,7 @@ class TableReader {
   }
 
   Tables& tables_;
+  const std::set<std::string, std::less<>>& only_;
   std::map<std::string, size_t, std::less<>> places_;
   std::map<size_t, DenseAssembly> dense_;
   std::map<size_t, uint64_t> rows_;
@@ -247,8 +253,9 @@ Result<WrittenTables> write_tables(const Tables& tables, const std::vector<uint6
   return written;
 }
 
-Result<std::vector<wire::TableReport>> read_tables(const table::Snapshot& snapshot, Tables& tables) {
-  TableReader reader(tables);
+Result<std::vector<wire::TableReport>> read_tables(const table::Snapshot& snapshot, Tables& tables,
+                                                   const std::set<std::string, std::less<>>& only) {
+  TableReader reader(tables, only);
   RETURN_IF_ERROR(snapshot.read([&](const Chunk& chunk) { return reader.take(chunk); }));
   RETURN_IF_ERROR(reader.finish());
   return reader.report();

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +25,11 @@ struct WrittenTables {
 Result<WrittenTables> write_tables(const Tables& tables, const std::vector<uint64_t>& changed_since,
                                    table::SnapshotWriter& writer);
 
-// Puts what belongs to this server in place of what the tables hold; tables that the snapshot does not have stay as they are.
-// Returns a report for every table of the job or the snapshot. A table of another width or rule is refused by name. After an
-// error the tables hold a part of each.
-Result<std::vector<wire::TableReport>> read_tables(const table::Snapshot& snapshot, Tables& tables);
+// Puts what belongs to this server in place of what the tables hold; tables that the snapshot does not have stay as they are, and
+// so do those that are not in `only`, where that is not empty. Returns a report for every table of the job or the snapshot. A
+// table of another width or rule is refused by name. After an error the tables hold a part of each.
+Result<std::vector<wire::TableReport>> read_tables(const table::Snapshot& snapshot, Tables& tables,
+                                                   const std::set<std::string, std::less<>>& only = {});
 
 // Elements [begin, end) of a dense table's bytes (DenseTable::export_bytes), in the same form.
 Result<std::string> slice_dense(std::string_view bytes, uint64_t begin, uint64_t end);

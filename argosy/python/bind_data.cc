@@ -40,8 +40,7 @@ DatasetOptions make_options(const std::vector<graph::Variable>& variables, std::
                          .threads = threads,
                          .files = std::move(files),
                          .max_bad_lines = max_bad_lines,
-                         .fs_name = fs_name,
-                         .fs_ugi = fs_ugi,
+                         .store = {.fs_name = fs_name, .fs_ugi = fs_ugi},
                          .drop_last = drop_last};
   if (criteo) options.criteo = criteo_options(criteo->first, criteo->second);
   return options;

@@ -123,13 +123,25 @@ void bind_queries(py::class_<Fleet>& fleet) {
       .def("set_log_level", [](const Fleet&, const std::string& name) { set_log_level(log_level(name)); }, py::arg("name"));
 }
 
+py::dict init_server(Fleet& fleet, const std::string& folder, const std::vector<std::string>& names, const std::string& fs_name,
+                     const std::string& fs_ugi) {
+  const fleet::ServerModel model{.folder = folder, .names = names, .store = {.fs_name = fs_name, .fs_ugi = fs_ugi}};
+  LoadReport report;
+  run_without_gil([&] { report = fleet.init_server(model); });
+  py::dict found;
+  found["loaded"] = report.loaded;
+  found["missing"] = report.missing;
+  found["unused"] = report.unused;
+  return found;
+}
+
 void bind_life(py::class_<Fleet>& fleet) {
   fleet.def("distribute", &Fleet::distribute, py::arg("main"), py::arg("startup"), py::arg("strategy"))
       .def("describe", [](const Fleet& f) { return f.job().plan().text(); })
       .def("worker", [](const Fleet& f) { return f.worker(); })
       .def("check_worker", waiting(+[](const Fleet& f, const std::string& call) { f.connection(call); }), py::arg("call"))
       .def("init_worker", waiting(+[](Fleet& f) { f.init_worker(); }))
-      .def("init_server", waiting(+[](Fleet& f, const std::string& folder) { f.init_server(folder); }), py::arg("folder"))
+      .def("init_server", &init_server, py::arg("folder"), py::arg("names"), py::arg("fs_name"), py::arg("fs_ugi"))
       .def("run_server", &Fleet::run_server, py::call_guard<py::gil_scoped_release>())
       .def("stop_worker", waiting(+[](Fleet& f) { f.stop_worker(); }))
       .def("save_snapshot",

@@ -26,15 +26,19 @@ py::dict to_dict(const engine::LoadReport& report) {
   return found;
 }
 
-void save_vars(const Scope& scope, const std::vector<Variable>& variables, const std::string& folder, const Text& filename) {
+void save_vars(const Scope& scope, const std::vector<Variable>& variables, const std::string& folder, const Text& filename,
+               const std::string& fs_name, const std::string& fs_ugi) {
   const auto wanted = descriptions(variables);
-  run_without_gil([&] { throw_if_error(engine::save_vars(scope, wanted, folder, filename)); });
+  const data::FolderPlace place(folder, {.fs_name = fs_name, .fs_ugi = fs_ugi});
+  run_without_gil([&] { throw_if_error(engine::save_vars(scope, wanted, place, filename)); });
 }
 
-py::dict load_vars(Scope& scope, const std::vector<Variable>& variables, const std::string& folder, const Text& filename) {
+py::dict load_vars(Scope& scope, const std::vector<Variable>& variables, const std::string& folder, const Text& filename,
+                   const std::string& fs_name, const std::string& fs_ugi) {
   const auto wanted = descriptions(variables);
+  const data::FolderPlace place(folder, {.fs_name = fs_name, .fs_ugi = fs_ugi});
   engine::LoadReport report;
-  run_without_gil([&] { report = value_or_throw(engine::load_vars(scope, wanted, folder, filename)); });
+  run_without_gil([&] { report = value_or_throw(engine::load_vars(scope, wanted, place, filename)); });
   return to_dict(report);
 }
 
@@ -70,8 +74,10 @@ py::array decode_tensor(const std::string& bytes) {
 }  // namespace
 
 void bind_io(py::module_& m) {
-  m.def("save_vars", &save_vars, py::arg("scope"), py::arg("variables"), py::arg("folder"), py::arg("filename"));
-  m.def("load_vars", &load_vars, py::arg("scope"), py::arg("variables"), py::arg("folder"), py::arg("filename"));
+  m.def("save_vars", &save_vars, py::arg("scope"), py::arg("variables"), py::arg("folder"), py::arg("filename"),
+        py::arg("fs_name") = "", py::arg("fs_ugi") = "");
+  m.def("load_vars", &load_vars, py::arg("scope"), py::arg("variables"), py::arg("folder"), py::arg("filename"),
+        py::arg("fs_name") = "", py::arg("fs_ugi") = "");
   m.def("save_inference_model", &save_inference_model, py::arg("program"), py::arg("feeds"), py::arg("targets"), py::arg("scope"),
         py::arg("folder"), py::arg("model_filename"), py::arg("params_filename"));
   m.def("load_inference_model", &load_inference_model, py::arg("folder"), py::arg("scope"), py::arg("model_filename"),

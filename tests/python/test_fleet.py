@@ -114,8 +114,12 @@ def test_arguments_that_nothing_honours_are_refused(fluid, fleet, network):
     with pytest.raises(TypeError, match="a strategy is"):
         fleet.distributed_optimizer(fluid.optimizer.SGD(0.01), "async")
     fleet.init(role("server"))
-    with pytest.raises(ValueError, match="init_server: 'w', shards=2 is not known"):
-        fleet.init_server("folder", "w", shards=2)
+    with pytest.raises(TypeError, match="shards"):
+        fleet.init_server("folder", shards=2)
+    with pytest.raises(ValueError, match="say more of a folder; name it"):
+        fleet.init_server(var_names=["w"])
+    with pytest.raises(ValueError, match="give one of them"):
+        fleet.init_server("folder", dirname="folder")
     with pytest.raises(TypeError, match="takes a list of files"):
         fleet.util.get_file_shard("part-0")
     with pytest.raises(ValueError, match="comm_world='server'"):

@@ -55,9 +55,9 @@ class Fleet(fleet_base.Fleet):
         _check_mode(mode)
         super().save_inference_model(executor, dirname, feeded_var_names, target_vars, main_program, export_for_deployment)
 
-    def save_persistables(self, executor, dirname, main_program=None, mode=0):
+    def save_persistables(self, executor, dirname, main_program=None, mode=0, fs_name="", fs_ugi=""):
         _check_mode(mode)
-        super().save_persistables(executor, dirname, main_program)
+        super().save_persistables(executor, dirname, main_program, fs_name, fs_ugi)
 
 
 def _check_mode(mode):

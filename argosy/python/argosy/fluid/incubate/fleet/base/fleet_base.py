@@ -4,7 +4,7 @@ import os
 from argosy import _core
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.fluid import framework, io, leave, rate
-from argosy.fluid.executor import Executor
+from argosy.fluid.executor import Executor, global_scope
 from argosy.fluid.incubate.fleet.base.role_maker import RoleMakerBase
 from argosy.fluid.incubate.fleet.base.util import Util
 
@@ -163,15 +163,20 @@ class Fleet:
 
     # ---- the life of a server and of a worker
 
-    def init_server(self, model_dir=None, *args, **kwargs):
+    def init_server(self, model_dir=None, var_names=None, fs_name="", fs_ugi="", *, dirname=None):
         """Listens. model_dir: a folder with what save_persistables wrote, of this job or of a single machine, or a snapshot.
 
-        Every server takes its part of all variables: other arguments, such as names of variables, have no meaning here.
+        var_names: only these of its variables. fs_name, fs_ugi: the folder is one of the store that they name. dirname is
+        2.x's name for model_dir. Returns {"loaded": names, "missing": variables that start anew, "unused": what this job
+        has no use for}.
         """
-        given = [repr(value) for value in args if value is not None] + [f"{name}={value!r}" for name, value in kwargs.items() if value is not None]
-        if given:
-            raise InvalidArgumentError(f"init_server: {', '.join(given)} is not known; it takes the folder of a model")
-        self._core.init_server(os.fspath(model_dir) if model_dir else "")
+        if model_dir is not None and dirname is not None:
+            raise InvalidArgumentError("init_server: model_dir and dirname are the same thing; give one of them")
+        folder = dirname if model_dir is None else model_dir
+        names = [var_names] if isinstance(var_names, str) else [getattr(name, "name", name) for name in var_names or []]
+        if folder is None and (names or fs_name or fs_ugi):
+            raise InvalidArgumentError("init_server: var_names, fs_name and fs_ugi say more of a folder; name it too")
+        return self._core.init_server(os.fspath(folder) if folder else "", names, fs_name, fs_ugi)
 
     def run_server(self):
         """Serves until the workers are done; init_server() where that was not called."""
@@ -197,21 +202,28 @@ class Fleet:
         self._core.check_worker("save_inference_model()")
         io.save_inference_model(dirname, feeded_var_names, target_vars, executor, self._program(main_program), None, None, export_for_deployment)
 
-    def save_persistables(self, executor, dirname, main_program=None):
-        """On a worker: everything that outlives a run, one file a variable, with the values that the servers hold."""
+    def save_persistables(self, executor, dirname, main_program=None, fs_name="", fs_ugi=""):
+        """On a worker: everything that outlives a run, one file a variable, with the values that the servers hold.
+
+        fs_name, fs_ugi: the folder is one of the store that they name.
+        """
         _check_executor(executor, "save_persistables")
         self._core.check_worker("save_persistables()")
-        io.save_persistables(executor, dirname, self._program(main_program))
+        _core.save_vars(*self._persistables(dirname, main_program), fs_name, fs_ugi)
 
-    def save_persistable(self, executor, dirname, main_program=None):
+    def save_persistable(self, executor, dirname, main_program=None, fs_name="", fs_ugi=""):
         """save_persistables, by the name that the guide has."""
-        self.save_persistables(executor, dirname, main_program)
+        self.save_persistables(executor, dirname, main_program, fs_name=fs_name, fs_ugi=fs_ugi)
 
-    def load_persistables(self, executor, dirname, main_program=None):
+    def load_persistables(self, executor, dirname, main_program=None, fs_name="", fs_ugi=""):
         """On a worker: gives the servers what a folder holds. Returns {"loaded": names, "unused": files}."""
         _check_executor(executor, "load_persistables")
         self._core.check_worker("load_persistables()")
-        return io.load_persistables(executor, dirname, self._program(main_program))
+        return _core.load_vars(*self._persistables(dirname, main_program), fs_name, fs_ugi)
+
+    def _persistables(self, dirname, main_program):
+        variables = io.get_program_persistable_vars(io._program(self._program(main_program)))
+        return global_scope(), variables, os.fspath(dirname), None
 
     def save_snapshot(self, dirname, kind="full"):
         """All rows and all state in the servers' own form, in a folder of the servers' machines. kind: full, delta or base."""

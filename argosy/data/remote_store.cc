@@ -1,0 +1,145 @@
+#include "argosy/data/remote_store.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/env.h"
+#include "argosy/base/file.h"
+#include "argosy/base/text.h"
+#include "argosy/base/thread.h"
+#include "argosy/base/wait_check.h"
+#include "argosy/data/process.h"
+
+namespace argosy::data {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::chrono::milliseconds kCheckEvery{200};  // whether a user wants the wait to end
+
+std::vector<std::string> program() {
+  std::vector<std::string> words;
+  for (const std::string& word : split(env_text("ARGOSY_FS_COMMAND").value_or("hadoop fs"), ' ')) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+// Runs the command to its end, or to that of `stop`.
+Status run_to_end(const RemoteStore& store, const std::vector<std::string>& order, const std::shared_ptr<StderrTail>& errors,
+                  const StopSignal& stop) {
+  RETURN_IF_ERROR(stop.status());
+  ASSIGN_OR_RETURN(auto process, Process::start(store_command(store, order), store_title(order), {}, errors, stop));
+  std::array<char, 4096> output;
+  for (;;) {
+    ASSIGN_OR_RETURN(const size_t got, process->read(output));
+    if (got == 0) return {};
+  }
+}
+
+// A command under way in a thread of its own, and the wait for it. Owns the thread "data-store".
+class CommandRun {
+ public:
+  CommandRun(const RemoteStore& store, const std::vector<std::string>& order)
+      : thread_("data-store", [this, &store, &order] { finish(run_to_end(store, order, errors_, stop_)); }) {}
+  ~CommandRun() { stop_.stop(); }
+
+  // Nothing: it is not over by the deadline, or the user wants no more.
+  std::optional<Status> wait(Deadline deadline) {
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        const auto next = std::min(deadline.when(), SteadyClock::now() + kCheckEvery);
+        if (over_.wait_until(lock, next, [this] { return outcome_.has_value(); })) return outcome_;
+      }
+      if (deadline.passed() || wait_cancelled()) return std::nullopt;
+    }
+  }
+  std::string errors() const { return errors_->text(); }
+
+ private:
+  void finish(Status outcome) {
+    std::lock_guard lock(mutex_);
+    outcome_ = std::move(outcome);
+    over_.notify_all();
+  }
+
+  const std::shared_ptr<StderrTail> errors_ = std::make_shared<StderrTail>();
+  StopSignal stop_;
+  std::mutex mutex_;
+  std::condition_variable over_;
+  std::optional<Status> outcome_;  // guarded by mutex_
+  Thread thread_;                  // last: joined while all above is alive
+};
+
+}  // namespace
+
+bool is_remote_path(const std::string& path) { return path.starts_with("hdfs:") || path.starts_with("afs:"); }
+
+std::vector<std::string> store_command(const RemoteStore& store, const std::vector<std::string>& order) {
+  std::vector<std::string> words = program();
+  if (!store.fs_name.empty()) words.insert(words.end(), {"-D", "fs.default.name=" + store.fs_name});
+  if (!store.fs_ugi.empty()) words.insert(words.end(), {"-D", "hadoop.job.ugi=" + store.fs_ugi});
+  words.insert(words.end(), order.begin(), order.end());
+  return words;
+}
+
+std::string store_title(const std::vector<std::string>& order) { return join(program(), " ") + " " + join(order, " "); }
+
+Status run_store_command(const RemoteStore& store, const std::vector<std::string>& order) {
+  CommandRun run(store, order);
+  const Deadline deadline = Deadline::after_seconds(store.seconds);
+  if (const auto outcome = run.wait(deadline)) return *outcome;
+  if (!deadline.passed()) return Status::cancelled("the wait for '{}' was interrupted", store_title(order));
+  const std::string errors = run.errors();
+  return Status::deadline_exceeded("the command '{}' did not end in {} s and was killed; its stderr {}", store_title(order),
+                                   store.seconds, errors.empty() ? "is empty" : "ends with:\n" + errors);
+}
+
+WorkingFolder::WorkingFolder(FolderPlace place) : place_(std::move(place)), path_(place_.path) {}
+
+WorkingFolder::WorkingFolder(WorkingFolder&& other) noexcept
+    : place_(std::move(other.place_)), temporary_(std::exchange(other.temporary_, {})), path_(std::move(other.path_)) {}
+
+WorkingFolder::~WorkingFolder() {
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+Result<WorkingFolder> WorkingFolder::for_writing(const FolderPlace& place) {
+  WorkingFolder folder(place);
+  if (!place.remote()) return folder;
+  std::string pattern = (fs::temp_directory_path() / "argosy-store-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) return system_error("cannot make a folder for a copy of the store's", pattern);
+  folder.temporary_ = pattern;
+  folder.path_ = folder.temporary_ / "copy";
+  return folder;
+}
+
+Result<WorkingFolder> WorkingFolder::for_reading(const FolderPlace& place) {
+  ASSIGN_OR_RETURN(WorkingFolder folder, for_writing(place));
+  if (place.remote()) RETURN_IF_ERROR(run_store_command(place.store, {"-get", place.path, folder.path_.string()}));
+  return folder;
+}
+
+Status WorkingFolder::publish() const {
+  if (temporary_.empty()) return {};
+  std::string target = place_.path;
+  while (target.size() > 1 && target.back() == '/') target.pop_back();
+  const std::string beside = target + ".saving";
+  const auto run = [this](const std::vector<std::string>& order) { return run_store_command(place_.store, order); };
+  if (const size_t slash = target.rfind('/'); slash != std::string::npos && slash > 0)
+    RETURN_IF_ERROR(run({"-mkdir", "-p", target.substr(0, slash)}));
+  RETURN_IF_ERROR(run({"-rm", "-r", "-f", beside}));
+  RETURN_IF_ERROR(run({"-put", path_.string(), beside}));
+  RETURN_IF_ERROR(run({"-rm", "-r", "-f", target}));
+  return run({"-mv", beside, target}).with_context("all of it is in '{}' and has to be renamed", beside);
+}
+
+}  // namespace argosy::data

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "argosy/base/status.h"
+
+namespace argosy::data {
+
+// A store of files behind a `hadoop fs`-style command. The command line is the words of ARGOSY_FS_COMMAND (`hadoop fs` where it
+// is not set), then -D fs.default.name=… and -D hadoop.job.ugi=… where those are not empty, then what is to be done:
+// -get FROM TO.
+struct RemoteStore {
+  std::string fs_name, fs_ugi;  // the second one has a password: no message shows either
+  double seconds = 1800;        // that one command may take
+
+  bool named() const { return !fs_name.empty() || !fs_ugi.empty(); }
+};
+
+bool is_remote_path(const std::string& path);  // one that begins with hdfs: or afs:
+
+// The command line for `order`, such as {"-cat", path}; and its name in messages.
+std::vector<std::string> store_command(const RemoteStore& store, const std::vector<std::string>& order);
+std::string store_title(const std::vector<std::string>& order);
+
+// Runs one. Anything but exit status 0 within store.seconds is an error with the end of the command's stderr; the command
+// is killed then, and where a user ends the wait.
+Status run_store_command(const RemoteStore& store, const std::vector<std::string>& order);
+
+// A folder of this machine or of a store. Without a store it is one whose name begins with hdfs: or afs:.
+struct FolderPlace {
+  FolderPlace(std::string folder, RemoteStore in = {}) : path(std::move(folder)), store(std::move(in)) {}
+  FolderPlace(const char* folder) : path(folder) {}
+  FolderPlace(const std::filesystem::path& folder) : path(folder.string()) {}
+
+  std::string path;
+  RemoteStore store;
+
+  bool remote() const { return is_remote_path(path) || store.named(); }
+};
+
+// A place as a folder of this machine: itself, or where it is remote a copy, which goes with the object. Thread-compatible.
+class WorkingFolder {
+ public:
+  static Result<WorkingFolder> for_reading(const FolderPlace& place);  // with all that is there
+  static Result<WorkingFolder> for_writing(const FolderPlace& place);  // an empty one where the place is remote
+  WorkingFolder(WorkingFolder&& other) noexcept;
+  WorkingFolder& operator=(WorkingFolder&&) = delete;
+  ~WorkingFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+
+  // After writing: puts a copy into the store, beside the place, and then into its place; what was there is replaced as a
+  // whole. Nothing to do for a local place.
+  Status publish() const;
+
+ private:
+  explicit WorkingFolder(FolderPlace place);
+
+  FolderPlace place_;
+  std::filesystem::path temporary_;  // removed with all that is in it; empty for a local place
+  std::filesystem::path path_;
+};
+
+}  // namespace argosy::data
