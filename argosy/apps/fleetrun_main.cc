@@ -5,30 +5,40 @@
 #include "argosy/base/settings.h"
 #include "argosy/launch/command_line.h"
 #include "argosy/launch/interpreter.h"
+#include "argosy/launch/stop_signal.h"
 
 namespace {
 
+using argosy::Result;
 using argosy::Status;
+using namespace argosy::launch;
 
 int fail(const Status& status) {
   std::fprintf(stderr, "fleetrun: %s\n", status.message().c_str());
   return 2;
 }
 
+Result<int> run_with_servers(const CommandLine& line) {
+  ASSIGN_OR_RETURN(Job job, make_job(line.job, line.program));
+  RETURN_IF_ERROR(check_ports_free(job));
+  return Supervisor(std::move(job), line.supervisor).run();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace argosy::launch;
   auto line = parse_command_line({argv + 1, argv + argc});
   if (!line.ok()) return fail(line.status());
   if (line->help || line->settings) {
     std::fputs((line->help ? launch_help() : argosy::settings_document()).c_str(), stdout);
     return 0;
   }
-  line->job.python = find_python(argv[0]);
-  auto job = make_job(line->job);
-  if (!job.ok()) return fail(job.status());
-  if (const Status status = check_ports_free(*job); !status.ok()) return fail(status);
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, Supervisor::stop_from_signal);
-  return Supervisor(std::move(*job), line->supervisor).run();
+  line->program.python = find_python(argv[0]);
+  if (const Status status = line->program.check(); !status.ok()) return fail(status);
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, stop_from_signal);
+  std::fputs(configuration_text(*line).c_str(), stdout);
+  std::fflush(stdout);
+  const bool ps = line->mode == CommandLine::Mode::ps;
+  const auto result = ps ? run_with_servers(*line) : run_collective(line->collective, line->program);
+  return result.ok() ? *result : fail(result.status());
 }

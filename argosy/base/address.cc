@@ -103,6 +103,10 @@ Result<Address> Address::parse(const std::string& endpoint) {
   return address;
 }
 
+std::string Address::to_string() const {
+  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
+}
+
 bool same_host(const std::string& a, const std::string& b) {
   if (a == b) return true;
   const Resolved first = resolve({.host = a}), second = resolve({.host = b});

@@ -12,6 +12,7 @@ struct Address {
   int port = 0;
 
   static Result<Address> parse(const std::string& endpoint);
+  std::string to_string() const;  // with brackets where the host needs them
 };
 
 // Whether two hosts, names or addresses, are the same: the same text, or an address in common. Names are looked up.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "argosy/base/address.h"
+#include "argosy/base/random.h"
 #include "argosy/base/resume.h"
 #include "argosy/base/said.h"
 #include "argosy/base/text.h"
@@ -146,14 +147,14 @@ Result<Place> torch_place() {
   return place;
 }
 
-// A port that every rank makes alike from what names the job, by FNV-1a.
+// A port that every rank makes alike from what names the job.
 int made_port(std::initializer_list<const char*> names) {
-  uint64_t hash = 14695981039346656037u;
+  uint64_t mixed = 0;
   for (const char* name : names) {
     const MaybeSaid said = variable(name);
-    for (const char c : said ? said->value : "") hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    mixed = mix64(said ? said->value : "", mixed);
   }
-  return kFirstMadePort + static_cast<int>(hash % kMadePorts);
+  return kFirstMadePort + static_cast<int>(mixed % kMadePorts);
 }
 
 // Where ranks that a scheduler started meet: as MASTER_ADDR and MASTER_PORT say, or else here.

@@ -1,124 +1,19 @@
 #include "argosy/launch/command_line.h"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
+#include <cctype>
 
-#include "argosy/base/settings.h"
+#include "argosy/base/log.h"
+#include "argosy/base/place.h"
+#include "argosy/base/said.h"
 #include "argosy/base/text.h"
+#include "argosy/launch/devices.h"
+#include "argosy/launch/flags.h"
 
 namespace argosy::launch {
 namespace {
 
-using Set = std::function<Status(CommandLine&, const std::string&)>;
-
-// One row a flag: its names (the first is shown), its argument for the help (empty: a switch), the help, and what it sets.
-struct Flag {
-  std::vector<std::string> names;
-  std::string argument, help;
-  Set set;
-};
-
-template <typename Assign>
-Set number(Assign assign, int least, int most = std::numeric_limits<int>::max()) {
-  return [=](CommandLine& line, const std::string& text) -> Status {
-    const auto value = parse_integer(text);
-    if (!value || *value < least || *value > most)
-      return Status::invalid_argument("found '{}', expected a whole number from {}", text, least);
-    assign(line, static_cast<int>(*value));
-    return {};
-  };
-}
-
-// Of a flag that says that this is a parameter-server job.
-Set list(std::vector<std::string> JobOptions::* field) {
-  return [field](CommandLine& line, const std::string& text) -> Status {
-    line.mode = "ps";
-    for (const std::string& part : split(text, ',')) (line.job.*field).emplace_back(trim(part));
-    if ((line.job.*field).empty()) return Status::invalid_argument("found nothing, expected host:port,host:port");
-    return {};
-  };
-}
-
-Set count(std::optional<int> JobOptions::* field) {
-  return number(
-      [field](CommandLine& line, int value) {
-        line.mode = "ps";
-        line.job.*field = value;
-      },
-      1);
-}
-
-Set text(std::string JobOptions::* field) {
-  return [field](CommandLine& line, const std::string& value) { return line.job.*field = value, Status(); };
-}
-
-Set set_switch(bool CommandLine::* field) {
-  return [field](CommandLine& line, const std::string&) { return line.*field = true, Status(); };
-}
-
-Status set_mode(CommandLine& line, const std::string& text) {
-  if (text != "ps") return Status::unimplemented("found '{}'; only 'ps' (parameter server) is there yet", text);
-  line.mode = text;
-  return {};
-}
-
-Status set_follow(CommandLine& line, const std::string& text) {
-  const auto worker = parse_integer(text);
-  if (!worker || *worker < 0) return Status::invalid_argument("found '{}', expected a worker's number, from 0", text);
-  line.supervisor.follow = fmt::format("worker {}", *worker);
-  return {};
-}
-
-std::vector<Flag> own_flags() {
-  return {
-      {{"--server_num"}, "N", "how many servers to start here (2)", count(&JobOptions::server_num)},
-      {{"--worker_num", "--trainer_num"}, "N", "how many workers to start here (2)", count(&JobOptions::worker_num)},
-      {{"--servers", "--endpoints"},
-       "LIST",
-       "the servers' host:port, comma-separated; those of this machine are started",
-       list(&JobOptions::servers)},
-      {{"--workers", "--trainers"}, "LIST", "the workers' host or host:port, likewise", list(&JobOptions::workers)},
-      {{"--node_ip", "--host"}, "HOST", "of the two lists, start what has this host", text(&JobOptions::node_ip)},
-      {{"--start_port", "--started_port"},
-       "PORT",
-       "the first server's port; the others follow (6170)",
-       number([](CommandLine& l, int v) { l.job.start_port = v; }, 1, 65535)},
-      {{"--log_dir"}, "FOLDER", "where serverlog.N and workerlog.N go (logs)", text(&JobOptions::log_dir)},
-      {{"--follow"}, "N", "show what worker N writes, as it comes", set_follow},
-      {{"--max_restart", "--max_restarts"},
-       "N",
-       "how often a process that failed is started again (0)",
-       number([](CommandLine& l, int v) { l.supervisor.max_restarts = v; }, 0)},
-      {{"--run_mode"}, "MODE", "ps: a parameter-server job", set_mode},
-      {{"--no_python"},
-       "",
-       "run the command itself instead of a Python script",
-       [](CommandLine& l, const std::string&) { return l.job.no_python = true, Status(); }},
-      {{"--settings"}, "", "print the settings below with their variables, in Markdown", set_switch(&CommandLine::settings)},
-      {{"--help", "-h"}, "", "this text", set_switch(&CommandLine::help)},
-  };
-}
-
-Flag setting_flag(const Setting& setting) {
-  return {{"--" + setting.name},
-          setting.argument(),
-          setting.help + (setting.standard.empty() ? "" : fmt::format(" ({})", setting.standard)),
-          [&setting](CommandLine& line, const std::string& value) -> Status {
-            RETURN_IF_ERROR(setting.check(value));
-            line.job.environment[setting.variable()] = value;
-            return {};
-          }};
-}
-
-const std::vector<Flag>& flags() {
-  static const std::vector<Flag>& all = *[] {
-    auto* made = new std::vector<Flag>(own_flags());
-    for (const Setting& setting : all_settings()) made->push_back(setting_flag(setting));
-    return made;
-  }();
-  return all;
-}
+using Mode = CommandLine::Mode;
 
 // "--worker-num" and "--worker_num" are one flag.
 std::string normal_name(std::string_view word) {
@@ -127,15 +22,16 @@ std::string normal_name(std::string_view word) {
   return name;
 }
 
-Result<const Flag*> find_flag(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Flag& flag : flags()) {
-    if (std::find(flag.names.begin(), flag.names.end(), name) != flag.names.end()) return &flag;
-    known.insert(known.end(), flag.names.begin(), flag.names.end());
-  }
-  const auto near = nearest_name(name, known);
-  return Status::invalid_argument("there is no option {}{}; see --help", name,
-                                  near ? fmt::format(", did you mean {}?", *near) : "");
+std::string bare_name(const Flag& flag) { return flag.names[0].substr(flag.names[0].find_first_not_of('-')); }
+
+// The flag's kind of job becomes the line's, and must not be the other one.
+Status set_kind(const Flag& flag, const std::string& name, CommandLine& line) {
+  if (flag.part != Flag::Part::ps && flag.part != Flag::Part::collective) return {};
+  const Mode wanted = flag.part == Flag::Part::ps ? Mode::ps : Mode::collective;
+  if (line.mode == Mode::unsaid) line.mode = wanted;
+  if (line.mode == wanted) return {};
+  return Status::invalid_argument("{} is for {}, and the options before it say the other; leave one out", name,
+                                  wanted == Mode::ps ? "a job with parameter servers" : "a collective job");
 }
 
 // Reads the option at `at`, and its value where that is a word of its own.
@@ -151,25 +47,88 @@ Status parse_option(const std::vector<std::string>& arguments, size_t& at, Comma
     if (at == arguments.size()) return Status::invalid_argument("option {} needs a value: {}", name, flag->argument);
     value = arguments[at++];
   }
-  return flag->set(line, value).with_context("option {}", name);
+  RETURN_IF_ERROR(flag->set(line, value).with_context("option {}", name));
+  if (flag->part != Flag::Part::setting) line.given[bare_name(*flag)] = flag->argument.empty() ? "True" : value;
+  return set_kind(*flag, name, line);
+}
+
+// torchrun takes the options that are not given from variables; PyTorchJob sets these.
+Status take_torchrun_variables(CommandLine& line) {
+  if (!variable("PET_NNODES") || line.mode == Mode::ps || line.collective.nodes.given()) return {};
+  line.mode = Mode::collective;
+  for (const char* option :
+       {"nnodes", "node_rank", "nproc_per_node", "rdzv_endpoint", "rdzv_id", "master_addr", "master_port", "max_restart"}) {
+    std::string name = std::string("PET_") + option + (std::string_view(option) == "max_restart" ? "s" : "");
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const MaybeSaid said = variable(name.c_str());
+    if (!said || line.given.contains(option) || (name == "PET_MASTER_ADDR" && !line.collective.nodes.meeting.empty())) continue;
+    ASSIGN_OR_RETURN(const Flag* flag, find_flag(std::string("--") + option));
+    RETURN_IF_ERROR(flag->set(line, said->value).with_context("environment variable {}", name));
+    line.given[option] = said->value;
+  }
+  return {};
+}
+
+bool is_one_of_several() {
+  if (variable("PADDLE_PSERVERS_IP_PORT_LIST") || variable("PADDLE_PSERVER_IPS")) return false;  // of a job with servers
+  if (has_cloud_nodes()) return true;
+  const auto place = place_from_environment();
+  return place.ok() && place->world_size > 1;
+}
+
+Mode default_mode() {
+  if (is_one_of_several()) return Mode::collective;
+  const MaybeSaid device = variable("ARGOSY_DEVICE");
+  const bool gpu = !(device && device->value == "cpu") && !visible_gpus().empty();
+  log_warning("Not found distinct arguments and {} seen. Default use {} mode", gpu ? "a GPU is" : "no GPU is",
+              gpu ? "collective" : "ps");
+  return gpu ? Mode::collective : Mode::ps;
+}
+
+std::string python_list(const std::vector<std::string>& words) {
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back("'" + word + "'");
+  return fmt::format("[{}]", join(quoted, ", "));
+}
+
+std::string help_line(const Flag& flag) {
+  constexpr size_t kColumn = 38;
+  std::vector<std::string> names = flag.names;
+  std::erase(names, "--seletected_gpus");
+  const std::string left = "  " + join(names, ", ") + (flag.argument.empty() ? "" : " " + flag.argument);
+  return left + (left.size() < kColumn ? std::string(kColumn - left.size(), ' ') : "\n" + std::string(kColumn, ' ')) + flag.help +
+         "\n";
 }
 
 }  // namespace
 
 std::string launch_help() {
   std::string text =
-      "Starts the servers and workers of a training job on this machine, watches them, and ends with the first failure's "
-      "status.\n\n"
-      "  fleetrun --server_num=2 --worker_num=2 train.py --epochs 3\n"
-      "  fleetrun --server_num=2 --worker_num=2 --no-python ./ctr_dnn 'data/part-*'\n\n"
-      "Usage: fleetrun [OPTIONS] SCRIPT [ARGUMENTS]\n\nOptions, with dashes or underscores:\n";
-  const size_t own = flags().size() - all_settings().size();
-  for (size_t i = 0; i < flags().size(); ++i) {
-    const Flag& flag = flags()[i];
-    if (i == own) text += "\nSettings of the job, which become ARGOSY_* variables of every process:\n";
-    const std::string left = join(flag.names, ", ") + (flag.argument.empty() ? "" : " " + flag.argument);
-    text += fmt::format("  {}{}{}\n", left, left.size() < 36 ? std::string(36 - left.size(), ' ') : "\n" + std::string(38, ' '),
-                        flag.help);
+      "Starts the processes of a training job on this machine, watches them, and ends with the first failure's status.\n\n"
+      "  fleetrun --gpus=0,1 train.py --epochs 3             a process for each of two GPUs\n"
+      "  fleetrun --nproc_per_node=2 train.py                two processes on the CPU\n"
+      "  fleetrun --server_num=2 --worker_num=2 train.py     two parameter servers and two workers\n"
+      "  fleetrun --nproc_per_node=2 --no-python ./train     the same for a program in C++\n\n"
+      "On two machines, the same command on both:\n\n"
+      "  fleetrun --ips=10.0.0.1,10.0.0.2 --gpus=0,1,2,3 train.py\n"
+      "  fleetrun --nnodes=1:4 --rdzv_endpoint=10.0.0.1:29400 --max_restart=3 train.py    all but the first may come and go\n\n"
+      "Each process finds its place in PADDLE_TRAINER_ID, PADDLE_TRAINERS_NUM, … and in RANK, WORLD_SIZE, MASTER_ADDR, …; what "
+      "it\n"
+      "writes goes to log/workerlog.N. Under mpirun, srun, torchrun or Kubernetes' PaddleJob and PyTorchJob, each launcher is\n"
+      "a machine of the job. python -m paddle.distributed.launch and launch_ps are the same program.\n\n"
+      "Usage: fleetrun [OPTIONS] SCRIPT [ARGUMENTS]\n";
+  std::optional<Flag::Part> part;
+  for (const Flag& flag : all_flags()) {
+    const bool listed_with_ps = flag.names[0].starts_with("--heter") || flag.names[0] == "--http_port";
+    const Flag::Part here = listed_with_ps ? Flag::Part::ps : flag.part;
+    if (part != here) {
+      part = here;
+      text += here == Flag::Part::collective ? "\nCollective jobs (options have dashes or underscores):\n"
+              : here == Flag::Part::ps       ? "\nJobs with parameter servers:\n"
+              : here == Flag::Part::both     ? "\nAll jobs:\n"
+                                             : "\nSettings of the job, which become ARGOSY_* variables of every process:\n";
+    }
+    text += help_line(flag);
   }
   return text;
 }
@@ -178,12 +137,34 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   CommandLine line;
   size_t at = 0;
   while (at < arguments.size() && arguments[at].starts_with("-")) RETURN_IF_ERROR(parse_option(arguments, at, line));
-  line.job.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
-  if (line.mode.empty() && !line.help && !line.settings) {
-    return Status::invalid_argument(
-        "say what to start: --server_num and --worker_num, or --servers and --workers, for a parameter-server job; see --help");
-  }
+  line.program.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
+  if (line.help || line.settings) return line;
+  RETURN_IF_ERROR(take_torchrun_variables(line));
+  if (line.mode == Mode::unsaid) line.mode = default_mode();
   return line;
+}
+
+std::string configuration_text(const CommandLine& line) {
+  const bool ps = line.mode == Mode::ps;
+  std::map<std::string, std::string> rows = {{"gpus", "None"},
+                                             {"heter_worker_num", "None"},
+                                             {"heter_workers", ""},
+                                             {"http_port", "None"},
+                                             {"ips", "127.0.0.1"},
+                                             {"nproc_per_node", "None"},
+                                             {"server_num", "None"},
+                                             {"servers", ""},
+                                             {"worker_num", "None"},
+                                             {"workers", ""},
+                                             {"log_dir", ps ? line.job.log_dir : line.collective.log_dir}};
+  for (const auto& [name, value] : line.given) rows[name] = value;
+  std::vector<std::string> words = line.program.command;
+  rows["training_script"] = words.empty() ? "" : words[0];
+  if (!words.empty()) words.erase(words.begin());
+  rows["training_script_args"] = python_list(words);
+  std::string text = "-----------  Configuration Arguments -----------\n";
+  for (const auto& [name, value] : rows) text += name + ":" + (value.empty() ? "" : " " + value) + "\n";
+  return text + "------------------------------------------------\n";
 }
 
 }  // namespace argosy::launch

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 #include "argosy/base/settings.h"
+#include "argosy/launch/flags.h"
 
 namespace argosy::launch {
 namespace {
@@ -20,15 +23,22 @@ TEST(CommandLine, WhatIsWrongIsNamed) {
   EXPECT_EQ(error_of({"--worker_num", "two", "x"}), "option --worker_num: found 'two', expected a whole number from 1");
   EXPECT_EQ(error_of({"--worker_num"}), "option --worker_num needs a value: N");
   EXPECT_EQ(error_of({"--no-python=1", "x"}), "option --no_python takes no value");
-  EXPECT_EQ(error_of({"--run_mode=mpi", "x"}), "option --run_mode: found 'mpi'; only 'ps' (parameter server) is there yet");
+  EXPECT_EQ(error_of({"--run_mode=mpi", "x"}), "option --run_mode: found 'mpi', expected ps or collective");
   EXPECT_EQ(error_of({"--servers=", "x"}), "option --servers: found nothing, expected host:port,host:port");
-  EXPECT_THAT(error_of({"train.py"}), HasSubstr("say what to start: --server_num and --worker_num"));
+  EXPECT_EQ(error_of({"--gpus=0,,1", "x"}), "option --gpus: found '0,,1', expected numbers such as 0,1");
+  EXPECT_EQ(error_of({"--nnodes=4:1", "x"}),
+            "option --nnodes: found '4:1', expected a number of nodes, 4, or the least and the most, 1:4");
+  EXPECT_THAT(error_of({"--rdzv-backend=etcd", "x"}), HasSubstr("without another service"));
+  EXPECT_EQ(error_of({"--node-rnk=0", "x"}), "there is no option --node_rnk, did you mean --node_rank?; see --help");
+  EXPECT_EQ(error_of({"--worker_num=1", "--gpus=0", "x"}),
+            "--gpus is for a collective job, and the options before it say the other; leave one out");
+  EXPECT_THAT(error_of({"--nproc-per-node=2", "--servers=a:1", "x"}), HasSubstr("--servers is for a job with parameter servers"));
 }
 
 TEST(CommandLine, TheScriptKeepsItsOwnOptions) {
   const auto line = parse_command_line({"--server-num=1", "train.py", "--worker_num", "9"});
   ASSERT_TRUE(line.ok());
-  EXPECT_THAT(line->job.command, ElementsAre("train.py", "--worker_num", "9"));
+  EXPECT_THAT(line->program.command, ElementsAre("train.py", "--worker_num", "9"));
   EXPECT_EQ(line->job.server_num, 1);
   EXPECT_EQ(line->job.worker_num, std::nullopt);
 }
@@ -52,11 +62,127 @@ TEST(CommandLine, EverySettingIsAFlagThatBecomesItsVariable) {
     const std::string value = setting.choices.empty() ? "7" : setting.choices.back();
     const auto line = parse_command_line({"--run_mode=ps", "--" + setting.name, value, "x"});
     ASSERT_TRUE(line.ok()) << setting.name << ": " << line.status().message();
-    EXPECT_EQ(line->job.environment, (std::map<std::string, std::string>{{setting.variable(), value}}));
+    EXPECT_EQ(line->program.environment, (std::map<std::string, std::string>{{setting.variable(), value}}));
     EXPECT_THAT(help, HasSubstr("--" + setting.name + " " + setting.argument()));
   }
   EXPECT_EQ(error_of({"--mem-limit=lots", "x"}),
             "option --mem_limit: found 'lots', expected a number of bytes, such as 512M or 8G");
+}
+
+// As the printout of PaddlePaddle's document has them.
+TEST(CommandLine, WhatIsNotSupportedMayOnlySayNothing) {
+  EXPECT_TRUE(parse_command_line({"--heter_worker_num=None", "--heter_workers=", "--http_port", "None", "--gpus=0", "x"}).ok());
+  EXPECT_THAT(error_of({"--heter_worker_num=2", "x"}),
+              HasSubstr("option --heter_worker_num: jobs of workers with different devices"));
+  EXPECT_THAT(error_of({"--heter_workers=a:1", "x"}), HasSubstr("not part of Argosy"));
+  EXPECT_THAT(error_of({"--http_port=80", "x"}), HasSubstr("there is no HTTP server"));
+}
+
+TEST(CommandLine, ACollectiveJobByTheDocumentsAndByTorchrunsNames) {
+  auto line = parse_command_line({"--cluster_node_ips=10.0.0.1,10.0.0.2", "--node_ip=10.0.0.2", "--started_port=6170",
+                                  "--selected_gpus=0,1", "--log_dir", "elsewhere", "train.py", "--model=ResNet50"});
+  ASSERT_TRUE(line.ok()) << line.status().message();
+  EXPECT_EQ(line->mode, CommandLine::Mode::collective);
+  EXPECT_THAT(line->collective.nodes.ips, ElementsAre("10.0.0.1", "10.0.0.2"));
+  EXPECT_EQ(line->collective.nodes.node_ip, "10.0.0.2");
+  EXPECT_EQ(line->collective.nodes.started_port, 6170);
+  EXPECT_THAT(line->collective.gpus, ElementsAre("0", "1"));
+  EXPECT_EQ(line->collective.log_dir, "elsewhere");
+
+  line = parse_command_line({"--nnodes=1:4", "--nproc-per-node", "auto", "--rdzv-endpoint=a:1", "--rdzv-backend=c10d",
+                             "--rdzv_id=ctr", "--max-restarts=3", "-m", "package.train"});
+  ASSERT_TRUE(line.ok()) << line.status().message();
+  EXPECT_EQ(line->collective.nodes.least, 1);
+  EXPECT_EQ(line->collective.nodes.most, 4);
+  EXPECT_EQ(line->collective.nodes.meeting, "a:1");
+  EXPECT_EQ(line->collective.processes, "auto");
+  EXPECT_EQ(line->collective.max_restarts, 3);
+  EXPECT_EQ(line->program.kind, Program::Kind::module);
+  EXPECT_EQ(line->program.environment.at("ARGOSY_JOB"), "ctr");
+
+  line = parse_command_line({"--use_paddlecloud", "--seletected_gpus=0,1,2", "train.py"});  // the document's own spelling
+  ASSERT_TRUE(line.ok()) << line.status().message();
+  EXPECT_TRUE(line->collective.nodes.use_paddlecloud);
+  EXPECT_EQ(line->collective.gpus.size(), 3u);
+}
+
+// Sets variables for the time of a test, and takes those away that a scheduler of the tests may have set.
+class CommandLineWith : public testing::Test {
+ protected:
+  CommandLineWith() {
+    for (const char* name : {"CUDA_VISIBLE_DEVICES", "ARGOSY_DEVICE", "RANK", "WORLD_SIZE", "PADDLE_TRAINER_ID"})
+      ::unsetenv(name);
+  }
+  ~CommandLineWith() override {
+    for (const std::string& name : set_) ::unsetenv(name.c_str());
+  }
+  void set(const std::string& name, const std::string& value) {
+    ::setenv(name.c_str(), value.c_str(), 1);
+    set_.push_back(name);
+  }
+  CommandLine::Mode mode() {
+    testing::internal::CaptureStderr();
+    const auto line = parse_command_line({"train.py"});
+    said_ = testing::internal::GetCapturedStderr();
+    return line.ok() ? line->mode : CommandLine::Mode::unsaid;
+  }
+  std::string said_;
+
+ private:
+  std::vector<std::string> set_;
+};
+
+TEST_F(CommandLineWith, NoOptionTheModeIsThatOfTheMachine) {
+  set("CUDA_VISIBLE_DEVICES", "");
+  EXPECT_EQ(mode(), CommandLine::Mode::ps);
+  EXPECT_THAT(said_, HasSubstr("Not found distinct arguments and no GPU is seen. Default use ps mode"));
+  set("CUDA_VISIBLE_DEVICES", "0,1");
+  EXPECT_EQ(mode(), CommandLine::Mode::collective);
+  EXPECT_THAT(said_, HasSubstr("a GPU is seen. Default use collective mode"));
+  set("ARGOSY_DEVICE", "cpu");
+  EXPECT_EQ(mode(), CommandLine::Mode::ps);
+  for (const auto& [name, value] : {std::pair("RANK", "0"), {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}})
+    set(name, value);
+  EXPECT_EQ(mode(), CommandLine::Mode::collective);
+}
+
+TEST_F(CommandLineWith, TorchrunsVariablesStandForItsOptions) {
+  for (const auto& [name, value] : {std::pair("PET_NNODES", "1:3"),
+                                    {"PET_NODE_RANK", "1"},
+                                    {"PET_NPROC_PER_NODE", "4"},
+                                    {"PET_MASTER_ADDR", "job-master-0"},
+                                    {"PET_MASTER_PORT", "23456"},
+                                    {"PET_MAX_RESTARTS", "5"}})
+    set(name, value);
+  auto line = parse_command_line({"--nproc_per_node=2", "train.py"});
+  ASSERT_TRUE(line.ok()) << line.status().message();
+  EXPECT_EQ(line->mode, CommandLine::Mode::collective);
+  EXPECT_EQ(line->collective.nodes.most, 3);
+  EXPECT_EQ(line->collective.nodes.node_rank, 1);
+  EXPECT_EQ(line->collective.nodes.meeting, "job-master-0");
+  EXPECT_EQ(line->collective.nodes.meeting_port, 23456);
+  EXPECT_EQ(line->collective.processes, "2");  // an option wins
+  EXPECT_EQ(line->collective.max_restarts, 5);
+  EXPECT_EQ(parse_command_line({"--server_num=1", "train.py"})->mode, CommandLine::Mode::ps);
+  set("PET_NNODES", "few");
+  EXPECT_THAT(error_of({"train.py"}), HasSubstr("environment variable PET_NNODES: found 'few'"));
+}
+
+TEST(CommandLine, TheConfigurationIsShownAsInPaddlesDocument) {
+  const auto line = parse_command_line({"--gpus=0,1", "--token=secret", "train_fleet_dygraph.py"});
+  EXPECT_EQ(configuration_text(*line),
+            "-----------  Configuration Arguments -----------\n"
+            "gpus: 0,1\nheter_worker_num: None\nheter_workers:\nhttp_port: None\nips: 127.0.0.1\nlog_dir: log\n"
+            "nproc_per_node: None\nserver_num: None\nservers:\ntraining_script: train_fleet_dygraph.py\n"
+            "training_script_args: []\nworker_num: None\nworkers:\n"
+            "------------------------------------------------\n");
+}
+
+TEST(CommandLine, TheHelpShowsExamplesFirstAndEveryOption) {
+  const std::string help = launch_help();
+  EXPECT_LT(help.find("fleetrun --gpus=0,1 train.py"), help.find("Usage:"));
+  EXPECT_LT(help.find("fleetrun --ips=10.0.0.1,10.0.0.2"), help.find("Usage:"));
+  for (const Flag& flag : all_flags()) EXPECT_THAT(help, HasSubstr("\n  " + flag.names[0]));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "argosy/launch/job.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "argosy/base/address.h"
@@ -61,20 +60,13 @@ bool belongs_here(const JobOptions& options, const std::string& host) {
   return options.node_ip.empty() ? is_this_machine(host) : host == options.node_ip;
 }
 
-std::vector<std::string> command_line(const JobOptions& options) {
-  std::vector<std::string> command;
-  if (!options.no_python) command = {options.python, "-u"};
-  command.insert(command.end(), options.command.begin(), options.command.end());
-  return command;
-}
-
-ProcessSpec make_process(const JobOptions& options, bool server, size_t index, const Endpoints& all) {
+ProcessSpec make_process(const JobOptions& options, const Program& program, bool server, size_t index, const Endpoints& all) {
   const std::string& own = server ? all.servers[index] : all.workers[index];
   const Address address = *Address::parse(own);
-  ProcessSpec spec{.name = fmt::format("{} {}", server ? "server" : "worker", index), .command = command_line(options)};
+  ProcessSpec spec{.name = fmt::format("{} {}", server ? "server" : "worker", index), .command = program.argv()};
   spec.log = fmt::format("{}/{}log.{}", options.log_dir, server ? "server" : "worker", index);
   spec.without = kOtherRoleVariables;
-  spec.environment = options.environment;
+  spec.environment = program.environment;
   spec.environment.insert({{"TRAINING_ROLE", server ? "PSERVER" : "TRAINER"},
                            {"PADDLE_PSERVERS_IP_PORT_LIST", join(all.servers, ",")},
                            {"PADDLE_TRAINERS_NUM", std::to_string(all.workers.size())},
@@ -86,25 +78,19 @@ ProcessSpec make_process(const JobOptions& options, bool server, size_t index, c
   return spec;
 }
 
-Status check_command(const JobOptions& options) {
-  if (options.command.empty())
-    return Status::invalid_argument("name the training script (or, with --no-python, the program) to run");
-  if (!options.no_python && !std::filesystem::exists(options.command[0]))
-    return Status::not_found("there is no script '{}'; a program that is not Python's needs --no-python", options.command[0]);
-  return {};
-}
-
 }  // namespace
 
-Result<Job> make_job(const JobOptions& options) {
-  RETURN_IF_ERROR(check_command(options));
+Result<Job> make_job(const JobOptions& options, const Program& program) {
+  RETURN_IF_ERROR(program.check());
   ASSIGN_OR_RETURN(const Endpoints all, all_endpoints(options));
   Job job;
   for (size_t i = 0; i < all.servers.size(); ++i) {
-    if (belongs_here(options, Address::parse(all.servers[i])->host)) job.servers.push_back(make_process(options, true, i, all));
+    if (belongs_here(options, Address::parse(all.servers[i])->host))
+      job.servers.push_back(make_process(options, program, true, i, all));
   }
   for (size_t i = 0; i < all.workers.size(); ++i) {
-    if (belongs_here(options, Address::parse(all.workers[i])->host)) job.workers.push_back(make_process(options, false, i, all));
+    if (belongs_here(options, Address::parse(all.workers[i])->host))
+      job.workers.push_back(make_process(options, program, false, i, all));
   }
   if (job.servers.empty() && job.workers.empty()) {
     return Status::invalid_argument("none of the servers {} and workers {} is {}; see --node_ip", join(all.servers, ","),

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "argosy/base/status.h"
 #include "argosy/launch/process.h"
+#include "argosy/launch/program.h"
 
 namespace argosy::launch {
 
@@ -17,10 +17,6 @@ struct JobOptions {
   std::string node_ip;  // of the endpoints, only those of this host are started; empty: all of this machine
   int start_port = 6170;
   std::string log_dir = "logs";
-  bool no_python = false;
-  std::string python = "python3";
-  std::map<std::string, std::string> environment;  // more variables for every process
-  std::vector<std::string> command;  // script and its arguments
 };
 
 // The part of a job that runs on this machine.
@@ -33,7 +29,7 @@ struct Job {
 // PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINER_ID or PADDLE_PSERVER_ID, POD_IP and PADDLE_PORT, PADDLE_CURRENT_ENDPOINT; variables
 // that could say something else are not handed down. Without lists, servers are 127.0.0.1:start_port and up, and workers are
 // named by the ports after those.
-Result<Job> make_job(const JobOptions& options);
+Result<Job> make_job(const JobOptions& options, const Program& program);
 
 // A server's port that somebody listens on already is an error that names it.
 Status check_ports_free(const Job& job);

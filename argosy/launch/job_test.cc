@@ -11,10 +11,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-JobOptions options() { return {.no_python = true, .command = {"./train", "--lr", "1"}}; }
+const Program kProgram = {.command = {"./train", "--lr", "1"}, .kind = Program::Kind::executable};
 
-std::string error_of(const JobOptions& options) {
-  const auto job = make_job(options);
+std::string error_of(const JobOptions& options, const Program& program = kProgram) {
+  const auto job = make_job(options, program);
   return job.ok() ? "" : job.status().message();
 }
 
@@ -25,11 +25,12 @@ std::vector<std::string> names(const std::vector<ProcessSpec>& processes) {
 }
 
 TEST(Job, EveryProcessKnowsItsRole) {
-  JobOptions wanted = options();
+  JobOptions wanted;
   wanted.worker_num = 1;
   wanted.start_port = 6200;
-  wanted.environment = {{"ARGOSY_MEM_LIMIT", "8G"}};
-  const auto job = make_job(wanted);
+  Program program = kProgram;
+  program.environment = {{"ARGOSY_MEM_LIMIT", "8G"}};
+  const auto job = make_job(wanted, program);
   ASSERT_TRUE(job.ok()) << job.status().message();
   ASSERT_THAT(names(job->servers), ElementsAre("server 0", "server 1"));
   ASSERT_THAT(names(job->workers), ElementsAre("worker 0"));
@@ -56,11 +57,11 @@ TEST(Job, EveryProcessKnowsItsRole) {
 }
 
 TEST(Job, OneMachinesPartOfAList) {
-  JobOptions wanted = options();
+  JobOptions wanted;
   wanted.servers = {"127.0.0.1:6200", "127.0.0.2:6200"};
   wanted.workers = {"127.0.0.1", "127.0.0.2"};
   wanted.node_ip = "127.0.0.2";
-  const auto job = make_job(wanted);
+  const auto job = make_job(wanted, kProgram);
   ASSERT_TRUE(job.ok()) << job.status().message();
   EXPECT_THAT(names(job->servers), ElementsAre("server 1"));
   EXPECT_THAT(names(job->workers), ElementsAre("worker 1"));
@@ -68,19 +69,15 @@ TEST(Job, OneMachinesPartOfAList) {
   EXPECT_THAT(job->workers[0].environment, Contains(Pair("PADDLE_TRAINER_ENDPOINTS", "127.0.0.1:6172,127.0.0.2:6173")));
 
   wanted.node_ip.clear();  // both are this machine
-  EXPECT_EQ(make_job(wanted)->servers.size(), 2u);
+  EXPECT_EQ(make_job(wanted, kProgram)->servers.size(), 2u);
   wanted.workers = {"192.0.2.7:1"};  // an address kept for documents, nobody's
-  EXPECT_THAT(make_job(wanted)->workers, IsEmpty());
+  EXPECT_THAT(make_job(wanted, kProgram)->workers, IsEmpty());
 }
 
 TEST(Job, WhatCannotBeIsNamed) {
-  JobOptions wanted = options();
-  wanted.command.clear();
-  EXPECT_THAT(error_of(wanted), HasSubstr("name the training script"));
-  wanted.command = {"absent.py"};
-  wanted.no_python = false;
-  EXPECT_THAT(error_of(wanted), HasSubstr("there is no script 'absent.py'"));
-  wanted = options();
+  JobOptions wanted;
+  EXPECT_THAT(error_of(wanted, {}), HasSubstr("name the training script"));
+  EXPECT_THAT(error_of(wanted, {.command = {"absent.py"}}), HasSubstr("there is no script 'absent.py'"));
   wanted.servers = {"127.0.0.1"};
   EXPECT_EQ(error_of(wanted), "--servers: '127.0.0.1' is not host:port");
   wanted.servers = {"127.0.0.1:1", "127.0.0.1:1"};
@@ -88,10 +85,10 @@ TEST(Job, WhatCannotBeIsNamed) {
   wanted.servers = {"127.0.0.1:1"};
   wanted.server_num = 2;
   EXPECT_EQ(error_of(wanted), "--servers lists 1 and --server_num says 2; leave one out");
-  wanted = options();
+  wanted = {};
   wanted.start_port = 65534;
   EXPECT_EQ(error_of(wanted), "--start_port 65534: the job would need ports up to 65537");
-  wanted = options();
+  wanted = {};
   wanted.node_ip = "192.0.2.7";
   EXPECT_THAT(error_of(wanted), HasSubstr("is 192.0.2.7; see --node_ip"));
 }

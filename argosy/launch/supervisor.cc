@@ -1,49 +1,38 @@
 #include "argosy/launch/supervisor.h"
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
-#include <cstdio>
 #include <thread>
 
 #include "argosy/base/log.h"
+#include "argosy/launch/stop_signal.h"
 
 namespace argosy::launch {
 namespace {
 
-std::atomic<int> stop_signal{0}, stop_signals{0};  // the last one, and how many there were
 constexpr auto kWatchEvery = std::chrono::milliseconds(10);
+
+std::vector<ProcessSpec> all_specs(const Job& job) {
+  std::vector<ProcessSpec> specs = job.servers;
+  specs.insert(specs.end(), job.workers.begin(), job.workers.end());
+  return specs;
+}
 
 }  // namespace
 
-void Supervisor::stop_from_signal(int number) {
-  stop_signal = number;
-  ++stop_signals;
-}
-
-Supervisor::Supervisor(Job job, SupervisorOptions options) : options_(std::move(options)) {
-  const bool only_servers = job.workers.empty();
-  for (ProcessSpec& spec : job.servers)
-    members_.push_back({.spec = std::move(spec), .awaited = job.has_other_workers || only_servers});
-  for (ProcessSpec& spec : job.workers) members_.push_back({.spec = std::move(spec), .awaited = true});
-  for (const Member& member : members_) {
-    if (member.spec.name == options_.follow) follower_.emplace(member.spec.log);
+Supervisor::Supervisor(Job job, SupervisorOptions options) : group_(all_specs(job)), options_(std::move(options)) {
+  const bool await_servers = job.has_other_workers || job.workers.empty();
+  for (size_t i = 0; i < group_.size(); ++i) {
+    members_.push_back({.awaited = await_servers || i >= job.servers.size()});
+    if (group_.spec(i).name == options_.follow) follower_.emplace(group_.spec(i).log);
   }
-}
-
-Status Supervisor::start(Member& member) {
-  member.process.reset();  // what is left of the one before must not hold its port
-  ASSIGN_OR_RETURN(Process process, Process::start(member.spec));
-  member.process = std::make_unique<Process>(std::move(process));
-  return {};
 }
 
 Status Supervisor::start_all() {
-  for (Member& member : members_) {
-    RETURN_IF_ERROR(begin_log(member.spec.log));
-    RETURN_IF_ERROR(start(member));
+  for (size_t i = 0; i < group_.size(); ++i) {
+    RETURN_IF_ERROR(begin_log(group_.spec(i).log));
+    RETURN_IF_ERROR(group_.start(i));
   }
-  log_info("{} processes started; their logs are {} … {}", members_.size(), members_.front().spec.log, members_.back().spec.log);
+  log_info("{} processes started; their logs are {} … {}", group_.size(), group_.spec(0).log, group_.spec(group_.size() - 1).log);
   return {};
 }
 
@@ -54,7 +43,7 @@ int Supervisor::run() {
   } else {
     log_error("{}", status.message());
   }
-  stop_all();
+  group_.stop(options_.grace_seconds);
   if (follower_) follower_->show();
   return result;
 }
@@ -65,15 +54,15 @@ bool Supervisor::all_done() const {
 
 int Supervisor::watch() {
   while (!all_done()) {
-    if (const int number = stop_signal; number != 0) {
+    if (const int number = stop_signal(); number != 0) {
       log_warning("stopped by signal {}", number);
       return 128 + number;
     }
-    for (Member& member : members_) {
-      if (member.done) continue;
-      const auto exit = member.process->poll();
+    for (size_t i = 0; i < members_.size(); ++i) {
+      if (members_[i].done) continue;
+      const auto exit = group_.poll(i);
       if (!exit) continue;
-      if (const auto result = ended(member, *exit)) return *result;
+      if (const auto result = ended(i, *exit)) return *result;
     }
     if (follower_) follower_->show();
     std::this_thread::sleep_for(kWatchEvery);
@@ -82,46 +71,24 @@ int Supervisor::watch() {
   return 0;
 }
 
-std::optional<int> Supervisor::ended(Member& member, const Exit& exit) {
+std::optional<int> Supervisor::ended(size_t i, const Exit& exit) {
+  Member& member = members_[i];
+  const ProcessSpec& spec = group_.spec(i);
   if (exit.ok()) {
     member.done = true;
     return std::nullopt;
   }
   if (member.restarts < options_.max_restarts) {
     ++member.restarts;
-    log_warning("{}: {}; starting it again ({} of {}), its log goes on in {}", member.spec.name, exit.to_string(),
-                member.restarts, options_.max_restarts, member.spec.log);
-    const Status status = start(member);
+    log_warning("{}: {}; starting it again ({} of {}), its log goes on in {}", spec.name, exit.to_string(), member.restarts,
+                options_.max_restarts, spec.log);
+    const Status status = group_.start(i);
     if (status.ok()) return std::nullopt;
     log_error("{}", status.message());
   }
-  report(member, exit);
+  group_.report(i, exit);
+  log_error("{}: {}; stopping the job", spec.name, exit.to_string());
   return exit.code;
-}
-
-void Supervisor::report(const Member& member, const Exit& exit) const {
-  std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", member.spec.name.c_str(), exit.to_string().c_str(),
-               member.spec.log.c_str(), tail(member.spec.log, options_.tail_lines).c_str());
-  log_error("{}: {}; stopping the job", member.spec.name, exit.to_string());
-}
-
-bool Supervisor::all_stopped() {
-  return std::all_of(members_.begin(), members_.end(),
-                     [](Member& member) { return member.process == nullptr || member.process->poll().has_value(); });
-}
-
-void Supervisor::stop_all() {
-  const int signals = stop_signals;
-  for (Member& member : members_) {
-    if (member.process != nullptr && !member.process->poll()) member.process->signal(SIGTERM);
-  }
-  const Deadline deadline = Deadline::after_seconds(options_.grace_seconds);
-  while (!all_stopped() && !deadline.passed() && stop_signals == signals) std::this_thread::sleep_for(kWatchEvery);
-  for (Member& member : members_) {
-    if (member.process != nullptr && !member.process->poll())
-      log_warning("{}: does not end by SIGTERM; killing it", member.spec.name);
-    member.process.reset();
-  }
 }
 
 }  // namespace argosy::launch

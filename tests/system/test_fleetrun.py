@@ -162,7 +162,8 @@ def test_python_runs_the_script_with_its_own_interpreter(tmp_path, module):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["train.py"], "say what to start"),
+    (["--worker_num=1", "--gpus=0", "x"], "--gpus is for a collective job"),
+    (["--nproc_per_node=2"], "name the training script"),
     (["--run_mode=ps"], "name the training script"),
     (["--run_mode=ps", "absent.py"], "there is no script 'absent.py'"),
     (["--durability=wall", "x"], "option --durability: found 'wall', expected auto, none, snapshot, wal, wal_sync"),

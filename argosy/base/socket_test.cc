@@ -1,0 +1,54 @@
+#include "argosy/base/socket.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <set>
+#include <thread>
+
+namespace argosy {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Two nodes of one machine may have the same port, each at its own address.
+TEST(Socket, ListensAtItsOwnAddressAlone) {
+  const auto first = listen_at({.host = "127.0.0.1"});
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  const int port = local_address(*first)->port;
+  EXPECT_TRUE(listen_at({.host = "127.0.0.2", .port = port}).ok());
+  const auto again = listen_at({.host = "127.0.0.1", .port = port});
+  EXPECT_EQ(again.status().code(), Code::already_exists);
+  EXPECT_THAT(again.status().message(), HasSubstr(fmt::format("cannot listen at 127.0.0.1:{}", port)));
+  EXPECT_FALSE(connect_to({.host = "127.0.0.3", .port = port}, "", Deadline::after_seconds(5)).ok());
+}
+
+TEST(Socket, ConnectsFromTheAddressThatItIsGiven) {
+  const auto listener = listen_at({.host = "127.0.0.1"});
+  const auto none = accept_from(*listener);
+  EXPECT_TRUE(none.ok() && !none->open());
+  const auto client = connect_to(*local_address(*listener), "127.0.0.2", Deadline::after_seconds(5));
+  ASSERT_TRUE(client.ok()) << client.status().message();
+  EXPECT_EQ(local_address(*client)->host, "127.0.0.2");
+  const Deadline deadline = Deadline::after_seconds(5);
+  auto taken = accept_from(*listener);
+  while (taken.ok() && !taken->open() && !deadline.passed()) taken = accept_from(*listener);
+  EXPECT_TRUE(taken.ok() && taken->open());
+}
+
+TEST(Socket, WhatCannotBeReachedIsNamed) {
+  const int port = free_ports("127.0.0.1", 1)->front();
+  EXPECT_THAT(connect_to({.host = "127.0.0.1", .port = port}, "", Deadline::after_seconds(5)).status().message(),
+              HasSubstr(fmt::format("cannot connect to 127.0.0.1:{}: Connection refused", port)));
+  EXPECT_THAT(listen_at({.host = "192.0.2.7", .port = 1}).status().message(), HasSubstr("cannot listen at 192.0.2.7:1"));
+  EXPECT_EQ(listen_at({.host = "no.such.host.invalid"}).status().code(), Code::not_found);
+}
+
+TEST(Socket, FreePortsAreAllDifferent) {
+  const auto ports = free_ports("127.0.0.1", 20);
+  ASSERT_TRUE(ports.ok());
+  EXPECT_EQ(std::set<int>(ports->begin(), ports->end()).size(), 20u);
+}
+
+}  // namespace
+}  // namespace argosy

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "argosy/launch/collective.h"
+#include "argosy/launch/group.h"
+#include "argosy/launch/link.h"
+#include "argosy/launch/log_file.h"
+
+namespace argosy::launch {
+
+struct AgentOptions {
+  std::vector<std::string> endpoints;  // of this node's processes
+  int rank = -1;                       // of this node, where it is known beforehand
+  std::string job, token;
+  double grace_seconds = 5;  // between SIGTERM and SIGKILL
+  int follow = 0;            // whose log is shown as it grows, by number on this node
+};
+
+// Runs this node's part of a collective job as the meeting place says: all processes of the job start together, and end
+// together. When a process fails, its last lines are shown, the others of this node are stopped, and the meeting place decides
+// whether the group starts again. The job's exit code is that of the process that failed first, on every node. A signal
+// (launch/stop_signal.h) makes this node leave; a lost line ends it. No process is left behind in any case. Confined to one
+// thread.
+class Agent {
+ public:
+  // The link must outlive it.
+  Agent(Link& link, CollectiveJob job, AgentOptions options);
+
+  int run();
+
+ private:
+  // A value is the job's result.
+  std::optional<int> obey(const Message& message);
+  std::optional<int> end(const Message& message);
+  Status start(const Round& round);
+  void show_start(const std::vector<ProcessSpec>& specs);
+  void look_after_group();
+  void fail(size_t i, const Exit& exit);
+  void stop_group();
+  void hear();  // moves what has come to inbox_
+  void tell(const std::string& kind, std::map<std::string, std::string> fields = {});
+
+  Link& link_;
+  const CollectiveJob job_;
+  const AgentOptions options_;
+  std::deque<Message> inbox_;
+  std::optional<Group> group_;  // of the round that runs
+  bool watched_ = false;        // its processes run, and nothing has been said about their end
+  int round_ = 0;
+  std::optional<LogFollower> follower_;
+};
+
+}  // namespace argosy::launch

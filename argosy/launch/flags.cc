@@ -1,0 +1,273 @@
+#include "argosy/launch/flags.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "argosy/base/settings.h"
+#include "argosy/base/text.h"
+
+namespace argosy::launch {
+namespace {
+
+using Set = std::function<Status(CommandLine&, const std::string&)>;
+using Part = Flag::Part;
+
+template <typename Assign>
+Set number(Assign assign, int least, int most = std::numeric_limits<int>::max()) {
+  return [=](CommandLine& line, const std::string& text) -> Status {
+    const auto value = parse_integer(text);
+    if (!value || *value < least || *value > most)
+      return Status::invalid_argument("found '{}', expected a whole number from {}", text, least);
+    assign(line, static_cast<int>(*value));
+    return {};
+  };
+}
+
+Set port(std::optional<int> NodeOptions::* field) {
+  return number([field](CommandLine& line, int value) { line.collective.nodes.*field = value; }, 1, 65535);
+}
+
+Result<std::vector<std::string>> list_in(const std::string& text, const char* expected) {
+  std::vector<std::string> parts;
+  for (const std::string& part : split(text, ',')) parts.emplace_back(trim(part));
+  if (parts.empty()) return Status::invalid_argument("found nothing, expected {}", expected);
+  if (std::find(parts.begin(), parts.end(), "") != parts.end())
+    return Status::invalid_argument("found '{}', expected {}", text, expected);
+  return parts;
+}
+
+template <typename Find>
+Set list(Find find, const char* expected) {
+  return [=](CommandLine& line, const std::string& text) -> Status {
+    ASSIGN_OR_RETURN(auto parts, list_in(text, expected));
+    find(line) = std::move(parts);
+    return {};
+  };
+}
+
+Set endpoints(std::vector<std::string> JobOptions::* field) {
+  return list([field](CommandLine& line) -> auto& { return line.job.*field; }, "host:port,host:port");
+}
+
+Set count(std::optional<int> JobOptions::* field) {
+  return number([field](CommandLine& line, int value) { line.job.*field = value; }, 1);
+}
+
+Set program_kind(Program::Kind kind) {
+  return [kind](CommandLine& line, const std::string&) { return line.program.kind = kind, Status(); };
+}
+
+Set set_switch(bool CommandLine::* field) {
+  return [field](CommandLine& line, const std::string&) { return line.*field = true, Status(); };
+}
+
+// An option that PaddlePaddle has, which may be written down as long as it says nothing.
+Set refused(const char* reason) {
+  return [reason](CommandLine&, const std::string& text) {
+    return text.empty() || text == "None" ? Status() : Status::unimplemented("{}", reason);
+  };
+}
+
+Status set_mode(CommandLine& line, const std::string& text) {
+  if (text != "ps" && text != "collective") return Status::invalid_argument("found '{}', expected ps or collective", text);
+  line.mode = text == "ps" ? CommandLine::Mode::ps : CommandLine::Mode::collective;
+  return {};
+}
+
+Status set_follow(CommandLine& line, const std::string& text) {
+  const auto worker = parse_integer(text);
+  if (!worker || *worker < 0 || *worker > 65535)
+    return Status::invalid_argument("found '{}', expected a worker's number, from 0", text);
+  line.supervisor.follow = fmt::format("worker {}", *worker);
+  line.collective.follow = static_cast<int>(*worker);
+  return {};
+}
+
+// "4", or "1:4": as many as are there, within these.
+Status set_nodes(CommandLine& line, const std::string& text) {
+  const std::vector<std::string> parts = split(text, ':');
+  const auto least = parse_integer(parts.empty() ? "" : parts.front()), most = parse_integer(parts.empty() ? "" : parts.back());
+  if (parts.size() > 2 || !least || !most || *least < 1 || *most < *least || *most > 65535)
+    return Status::invalid_argument("found '{}', expected a number of nodes, 4, or the least and the most, 1:4", text);
+  line.collective.nodes.least = static_cast<int>(*least);
+  line.collective.nodes.most = static_cast<int>(*most);
+  return {};
+}
+
+Status set_backend(CommandLine&, const std::string& text) {
+  if (text == "c10d" || text == "static") return {};
+  return Status::unimplemented("found '{}'; nodes meet at the first one's launcher (c10d, static), without another service",
+                               text);
+}
+
+Status set_join_seconds(CommandLine& line, const std::string& text) {
+  const auto seconds = parse_number(text);
+  if (!seconds || !(*seconds > 0 && *seconds < 1e9))
+    return Status::invalid_argument("found '{}', expected seconds above 0", text);
+  line.collective.join_seconds = *seconds;
+  return {};
+}
+
+// Where the nodes meet, of which --master_addr and --master_port are the two parts.
+Status set_meeting(CommandLine& line, const std::string& text) { return line.collective.nodes.meeting = text, Status(); }
+
+constexpr const char* kNoHeter = "jobs of workers with different devices (heter) are not part of Argosy; leave it out";
+
+std::vector<Flag> collective_flags() {
+  const auto nodes = [](auto assign) { return number([assign](CommandLine& l, int v) { assign(l.collective.nodes, v); }, 0); };
+  return {
+      {{"--gpus", "--selected_gpus", "--devices", "--seletected_gpus"},  // the last is in PaddlePaddle's document
+       Part::collective,
+       "LIST",
+       "the GPUs, a process each (all); with ARGOSY_DEVICE=cpu as many processes on the CPU",
+       list([](CommandLine& l) -> auto& { return l.collective.gpus; }, "numbers such as 0,1")},
+      {{"--nproc_per_node"},
+       Part::collective,
+       "N|auto|gpu|cpu",
+       "how many processes on this machine (one a GPU, or one)",
+       [](CommandLine& l, const std::string& text) { return l.collective.processes = text, Status(); }},
+      {{"--ips", "--cluster_node_ips"},
+       Part::collective,
+       "LIST",
+       "all machines of the job, comma-separated; run the same command on each",
+       list([](CommandLine& l) -> auto& { return l.collective.nodes.ips; }, "addresses such as 10.0.0.1,10.0.0.2")},
+      {{"--nnodes"},
+       Part::collective,
+       "N|MIN:MAX",
+       "how many machines; with MIN:MAX all but the first may come and go",
+       set_nodes},
+      {{"--node_rank", "--rank"},
+       Part::collective,
+       "N",
+       "this machine's number, from 0 (as they come)",
+       nodes([](NodeOptions& n, int v) { n.node_rank = v; })},
+      {{"--rdzv_endpoint", "--master"},
+       Part::collective,
+       "HOST[:PORT]",
+       "the first machine, whose launcher listens there for the others (29400)",
+       set_meeting},
+      {{"--master_addr"}, Part::collective, "HOST", "the same in two parts: the host", set_meeting},
+      {{"--master_port"}, Part::collective, "PORT", "and its port", port(&NodeOptions::meeting_port)},
+      {{"--rdzv_backend"},
+       Part::collective,
+       "c10d|static",
+       "as torchrun has it; both mean the first machine's launcher",
+       set_backend},
+      {{"--rdzv_timeout"}, Part::collective, "SECONDS", "how long machines wait for each other (600)", set_join_seconds},
+      {{"--standalone"},
+       Part::collective,
+       "",
+       "one machine, whatever the environment says",
+       [](CommandLine& l, const std::string&) { return l.collective.nodes.standalone = true, Status(); }},
+      {{"--use_paddlecloud"},
+       Part::collective,
+       "",
+       "machines from PADDLE_TRAINERS, POD_IP, PADDLE_TRAINER_ID, PADDLE_PORT and TRAINER_PORTS_NUM",
+       [](CommandLine& l, const std::string&) { return l.collective.nodes.use_paddlecloud = true, Status(); }},
+  };
+}
+
+std::vector<Flag> ps_flags() {
+  return {
+      {{"--server_num"}, Part::ps, "N", "how many servers to start here (2)", count(&JobOptions::server_num)},
+      {{"--worker_num", "--trainer_num"}, Part::ps, "N", "how many workers to start here (2)", count(&JobOptions::worker_num)},
+      {{"--servers", "--endpoints"},
+       Part::ps,
+       "LIST",
+       "the servers' host:port, comma-separated; those of this machine are started",
+       endpoints(&JobOptions::servers)},
+      {{"--workers", "--trainers"},
+       Part::ps,
+       "LIST",
+       "the workers' host or host:port, likewise",
+       endpoints(&JobOptions::workers)},
+      {{"--heter_worker_num"}, Part::both, "N", "not supported; may be None", refused(kNoHeter)},
+      {{"--heter_workers"}, Part::both, "LIST", "not supported; may be empty", refused(kNoHeter)},
+      {{"--http_port"},
+       Part::both,
+       "PORT",
+       "not supported; may be None",
+       refused("workers meet at the servers, and there is no HTTP server whose port could be chosen; leave it out")},
+  };
+}
+
+std::vector<Flag> common_flags() {
+  return {
+      {{"--run_mode"}, Part::both, "ps|collective", "the kind of job, where no other option says it", set_mode},
+      {{"--node_ip", "--host"},
+       Part::both,
+       "HOST",
+       "this machine's address, where the lists have several of its own or none",
+       [](CommandLine& l, const std::string& v) { return l.job.node_ip = l.collective.nodes.node_ip = v, Status(); }},
+      {{"--started_port", "--start_port"},
+       Part::both,
+       "PORT",
+       "the first process's port; the others follow (6170; one collective machine: any free)",
+       number([](CommandLine& l, int v) { l.collective.nodes.started_port = l.job.start_port = v; }, 1, 65535)},
+      {{"--log_dir"},
+       Part::both,
+       "FOLDER",
+       "where workerlog.N and serverlog.N go (log; with servers logs)",
+       [](CommandLine& l, const std::string& v) { return l.job.log_dir = l.collective.log_dir = v, Status(); }},
+      {{"--follow"}, Part::both, "N", "show what worker N of this machine writes, as it comes (collective: 0)", set_follow},
+      {{"--max_restart", "--max_restarts"},
+       Part::both,
+       "N",
+       "how often a failed process, in a collective job all of them, are started again (0)",
+       number([](CommandLine& l, int v) { l.supervisor.max_restarts = l.collective.max_restarts = v; }, 0)},
+      {{"--no_python"},
+       Part::both,
+       "",
+       "run the command itself instead of a Python script",
+       program_kind(Program::Kind::executable)},
+      {{"-m", "--module"}, Part::both, "", "run a Python module: -m package.train", program_kind(Program::Kind::module)},
+      {{"--rdzv_id", "--job_id"},
+       Part::both,
+       "TEXT",
+       "the job's name, as --job",
+       [](CommandLine& l, const std::string& v) { return l.program.environment["ARGOSY_JOB"] = v, Status(); }},
+      {{"--settings"},
+       Part::both,
+       "",
+       "print the settings below with their variables, in Markdown",
+       set_switch(&CommandLine::settings)},
+      {{"--help", "-h"}, Part::both, "", "this text", set_switch(&CommandLine::help)},
+  };
+}
+
+Flag setting_flag(const Setting& setting) {
+  return {{"--" + setting.name},
+          Part::setting,
+          setting.argument(),
+          setting.help + (setting.standard.empty() ? "" : fmt::format(" ({})", setting.standard)),
+          [&setting](CommandLine& line, const std::string& value) -> Status {
+            RETURN_IF_ERROR(setting.check(value));
+            line.program.environment[setting.variable()] = value;
+            return {};
+          }};
+}
+
+}  // namespace
+
+const std::vector<Flag>& all_flags() {
+  static const std::vector<Flag>& all = *[] {
+    auto* made = new std::vector<Flag>(collective_flags());
+    for (const auto& more : {ps_flags(), common_flags()}) made->insert(made->end(), more.begin(), more.end());
+    for (const Setting& setting : all_settings()) made->push_back(setting_flag(setting));
+    return made;
+  }();
+  return all;
+}
+
+Result<const Flag*> find_flag(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Flag& flag : all_flags()) {
+    if (std::find(flag.names.begin(), flag.names.end(), name) != flag.names.end()) return &flag;
+    known.insert(known.end(), flag.names.begin(), flag.names.end());
+  }
+  const auto near = nearest_name(name, known);
+  return Status::invalid_argument("there is no option {}{}; see --help", name,
+                                  near ? fmt::format(", did you mean {}?", *near) : "");
+}
+
+}  // namespace argosy::launch

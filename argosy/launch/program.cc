@@ -1,0 +1,23 @@
+#include "argosy/launch/program.h"
+
+#include <filesystem>
+
+namespace argosy::launch {
+
+Status Program::check() const {
+  if (command.empty()) return Status::invalid_argument("name the training script (or, with --no-python, the program) to run");
+  if (kind == Kind::script && !std::filesystem::exists(command[0]))
+    return Status::not_found("there is no script '{}'; a program that is not Python's needs --no-python, a module -m",
+                             command[0]);
+  return {};
+}
+
+std::vector<std::string> Program::argv() const {
+  std::vector<std::string> words;
+  if (kind != Kind::executable) words = {python, "-u"};
+  if (kind == Kind::module) words.push_back("-m");
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+}  // namespace argosy::launch

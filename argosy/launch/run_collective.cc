@@ -1,0 +1,135 @@
+#include "argosy/launch/run_collective.h"
+
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "argosy/base/log.h"
+#include "argosy/base/resume.h"
+#include "argosy/base/said.h"
+#include "argosy/base/socket.h"
+#include "argosy/launch/agent.h"
+#include "argosy/launch/meeting.h"
+#include "argosy/launch/stop_signal.h"
+
+namespace argosy::launch {
+namespace {
+
+constexpr double kTrySeconds = 2;
+constexpr auto kTryEvery = std::chrono::milliseconds(100);
+
+// This node's line to the meeting place, and the meeting place itself where it is here.
+struct Way {
+  std::unique_ptr<Meeting> meeting;
+  std::unique_ptr<Link> link;
+  std::string host;  // by which the other nodes know this one
+};
+
+// A setting of the job, by the flag, then by the variable.
+std::string setting_of(const Program& program, const char* variable_name, const std::string& standard) {
+  const auto given = program.environment.find(variable_name);
+  if (given != program.environment.end()) return given->second;
+  const MaybeSaid said = variable(variable_name);
+  return said ? said->value : standard;
+}
+
+RoundsOptions rounds_options(const CollectiveOptions& options, const Nodes& nodes, const CollectiveJob& job) {
+  return {.least = nodes.least,
+          .most = nodes.most,
+          .max_restarts = options.max_restarts,
+          .last_call_seconds = options.last_call_seconds,
+          .join_seconds = options.join_seconds,
+          .job = setting_of(job.program, "ARGOSY_JOB", "job"),
+          .token = setting_of(job.program, "ARGOSY_TOKEN", ""),
+          .checkpoint = [file = job.checkpoint_file()] {
+            const auto noted = noted_checkpoint(file);
+            return noted.ok() && !noted->empty() ? *noted : checkpoint_to_resume();
+          }};
+}
+
+// The first node's launcher may start later than this one.
+Result<Fd> connect_patiently(const Nodes& nodes, double seconds) {
+  const Deadline deadline = Deadline::after_seconds(seconds);
+  log_info("waits for the launcher of the first node at {}", nodes.meeting.to_string());
+  for (;;) {
+    auto socket = connect_to(nodes.meeting, nodes.host, Deadline::after_seconds(kTrySeconds));
+    if (socket.ok()) return socket;
+    if (stop_signal() != 0) return Status::cancelled("stopped by signal {}", stop_signal());
+    if (deadline.passed()) {
+      return socket.status().with_context(
+          "the launcher of the first node did not answer in {} s; start it, or look at --rdzv_endpoint", seconds);
+    }
+    std::this_thread::sleep_for(kTryEvery);
+  }
+}
+
+Result<Way> find_way(const CollectiveOptions& options, const Nodes& nodes, const CollectiveJob& job) {
+  Way way{.host = nodes.host.empty() ? (nodes.most == 1 ? "127.0.0.1" : "") : nodes.host};
+  Fd listener;
+  if (nodes.most > 1 && nodes.hosts_meeting != Nodes::Host::no) {
+    auto listening = listen_at(nodes.meeting);
+    const bool somebody_else = listening.status().code() == Code::already_exists && nodes.hosts_meeting == Nodes::Host::if_free;
+    if (!listening.ok() && !somebody_else)
+      return listening.status().with_context("the meeting place of the nodes; --rdzv_endpoint or --started_port choose another");
+    if (listening.ok()) listener = std::move(*listening);
+  }
+  if (nodes.most == 1 || listener.open()) {
+    if (way.host.empty()) way.host = nodes.meeting.host;
+    if (listener.open()) log_info("{} nodes meet at {}", nodes.most, nodes.meeting.to_string());
+    way.meeting = std::make_unique<Meeting>(rounds_options(options, nodes, job), std::move(listener));
+    way.link = way.meeting->first_link();
+    return way;
+  }
+  ASSIGN_OR_RETURN(Fd socket, connect_patiently(nodes, options.join_seconds));
+  ASSIGN_OR_RETURN(const Address own, local_address(socket));
+  if (way.host.empty()) way.host = own.host;
+  way.link = std::make_unique<RemoteLink>(std::move(socket), nodes.meeting.to_string());
+  return way;
+}
+
+Result<std::vector<std::string>> own_endpoints(const std::string& host, std::optional<int> started_port, int processes) {
+  std::vector<std::string> endpoints;
+  std::vector<int> ports;
+  if (started_port) {
+    for (int i = 0; i < processes; ++i) ports.push_back(*started_port + i);
+  } else {
+    ASSIGN_OR_RETURN(ports, free_ports(host, processes));
+  }
+  for (int port : ports) {
+    const Address address{.host = host, .port = port};
+    if (port > 65535)
+      return Status::invalid_argument("--started_port {}: {} processes need ports up to {}", *started_port, processes, port);
+    if (is_port_in_use(address))
+      return Status::already_exists("port {} of {} is in use; choose others with --started_port", port, host);
+    endpoints.push_back(address.to_string());
+  }
+  return endpoints;
+}
+
+}  // namespace
+
+Result<int> run_collective(const CollectiveOptions& options, const Program& program) {
+  RETURN_IF_ERROR(program.check());
+  Place launcher;
+  if (!options.nodes.given() && !has_cloud_nodes()) {
+    ASSIGN_OR_RETURN(launcher, place_from_environment());
+  }
+  CollectiveJob job{.program = program, .log_dir = options.log_dir, .max_restarts = options.max_restarts};
+  ASSIGN_OR_RETURN(job.devices, choose_devices(options.gpus, options.processes, launcher));
+  ASSIGN_OR_RETURN(const Nodes nodes, find_nodes(options.nodes, job.devices.processes, launcher));
+  if (options.follow >= job.devices.processes)
+    return Status::invalid_argument("--follow {}: this node has {} processes, numbered from 0", options.follow,
+                                    job.devices.processes);
+  std::error_code nothing_there;
+  std::filesystem::remove(job.checkpoint_file(), nothing_there);  // that of a job before
+  ASSIGN_OR_RETURN(Way way, find_way(options, nodes, job));
+  ASSIGN_OR_RETURN(const auto endpoints, own_endpoints(way.host, nodes.started_port, job.devices.processes));
+  const AgentOptions agent{.endpoints = endpoints,
+                           .rank = nodes.rank,
+                           .job = setting_of(program, "ARGOSY_JOB", "job"),
+                           .token = setting_of(program, "ARGOSY_TOKEN", ""),
+                           .follow = options.follow};
+  return Agent(*way.link, job, agent).run();
+}
+
+}  // namespace argosy::launch
