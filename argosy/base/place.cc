@@ -147,14 +147,14 @@ Result<Place> torch_place() {
   return place;
 }
 
-// A port that every rank makes alike from what names the job.
-int made_port(std::initializer_list<const char*> names) {
-  uint64_t mixed = 0;
+// What these variables say, one after the other.
+std::string all_said(std::initializer_list<const char*> names) {
+  std::string text;
   for (const char* name : names) {
     const MaybeSaid said = variable(name);
-    mixed = mix64(said ? said->value : "", mixed);
+    text += (said ? said->value : "") + " ";
   }
-  return kFirstMadePort + static_cast<int>(mixed % kMadePorts);
+  return text;
 }
 
 // Where ranks that a scheduler started meet: as MASTER_ADDR and MASTER_PORT say, or else here.
@@ -182,7 +182,8 @@ Result<Place> mpi_place() {
   if (place.world_size == 1) return place;
   if (place.local_world_size < place.world_size && !variable("MASTER_ADDR"))
     return missing("MASTER_ADDR", "with ranks on several machines mpirun must hand it on (-x MASTER_ADDR=…): that of rank 0");
-  RETURN_IF_ERROR(read_master_or(place, "127.0.0.1", made_port({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"})));
+  RETURN_IF_ERROR(
+      read_master_or(place, "127.0.0.1", port_for_job(all_said({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"}))));
   return place;
 }
 
@@ -221,7 +222,7 @@ Result<Place> slurm_place() {
   } else if (!variable("MASTER_ADDR")) {
     return missing("SLURM_STEP_NODELIST", "its first machine is where all tasks meet; MASTER_ADDR may say it instead");
   }
-  RETURN_IF_ERROR(read_master_or(place, first, made_port({"SLURM_JOB_ID", "SLURM_STEP_ID"})));
+  RETURN_IF_ERROR(read_master_or(place, first, port_for_job(all_said({"SLURM_JOB_ID", "SLURM_STEP_ID"}))));
   return place;
 }
 
@@ -249,6 +250,8 @@ Result<std::string> device_from_environment(int local_rank) {
 }
 
 }  // namespace
+
+int port_for_job(std::string_view name) { return kFirstMadePort + static_cast<int>(mix64(name) % kMadePorts); }
 
 Result<Place> place_from_environment() {
   ASSIGN_OR_RETURN(Place place, place_of_starter());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "argosy/base/status.h"
@@ -37,6 +38,10 @@ struct Place {
 // An empty variable counts as absent. One that is missing, is not what it should be or contradicts another of its family is an
 // error that names it. Thread-safe as long as nobody calls setenv.
 Result<Place> place_from_environment();
+
+// A port from 20000 to 29999, below those that systems give to outgoing connections, that everybody makes alike from what names a
+// job.
+int port_for_job(std::string_view name);
 
 // The machines of Slurm's compressed list, in order: "a[01-03,7],b" -> a01 a02 a03 a7 b.
 Result<std::vector<std::string>> slurm_hosts(const std::string& list);

@@ -122,7 +122,7 @@ Nodes started_nodes(const NodeOptions& options, const Place& launcher) {
               .started_port = options.started_port};
   if (nodes.host.empty() && !launcher.endpoints.empty())
     nodes.host = Address::parse(launcher.endpoints[static_cast<size_t>(launcher.rank)])->host;
-  if (launcher.master_is_hosted) ++nodes.meeting.port;  // torchrun's own is at that port
+  if (launcher.master_is_hosted) nodes.meeting.port = port_for_job(nodes.meeting.to_string());  // torchrun's own has that one
   return nodes;
 }
 

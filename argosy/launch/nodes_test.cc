@@ -107,7 +107,8 @@ TEST_F(NodesTest, LaunchersThatSomebodyElseStarted) {
   EXPECT_EQ(found({}, launcher), "node 1 of 2..2 at '', ports from 0, meets at node0:20001");
   launcher.rank = 0;
   launcher.master_is_hosted = true;
-  EXPECT_EQ(found({}, launcher), "node 0 of 2..2 at '', ports from 0, meets at node0:20002 hosts");
+  EXPECT_EQ(found({}, launcher),
+            fmt::format("node 0 of 2..2 at '', ports from 0, meets at node0:{} hosts", port_for_job("node0:20001")));
   launcher = {.rank = 1, .world_size = 2, .master_host = "a", .master_port = 1, .endpoints = {"a:1", "b:1"}};
   EXPECT_EQ(found({}, launcher), "node 1 of 2..2 at 'b', ports from 0, meets at a:1");
 }
