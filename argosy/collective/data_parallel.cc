@@ -1,6 +1,7 @@
 #include "argosy/collective/data_parallel.h"
 
 #include <ATen/ATen.h>
+#include <torch/csrc/autograd/variable.h>
 #include <torch/version.h>
 
 #include <algorithm>
@@ -40,6 +41,15 @@ Status differing(const std::string& mine, const std::string& other, int my_rank,
   return {};
 }
 
+template <typename Node>
+c10::weak_intrusive_ptr<Node> weak(const c10::intrusive_ptr<Node>& node) {
+  return c10::weak_intrusive_ptr<Node>(node);
+}
+template <typename Node>
+[[maybe_unused]] std::weak_ptr<Node> weak(const std::shared_ptr<Node>& node) {
+  return node;
+}
+
 size_t bytes_of(double megabytes) { return static_cast<size_t>(megabytes * 1024 * 1024); }
 
 }  // namespace
@@ -50,6 +60,12 @@ Result<GradientType> parse_gradient_type(const std::string& name) {
   if (name == "bfloat16") return GradientType::bfloat16;
   return Status::invalid_argument("found the type '{}' for gradients on their way, expected float16, bfloat16 or none", name);
 }
+
+// Where the reducer's hooks hang, by parameter: loading a parameter (torch::load) makes torch forget the node, and with it the
+// hook. The pointer's type is another one in torch 2.11.
+struct DataParallel::HookedNodes {
+  std::vector<decltype(torch::autograd::impl::grad_accumulator(std::declval<const at::Tensor&>()))> nodes;
+};
 
 DataParallel::DataParallel(std::shared_ptr<Group> group, std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers,
                            const DataParallelOptions& options)
@@ -110,6 +126,8 @@ Status DataParallel::make_reducer() {
                                                std::vector<int64_t>()
 #endif
     );
+    hooked_ = std::make_unique<HookedNodes>();
+    for (const auto& parameter : parameters) hooked_->nodes.push_back(torch::autograd::impl::grad_accumulator(parameter));
     reducer_->register_comm_hook(make_gradient_hook(*group_, options_.gradient_type));
   });
 }
@@ -123,8 +141,18 @@ bool DataParallel::sends() const {
   return reducer_ && at::GradMode::is_enabled() && sync_ && (backwards_ + 1) % accumulation_ == 0;
 }
 
+void DataParallel::keep_hooks() {
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const at::Tensor& parameter = parameters_[i].tensor;
+    if (torch::autograd::impl::try_get_grad_accumulator(parameter) != hooked_->nodes[i]) {
+      torch::autograd::impl::set_grad_accumulator(parameter, weak(hooked_->nodes[i]));
+    }
+  }
+}
+
 Status DataParallel::before_forward(bool training) {
   if (!reducer_) return {};
+  keep_hooks();
   if (sends()) {
     group_->doing(fmt::format("the forward of step {}", ++steps_));
     const Status status = guarded([&] {

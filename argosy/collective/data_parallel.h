@@ -66,12 +66,15 @@ class DataParallel {
   Status check_equal_models() const;
   Status make_reducer();
   bool sends() const;
+  void keep_hooks();
 
   std::shared_ptr<Group> group_;
   std::vector<NamedTensor> parameters_;  // those that need a gradient
   std::vector<NamedTensor> buffers_;
   DataParallelOptions options_;
   std::shared_ptr<c10d::Reducer> reducer_;  // none where nothing has to be sent
+  struct HookedNodes;
+  std::unique_ptr<HookedNodes> hooked_;
   bool sync_ = true;
   int accumulation_ = 1;
   int64_t backwards_ = 0, steps_ = 0;

@@ -26,20 +26,8 @@ const RoleInfo& Fleet::role() const {
 
 void Fleet::init(RoleInfo role) {
   throw_if_error(role.check());
-  set_log_name(fmt::format("{} {}", role.role == Role::worker ? "worker" : "server", role.index));
+  name_log_after(role);
   role_ = std::move(role);
-}
-
-int Fleet::worker_index() const {
-  if (!is_worker())
-    throw Error(Status::failed_precondition("worker_index() is for workers; this process is server {}", role().index));
-  return role().index;
-}
-
-int Fleet::server_index() const {
-  if (!is_server())
-    throw Error(Status::failed_precondition("server_index() is for servers; this process is worker {}", role().index));
-  return role().index;
 }
 
 void Fleet::distribute(const std::shared_ptr<Program>& main, const std::shared_ptr<Program>& startup, const Strategy& strategy) {
@@ -154,7 +142,11 @@ Fleet& fleet() {
   return instance;
 }
 
-void init() { fleet().init(value_or_throw(paddle_cloud_role())); }
-void init(RoleInfo role) { fleet().init(std::move(role)); }
+void init() { init(value_or_throw(paddle_cloud_role())); }
+
+void init(RoleInfo role) {
+  fleet().init(std::move(role));
+  set_process(fleet().role(), fleet().peers());
+}
 
 }  // namespace argosy::fleet

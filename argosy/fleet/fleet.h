@@ -9,35 +9,16 @@
 #include "argosy/fleet/executor.h"
 #include "argosy/fleet/job.h"
 #include "argosy/fleet/model.h"
+#include "argosy/fleet/process.h"
 #include "argosy/fleet/role.h"
 #include "argosy/fleet/strategy.h"
+#include "argosy/fleet/util.h"
 #include "argosy/graph/minimize.h"
 #include "argosy/optim/optimizer.h"
 
 namespace argosy::fleet {
 
 class Fleet;
-
-// What workers do together besides training. Throws argosy::Error. Thread-compatible.
-class Util {
- public:
-  explicit Util(const Fleet& fleet) : fleet_(fleet) {}
-
-  // This worker's part of a list of files: consecutive ones, sizes differing by one at most. All of it before init().
-  std::vector<std::string> get_file_shard(const std::vector<std::string>& files) const;
-  // The next file of a list that every worker has, for whoever is free: each file goes to one worker. None: all are taken.
-  std::optional<std::string> next_file(const std::string& list, const std::vector<std::string>& files) const;
-
-  void barrier() const;  // of all workers
-  // Element by element over all workers: "sum", "max" or "min".
-  std::vector<double> all_reduce(std::vector<double> values, const std::string& mode = "sum") const;
-  std::vector<int64_t> all_reduce(std::vector<int64_t> values, const std::string& mode = "sum") const;
-  std::vector<std::string> all_gather(const std::string& bytes) const;  // worker by worker
-  void print_on_rank(const std::string& message, int rank) const;       // on the worker with that number only
-
- private:
-  const Fleet& fleet_;
-};
 
 // The area under the ROC curve over all workers, exact: from the statistics that their auc operators have counted in `scope`.
 double global_auc(const Fleet& fleet, const Scope& scope, const std::string& stat_pos, const std::string& stat_neg);
@@ -55,8 +36,8 @@ class Fleet {
   bool is_first_worker() const { return is_worker() && role().index == 0; }
   bool is_worker() const { return role().role == Role::worker; }
   bool is_server() const { return role().role == Role::server; }
-  int worker_index() const;  // REQUIRES: is_worker()
-  int server_index() const;  // REQUIRES: is_server()
+  int worker_index() const { return worker_index_of(role()); }  // an error on a server
+  int server_index() const { return server_index_of(role()); }  // an error on a worker
   int worker_num() const { return role().worker_count; }
   int server_num() const { return static_cast<int>(role().server_endpoints.size()); }
   const std::vector<std::string>& worker_endpoints() const { return role().worker_endpoints; }
@@ -91,7 +72,8 @@ class Fleet {
   // Records of an in-memory dataset change places among all workers.
   void global_shuffle(data::InMemoryDataset& dataset, uint64_t seed) const;
 
-  Util util() const { return Util(*this); }
+  Util util() const { return Util(role_, peers()); }
+  std::shared_ptr<const Peers> peers() const;  // those of this Fleet's job, while it lives
   const RoleInfo& role() const;
   // This worker's connection. An error where the process is no worker, or nothing has been distributed.
   RemoteWorker& connection(std::string_view call) const;
@@ -127,21 +109,11 @@ inline DistributedOptimizer distributed_optimizer(optim::Optimizer optimizer, St
   return {fleet(), std::move(optimizer), std::move(strategy)};
 }
 
-inline bool is_first_worker() { return fleet().is_first_worker(); }
-inline bool is_worker() { return fleet().is_worker(); }
-inline bool is_server() { return fleet().is_server(); }
-inline int worker_index() { return fleet().worker_index(); }
-inline int server_index() { return fleet().server_index(); }
-inline int worker_num() { return fleet().worker_num(); }
-inline int server_num() { return fleet().server_num(); }
-inline std::vector<std::string> worker_endpoints() { return fleet().worker_endpoints(); }
-inline std::vector<std::string> server_endpoints() { return fleet().server_endpoints(); }
 inline void init_worker() { fleet().init_worker(); }
 inline LoadReport init_server(const std::string& folder = "") { return fleet().init_server({.folder = folder}); }
 inline LoadReport init_server(const ServerModel& model) { return fleet().init_server(model); }
 inline int run_server() { return fleet().run_server(), 0; }  // for `return fleet::run_server();` in main()
 inline void stop_worker() { fleet().stop_worker(); }
-inline void barrier_worker() { fleet().barrier_worker(); }
 inline void save_inference_model(const data::FolderPlace& folder, const std::vector<Variable>& feeds,
                                  const std::vector<Variable>& targets) {
   argosy::save_inference_model(folder, feeds, targets);
@@ -152,6 +124,5 @@ inline void save_persistables(const std::string& folder, const Program& program,
 inline LoadReport load_persistables(const std::string& folder, const Program& program, const data::RemoteStore& store = {}) {
   return fleet().load_persistables(folder, program, store);
 }
-inline Util util() { return fleet().util(); }
 
 }  // namespace argosy::fleet

@@ -12,8 +12,8 @@
 namespace argosy::fleet {
 namespace {
 
-using graph::OpDesc;
 using engine::is_lookup;
+using graph::OpDesc;
 using graph::VarDesc;
 
 // The operators of a block by what they write.

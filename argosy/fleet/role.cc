@@ -3,6 +3,7 @@
 #include <set>
 
 #include "argosy/base/address.h"
+#include "argosy/base/log.h"
 #include "argosy/base/text.h"
 
 namespace argosy::fleet {
@@ -36,6 +37,10 @@ Status RoleInfo::check() const {
                                     index, count);
   }
   return {};
+}
+
+void name_log_after(const RoleInfo& role) {
+  set_log_name(fmt::format("{} {}", role.role == Role::worker ? "worker" : "server", role.index));
 }
 
 Result<RoleInfo> user_defined_role(int current_id, Role role, int worker_num, std::vector<std::string> server_endpoints,

@@ -22,6 +22,9 @@ struct RoleInfo {
   Status check() const;
 };
 
+// Puts "worker 1" or "server 0" into every later line of this process's log.
+void name_log_after(const RoleInfo& role);
+
 // From the variables that PaddleCloud, launch_ps and fleetrun set: TRAINING_ROLE or PADDLE_TRAINING_ROLE,
 // PADDLE_PSERVERS_IP_PORT_LIST or PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT, PADDLE_TRAINERS_NUM or PADDLE_TRAINERS,
 // PADDLE_TRAINER_ID, PADDLE_TRAINER_ENDPOINTS; a server finds itself by PADDLE_CURRENT_ENDPOINT, POD_IP with PADDLE_PORT,

@@ -1,32 +1,26 @@
-// What workers do together: files, barriers, reductions, the exchange of records.
-#include <ATen/ATen.h>
+#include "argosy/fleet/util.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "argosy/base/error.h"
-#include "argosy/data/in_memory_dataset.h"
-#include "argosy/engine/metrics.h"
-#include "argosy/fleet/fleet.h"
+#include "argosy/fleet/process.h"
 
 namespace argosy::fleet {
-namespace {
 
-constexpr double kWaitSeconds = 600;  // for the other workers
-
-Deadline deadline() { return Deadline::after_seconds(kWaitSeconds); }
-
-Result<ps::Reduce> reduce_of(const std::string& mode) {
-  if (mode == "sum") return ps::Reduce::sum;
-  if (mode == "max") return ps::Reduce::max;
-  if (mode == "min") return ps::Reduce::min;
-  return Status::invalid_argument("all_reduce: mode '{}' is none of sum, max, min", mode);
+const RoleInfo& Util::role() const {
+  if (!role_) throw Error(Status::failed_precondition("fleet.init() has not been called yet in this process"));
+  return *role_;
 }
 
-}  // namespace
+const Peers& Util::peers() const {
+  role();
+  return *peers_;
+}
 
 std::vector<std::string> Util::get_file_shard(const std::vector<std::string>& files) const {
-  if (!fleet_.initialised()) return files;
-  const auto workers = static_cast<size_t>(fleet_.worker_num()), index = static_cast<size_t>(fleet_.worker_index());
+  if (!role_) return files;
+  const auto workers = static_cast<size_t>(role().worker_count), index = static_cast<size_t>(worker_index_of(role()));
   const size_t each = files.size() / workers, more = files.size() % workers;
   const size_t begin = index * each + std::min(index, more);
   const size_t count = each + (index < more ? 1 : 0);
@@ -34,97 +28,28 @@ std::vector<std::string> Util::get_file_shard(const std::vector<std::string>& fi
 }
 
 std::optional<std::string> Util::next_file(const std::string& list, const std::vector<std::string>& files) const {
-  const auto next = value_or_throw(fleet_.connection("next_file()").client().next_file(list, files.size()));
+  const auto next = peers().next(list, files.size());
   return next ? std::optional(files[*next]) : std::nullopt;
 }
 
-void Util::barrier() const { throw_if_error(fleet_.connection("barrier_worker()").client().barrier("barrier", deadline())); }
+void Util::barrier() const { peers().barrier(); }
 
-namespace {
-
-template <typename T>
-std::vector<T> reduced(const Fleet& fleet, std::vector<T> values, const std::string& mode) {
-  const ps::Reduce reduce = value_or_throw(reduce_of(mode));
-  ps::Client& client = fleet.connection("all_reduce()").client();
-  throw_if_error(client.all_reduce("all_reduce", reduce, std::span(values), deadline()));
+std::vector<double> Util::all_reduce(std::vector<double> values, const std::string& mode) const {
+  peers().all_reduce(values, mode);
   return values;
 }
 
-}  // namespace
-
-std::vector<double> Util::all_reduce(std::vector<double> values, const std::string& mode) const {
-  return reduced(fleet_, std::move(values), mode);
-}
-
 std::vector<int64_t> Util::all_reduce(std::vector<int64_t> values, const std::string& mode) const {
-  return reduced(fleet_, std::move(values), mode);
+  peers().all_reduce(values, mode);
+  return values;
 }
 
-std::vector<std::string> Util::all_gather(const std::string& bytes) const {
-  return value_or_throw(fleet_.connection("all_gather()").client().all_gather("all_gather", bytes, deadline()));
-}
+std::vector<std::string> Util::all_gather(const std::string& bytes) const { return peers().all_gather(bytes); }
 
 void Util::print_on_rank(const std::string& message, int rank) const {
-  if (!fleet_.is_worker() || fleet_.worker_index() != rank) return;
+  if (role().role != Role::worker || role().index != rank) return;
   std::fprintf(stdout, "%s\n", message.c_str());
   std::fflush(stdout);
-}
-
-double global_auc(const Fleet& fleet, const Scope& scope, const std::string& stat_pos, const std::string& stat_neg) {
-  ps::Client& client = fleet.connection("global_auc()").client();
-  std::vector<std::vector<int64_t>> counts;
-  for (const std::string& name : {stat_pos, stat_neg}) {
-    const Value* value = scope.find(name);
-    if (value == nullptr || !value->tensor.defined()) {
-      throw Error(
-          Status::not_found("global_auc: '{}' has no value in this scope; it is one of the auc layer's statistics", name));
-    }
-    const at::Tensor numbers = value->tensor.to(at::kLong).flatten().contiguous();
-    const int64_t* data = numbers.const_data_ptr<int64_t>();
-    counts.emplace_back(data, data + numbers.numel());
-    throw_if_error(client.all_reduce("global_auc", ps::Reduce::sum, std::span(counts.back()), deadline()));
-  }
-  return engine::auc_of_counts(counts[0], counts[1]);
-}
-
-// Every block goes through the servers' boxes, an empty one last; a worker takes while it gives, so that boxes stay small.
-void Fleet::global_shuffle(data::InMemoryDataset& dataset, uint64_t seed) const {
-  ps::Client& client = connection("global_shuffle()").client();
-  const int workers = worker_num(), self = worker_index();
-  throw_if_error(dataset.begin_exchange(seed));
-  int open = workers - 1;
-  const auto take = [&](Deadline until) {
-    auto mail = client.take(until);
-    if (mail.status().code() == Code::deadline_exceeded && open > 0) return false;
-    const std::string bytes = value_or_throw(std::move(mail)).bytes;
-    if (bytes.empty())
-      --open;
-    else
-      throw_if_error(dataset.give_records(bytes));
-    return true;
-  };
-  std::vector<std::string> blocks(static_cast<size_t>(workers));
-  const auto post = [&](bool last) {
-    for (int to = 0; to < workers; ++to) {
-      std::string& block = blocks[static_cast<size_t>(to)];
-      if (!block.empty()) throw_if_error(to == self ? dataset.give_records(block) : client.post(to, block));
-      if (last && to != self) throw_if_error(client.post(to, ""));
-      block.clear();
-    }
-  };
-  while (dataset.take_records(blocks)) {
-    post(false);
-    while (open > 0 && take(Deadline::after_seconds(0.001))) {
-    }
-  }
-  post(true);
-  const Deadline end = deadline();
-  while (open > 0) {
-    if (!take(Deadline::after_seconds(1)) && end.passed())
-      throw Error(
-          Status::deadline_exceeded("global_shuffle: {} workers have not sent all their records in {} s", open, kWaitSeconds));
-  }
-  throw_if_error(dataset.end_exchange());
 }
 
 }  // namespace argosy::fleet
