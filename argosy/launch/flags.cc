@@ -194,7 +194,7 @@ std::vector<Flag> ps_flags() {
 std::vector<Flag> common_flags() {
   return {
       {{"--run_mode"}, Part::both, "ps|collective", "the kind of job, where no other option says it", set_mode},
-      {{"--node_ip", "--host"},
+      {{"--node_ip", "--host", "--local_addr"},
        Part::both,
        "HOST",
        "this machine's address, where the lists have several of its own or none",

@@ -1,7 +1,7 @@
 #include "argosy/launch/process.h"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "argosy/base/fd.h"
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
@@ -42,32 +43,36 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-// The attributes and file actions of one posix_spawn; freed at the end of the scope.
-class SpawnSettings {
- public:
-  explicit SpawnSettings(const std::string& log) {
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_init(&actions);
-    sigset_t none, defaults;
-    sigemptyset(&none);
-    sigemptyset(&defaults);
-    for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) sigaddset(&defaults, number);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+// What the child does between fork and exec; only calls that are safe there although the launcher has threads. Returns where it
+// fails, with errno.
+void become(const char* log, char* const* command, char* const* environment, pid_t launcher) {
+  struct sigaction standard{};
+  standard.sa_handler = SIG_DFL;
+  for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::sigaction(number, &standard, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // A launcher that is killed with 9 cannot stop what it started.
+  if (::setsid() < 0 || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
+  if (::getppid() != launcher) ::_exit(1);
+  const int in = ::open("/dev/null", O_RDONLY), out = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (in < 0 || out < 0 || ::dup2(in, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0 || ::dup2(out, STDERR_FILENO) < 0)
+    return;
+  for (int one : {in, out}) {
+    if (one > STDERR_FILENO) ::close(one);
   }
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
+  ::execvpe(command[0], command, environment);
+}
 
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_t actions;
-};
+// Waits for the child to become its program; returns why it did not, or 0. The child holds the other end of the pipe until then.
+int failure_of(const Fd& reading) {
+  int code = 0;
+  ssize_t count = 0;
+  do {
+    count = ::read(reading.get(), &code, sizeof code);
+  } while (count < 0 && errno == EINTR);
+  return count == sizeof code ? code : 0;
+}
 
 // The session of a process and whether it still runs, from /proc/<pid>/stat: "pid (name) state ppid pgrp session …".
 struct SessionState {
@@ -113,13 +118,24 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   std::filesystem::create_directories(std::filesystem::path(spec.log).parent_path(), error);
   if (error) return Status::unavailable("{}: cannot make the folder of its log '{}': {}", spec.name, spec.log, error.message());
   std::vector<std::string> command = spec.command, environment = environment_of(spec);
-  const SpawnSettings settings(spec.log);
-  pid_t pid = 0;
-  const int failed = ::posix_spawnp(&pid, command[0].c_str(), &settings.actions, &settings.attributes, pointers(command).data(),
-                                    pointers(environment).data());
-  if (failed != 0)
-    return Status::unavailable("{}: cannot start '{}': {}", spec.name, join(spec.command, " "), std::strerror(failed));
-  return Process(pid);
+  const std::vector<char*> argv = pointers(command), envp = pointers(environment);
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Status::unavailable("{}: no pipe: {}", spec.name, std::strerror(errno));
+  const Fd reading(ends[0]);
+  Fd writing(ends[1]);
+  const pid_t launcher = ::getpid(), pid = ::fork();
+  if (pid == 0) {
+    become(spec.log.c_str(), argv.data(), envp.data(), launcher);
+    const int code = errno;
+    [[maybe_unused]] const ssize_t told = ::write(writing.get(), &code, sizeof code);
+    ::_exit(127);
+  }
+  if (pid < 0) return Status::resource_exhausted("{}: cannot start a process: {}", spec.name, std::strerror(errno));
+  Process process(pid);
+  writing.close();
+  if (const int code = failure_of(reading); code != 0)
+    return Status::unavailable("{}: cannot start '{}': {}", spec.name, join(spec.command, " "), std::strerror(code));
+  return process;
 }
 
 Process::Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)), exit_(other.exit_) {}

@@ -30,9 +30,9 @@ struct Exit {
   std::string to_string() const;  // "exit status 3", "killed by signal 9 (Killed)"
 };
 
-// A child in a session of its own. Its number is kept from being used again until the destructor, which kills what still runs
-// of the session: also what the child has started and moved to a group of its own, such as the pipe command of a dataset.
-// Confined to one thread.
+// A child in a session of its own, which is killed when the thread that started it ends in any way. Its number is kept from being
+// used again until the destructor, which kills what still runs of the session: also what the child has started and moved to a
+// group of its own, such as the pipe command of a dataset. Confined to one thread.
 class Process {
  public:
   static Result<Process> start(const ProcessSpec& spec);

@@ -115,6 +115,20 @@ def test_a_signal_leaves_no_process_behind(fleetrun, number):
     assert not any(map(runs, pids))
 
 
+def test_a_launcher_killed_with_9_takes_its_processes_along(fleetrun):
+    process = fleetrun.start("echo $$ > new.$TRAINING_ROLE; mv new.$TRAINING_ROLE own.$TRAINING_ROLE; exec sleep 300", "--server_num=1", "--worker_num=1")
+    pids = []
+    for name in ("own.TRAINER", "own.PSERVER"):
+        fleetrun.wait_for(name)
+        pids.append(int((fleetrun.folder / name).read_text()))
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + SECONDS
+    while any(map(runs, pids)):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_a_second_signal_ends_the_grace(fleetrun):
     process = fleetrun.start("trap '' TERM; touch up.$TRAINING_ROLE; while true; do sleep 1; done", "--server_num=1", "--worker_num=1")
     fleetrun.wait_for("up.TRAINER")
