@@ -36,9 +36,9 @@ int main(int argc, char** argv) {
   line->program.python = find_python(argv[0]);
   if (const Status status = line->program.check(); !status.ok()) return fail(status);
   for (int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, stop_from_signal);
-  std::fputs(configuration_text(*line).c_str(), stdout);
-  std::fflush(stdout);
   const bool ps = line->mode == CommandLine::Mode::ps;
+  if (!ps) std::fputs(configuration_text(*line).c_str(), stdout);
+  std::fflush(stdout);
   const auto result = ps ? run_with_servers(*line) : run_collective(line->collective, line->program);
   return result.ok() ? *result : fail(result.status());
 }

@@ -11,6 +11,11 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <random>
+
+#include "argosy/base/file.h"
+#include "argosy/base/random.h"
+#include "argosy/base/text.h"
 
 namespace argosy {
 namespace {
@@ -52,6 +57,15 @@ int finish_connect(const Fd& socket, Deadline deadline) {
   socklen_t size = sizeof code;
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &code, &size) != 0) return errno;
   return code;
+}
+
+constexpr int kFirstFreePort = 10000, kTries = 100;
+
+// Outgoing connections have this port and those after it.
+int first_outgoing_port() {
+  const auto range = read_file("/proc/sys/net/ipv4/ip_local_port_range");  // "32768  60999"
+  if (!range.ok()) return 0;
+  return static_cast<int>(parse_integer(range->substr(0, range->find_first_not_of("0123456789"))).value_or(0));
 }
 
 }  // namespace
@@ -108,13 +122,20 @@ Result<Address> local_address(const Fd& socket) {
 }
 
 Result<std::vector<int>> free_ports(const std::string& host, int count) {
+  std::random_device entropy;
+  Random random((uint64_t{entropy()} << 32) | entropy());
+  const int end = first_outgoing_port();
   std::vector<Fd> held;  // until all are found, so that no port comes twice
   std::vector<int> ports;
-  for (int i = 0; i < count; ++i) {
-    ASSIGN_OR_RETURN(Fd socket, listen_at({.host = host}));
-    ASSIGN_OR_RETURN(const Address address, local_address(socket));
+  for (int tries = 0; static_cast<int>(ports.size()) < count; ++tries) {
+    const bool drawn = end > kFirstFreePort && tries < kTries + count;
+    const int port = drawn ? kFirstFreePort + static_cast<int>(random.below(static_cast<uint64_t>(end - kFirstFreePort))) : 0;
+    auto socket = listen_at({.host = host, .port = port});
+    if (drawn && socket.status().code() == Code::already_exists) continue;
+    if (!socket.ok()) return socket.status();
+    ASSIGN_OR_RETURN(const Address address, local_address(*socket));
     ports.push_back(address.port);
-    held.push_back(std::move(socket));
+    held.push_back(std::move(*socket));
   }
   return ports;
 }

@@ -25,7 +25,8 @@ Result<Fd> connect_to(const Address& address, const std::string& own_host, Deadl
 // The address at this end of a socket.
 Result<Address> local_address(const Fd& socket);
 
-// Ports of this machine's address `host` on which nobody listens now, all different.
+// Ports of this machine's address `host` on which nobody listens now, all different; where it can, from those that the system
+// does not give to outgoing connections, so that none of these takes one before its user does.
 Result<std::vector<int>> free_ports(const std::string& host, int count);
 
 }  // namespace argosy

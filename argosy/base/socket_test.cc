@@ -48,6 +48,8 @@ TEST(Socket, FreePortsAreAllDifferent) {
   const auto ports = free_ports("127.0.0.1", 20);
   ASSERT_TRUE(ports.ok());
   EXPECT_EQ(std::set<int>(ports->begin(), ports->end()).size(), 20u);
+  for (int port : *ports) EXPECT_TRUE(listen_at({.host = "127.0.0.1", .port = port}).ok()) << port;
+  EXPECT_THAT(free_ports("192.0.2.7", 1).status().message(), HasSubstr("cannot listen at 192.0.2.7"));
 }
 
 }  // namespace

@@ -145,7 +145,6 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
 }
 
 std::string configuration_text(const CommandLine& line) {
-  const bool ps = line.mode == Mode::ps;
   std::map<std::string, std::string> rows = {{"gpus", "None"},
                                              {"heter_worker_num", "None"},
                                              {"heter_workers", ""},
@@ -156,7 +155,7 @@ std::string configuration_text(const CommandLine& line) {
                                              {"servers", ""},
                                              {"worker_num", "None"},
                                              {"workers", ""},
-                                             {"log_dir", ps ? line.job.log_dir : line.collective.log_dir}};
+                                             {"log_dir", line.collective.log_dir}};
   for (const auto& [name, value] : line.given) rows[name] = value;
   std::vector<std::string> words = line.program.command;
   rows["training_script"] = words.empty() ? "" : words[0];

@@ -35,7 +35,7 @@ std::string launch_help();
 // otherwise one with parameter servers.
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
 
-// What PaddlePaddle's launcher shows first: the options with their values.
+// What PaddlePaddle's launcher shows first of a collective job: the options with their values.
 std::string configuration_text(const CommandLine& line);
 
 }  // namespace argosy::launch
