@@ -18,21 +18,6 @@ PUT = "put() { cat > .$1.new; mv .$1.new $1; }; "
 WAIT = "until_there() { while [ ! -e $1 ]; do sleep 0.02; done; }; "
 
 
-def free_port(host="127.0.0.1"):
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        return probe.getsockname()[1]
-
-
-def free_pair():
-    """A port of which the next one is free too."""
-    while True:
-        port = free_port()
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port + 1))
-            return port
-
-
 class Node:
     """A launcher and what it wrote."""
 
@@ -58,8 +43,8 @@ class Node:
 
 
 class Job:
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, free_range):
+        self.folder, self.free_range = folder, free_range
         self.env = {name: value for name, value in os.environ.items() if not re.match(PLACES, name)}
         self.nodes = []
 
@@ -89,8 +74,8 @@ class Job:
 
 
 @pytest.fixture
-def job(tmp_path):
-    made = Job(tmp_path)
+def job(tmp_path, free_range):
+    made = Job(tmp_path, free_range)
     yield made
     made.stop()
 
@@ -111,7 +96,7 @@ def test_one_machine_as_the_document_shows_it(job):
 
 # As in the document: the same command on each node, with its own --node_ip.
 def two_nodes(job, script, *options, processes=2, **env):
-    port = free_pair() if processes == 1 else free_port()
+    port = job.free_range(processes + 1)  # the last is the meeting place's
     return port, [job.start(ip[-1], "--cluster_node_ips=127.0.0.1,127.0.0.2", f"--node_ip={ip}", f"--started_port={port}",
                             f"--selected_gpus={','.join(map(str, range(processes)))}", *options, script=script, ARGOSY_DEVICE="cpu", **env)
                   for ip in ("127.0.0.1", "127.0.0.2")]
@@ -147,10 +132,10 @@ def test_the_whole_group_starts_again_from_the_checkpoint_of_rank_0(job):
 
 
 def test_a_node_that_does_not_come_is_named(job):
-    node = job.start("a", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.1", f"--started_port={free_pair()}", "--nproc_per_node=1",
+    node = job.start("a", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.1", f"--started_port={job.free_range(2)}", "--nproc_per_node=1",
                      "--rdzv_timeout=0.5", script="true")
     assert "1 of 2 nodes came in 0.5 s; here: 127.0.0.1, missing: node 1" in node.end(1)
-    node = job.start("b", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.2", f"--started_port={free_pair()}", "--nproc_per_node=1",
+    node = job.start("b", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.2", f"--started_port={job.free_range(2)}", "--nproc_per_node=1",
                      "--rdzv_timeout=0.5", script="true")
     assert "the launcher of the first node did not answer in 0.5 s" in node.end(2)
 
@@ -185,7 +170,7 @@ ELASTIC = ("echo $WORLD_SIZE from [$ARGOSY_RESUME] | put world.$TORCHELASTIC_RES
 
 def test_nodes_join_and_leave_an_elastic_job(job):
     """Each change starts the group again, with as many as are there and the last checkpoint."""
-    port = free_port()
+    port = job.free_range(1)
 
     def node(number):
         return job.start(str(number), "--nnodes=1:3", f"--rdzv-endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc-per-node=1",
@@ -213,7 +198,7 @@ def test_nodes_join_and_leave_an_elastic_job(job):
 
 
 def test_the_end_of_the_first_node_is_the_end_of_the_job(job):
-    port = free_port()
+    port = job.free_range(1)
     nodes = [job.start(str(number), "--nnodes=1:2", f"--rdzv-endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc-per-node=1",
                        script="echo 1 | put up.$WORLD_SIZE.$RANK; exec sleep 60") for number in (1, 2)]
     job.wait_for("up.2.0"), job.wait_for("up.2.1")
@@ -309,7 +294,7 @@ def scheduler_variables(port):
 @pytest.mark.parametrize("scheduler", ["srun", "PaddleJob", "PyTorchJob", "PyTorchJob by PET", "PaddleCloud"])
 def test_a_schedulers_variables_make_launchers_nodes(job, scheduler):
     options = ["--use_paddlecloud"] if scheduler == "PaddleCloud" else []
-    nodes = [job.start(str(i), *options, script=WHO, **variables) for i, variables in enumerate(scheduler_variables(free_pair())[scheduler])]
+    nodes = [job.start(str(i), *options, script=WHO, **variables) for i, variables in enumerate(scheduler_variables(job.free_range(2))[scheduler])]
     for node in nodes:
         node.end()
     masters = set()
