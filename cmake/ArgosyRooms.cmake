@@ -1,17 +1,27 @@
-# argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [TESTS_ONLY] [TEST_USES rooms…] [TESTS_WITHOUT_TSAN files…])
+# argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [ONLY files…] [NO_TESTS] [TESTS_ONLY] [TEST_USES rooms…]
+#             [TESTS_WITHOUT_TSAN files…])
 #
 # One folder, one static library: every .cc of the folder but tests and benchmarks. Tests (x_test.cc) make one program a
 # room, NAME_test; benchmarks (x_bench.cc) one program a room, NAME_bench, where Google Benchmark is installed. A TESTS_ONLY
 # room is for the TEST_USES of others and goes into no library or program. TESTS_WITHOUT_TSAN run through libraries that are
-# not built for ThreadSanitizer, where it takes their locks for none.
+# not built for ThreadSanitizer, where it takes their locks for none. ONLY these files (x for x.h and x.cc, without tests) are
+# the room in a build that leaves other rooms out.
 function(argosy_room name)
-  cmake_parse_arguments(room "TORCH;TESTS_ONLY" "" "USES;LINKS;TEST_USES;TESTS_WITHOUT_TSAN" ${ARGN})
+  cmake_parse_arguments(room "TORCH;NO_TESTS;TESTS_ONLY" "" "USES;LINKS;ONLY;TEST_USES;TESTS_WITHOUT_TSAN" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
   set(tests ${sources})
   set(benches ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
+  if(room_ONLY OR room_NO_TESTS)
+    set(tests)
+    set(benches)
+  endif()
+  if(room_ONLY)
+    list(JOIN room_ONLY "|" only)
+    list(FILTER sources INCLUDE REGEX "/(${only})\\.cc$")
+  endif()
   if(ARGOSY_SANITIZE MATCHES thread)
     list(TRANSFORM room_TESTS_WITHOUT_TSAN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
     list(REMOVE_ITEM tests ${room_TESTS_WITHOUT_TSAN})
@@ -33,7 +43,9 @@ function(argosy_room name)
   elseif(NOT room_TESTS_ONLY)
     set_property(GLOBAL APPEND PROPERTY ARGOSY_TORCH_FREE_ROOMS ${name})
   endif()
-  argosy_check_headers(${name} ${torch})
+  if(NOT room_ONLY)
+    argosy_check_headers(${name} ${torch})
+  endif()
 
   if(ARGOSY_TESTS AND tests)
     add_executable(${name}_test ${tests})

@@ -1,0 +1,8 @@
+// Everything that a libtorch program needs to become distributed, by one include.
+#pragma once
+
+#include "argosy/base/error.h"
+#include "argosy/collective/captured_step.h"
+#include "argosy/collective/fused_adam.h"
+#include "argosy/collective/sync_batch_norm.h"
+#include "argosy/fleet/collective.h"

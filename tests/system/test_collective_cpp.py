@@ -1,0 +1,119 @@
+"""A libtorch program that became distributed by five lines: examples/cifar, alone and by the launcher."""
+import os
+import pathlib
+import random
+import re
+import signal
+import time
+
+import pytest
+from conftest import free_range
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CIFAR = ROOT / "build/release/examples/cifar"
+FLEETRUN = ROOT / "build/release/bin/fleetrun"
+
+
+def write_images(path, count, seed):
+    """Records of CIFAR-10's binary form, whose class shows as a bright stripe."""
+    draw = random.Random(seed)
+    with path.open("wb") as file:
+        for _ in range(count):
+            label = draw.randrange(10)
+            image = bytearray(draw.randbytes(3072))
+            for channel in range(3):
+                for row in range(3 * label, 3 * label + 3):
+                    begin = 1024 * channel + 32 * row
+                    image[begin:begin + 32] = b"\xff" * 32
+            file.write(bytes([label]) + image)
+
+
+@pytest.fixture
+def images(tmp_path):
+    folder = tmp_path / "cifar"
+    folder.mkdir()
+    write_images(folder / "data_batch_1.bin", 640, 1)
+    write_images(folder / "test_batch.bin", 200, 2)
+    return folder
+
+
+def losses(text):
+    return {(int(rank), int(epoch)): float(loss) for rank, epoch, loss in re.findall(r"rank (\d+) epoch (\d+) loss ([\d.]+)", text)}
+
+
+def accuracy(text):
+    return float(re.search(r"test accuracy ([\d.]+)", text).group(1))
+
+
+def test_alone_it_is_an_ordinary_program(job, images):
+    text = job.end(job.start(CIFAR, images, 3))
+    assert losses(text)[0, 2] < losses(text)[0, 0] and accuracy(text) > 0.8
+    assert (images / "checkpoint").is_file()
+
+
+def launched(job, images, *flags, epochs=3, **env):
+    return job.start(FLEETRUN, "--no-python", f"--started_port={free_range(4)}", *flags, CIFAR, images, epochs, **env)
+
+
+def logs(job, ranks, folder="log"):
+    return "".join((job.folder / folder / f"workerlog.{rank}").read_text() for rank in range(ranks))
+
+
+def test_two_processes_train_one_model(job, images):
+    job.end(launched(job, images, "--nproc_per_node=2", epochs=6))
+    text = logs(job, 2)
+    assert set(losses(text)) == {(rank, epoch) for rank in range(2) for epoch in range(6)}
+    assert accuracy(text) > 0.8
+
+
+def test_two_nodes_on_two_addresses(job, images):
+    port = free_range(2)
+    common = ["--no-python", "--ips=127.0.0.1,127.0.0.2", f"--started_port={port}", "--nproc_per_node=2"]
+    nodes = [job.start(FLEETRUN, *common, f"--node_ip=127.0.0.{node + 1}", f"--log_dir=node{node}", CIFAR, images, 2) for node in range(2)]
+    for node in nodes:
+        job.end(node)
+    text = logs(job, 2, "node0") + "".join(path.read_text() for path in sorted((job.folder / "node1").glob("workerlog.*")))
+    assert set(losses(text)) == {(rank, epoch) for rank in range(4) for epoch in range(2)}
+
+
+def process_of(job, rank):
+    """The process id of a running rank."""
+    for path in pathlib.Path("/proc").iterdir():
+        try:
+            if path.name.isdigit() and str(CIFAR).encode() in (path / "cmdline").read_bytes().split(b"\0")[:1] and os.readlink(path / "cwd") == str(job.folder) \
+                    and f"PADDLE_TRAINER_ID={rank}".encode() in (path / "environ").read_bytes().split(b"\0"):
+                return int(path.name)
+        except OSError:
+            continue
+    return None
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_lost_process_ends_the_job(job, images, kill):
+    """Nobody hangs: the others end within the time that they are told to wait, and the launcher says who was lost."""
+    process = launched(job, images, "--nproc_per_node=2", "--peer_seconds=4", epochs=1000)
+    wait_for(lambda: (job.folder / "log/workerlog.1").exists() and losses(logs(job, 2)))
+    killed = wait_for(lambda: process_of(job, 1))
+    os.kill(killed, kill)
+    begun = time.monotonic()
+    process.communicate(timeout=60)
+    assert process.returncode != 0 and time.monotonic() - begun < 30
+    assert not os.path.exists(f"/proc/{killed}")
+
+
+def test_a_restarted_group_goes_on_from_its_checkpoint(job, images):
+    process = launched(job, images, "--nproc_per_node=2", "--max_restart=1", epochs=6)
+    wait_for(lambda: (images / "checkpoint").exists() and (0, 1) in losses(logs(job, 2)))
+    os.kill(wait_for(lambda: process_of(job, 1)), signal.SIGKILL)
+    job.end(process)
+    text = logs(job, 1)
+    epochs = [int(epoch) for epoch in re.findall(r"rank 0 epoch (\d+)", text)]
+    assert epochs[-1] == 5 and epochs.count(0) == 1 and accuracy(text) > 0.8
