@@ -97,6 +97,8 @@ void Agent::show_start(const std::vector<ProcessSpec>& specs) {
 }
 
 Status Agent::start(const Round& round) {
+  if (const auto& own = round.nodes[static_cast<size_t>(round.node)]; own != options_.endpoints)
+    return Status::internal("the meeting place has {} for this node's {}", join(own, ","), join(options_.endpoints, ","));
   std::vector<ProcessSpec> specs = job_.processes(round);
   const bool again = round_ != 0;
   round_ = round.number;

@@ -32,7 +32,7 @@ struct CollectiveJob {
 
   // This node's processes, with the variables of launch/collective.cc's table: PaddlePaddle's and torchrun's, both. Where they
   // meet (MASTER_ADDR, MASTER_PORT) is the endpoint of rank 0, which listens there itself. Variables that could say something
-  // else are not handed down.
+  // else are not handed down. REQUIRES: the round has an endpoint for each process of this node.
   std::vector<ProcessSpec> processes(const Round& round) const;
 
   // Where rank 0 notes its checkpoints (base/resume.h) and where all endpoints are listed.

@@ -32,6 +32,10 @@ TEST(CommandLine, WhatIsWrongIsNamed) {
   EXPECT_EQ(error_of({"--node-rnk=0", "x"}), "there is no option --node_rnk, did you mean --node_rank?; see --help");
   EXPECT_EQ(error_of({"--worker_num=1", "--gpus=0", "x"}),
             "--gpus is for a collective job, and the options before it say the other; leave one out");
+  EXPECT_THAT(error_of({"--gpus=0", "--run_mode=ps", "x"}),
+              HasSubstr("option --run_mode: found 'ps', and the options before it say the other"));
+  EXPECT_THAT(error_of({"--rdzv_endpoint=a:1", "--master_addr=b", "x"}),
+              HasSubstr("option --master_addr: found 'b', and 'a:1' before"));
   EXPECT_THAT(error_of({"--nproc-per-node=2", "--servers=a:1", "x"}), HasSubstr("--servers is for a job with parameter servers"));
 }
 

@@ -70,7 +70,10 @@ Set refused(const char* reason) {
 
 Status set_mode(CommandLine& line, const std::string& text) {
   if (text != "ps" && text != "collective") return Status::invalid_argument("found '{}', expected ps or collective", text);
-  line.mode = text == "ps" ? CommandLine::Mode::ps : CommandLine::Mode::collective;
+  const auto wanted = text == "ps" ? CommandLine::Mode::ps : CommandLine::Mode::collective;
+  if (line.mode != CommandLine::Mode::unsaid && line.mode != wanted)
+    return Status::invalid_argument("found '{}', and the options before it say the other; leave one out", text);
+  line.mode = wanted;
   return {};
 }
 
@@ -109,7 +112,13 @@ Status set_join_seconds(CommandLine& line, const std::string& text) {
 }
 
 // Where the nodes meet, of which --master_addr and --master_port are the two parts.
-Status set_meeting(CommandLine& line, const std::string& text) { return line.collective.nodes.meeting = text, Status(); }
+Status set_meeting(CommandLine& line, const std::string& text) {
+  std::string& meeting = line.collective.nodes.meeting;
+  if (!meeting.empty() && meeting != text)
+    return Status::invalid_argument("found '{}', and '{}' before; leave one out", text, meeting);
+  meeting = text;
+  return {};
+}
 
 constexpr const char* kNoHeter = "jobs of workers with different devices (heter) are not part of Argosy; leave it out";
 
