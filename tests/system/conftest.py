@@ -27,11 +27,6 @@ def free_range(count):
             continue
 
 
-@pytest.fixture(name="free_range")
-def free_range_for_tests():
-    return free_range
-
-
 class Job:
     """A folder with scripts, and what runs in it. Nothing outlives a test."""
 

@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+from conftest import free_range
 
 SECONDS = 60
 PLACES = "PADDLE_|FLAGS_|TRAINING_ROLE|POD_IP|RANK$|LOCAL_|WORLD_SIZE|MASTER_|OMPI_|PMI|SLURM_|TORCHELASTIC_|PET_|ARGOSY_|CUDA_VISIBLE"
@@ -43,8 +44,8 @@ class Node:
 
 
 class Job:
-    def __init__(self, folder, free_range):
-        self.folder, self.free_range = folder, free_range
+    def __init__(self, folder):
+        self.folder = folder
         self.env = {name: value for name, value in os.environ.items() if not re.match(PLACES, name)}
         self.nodes = []
 
@@ -74,8 +75,8 @@ class Job:
 
 
 @pytest.fixture
-def job(tmp_path, free_range):
-    made = Job(tmp_path, free_range)
+def job(tmp_path):
+    made = Job(tmp_path)
     yield made
     made.stop()
 
@@ -96,7 +97,7 @@ def test_one_machine_as_the_document_shows_it(job):
 
 # As in the document: the same command on each node, with its own --node_ip.
 def two_nodes(job, script, *options, processes=2, **env):
-    port = job.free_range(processes + 1)  # the last is the meeting place's
+    port = free_range(processes + 1)  # the last is the meeting place's
     return port, [job.start(ip[-1], "--cluster_node_ips=127.0.0.1,127.0.0.2", f"--node_ip={ip}", f"--started_port={port}",
                             f"--selected_gpus={','.join(map(str, range(processes)))}", *options, script=script, ARGOSY_DEVICE="cpu", **env)
                   for ip in ("127.0.0.1", "127.0.0.2")]
@@ -132,10 +133,10 @@ def test_the_whole_group_starts_again_from_the_checkpoint_of_rank_0(job):
 
 
 def test_a_node_that_does_not_come_is_named(job):
-    node = job.start("a", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.1", f"--started_port={job.free_range(2)}", "--nproc_per_node=1",
+    node = job.start("a", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.1", f"--started_port={free_range(2)}", "--nproc_per_node=1",
                      "--rdzv_timeout=0.5", script="true")
     assert "1 of 2 nodes came in 0.5 s; here: 127.0.0.1, missing: node 1" in node.end(1)
-    node = job.start("b", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.2", f"--started_port={job.free_range(2)}", "--nproc_per_node=1",
+    node = job.start("b", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.2", f"--started_port={free_range(2)}", "--nproc_per_node=1",
                      "--rdzv_timeout=0.5", script="true")
     assert "the launcher of the first node did not answer in 0.5 s" in node.end(2)
 
@@ -170,7 +171,7 @@ ELASTIC = ("echo $WORLD_SIZE from [$ARGOSY_RESUME] | put world.$TORCHELASTIC_RES
 
 def test_nodes_join_and_leave_an_elastic_job(job):
     """Each change starts the group again, with as many as are there and the last checkpoint."""
-    port = job.free_range(1)
+    port = free_range(1)
 
     def node(number):
         return job.start(str(number), "--nnodes=1:3", f"--rdzv-endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc-per-node=1",
@@ -198,7 +199,7 @@ def test_nodes_join_and_leave_an_elastic_job(job):
 
 
 def test_the_end_of_the_first_node_is_the_end_of_the_job(job):
-    port = job.free_range(1)
+    port = free_range(1)
     nodes = [job.start(str(number), "--nnodes=1:2", f"--rdzv-endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc-per-node=1",
                        script="echo 1 | put up.$WORLD_SIZE.$RANK; exec sleep 60") for number in (1, 2)]
     job.wait_for("up.2.0"), job.wait_for("up.2.1")
@@ -294,7 +295,7 @@ def scheduler_variables(port):
 @pytest.mark.parametrize("scheduler", ["srun", "PaddleJob", "PyTorchJob", "PyTorchJob by PET", "PaddleCloud"])
 def test_a_schedulers_variables_make_launchers_nodes(job, scheduler):
     options = ["--use_paddlecloud"] if scheduler == "PaddleCloud" else []
-    nodes = [job.start(str(i), *options, script=WHO, **variables) for i, variables in enumerate(scheduler_variables(job.free_range(2))[scheduler])]
+    nodes = [job.start(str(i), *options, script=WHO, **variables) for i, variables in enumerate(scheduler_variables(free_range(2))[scheduler])]
     for node in nodes:
         node.end()
     masters = set()
