@@ -15,9 +15,9 @@
 #include "argosy/base/random.h"
 #include "argosy/collective/backend.h"
 #include "argosy/collective/describe.h"
+#include "argosy/collective/group_shared.h"
 #include "argosy/collective/guard.h"
 #include "argosy/collective/store.h"
-#include "argosy/collective/watch.h"
 
 namespace argosy::collective {
 namespace {
@@ -46,15 +46,6 @@ c10::Device device_of(const Place& place) {
 }
 
 }  // namespace
-
-struct Group::Shared {
-  Place place;
-  std::string host;
-  milliseconds timeout{};
-  bool check = true;
-  c10::intrusive_ptr<c10d::Store> store;
-  std::unique_ptr<Watch> watch;  // after the store: it says goodbye through it
-};
 
 Group::~Group() = default;
 
@@ -126,6 +117,8 @@ Result<std::shared_ptr<Group>> Group::subgroup(const std::vector<int>& ranks) {
   return group;
 }
 
+void Group::leave() { shared_->watch = nullptr; }
+
 void Group::doing(const std::string& what) const {
   if (shared_->watch) shared_->watch->doing(what);
 }
@@ -146,8 +139,10 @@ Status Group::run(const std::string& what, const at::Tensor* tensor,
   const std::string call = fmt::format("{} #{} of {}{}", what, ++calls_, name_, tensor ? " with " + describe(*tensor) : "");
   doing(call);
   RETURN_IF_ERROR(check_agreement(call));
-  const Status status = guarded([&] { start()->wait(shared_->timeout); });
-  if (!status.ok()) return explain(status, call);
+  c10::intrusive_ptr<c10d::Work> work;
+  const Status started = guarded([&] { work = start(); });
+  if (!started.ok()) return explain(started, call);
+  RETURN_IF_ERROR(await(*work, call));
   doing("its own work after " + call);
   return {};
 }
@@ -158,8 +153,10 @@ Status Group::check_agreement(const std::string& call) {
   std::vector<at::Tensor> mine{at::full({1}, hash, at::TensorOptions(notes_).dtype(at::kLong))};
   std::vector<std::vector<at::Tensor>> all(1);
   for (int other = 0; other < size(); ++other) all[0].push_back(at::empty_like(mine[0]));
-  const Status status = guarded([&] { c10d_->allgather(all, mine)->wait(shared_->timeout); });
-  if (!status.ok()) return explain(status, call);
+  c10::intrusive_ptr<c10d::Work> work;
+  const Status started = guarded([&] { work = c10d_->allgather(all, mine); });
+  if (!started.ok()) return explain(started, call);
+  RETURN_IF_ERROR(await(*work, call));
   const auto agrees = [&](const at::Tensor& other) { return other.item<int64_t>() == hash; };
   if (std::all_of(all[0].begin(), all[0].end(), agrees)) return {};
   ASSIGN_OR_RETURN(const auto calls, gather_bytes(call));

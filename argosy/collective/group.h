@@ -30,7 +30,8 @@ Result<ReduceOp> parse_reduce_op(const std::string& name);  // "sum", "prod", "m
 // Where the members' calls differ (another operation, shape or type), each of them gets an error that names two ranks and
 // what each did; that check costs a message a call, and the setting collective_check=off leaves it out.
 //
-// Tensors on the CPU travel by Gloo, those on a GPU by NCCL. Thread-compatible. A group of one process sends nothing.
+// Tensors on the CPU travel by Gloo, those on a GPU by NCCL. Thread-compatible. A group of one process sends nothing. After a
+// call that was cancelled (base/wait_check.h) the members are out of step, and all there is left to do is to end.
 class Group {
  public:
   // All processes of the job, at the meeting place of `place`.
@@ -60,6 +61,10 @@ class Group {
   Result<std::vector<std::string>> all_gather(const std::string& bytes);
   Result<std::string> broadcast(const std::string& bytes, int from);
 
+  // This process makes no more calls in any group of its job: the others do not miss it from now on. For those who cannot say
+  // when the last group is destroyed (Python). Safe to call twice.
+  void leave();
+
   // For what c10d itself does in this group (its Reducer); `what` is for reports. Null in a group of one.
   const c10::intrusive_ptr<c10d::ProcessGroup>& c10d() const { return c10d_; }
   void doing(const std::string& what) const;
@@ -72,6 +77,9 @@ class Group {
   Group() = default;
   Status connect(const std::string& name);
   Status run(const std::string& what, const at::Tensor* tensor, const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
+  Status await(c10d::Work& work, const std::string& call);  // ends with `cancelled` where a wait of this process is to end
+  Status await_message(c10d::Work& work, const std::string& call);  // the same for send and recv
+  Status cancelled(const std::string& call);
   Status check_agreement(const std::string& call);
   Status check_rank(const std::string& what, int rank) const;
   Result<std::vector<std::string>> gather_bytes(const std::string& bytes);  // without the check

@@ -120,6 +120,7 @@ Result<std::vector<at::Tensor>> Group::all_gather(const at::Tensor& tensor) {
     std::vector<at::Tensor> inputs{whole};
     return c10d_->allgather(all, inputs);
   }));
+  for (auto& one : all[0]) one = one.detach();  // see reduce_scatter
   return std::move(all[0]);
 }
 
@@ -139,7 +140,9 @@ Result<at::Tensor> Group::reduce_scatter(const std::vector<at::Tensor>& inputs, 
     return c10d_->reduce_scatter(mine, parts, options);
   }));
   if (op == ReduceOp::average) mine[0].div_(size());
-  return mine[0];
+  // Another tensor object on the same values: a thread of the backend may still be about to drop the one that it has filled,
+  // and must not be the one that drops a Python object with it, maybe while Python ends.
+  return mine[0].detach();
 }
 
 Status Group::send(const at::Tensor& tensor, int to) {
@@ -148,7 +151,9 @@ Status Group::send(const at::Tensor& tensor, int to) {
   std::vector<at::Tensor> tensors{tensor.detach().contiguous()};
   const std::string call = fmt::format("send to rank {}", ranks_[to]);
   doing(call);
-  return explain(guarded([&] { c10d_->send(tensors, to, 0)->wait(); }), call);
+  c10::intrusive_ptr<c10d::Work> work;
+  const Status started = guarded([&] { work = c10d_->send(tensors, to, 0); });
+  return started.ok() ? await_message(*work, call) : explain(started, call);
 }
 
 Status Group::recv(at::Tensor& tensor, int from) {
@@ -158,7 +163,9 @@ Status Group::recv(at::Tensor& tensor, int from) {
   std::vector<at::Tensor> tensors{tensor.detach().contiguous()};
   const std::string call = fmt::format("recv from rank {}", ranks_[from]);
   doing(call);
-  RETURN_IF_ERROR(explain(guarded([&] { c10d_->recv(tensors, from, 0)->wait(); }), call));
+  c10::intrusive_ptr<c10d::Work> work;
+  const Status started = guarded([&] { work = c10d_->recv(tensors, from, 0); });
+  RETURN_IF_ERROR(started.ok() ? await_message(*work, call) : explain(started, call));
   if (!tensors[0].is_alias_of(tensor)) tensor.detach().copy_(tensors[0]);
   return {};
 }

@@ -7,7 +7,8 @@
 // A layer function is bound in bind_layers_<group>.cc into the submodule `layers`, under the name and with the argument names
 // and defaults of fluid.layers; argosy.fluid.layers finds it there by itself.
 //
-// The extension hands no torch tensor to Python, only buffers, and so runs without torch's Python package.
+// The extension runs without torch's Python package: programs hand buffers to Python, and no torch tensor. Only what
+// bind_collective.cc does with tensors needs it, and is called by what has loaded it.
 namespace argosy::python {
 
 void bind_errors(pybind11::module_& m);
@@ -23,6 +24,7 @@ void bind_metrics(pybind11::module_& m);
 void bind_data(pybind11::module_& m);
 void bind_fleet(pybind11::module_& m);
 void bind_transpiler(pybind11::module_& m);
+void bind_collective(pybind11::module_& m);
 
 void bind_layers_nn(pybind11::module_& layers);
 void bind_layers_image(pybind11::module_& layers);

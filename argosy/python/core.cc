@@ -20,6 +20,7 @@ PYBIND11_MODULE(_core, m) {
   bind_data(m);
   bind_fleet(m);
   bind_transpiler(m);
+  bind_collective(m);
 
   auto layers = m.def_submodule("layers", "The layer functions, under fluid.layers' names.");
   bind_layers_nn(layers);

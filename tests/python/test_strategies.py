@@ -1,7 +1,8 @@
-"""Strategies of parameter-server jobs: each way to choose a mode, and that nothing is accepted without being honoured."""
+"""Strategies of jobs: each way to choose a mode, and that nothing is accepted without being honoured."""
 import pytest
 
 from argosy import _core
+from argosy.distributed.collective_options import options_of
 from argosy.fluid.incubate.fleet.base.fleet_base import core_strategy
 from paddle.distributed.fleet import DistributedStrategy
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory, TrainerRuntimeConfig
@@ -138,11 +139,11 @@ def test_the_queue_is_set_up_by_a_sync_configs():
         core_strategy(strategy)
 
 
-@pytest.mark.parametrize("name, value", [("amp", True), ("sharding", True), ("hybrid_configs", {"mp_degree": 2}), ("localsgd", True)])
-def test_what_a_parameter_server_job_lacks_is_refused(name, value):
+@pytest.mark.parametrize("name, value", [("amp", True), ("sharding", True), ("hybrid_configs", {"mp_degree": 2}), ("dgc", True)])
+def test_what_no_job_has_is_refused(name, value):
     strategy = DistributedStrategy()
     setattr(strategy, name, type(value)())  # its standard value says nothing
-    with pytest.raises(ValueError, match=f"DistributedStrategy.{name} = .*not there in parameter-server jobs"):
+    with pytest.raises(ValueError, match=f"DistributedStrategy.{name} = .*not there, neither in parameter-server jobs nor"):
         setattr(strategy, name, value)
     with pytest.raises(AttributeError, match="has no setting 'asynchronous'"):
         strategy.asynchronous = True
@@ -150,6 +151,46 @@ def test_what_a_parameter_server_job_lacks_is_refused(name, value):
         strategy.a_sync_configs = {"steps": 1}
     with pytest.raises(ValueError, match="use_ps_gpu"):
         strategy.a_sync_configs = {"use_ps_gpu": 1}
+
+
+@pytest.mark.parametrize("name, value", [("localsgd", True), ("gradient_merge", True), ("fp16_allreduce", True), ("fuse_grad_size_in_MB", 8)])
+def test_what_only_collective_jobs_have_is_refused_with_servers(name, value):
+    strategy = DistributedStrategy()
+    setattr(strategy, name, value)
+    options_of(strategy)
+    with pytest.raises(ValueError, match=f"DistributedStrategy.{name} = .*not there in parameter-server jobs"):
+        core_strategy(strategy)
+
+
+def test_a_collective_strategy_says_how_gradients_travel(tmp_path):
+    strategy = DistributedStrategy()
+    standard = options_of(strategy)
+    assert standard == options_of(None) and (standard.bucket_mb, standard.merge_steps, standard.local_steps) == (32, 1, 0)
+    strategy.gradient_merge_configs = {"k_steps": 4}
+    assert options_of(strategy).merge_steps == 1  # gradient_merge is off
+    strategy.gradient_merge, strategy.fp16_allreduce, strategy.find_unused_parameters = True, True, True
+    strategy.fuse_grad_size_in_MB, strategy.settings = 8, {"collective_seconds": 9}
+    strategy.save_to_prototxt(tmp_path / "s")
+    again = DistributedStrategy()
+    again.load_from_prototxt(tmp_path / "s")
+    found = options_of(again)
+    assert (found.merge_steps, found.merge_average, found.gradient_type, found.bucket_mb) == (4, True, "float16", 8)
+    assert found.find_unused_parameters and found.settings == {"collective_seconds": "9"} and "gradient_merge=True" in repr(again)
+    strategy.fuse_all_reduce_ops = False
+    assert options_of(strategy).bucket_mb < 1e-5
+
+
+@pytest.mark.parametrize("values, message", [
+    ({"a_sync": True}, "of parameter-server jobs"), ({"localsgd": True, "gradient_merge": True}, "does not go with localsgd"),
+    ({"localsgd": True, "adaptive_localsgd": True}, "set one of them"), ({"gradient_merge_configs": {"k_steps": 0}}, "1 or more; found 0"),
+    ({"gradient_merge_configs": {"steps": 1}}, "no setting 'steps'"), ({"fp16_allreduce": 1}, "True or False; found 1"),
+    ({"fuse_grad_size_in_MB": 0}, "above 0"), ({"localsgd_configs": 3}, "is a dict; found int")])
+def test_a_collective_strategy_that_contradicts_itself_is_refused(values, message):
+    strategy = DistributedStrategy()
+    with pytest.raises((ValueError, TypeError, AttributeError), match=message):
+        for name, value in values.items():
+            setattr(strategy, name, value)
+        options_of(strategy)
 
 
 def test_a_strategy_goes_through_a_file(tmp_path):

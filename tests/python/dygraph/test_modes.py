@@ -55,7 +55,15 @@ def test_devices_by_name(monkeypatch):
         paddle.set_device("tpu")
 
 
-def test_one_process_is_a_job_of_its_own(monkeypatch):
+@pytest.fixture
+def no_job(monkeypatch):
+    """A process that has met nobody yet."""
+    from argosy.distributed import job
+
+    monkeypatch.setattr(job, "_state", {"place": None, "settings": {}, "world": None})
+
+
+def test_one_process_is_a_job_of_its_own(monkeypatch, no_job):
     for name in ("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
     import paddle.distributed as dist
@@ -69,31 +77,39 @@ def test_one_process_is_a_job_of_its_own(monkeypatch):
     assert list(model.state_dict()) == ["weight", "bias"] and model(tensor.unsqueeze(0)).shape == [1, 1] and len(model.parameters()) == 2
 
 
-def test_places_in_a_job_come_from_the_environment(monkeypatch):
+def test_places_in_a_job_come_from_the_environment(monkeypatch, no_job):
     monkeypatch.setenv("PADDLE_TRAINER_ID", "1")
     monkeypatch.setenv("PADDLE_TRAINERS_NUM", "2")
     monkeypatch.setenv("PADDLE_TRAINER_ENDPOINTS", "127.0.0.1:1,127.0.0.1:2")
     place = paddle.distributed.ParallelEnv()
     assert (place.rank, place.nranks, place.trainer_endpoints) == (1, 2, ["127.0.0.1:1", "127.0.0.1:2"])
-    with pytest.raises(errors.UnavailableError, match="all_reduce: this job has 2 processes"):
+    assert (place.current_endpoint, place.device_type, place.device_id) == ("127.0.0.1:2", "cpu", 1)
+    with pytest.raises(errors.FailedPreconditionError, match="the 2 processes of this job have not met"):
         paddle.distributed.all_reduce(paddle.ones([1]))
     monkeypatch.setenv("PADDLE_TRAINER_ID", "2")
-    with pytest.raises(errors.InvalidArgumentError, match="numbers begin at 0"):
+    with pytest.raises(errors.InvalidArgumentError, match="PADDLE_TRAINER_ID"):
         paddle.distributed.get_rank()
 
 
 def rank_of(factor):
+    """Of a process that has met the others."""
+    paddle.distributed.init_parallel_env()
+    total = paddle.ones([1])
+    paddle.distributed.all_reduce(total)
+    assert total.item() == 2
     return paddle.distributed.get_rank() * factor
 
 
 def failing():
+    paddle.distributed.init_parallel_env()
     if paddle.distributed.get_rank() == 1:
         raise ValueError("this one fails")
+    paddle.distributed.barrier()
 
 
 def test_spawn_gives_every_process_its_number_and_tells_which_failed():
     assert paddle.distributed.spawn(rank_of, (10,), nprocs=2).return_values == [0, 10]
-    with pytest.raises(RuntimeError, match="process 1 of 2 ended with 1:\n(.|\n)*this one fails"):
+    with pytest.raises(RuntimeError, match="rank 1 of 2 ended with 1:\n(.|\n)*this one fails"):
         paddle.distributed.spawn(failing, nprocs=2)
 
 

@@ -1,11 +1,15 @@
-"""paddle.distributed: places in a job, data parallel layers, datasets, and the launcher of jobs (`python -m paddle.distributed.launch`)."""
+"""paddle.distributed: places in a job, groups and collectives, data parallel layers, datasets, and the launcher of jobs
+(`python -m paddle.distributed.launch`)."""
 from argosy import _lazy
 
 _WHERE = {
     "dataset": "QueueDataset InMemoryDataset",
     "entry_attr": "CountFilterEntry ProbabilityEntry ShowClickEntry",
     "environment": "ParallelEnv get_rank get_world_size",
-    "parallel": "DataParallel init_parallel_env all_reduce all_gather broadcast reduce barrier ReduceOp",
+    "groups": "Group init_parallel_env is_initialized new_group get_group destroy_process_group",
+    "collectives": ("ReduceOp all_reduce reduce broadcast all_gather all_gather_object broadcast_object_list scatter scatter_object_list "
+                    "reduce_scatter send recv barrier wait"),
+    "parallel": "DataParallel",
     "spawning": "spawn",
 }
 

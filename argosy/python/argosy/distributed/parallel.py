@@ -1,70 +1,81 @@
-"""Data parallel training in the dynamic graph. One process is all there is to agree with; more need the collective core."""
+"""Data parallel training in the dynamic graph: a Layer over the core's reducer."""
 import contextlib
 
-from argosy.distributed.environment import get_world_size, needs_core
+import torch
+
+from argosy import _core
+from argosy.distributed import groups
+from argosy.dynamic.tensor import Tensor
 from argosy.errors import InvalidArgumentError
+from argosy.nn.common import Embedding
 from argosy.nn.layer import Layer
 
-__all__ = ["DataParallel", "init_parallel_env", "all_reduce", "all_gather", "broadcast", "reduce", "barrier", "ReduceOp"]
-
-
-class ReduceOp:
-    """How values of several processes become one."""
-
-    SUM, MAX, MIN, PROD, AVG = range(5)
-
-
-def init_parallel_env():
-    """Makes the processes of the job known to each other."""
-    if get_world_size() > 1:
-        needs_core("init_parallel_env")
-
-
-def _alone(what):
-    if get_world_size() > 1:
-        needs_core(what)
-
-
-def all_reduce(tensor, op=ReduceOp.SUM, group=None, sync_op=True):
-    """The tensors of all processes become their sum (or `op`), in place."""
-    _alone("all_reduce")
-
-
-def reduce(tensor, dst, op=ReduceOp.SUM, group=None, sync_op=True):
-    _alone("reduce")
-
-
-def broadcast(tensor, src, group=None, sync_op=True):
-    _alone("broadcast")
-
-
-def all_gather(tensor_list, tensor, group=None, sync_op=True):
-    """Fills the list with the tensors of all processes."""
-    _alone("all_gather")
-    tensor_list.append(tensor.clone())
-
-
-def barrier(group=None):
-    _alone("barrier")
+__all__ = ["DataParallel"]
 
 
 class DataParallel(Layer):
-    """A layer whose gradients are averaged over the processes of the job."""
+    """A layer with a copy in each process. Parameters and buffers are those of rank 0 at the start, and the gradients that backward() leaves are
+    the mean over the processes, sent while it runs.
+
+    comm_buffer_size, last_comm_buffer_size: gradients are sent in pieces of so many MB, the first of them smaller, so that sending begins early.
+    find_unused_parameters: a step may leave parameters out. group: of which processes; None: of all.
+    """
 
     def __init__(self, layers, strategy=None, comm_buffer_size=25, last_comm_buffer_size=1, find_unused_parameters=False, group=None):
-        super().__init__(layers.full_name() + "_data_parallel")
         if not isinstance(layers, Layer):
             raise InvalidArgumentError(f"DataParallel takes a Layer; found {type(layers).__name__}")
-        _alone("DataParallel")
+        super().__init__(layers.full_name() + "_data_parallel")
+        if strategy is not None:
+            raise InvalidArgumentError("DataParallel(strategy=…): a strategy goes to fleet.init() or fleet.distributed_optimizer()")
         self._layers = layers
+        self._group = groups.chosen(group, "DataParallel")
+        if self._group is None:
+            raise InvalidArgumentError(f"DataParallel: this process is not in the group of ranks {group.ranks}")
+        self._settings = {"bucket_mb": comm_buffer_size, "first_bucket_mb": last_comm_buffer_size, "find_unused_parameters": find_unused_parameters}
+        self._reducer = None
+        self._build()
+
+    def _build(self):
+        """The reducer for the tensors that there are now."""
+        options, parameters, buffers = _core.DataParallelOptions(), list(self._layers.named_parameters()), list(self._layers.named_buffers())
+        rows = {id(layer.weight) for layer in self._layers.sublayers(True) if isinstance(layer, Embedding) and layer._sparse}
+        options.sparse = [name for name, one in parameters if id(one) in rows and one.trainable]
+        for name, value in self._settings.items():
+            setattr(options, name, value)
+        sync = self._reducer is None or self._reducer.sync
+        self._reducer = None  # two reducers would both take a gradient
+        self._reducer = _core.DataParallel(self._group._core, [(name, one._torch) for name, one in parameters],
+                                           [(name, one._torch) for name, one in buffers], options)
+        self._reducer.sync = sync
+        self._parts = [one for _, one in (*parameters, *buffers)]
+        self._built = self._marks()
+
+    def _marks(self):
+        """What the reducer depends on. Another one of these needs another reducer: a layer was cast, moved, or frozen."""
+        return [(id(one._torch), one._torch.requires_grad) for one in self._parts]
+
+    def _use(self, **settings):
+        """Other settings of the core's DataParallelOptions from now on."""
+        if any(self._settings.get(name) != value for name, value in settings.items()):
+            self._settings.update(settings)
+            self._build()
 
     def forward(self, *inputs, **kwargs):
-        return self._layers(*inputs, **kwargs)
+        if self._marks() != self._built:
+            self._build()
+        self._reducer.before_forward(self.training)
+        outputs = self._layers(*inputs, **kwargs)
+        self._reducer.after_forward(list(_tensors(outputs)))
+        return outputs
 
     @contextlib.contextmanager
     def no_sync(self):
         """Gradients of backward() inside stay in this process until the next one outside."""
-        yield
+        before, self._reducer.sync = self._reducer.sync, False
+        try:
+            yield
+        finally:
+            self._reducer.sync = before
 
     def scale_loss(self, loss):
         """The loss as it is: gradients are averaged, and not the loss."""
@@ -81,3 +92,17 @@ class DataParallel(Layer):
         return self._layers.set_state_dict(state_dict, use_structured_name)
 
     set_dict = load_dict = set_state_dict
+
+
+def _tensors(value):
+    """The torch tensors with a gradient in what a layer returned."""
+    if isinstance(value, (Tensor, torch.Tensor)):
+        found = value._torch if isinstance(value, Tensor) else value
+        if found.requires_grad:
+            yield found
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _tensors(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _tensors(one)

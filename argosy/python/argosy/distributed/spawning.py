@@ -31,6 +31,10 @@ def _run(function, args, variables, report):
     except BaseException:
         report.send((traceback.format_exc(), None))
         sys.exit(1)
+    finally:
+        job = sys.modules.get("argosy.distributed.job")
+        if job is not None:
+            job.leave()
 
 
 class SpawnContext:
@@ -48,7 +52,7 @@ class SpawnContext:
         for i, process in enumerate(self.processes):
             if process.exitcode not in (None, 0):
                 self._end()
-                raise RuntimeError(f"process {i} of {len(self.processes)} ended with {process.exitcode}:\n{self._report(i)[0] or '(it left no message)'}")
+                raise RuntimeError(f"rank {i} of {len(self.processes)} ended with {process.exitcode}:\n{self._report(i)[0] or '(it left no message)'}")
         self.return_values = [self._report(i)[1] for i in range(len(self.processes))]
         return all(process.exitcode == 0 for process in self.processes)
 

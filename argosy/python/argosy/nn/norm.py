@@ -5,7 +5,7 @@ from argosy import _core, device
 from argosy.dynamic import dtypes
 from argosy.dynamic import functional as F
 from argosy.dynamic.tensor import Tensor
-from argosy.errors import InvalidArgumentError
+from argosy.errors import InvalidArgumentError, UnimplementedError
 from argosy.nn import initializer
 from argosy.nn.layer import Layer
 
@@ -75,10 +75,10 @@ class SyncBatchNorm(_BatchNorm):
     """Batch normalization over the batches of all processes; with one process it is BatchNorm."""
 
     def forward(self, input):
-        from argosy.distributed.environment import get_world_size, needs_core
+        from argosy.distributed.environment import get_world_size
 
         if self.training and get_world_size() > 1:
-            needs_core("SyncBatchNorm")
+            raise UnimplementedError(f"SyncBatchNorm in a job of {get_world_size()} processes is not part of this version; use BatchNorm")
         return super().forward(input)
 
     @classmethod

@@ -161,6 +161,22 @@ class Updates:
         self._move(pairs)
         return None, [(parameter, Tensor(gradient)) for parameter, gradient in pairs]
 
+    def named_pairs(self):
+        """[(parameter, gradient)] of those that have one."""
+        return [(parameter, Tensor(gradient)) for parameter, gradient in self.pairs()]
+
+    def scale(self, factor):
+        """Multiplies every gradient, in place."""
+        gradients = [gradient for _, gradient in self.pairs()]
+        if gradients:
+            torch._foreach_mul_(gradients, factor)
+
+    def take_values(self):
+        """What is kept of the parameters in a wider type follows values that somebody else has written."""
+        for slot in self._slots.values():
+            if slot.wide is not None:
+                slot.wide.copy_(slot.parameter._torch.detach())
+
     def clear_grad(self, set_to_zero=True):
         """Gradients become 0, or None."""
         gradients = [slot.parameter._torch.grad for slot in self._slots.values() if slot.parameter._torch.grad is not None]

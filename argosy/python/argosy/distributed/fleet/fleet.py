@@ -1,4 +1,5 @@
 """The Fleet of paddle.distributed.fleet."""
+from argosy.distributed.collective_options import options_of
 from argosy.distributed.fleet.base.role_maker import PaddleCloudRoleMaker
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.fluid.incubate.fleet.base import fleet_base
@@ -10,7 +11,7 @@ class DistributedOptimizer(fleet_base.DistributedOptimizer):
     """With 2.x's arguments of minimize()."""
 
     def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
-        """Completes the loss's program and shares it between workers and servers. Waits for nobody."""
+        """Completes the loss's program and shares it between the processes of the job. Waits for nobody."""
         return self._minimize(loss, startup_program, parameter_list, no_grad_set)
 
 
@@ -18,32 +19,88 @@ class Fleet(fleet_base.Fleet):
     """2.x's Fleet: the role comes from the environment."""
 
     _strategy = None
+    _model = None
 
     def init(self, role_maker=None, is_collective=False, strategy=None, log_level="INFO"):
-        """Takes the role that `role_maker` tells; without one, what the environment says.
+        """Takes the role that `role_maker` tells; without one, what the environment says. Waits for nobody.
 
-        strategy: for distributed_optimizer() calls without one. log_level: how much this process says.
+        is_collective: a job of equals, without servers. strategy: for distributed_optimizer() calls without one. log_level: how much this
+        process says.
         """
-        if is_collective:
-            raise NotImplementedError("fleet.init(is_collective=True): collective jobs are not there yet; leave it out for parameter servers")
         self._core.set_log_level(str(log_level).lower())
-        self._init(PaddleCloudRoleMaker() if role_maker is None else role_maker)
-        fleet_base.core_strategy(strategy)
+        self._init(PaddleCloudRoleMaker(is_collective=is_collective) if role_maker is None else role_maker, getattr(strategy, "settings", None))
+        if is_collective and not self._is_collective:
+            raise InvalidArgumentError(f"fleet.init(is_collective=True) with {type(role_maker).__name__}, which is for parameter servers; give it "
+                                       "is_collective=True as well")
+        if self._is_collective:
+            options_of(strategy)
+        else:
+            fleet_base.core_strategy(strategy)
         self._strategy = strategy
 
     def distributed_optimizer(self, optimizer, strategy=None):
-        """`optimizer`, with updates done by servers as `strategy` says; None is init()'s, or synchronous."""
-        self._optimizer = DistributedOptimizer(self, optimizer, self._strategy if strategy is None else strategy)
+        """`optimizer`, with updates shared as `strategy` says; None is init()'s."""
+        strategy = self._strategy if strategy is None else strategy
+        if self._is_collective and optimizer._is_dynamic():
+            self._optimizer = self._collective().CollectiveOptimizer(optimizer, options_of(strategy))
+            if self._model is not None:
+                self._optimizer._attach(self._model)
+        else:
+            self._optimizer = DistributedOptimizer(self, optimizer, strategy)
         return self._optimizer
+
+    # ---- the dynamic graph
+
+    @staticmethod
+    def _collective():
+        from argosy.distributed.fleet import collective  # it comes with torch
+
+        return collective
+
+    def distributed_model(self, model):
+        """`model` as a Layer whose parameters are those of rank 0, and whose gradients are the mean over all processes."""
+        if not self._is_collective:
+            raise FailedPreconditionError("fleet.distributed_model() before fleet.init(is_collective=True)")
+        dynamic = getattr(self._optimizer, "_attach", None)
+        options = self._optimizer._options if dynamic else options_of(self._strategy)
+        self._model = self._collective().distributed_model(model, options)
+        if dynamic:
+            dynamic(self._model)
+        return self._model
+
+    def _of_optimizer(self, call):
+        if self._optimizer is None:
+            raise FailedPreconditionError(f"fleet.{call}() before fleet.distributed_optimizer(): there is no optimizer yet")
+        return getattr(self._optimizer, call)
 
     def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
         """minimize() of the optimizer that distributed_optimizer() made last."""
-        if self._optimizer is None:
-            raise FailedPreconditionError("fleet.minimize() before fleet.distributed_optimizer(): there is no optimizer yet")
-        return self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
+        return self._of_optimizer("minimize")(loss, startup_program, parameter_list, no_grad_set)
+
+    def state_dict(self):
+        """state_dict() of that optimizer; so with the next ones."""
+        return self._of_optimizer("state_dict")()
+
+    def set_state_dict(self, state_dict):
+        return self._of_optimizer("set_state_dict")(state_dict)
+
+    def set_lr(self, value):
+        return self._of_optimizer("set_lr")(value)
+
+    def get_lr(self):
+        return self._of_optimizer("get_lr")()
+
+    def step(self):
+        return self._of_optimizer("step")()
+
+    def clear_grad(self):
+        return self._of_optimizer("clear_grad")()
+
+    # ---- parameter servers
 
     def init_worker(self, scopes=None):
-        """Waits for all servers; the error names those who are missing. The startup program does so too."""
+        """Waits for all servers, or in a collective job for all processes; the error names those who are missing. The startup program does so
+        too."""
         if scopes is not None:
             raise InvalidArgumentError("init_worker(scopes=…): a worker's scope is the one that it runs the startup program in; leave scopes out")
         super().init_worker()

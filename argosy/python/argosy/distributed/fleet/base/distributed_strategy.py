@@ -1,12 +1,18 @@
 """DistributedStrategy: how a job of paddle.distributed.fleet trains."""
 from argosy import _core
+from argosy.distributed.collective_options import CollectiveOptions
 from argosy.distributed.fleet.base import prototxt
 from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy
 from argosy.fluid.settings import Settings
 
 __all__ = ["DistributedStrategy"]
 
-_NOT_HERE = "it is not there in parameter-server jobs"
+_NOT_HERE = "it is not there, neither in parameter-server jobs nor in collective ones"
+_COLLECTIVE = {  # what only collective jobs have
+    "gradient_merge": False, "gradient_merge_configs": {"k_steps": 1, "avg": True}, "localsgd": False,
+    "localsgd_configs": {"k_steps": 1, "begin_step": 1}, "adaptive_localsgd": False,
+    "adaptive_localsgd_configs": {"init_k_steps": 1, "begin_step": 1}, "fp16_allreduce": False, "find_unused_parameters": False,
+    "sync_batch_norm": False, "fuse_all_reduce_ops": True, "fuse_grad_size_in_MB": 32, "last_comm_group_size_MB": 1.0}
 
 
 class _AsyncConfigs(Settings):
@@ -41,26 +47,29 @@ class _AsyncConfigs(Settings):
 
 
 class DistributedStrategy(Settings):
-    """a_sync False: workers go in step, which is the standard. True: nobody waits; with k_steps in a_sync_configs above 0 a worker
-    trains a copy of its own and exchanges differences every k_steps batches. The two may be set in either order.
+    """With parameter servers. a_sync False: workers go in step, which is the standard. True: nobody waits; with k_steps in a_sync_configs above 0
+    a worker trains a copy of its own and exchanges differences every k_steps batches. The two may be set in either order.
 
-    settings: those of docs/settings.md, by name. What parameter servers cannot do is refused by name.
+    In collective jobs. gradient_merge: gradients of k_steps batches make one update, of their mean or of their sum (avg).
+    localsgd: every process trains its own copy, and every k_steps steps they become their mean, from begin_step on; adaptive_localsgd chooses
+    k_steps by itself. fp16_allreduce: gradients travel in 16 bits. find_unused_parameters: a step may leave parameters out. sync_batch_norm:
+    batches are normalized over all processes. fuse_grad_size_in_MB: of the pieces in which gradients are sent, last_comm_group_size_MB of the
+    first of them; fuse_all_reduce_ops=False sends each gradient by itself.
+
+    settings: those of docs/settings.md, by name. What a job cannot do is refused by name.
     """
 
     _standard = {
-        "amp": False, "recompute": False, "pipeline": False, "tensor_parallel": False, "sharding": False, "localsgd": False,
-        "adaptive_localsgd": False, "dgc": False, "lars": False, "lamb": False, "gradient_merge": False, "fp16_allreduce": False, "qat": False,
-        "asp": False, "auto": False, "semi_auto": False, "auto_search": False, "elastic": False, "heter_ccl_mode": False,
-        "is_fl_ps_mode": False, "is_with_coordinator": False, "find_unused_parameters": False, "sync_batch_norm": False,
-        "fuse_grad_merge": False, "adam_d2sum": False, "use_hierarchical_allreduce": False, "hierarchical_allreduce_inter_nranks": 1,
-        "nccl_comm_num": 1, "fuse_all_reduce_ops": True, "sync_nccl_allreduce": True, "split_data": True, "without_graph_optimization": True,
-        "fuse_grad_size_in_MB": 32, "fuse_grad_size_in_num": 8, "last_comm_group_size_MB": 1.0, "cudnn_exhaustive_search": False,
+        "amp": False, "recompute": False, "pipeline": False, "tensor_parallel": False, "sharding": False, "dgc": False, "lars": False,
+        "lamb": False, "qat": False, "asp": False, "auto": False, "semi_auto": False, "auto_search": False, "elastic": False,
+        "heter_ccl_mode": False, "is_fl_ps_mode": False, "is_with_coordinator": False, "fuse_grad_merge": False, "adam_d2sum": False,
+        "use_hierarchical_allreduce": False, "hierarchical_allreduce_inter_nranks": 1, "nccl_comm_num": 1, "sync_nccl_allreduce": True,
+        "split_data": True, "without_graph_optimization": True, "fuse_grad_size_in_num": 8, "cudnn_exhaustive_search": False,
         "cudnn_batchnorm_spatial_persistent": False, "conv_workspace_size_limit": 512, "amp_configs": {}, "recompute_configs": {},
-        "pipeline_configs": {}, "tensor_parallel_configs": {}, "sharding_configs": {}, "localsgd_configs": {}, "adaptive_localsgd_configs": {},
-        "dgc_configs": {}, "lars_configs": {}, "lamb_configs": {}, "gradient_merge_configs": {}, "gradient_scale_configs": {},
-        "hybrid_configs": {}, "qat_configs": {}, "trainer_desc_configs": {}, "fleet_desc_configs": {}, "sparse_table_configs": {},
-        "fs_client_param": {}}
-    _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {}, **_standard}
+        "pipeline_configs": {}, "tensor_parallel_configs": {}, "sharding_configs": {}, "dgc_configs": {}, "lars_configs": {}, "lamb_configs": {},
+        "gradient_scale_configs": {}, "hybrid_configs": {}, "qat_configs": {}, "trainer_desc_configs": {}, "fleet_desc_configs": {},
+        "sparse_table_configs": {}, "fs_client_param": {}}
+    _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {}, **_standard, **_COLLECTIVE}
     _fixed = dict.fromkeys(_standard, _NOT_HERE)
 
     def __init__(self):
@@ -81,9 +90,17 @@ class DistributedStrategy(Settings):
             raise ValueError(f"a_sync is True or False; found {value!r}")
         if name == "settings":
             value = dict(value)
-        super().__setattr__(name, value)
+        super().__setattr__(name, _checked(name, value) if name in _COLLECTIVE else value)
+
+    def _collective_options(self):
+        if self.a_sync:
+            raise ValueError("DistributedStrategy.a_sync = True is of parameter-server jobs; a collective job goes in step: leave it at False")
+        return CollectiveOptions.of(self)
 
     def _core_strategy(self):
+        for name, standard in _COLLECTIVE.items():
+            if getattr(self, name) != standard:
+                raise ValueError(f"DistributedStrategy.{name} = {getattr(self, name)!r}: it is not there in parameter-server jobs; leave it at {standard!r}")
         strategy, configs = _core.Strategy(), self._async
         if not self.a_sync:
             configs._refuse(["k_steps", *configs._queue()], "but a_sync is False; set a_sync=True")
@@ -104,6 +121,7 @@ class DistributedStrategy(Settings):
         given = {name: getattr(self._async, name) for name in _AsyncConfigs._fields if name in self._async._given}
         if given:
             fields["a_sync_configs"] = given
+        fields.update((name, getattr(self, name)) for name, standard in _COLLECTIVE.items() if getattr(self, name) != standard)
         if self.settings:
             fields["settings"] = {name: str(value) for name, value in self.settings.items()}
         with open(output, "w", encoding="utf-8") as file:
@@ -120,5 +138,27 @@ class DistributedStrategy(Settings):
 
     def __repr__(self):
         shown = {"a_sync": self.a_sync, **{f"a_sync_configs.{name}": getattr(self._async, name) for name in sorted(self._async._given)},
+                 **{name: getattr(self, name) for name, standard in _COLLECTIVE.items() if getattr(self, name) != standard},
                  **{f"settings.{name}": value for name, value in self.settings.items()}}
         return "DistributedStrategy(" + ", ".join(f"{name}={value!r}" for name, value in shown.items()) + ")"
+
+
+def _checked(name, value):
+    """A value of a collective option, as it is kept: of the standard's kind, a dict with the standard for what it leaves out."""
+    standard = _COLLECTIVE[name]
+    if isinstance(standard, dict):
+        if not isinstance(value, dict):
+            raise TypeError(f"{name} is a dict; found {type(value).__name__}")
+        unknown = set(value) - set(standard)
+        if unknown:
+            raise AttributeError(f"{name} has no setting '{sorted(unknown)[0]}'; it has {', '.join(standard)}")
+        wrong = [key for key, one in value.items() if key != "avg" and (isinstance(one, bool) or not isinstance(one, int) or one < 1)]
+        if wrong:
+            raise ValueError(f"{name}: {wrong[0]} is a number, 1 or more; found {value[wrong[0]]!r}")
+        return {**standard, **value}
+    if isinstance(standard, bool):
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} is True or False; found {value!r}")
+    elif isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        raise ValueError(f"{name} is a number above 0; found {value!r}")
+    return value

@@ -16,11 +16,21 @@ class PaddleCloudRoleMaker(role_maker.PaddleCloudRoleMaker):
 
 class UserDefinedRoleMaker(role_maker.UserDefinedRoleMaker):
     """As the script says: current_id, role, worker_num, server_endpoints, worker_endpoints. Workers meet through the servers, so
-    that there is no init_gloo."""
+    that there is no init_gloo. is_collective: a job without servers, whose processes are worker_endpoints."""
 
     def __init__(self, is_collective=False, init_gloo=False, **kwargs):
-        if is_collective:
-            raise NotImplementedError("UserDefinedRoleMaker(is_collective=True): collective jobs are not there yet")
         if init_gloo:
-            raise ValueError("UserDefinedRoleMaker(init_gloo=True): workers meet through the servers; leave it out")
-        super().__init__(**kwargs)
+            raise ValueError("UserDefinedRoleMaker(init_gloo=True): workers meet through the servers, or where the first of them listens; leave it out")
+        if is_collective:
+            self._init_collective(**kwargs)
+        else:
+            super().__init__(**kwargs)
+
+    def _init_collective(self, current_id=0, role=Role.WORKER, worker_num=None, worker_endpoints=None, server_endpoints=None):
+        endpoints = list(worker_endpoints or [])
+        if server_endpoints or Role(role) != Role.WORKER:
+            raise ValueError("UserDefinedRoleMaker(is_collective=True): a collective job has workers only; found a server")
+        if worker_num not in (None, len(endpoints)):
+            raise ValueError(f"UserDefinedRoleMaker(is_collective=True): {len(endpoints)} worker_endpoints for worker_num={worker_num}")
+        collective = role_maker.UserDefinedCollectiveRoleMaker(current_id, endpoints)
+        self._place, self._info = collective._place, collective.generate_role()

@@ -2,11 +2,13 @@
 import os
 
 from argosy import _core
+from argosy.distributed import job
+from argosy.distributed.collective_options import options_of
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
-from argosy.fluid import framework, io, leave, rate
+from argosy.fluid import framework, io, leave, rate, static_job
 from argosy.fluid.executor import Executor, global_scope
 from argosy.fluid.incubate.fleet.base.role_maker import RoleMakerBase
-from argosy.fluid.incubate.fleet.base.util import Util
+from argosy.fluid.incubate.fleet.base.util import CollectiveCore, Util
 
 __all__ = ["DistributedOptimizer", "Fleet", "Mode"]
 
@@ -31,13 +33,13 @@ def core_strategy(strategy):
 
 
 class DistributedOptimizer:
-    """An optimizer whose updates the servers do. What it does not know itself is asked of the optimizer that it was made of."""
+    """An optimizer whose updates the servers do, or, in a collective job, every process of the mean gradients. What it does not know itself is asked of the optimizer that it was made of."""
 
     def __init__(self, fleet, optimizer, strategy=None):
         if not hasattr(optimizer, "minimize"):
             raise TypeError(f"distributed_optimizer takes an optimizer, such as fluid.optimizer.SGD; found {type(optimizer).__name__}")
         self._fleet, self._optimizer, self._strategy = fleet, optimizer, strategy
-        core_strategy(strategy)  # what does not fit is an error here and not at minimize
+        (options_of if fleet._is_collective else core_strategy)(strategy)  # what does not fit is an error here and not at minimize
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -79,6 +81,7 @@ class Fleet:
         self._optimizer = None
         self._programs = None
         self._util = Util(self._core)
+        self._is_collective = False
 
     # ---- who this process is
 
@@ -86,10 +89,14 @@ class Fleet:
         """Takes the role that `role_maker` tells."""
         raise NotImplementedError("Fleet is what the fleets share; import one of them")
 
-    def _init(self, role_maker):
+    def _init(self, role_maker, settings=None):
         if not isinstance(role_maker, RoleMakerBase):
             raise TypeError("fleet.init takes a role maker, such as PaddleCloudRoleMaker(); found %s" % type(role_maker).__name__)
         self._core.init(role_maker.generate_role())
+        self._is_collective = role_maker._place is not None
+        if self._is_collective:
+            job.use(role_maker._place, settings)
+            self._util._core = CollectiveCore(self._core)
 
     def is_first_worker(self):
         return self._core.is_first_worker()
@@ -143,6 +150,10 @@ class Fleet:
             raise FailedPreconditionError(f"{call}: this process's program is distributed already; a job has one")
 
     def _distribute(self, main, startup, strategy):
+        if self._is_collective:
+            static_job.share(main, startup, options_of(strategy))
+            self._programs = main, startup
+            return
         strategy = core_strategy(strategy)
         self._core.distribute(main, startup, strategy)
         self._programs = main, startup
@@ -184,22 +195,28 @@ class Fleet:
 
     def init_worker(self):
         """Waits for all servers; the error names those who are missing. The startup program does so too."""
-        self._core.init_worker()
+        if self._is_collective:
+            job.world()
+        else:
+            self._core.init_worker()
 
     def stop_worker(self):
-        """Sends what is queued, and says goodbye to the servers. Safe to call twice."""
-        self._core.stop_worker()
+        """Sends what is queued, and says goodbye to the servers, or to the other processes. Safe to call twice."""
+        if self._is_collective:
+            job.leave()
+        else:
+            self._core.stop_worker()
 
     def barrier_worker(self):
         """Waits until all workers are here."""
-        self._core.barrier_worker()
+        self._util.barrier()
 
     # ---- what was learned
 
     def save_inference_model(self, executor, dirname, feeded_var_names, target_vars, main_program=None, export_for_deployment=True):
         """On a worker: writes what computes target_vars, with the values that the servers hold."""
         _check_executor(executor, "save_inference_model")
-        self._core.check_worker("save_inference_model()")
+        self._check_worker("save_inference_model()")
         io.save_inference_model(dirname, feeded_var_names, target_vars, executor, self._program(main_program), None, None, export_for_deployment)
 
     def save_persistables(self, executor, dirname, main_program=None, fs_name="", fs_ugi=""):
@@ -208,7 +225,7 @@ class Fleet:
         fs_name, fs_ugi: the folder is one of the store that they name.
         """
         _check_executor(executor, "save_persistables")
-        self._core.check_worker("save_persistables()")
+        self._check_worker("save_persistables()")
         _core.save_vars(*self._persistables(dirname, main_program), fs_name, fs_ugi)
 
     def save_persistable(self, executor, dirname, main_program=None, fs_name="", fs_ugi=""):
@@ -218,7 +235,7 @@ class Fleet:
     def load_persistables(self, executor, dirname, main_program=None, fs_name="", fs_ugi=""):
         """On a worker: gives the servers what a folder holds. Returns {"loaded": names, "unused": files}."""
         _check_executor(executor, "load_persistables")
-        self._core.check_worker("load_persistables()")
+        self._check_worker("load_persistables()")
         return _core.load_vars(*self._persistables(dirname, main_program), fs_name, fs_ugi)
 
     def _persistables(self, dirname, main_program):
@@ -240,6 +257,10 @@ class Fleet:
     def set_learning_rate(self, value):
         """The rate of all parameters from now on, in place of their schedule."""
         self._core.worker().set_learning_rate(float(value))
+
+    def _check_worker(self, call):
+        if not self._is_collective:
+            self._core.check_worker(call)
 
     def _program(self, given):
         return self.main_program if given is None else given

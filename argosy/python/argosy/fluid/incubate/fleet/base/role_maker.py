@@ -3,7 +3,8 @@ import enum
 
 from argosy import _core
 
-__all__ = ["Role", "RoleMakerBase", "MPISymetricRoleMaker", "PaddleCloudRoleMaker", "UserDefinedRoleMaker"]
+__all__ = ["Role", "RoleMakerBase", "MPISymetricRoleMaker", "PaddleCloudRoleMaker", "UserDefinedRoleMaker",
+           "UserDefinedCollectiveRoleMaker"]
 
 
 class Role(enum.IntEnum):
@@ -15,6 +16,8 @@ class Role(enum.IntEnum):
 
 class RoleMakerBase:
     """Tells a process its role. generate_role() finds it out, once; the queries do so by themselves."""
+
+    _place = None  # of a collective job: which process of how many this is
 
     def __init__(self):
         self._info = None
@@ -56,15 +59,17 @@ class RoleMakerBase:
 
 
 class PaddleCloudRoleMaker(RoleMakerBase):
-    """From the environment that launch_ps, fleetrun and PaddleCloud set."""
+    """From the environment that launch, fleetrun and PaddleCloud set. is_collective: of a job without servers."""
 
     def __init__(self, is_collective=False):
         super().__init__()
-        if is_collective:
-            raise NotImplementedError("PaddleCloudRoleMaker(is_collective=True): collective jobs are not there yet")
+        self._is_collective = is_collective
 
     def _find_out(self):
-        return _core.paddle_cloud_role()
+        if not self._is_collective:
+            return _core.paddle_cloud_role()
+        self._place = _core.place_from_environment()
+        return _core.collective_role(self._place)
 
 
 class MPISymetricRoleMaker(RoleMakerBase):
@@ -84,3 +89,17 @@ class UserDefinedRoleMaker(RoleMakerBase):
 
     def _find_out(self):
         return self._info
+
+
+class UserDefinedCollectiveRoleMaker(RoleMakerBase):
+    """As the script says, for a job without servers: worker_endpoints are all processes, of which this is number current_id."""
+
+    def __init__(self, current_id=0, worker_endpoints=None):
+        super().__init__()
+        endpoints = list(worker_endpoints or [])
+        if not endpoints:
+            raise ValueError("UserDefinedCollectiveRoleMaker: worker_endpoints has the host:port of every process; found none")
+        self._place = _core.user_place(current_id, endpoints)
+
+    def _find_out(self):
+        return _core.collective_role(self._place)

@@ -4,9 +4,12 @@ import sys
 
 import numpy
 
-from argosy.errors import InvalidArgumentError
+from argosy.distributed import job
+from argosy.errors import InvalidArgumentError, UnimplementedError
 
-__all__ = ["Util"]
+__all__ = ["CollectiveCore", "Util"]
+
+_REDUCTIONS = {"sum": numpy.sum, "max": numpy.max, "min": numpy.min}
 
 
 def _encode(value):
@@ -74,3 +77,29 @@ class Util:
         if self._core.is_worker() and self._core.worker_index() == rank_id:
             print(message)
             sys.stdout.flush()
+
+
+class CollectiveCore:
+    """What Util needs of the core, in a job without servers: the processes meet in their group."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def __getattr__(self, name):  # is_worker, worker_index, get_file_shard
+        return getattr(self._core, name)
+
+    def barrier_worker(self):
+        job.world().barrier()
+
+    def all_gather(self, data):
+        return job.world().all_gather_bytes(data)
+
+    def all_reduce(self, values, mode):
+        if mode not in _REDUCTIONS:
+            raise InvalidArgumentError(f"all_reduce: mode is sum, max or min; found {mode!r}")
+        return _REDUCTIONS[mode]([_decode(data) for data in self.all_gather(_encode(numpy.array(values)))], axis=0)
+
+    all_reduce_integers = all_reduce
+
+    def next_file(self, list_name, files):
+        raise UnimplementedError("next_file: parameter servers hand out files; a collective job shares them by get_file_shard()")

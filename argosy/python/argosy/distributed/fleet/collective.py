@@ -1,0 +1,83 @@
+"""Fleet's part in the dynamic graph: a model whose gradients are averaged, and an optimizer that knows when to step."""
+from argosy import graph_mode
+from argosy.distributed.parallel import DataParallel
+from argosy.errors import InvalidArgumentError
+from argosy.nn.layer import Layer
+
+__all__ = ["CollectiveOptimizer", "distributed_model"]
+
+
+def distributed_model(model, options):
+    """`model` as a Layer that trains in step with the other processes, as `options` say."""
+    graph_mode.refuse_static("fleet.distributed_model")
+    if not isinstance(model, Layer):
+        raise InvalidArgumentError(f"distributed_model takes a Layer; found {type(model).__name__}")
+    made = DataParallel(model, comm_buffer_size=options.bucket_mb, last_comm_buffer_size=options.first_bucket_mb,
+                        find_unused_parameters=options.find_unused_parameters)
+    made._use(gradient_type=options.gradient_type)
+    return made
+
+
+class CollectiveOptimizer:
+    """An optimizer of the dynamic graph in a collective job. What it does not know itself is asked of the optimizer that it was made of.
+
+    With gradient_merge the gradients of k batches add up in each process, and the k-th backward() sends them: step() and clear_grad() after the
+    others do nothing. Confined to one thread.
+    """
+
+    def __init__(self, optimizer, options):
+        self._optimizer, self._options, self._models = optimizer, options, []
+        self._backwards = 0  # whose gradients step() has seen
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._optimizer, name)
+
+    def _attach(self, model):
+        """Directs when the gradients of `model` are sent."""
+        self._models.append(model)
+        model._use(**self._options.of_reducer())
+        self._direct()
+        updates = self._optimizer._moves
+        if updates is not None:
+            updates.take_values()  # parameters have become those of rank 0
+
+    def _direct(self):
+        sends = (self._backwards + 1) % self._options.merge_steps == 0
+        for model in self._models:
+            model._reducer.sync = sends
+
+    def _updates(self):
+        if self._options.merge_steps > 1:
+            raise InvalidArgumentError("GradScaler does not go with gradient_merge: it would scale the sum of several batches several times; accumulate "
+                                       "by no_sync() of the model instead")
+        return self._optimizer._updates()
+
+    def _is_dynamic(self):
+        return True
+
+    def step(self):
+        """Moves every parameter that has a gradient; with gradient_merge after every k-th batch."""
+        steps = self._options.merge_steps
+        self._backwards += 1
+        if self._backwards % steps == 0:
+            if steps > 1 and self._options.merge_average:
+                self._optimizer._updates().scale(1.0 / steps)
+            self._optimizer.step()
+        self._direct()
+
+    def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
+        """step() of the gradients that loss.backward() has left. Returns (None, [(parameter, gradient), …])."""
+        if parameter_list is not None or no_grad_set is not None:
+            raise InvalidArgumentError("minimize: the optimizer knows its parameters, and stop_gradient leaves one out; found parameter_list or no_grad_set")
+        pairs = self._optimizer._updates().named_pairs()
+        self.step()
+        return None, pairs
+
+    def clear_grad(self, set_to_zero=True):
+        """Gradients become 0, or None; with gradient_merge only those that step() has used."""
+        if self._backwards % self._options.merge_steps == 0:
+            self._optimizer.clear_grad(set_to_zero)
+
+    clear_gradients = clear_grad

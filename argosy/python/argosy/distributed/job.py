@@ -1,0 +1,54 @@
+"""The job of equals that this process belongs to: its place in it, and the group of all its processes. Light: without torch and NumPy."""
+import atexit
+import os
+
+from argosy import _core
+from argosy.errors import FailedPreconditionError
+
+__all__ = ["place", "use", "announced", "joined", "world", "leave"]
+
+_state = {"place": None, "settings": {}, "world": None}
+
+
+def place():
+    """Which process of how many this is: as use() said, otherwise as the environment says."""
+    return _core.place_from_environment() if _state["place"] is None else _state["place"]
+
+
+def use(where, settings=None):
+    """`where` is this process's place, and `settings` those of docs/settings.md by name, for the meeting that world() is."""
+    met = _state["world"]
+    if met is not None and (met.rank, met.size) != (where.rank, where.world_size):
+        raise FailedPreconditionError(f"this process is rank {met.rank} of {met.size} already, and cannot become rank {where.rank} of {where.world_size}")
+    _state.update(place=where, settings={name: str(value) for name, value in (settings or {}).items()})
+
+
+def announced():
+    """Whether use() was called: the script knows that it is one of several."""
+    return _state["place"] is not None
+
+
+def joined():
+    """Whether the processes have met."""
+    return _state["world"] is not None
+
+
+def world():
+    """The group of all processes. The first call waits for the others; the error names those who are missing."""
+    if _state["world"] is None:
+        where = place()
+        if not where.device:
+            from argosy import device
+
+            where.device = device.get_device()
+        _state["world"] = _core.Group.join(where, _state["settings"])
+        _state["process"] = os.getpid()
+        atexit.register(leave)
+    return _state["world"]
+
+
+def leave():
+    """Says goodbye, so that the others do not miss this process. A child of it that was forked says nothing."""
+    world, _state["world"] = _state["world"], None
+    if world is not None and _state["process"] == os.getpid():
+        world.leave()

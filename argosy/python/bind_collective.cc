@@ -1,0 +1,177 @@
+#include <torch/csrc/utils/pybind.h>
+
+#include "argosy/base/place.h"
+#include "argosy/base/resume.h"
+#include "argosy/collective/data_parallel.h"
+#include "argosy/collective/group.h"
+#include "argosy/fleet/role.h"
+#include "argosy/python/bindings.h"
+#include "argosy/python/casters.h"
+#include "argosy/python/interrupt.h"
+
+// Groups of processes and the data-parallel reducer. Tensors come from torch's Python package, which their caller has loaded;
+// bytes and barriers do without. Whatever waits for another process releases the GIL and ends at Ctrl-C.
+namespace argosy::python {
+
+using collective::DataParallel;
+using collective::DataParallelOptions;
+using collective::Group;
+using collective::NamedTensor;
+using collective::ReduceOp;
+
+namespace {
+
+using SharedGroup = std::shared_ptr<Group>;
+using Names = std::vector<std::pair<std::string, at::Tensor>>;
+
+// What `call` gives, a Status or a Result, without the GIL.
+template <typename Call>
+auto waited(Call call) {
+  std::optional<decltype(call())> answer;
+  run_without_gil([&] {
+    answer.emplace(call());
+    if constexpr (std::is_same_v<decltype(call()), Status>) {
+      throw_if_error(*answer);
+    } else {
+      throw_if_error(answer->status());
+    }
+  });
+  if constexpr (!std::is_same_v<decltype(call()), Status>) return std::move(*answer).value();
+}
+
+ReduceOp reduce_op(const std::string& name) { return value_or_throw(collective::parse_reduce_op(name)); }
+
+std::vector<NamedTensor> named(const Names& names) {
+  std::vector<NamedTensor> result;
+  for (const auto& [name, tensor] : names) result.push_back({name, tensor});
+  return result;
+}
+
+py::list bytes_list(const std::vector<std::string>& all) {
+  py::list result;
+  for (const std::string& one : all) result.append(py::bytes(one));
+  return result;
+}
+
+Place user_place(int rank, const std::vector<std::string>& endpoints) {
+  Place place = value_or_throw(place_from_environment());
+  place.rank = place.local_rank = rank;
+  place.world_size = place.local_world_size = static_cast<int>(endpoints.size());
+  place.endpoints = endpoints;
+  if (rank < 0 || rank >= place.world_size) {
+    throw Error(Status::invalid_argument("rank {} of {} processes, which are numbered from 0", rank, place.world_size));
+  }
+  const auto colon = endpoints[0].rfind(':');
+  place.master_host = endpoints[0].substr(0, colon);
+  place.master_port = colon == std::string::npos ? 0 : std::atoi(endpoints[0].c_str() + colon + 1);
+  place.master_is_hosted = false;
+  return place;
+}
+
+// A worker of a job without servers, for the queries of fleet.
+fleet::RoleInfo collective_role(const Place& place) {
+  return {.index = place.rank, .worker_count = place.world_size, .server_endpoints = {}, .worker_endpoints = place.endpoints};
+}
+
+void bind_place(py::module_& m) {
+  py::class_<Place>(m, "Place", "Which process of how many this is in a job of equals.")
+      .def_readonly("rank", &Place::rank)
+      .def_readonly("world_size", &Place::world_size)
+      .def_readonly("local_rank", &Place::local_rank)
+      .def_readonly("local_world_size", &Place::local_world_size)
+      .def_readonly("endpoints", &Place::endpoints)
+      .def_readonly("restart", &Place::restart)
+      .def_readonly("resume", &Place::resume)
+      .def_readwrite("device", &Place::device);
+  m.def("place_from_environment", [] { return value_or_throw(place_from_environment()); });
+  m.def("user_place", &user_place, py::arg("rank"), py::arg("endpoints"));
+  m.def("collective_role", &collective_role, py::arg("place"));
+  m.def("note_checkpoint", [](const std::string& path) { throw_if_error(note_checkpoint(path)); }, py::arg("path"));
+  m.def("checkpoint_to_resume", &checkpoint_to_resume);
+}
+
+void bind_members(py::class_<Group, SharedGroup>& group) {
+  group
+      .def_static(
+          "join",
+          [](const Place& place, const std::map<std::string, std::string>& fields) {
+            const Settings settings = value_or_throw(Settings::from_environment(fields));
+            return waited([&] { return Group::join(place, settings); });
+          },
+          py::arg("place"), py::arg("settings") = std::map<std::string, std::string>())
+      .def(
+          "subgroup", [](Group& g, const std::vector<int>& ranks) { return waited([&] { return g.subgroup(ranks); }); },
+          py::arg("ranks"))
+      .def("leave", &Group::leave, py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("rank", &Group::rank)
+      .def_property_readonly("size", &Group::size)
+      .def_property_readonly("ranks", &Group::ranks);
+}
+
+void bind_collectives(py::class_<Group, SharedGroup>& group) {
+  group
+      .def("all_reduce", [](Group& g, at::Tensor tensor,
+                            const std::string& op) { waited([&] { return g.all_reduce(tensor, reduce_op(op)); }); })
+      .def("reduce", [](Group& g, at::Tensor tensor, int to,
+                        const std::string& op) { waited([&] { return g.reduce(tensor, to, reduce_op(op)); }); })
+      .def("broadcast", [](Group& g, at::Tensor tensor, int from) { waited([&] { return g.broadcast(tensor, from); }); })
+      .def("broadcast_all",
+           [](Group& g, std::vector<at::Tensor> tensors, int from) { waited([&] { return g.broadcast(tensors, from); }); })
+      .def("all_gather", [](Group& g, const at::Tensor& tensor) { return waited([&] { return g.all_gather(tensor); }); })
+      .def("reduce_scatter",
+           [](Group& g, const std::vector<at::Tensor>& inputs, const std::string& op) {
+             return waited([&] { return g.reduce_scatter(inputs, reduce_op(op)); });
+           })
+      .def("send", [](Group& g, const at::Tensor& tensor, int to) { waited([&] { return g.send(tensor, to); }); })
+      .def("recv", [](Group& g, at::Tensor tensor, int from) { waited([&] { return g.recv(tensor, from); }); })
+      .def("barrier", [](Group& g) { waited([&] { return g.barrier(); }); })
+      .def("all_gather_bytes",
+           [](Group& g, const py::bytes& bytes) {
+             const std::string own = bytes;
+             return bytes_list(waited([&] { return g.all_gather(own); }));
+           })
+      .def("broadcast_bytes", [](Group& g, const py::bytes& bytes, int from) {
+        const std::string own = bytes;
+        return py::bytes(waited([&] { return g.broadcast(own, from); }));
+      });
+}
+
+void bind_data_parallel(py::module_& m) {
+  py::class_<DataParallelOptions>(m, "DataParallelOptions", "How gradients travel.")
+      .def(py::init<>())
+      .def_readwrite("bucket_mb", &DataParallelOptions::bucket_mb)
+      .def_readwrite("first_bucket_mb", &DataParallelOptions::first_bucket_mb)
+      .def_readwrite("find_unused_parameters", &DataParallelOptions::find_unused_parameters)
+      .def_readwrite("gradient_as_bucket_view", &DataParallelOptions::gradient_as_bucket_view)
+      .def_readwrite("broadcast_buffers", &DataParallelOptions::broadcast_buffers)
+      .def_readwrite("sparse", &DataParallelOptions::sparse)
+      .def_readwrite("reduce_alone", &DataParallelOptions::reduce_alone)
+      .def_property("gradient_type", nullptr, [](DataParallelOptions& options, const std::string& name) {
+        options.gradient_type = value_or_throw(collective::parse_gradient_type(name));
+      });
+  py::class_<DataParallel>(m, "DataParallel", "A model's copy in each process of a group, kept equal.")
+      .def(py::init([](SharedGroup group, const Names& parameters, const Names& buffers, const DataParallelOptions& options) {
+             return waited([&] { return DataParallel::make(group, named(parameters), named(buffers), options); });
+           }),
+           py::arg("group"), py::arg("parameters"), py::arg("buffers"), py::arg("options"))
+      .def(
+          "before_forward", [](DataParallel& d, bool training) { waited([&] { return d.before_forward(training); }); },
+          py::arg("training"))
+      .def(
+          "after_forward",
+          [](DataParallel& d, const std::vector<at::Tensor>& outputs) { waited([&] { return d.after_forward(outputs); }); },
+          py::arg("outputs"))
+      .def_property("sync", &DataParallel::sync, &DataParallel::set_sync);
+}
+
+}  // namespace
+
+void bind_collective(py::module_& m) {
+  bind_place(m);
+  py::class_<Group, SharedGroup> group(m, "Group", "Processes that compute together.");
+  bind_members(group);
+  bind_collectives(group);
+  bind_data_parallel(m);
+}
+
+}  // namespace argosy::python
