@@ -111,7 +111,7 @@ Status Agent::start(const Round& round) {
   }
   RETURN_IF_ERROR(
       write_file_atomically(job_.endpoints_file(), "PADDLE_TRAINER_ENDPOINTS:\n" + join(round.endpoints(), "\n") + "\n"));
-  group_.emplace(std::move(specs));
+  group_ = std::make_unique<Group>(std::move(specs));
   const Status status = group_->start_all();
   watched_ = status.ok();
   if (!status.ok()) stop_group();
@@ -120,16 +120,18 @@ Status Agent::start(const Round& round) {
 
 void Agent::look_after_group() {
   if (!watched_) return;
-  size_t ended = 0;
-  std::optional<size_t> failed;
+  size_t ended = 0, failed = 0;
+  std::optional<Exit> failure;
   for (size_t i = 0; i < group_->size(); ++i) {
     const auto exit = group_->poll(i);
     if (!exit) continue;
     ++ended;
     // Of several that failed since the last look, one that was killed is the likelier cause.
-    if (!exit->ok() && (!failed || (exit->signal != 0 && group_->poll(*failed)->signal == 0))) failed = i;
+    if (exit->ok() || (failure && (failure->signal != 0 || exit->signal == 0))) continue;
+    failure = exit;
+    failed = i;
   }
-  if (failed) return fail(*failed, *group_->poll(*failed));
+  if (failure) return fail(failed, *failure);
   if (ended < group_->size()) return;
   watched_ = false;
   tell("done");

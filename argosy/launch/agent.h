@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,7 +49,7 @@ class Agent {
   const CollectiveJob job_;
   const AgentOptions options_;
   std::deque<Message> inbox_;
-  std::optional<Group> group_;  // of the round that runs
+  std::unique_ptr<Group> group_;  // of the round that runs
   bool watched_ = false;        // its processes run, and nothing has been said about their end
   int round_ = 0;
   std::optional<LogFollower> follower_;

@@ -54,11 +54,11 @@ std::set<std::string> owned_variables() {
 
 std::map<std::string, std::string> variables_of(const CollectiveJob& job, const Round& round, int local) {
   const std::vector<std::string> endpoints = round.endpoints();
-  int before = 0;
-  for (int node = 0; node < round.node; ++node) before += static_cast<int>(round.nodes[static_cast<size_t>(node)].size());
-  const std::string rank = std::to_string(before + local), world = std::to_string(endpoints.size());
+  size_t index = static_cast<size_t>(local);
+  for (size_t node = 0; node < static_cast<size_t>(round.node); ++node) index += round.nodes[node].size();
+  const std::string rank = std::to_string(index), world = std::to_string(endpoints.size());
   const std::string local_world = std::to_string(job.devices.processes);
-  const Address own = *Address::parse(endpoints[static_cast<size_t>(before + local)]), first = *Address::parse(endpoints[0]);
+  const Address own = *Address::parse(endpoints[index]), first = *Address::parse(endpoints[0]);
   std::map<std::string, std::string> variables = job.program.environment;
   variables.insert({{"TRAINING_ROLE", "TRAINER"},
                     {"PADDLE_TRAINER_ID", rank},

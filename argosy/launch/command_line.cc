@@ -87,6 +87,7 @@ Mode default_mode() {
 
 std::string python_list(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
+  quoted.reserve(words.size());
   for (const std::string& word : words) quoted.push_back("'" + word + "'");
   return fmt::format("[{}]", join(quoted, ", "));
 }
@@ -136,7 +137,7 @@ std::string launch_help() {
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
   CommandLine line;
   size_t at = 0;
-  while (at < arguments.size() && arguments[at].starts_with("-")) RETURN_IF_ERROR(parse_option(arguments, at, line));
+  while (at < arguments.size() && arguments[at].starts_with('-')) RETURN_IF_ERROR(parse_option(arguments, at, line));
   line.program.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
   if (line.help || line.settings) return line;
   RETURN_IF_ERROR(take_torchrun_variables(line));

@@ -58,9 +58,9 @@ Result<Nodes> listed_nodes(const std::vector<std::string>& ips, const std::strin
   return nodes;
 }
 
-Result<Nodes> counted_nodes(const NodeOptions& options) {
-  Nodes nodes{.least = options.least.value_or(*options.most),
-              .most = *options.most,
+Result<Nodes> counted_nodes(const NodeOptions& options, int most) {
+  Nodes nodes{.least = options.least.value_or(most),
+              .most = most,
               .rank = options.node_rank.value_or(-1),
               .host = options.node_ip,
               .started_port = options.started_port};
@@ -146,7 +146,7 @@ Result<Nodes> find_nodes(const NodeOptions& options, int processes, const Place&
                                       nodes.rank);
     return nodes;
   }
-  if (options.most) return counted_nodes(options);
+  if (options.most) return counted_nodes(options, *options.most);
   if (options.use_paddlecloud || has_cloud_nodes()) return cloud_nodes(options, processes);
   if (launcher.world_size > 1) return started_nodes(options, launcher);
   return Nodes{.host = options.node_ip, .started_port = options.started_port};

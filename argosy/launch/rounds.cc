@@ -193,6 +193,7 @@ std::string Rounds::missing() const {
 
 std::vector<int> Rounds::by_node() const {
   std::vector<int> order;
+  order.reserve(members_.size());
   for (const auto& [member, there] : members_) order.push_back(member);
   std::sort(order.begin(), order.end(), [&](int a, int b) {
     const auto key = [&](int member) {
@@ -209,6 +210,7 @@ void Rounds::start() {
   ++round_;
   const std::vector<int> order = by_node();
   std::vector<std::string> nodes;
+  nodes.reserve(order.size());
   for (int member : order) nodes.push_back(argosy::join(members_[member].endpoints, ","));
   const std::string resume = options_.checkpoint();
   for (size_t i = 0; i < order.size(); ++i) {

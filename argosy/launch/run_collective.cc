@@ -98,7 +98,7 @@ Result<std::vector<std::string>> own_endpoints(const std::string& host, std::opt
   for (int port : ports) {
     const Address address{.host = host, .port = port};
     if (port > 65535)
-      return Status::invalid_argument("--started_port {}: {} processes need ports up to {}", *started_port, processes, port);
+      return Status::invalid_argument("--started_port: {} processes would need port {}; choose a lower one", processes, port);
     if (is_port_in_use(address))
       return Status::already_exists("port {} of {} is in use; choose others with --started_port", port, host);
     endpoints.push_back(address.to_string());
