@@ -5,7 +5,7 @@
     tools/check_layers.py --root DIR      another one: DIR/argosy against DIR/tools/layers.toml
 
 Prints a line for each include that the table does not allow, for each allowance that nothing uses and for each mistake
-in the table itself, and exits 1 if there is one. argosy/argosy.h, the public umbrella, may include every room.
+in the table itself, and exits 1 if there is one. argosy/argosy.h and argosy/collective.h, the public umbrellas, may include every room.
 """
 import argparse
 import dataclasses
@@ -16,7 +16,7 @@ import tomllib
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CODE = {".h", ".cc"}
-UMBRELLA = "argosy.h"
+UMBRELLAS = {"argosy.h", "collective.h"}
 # Folders of argosy/ that hold no C++ room of their own.
 NOT_ROOMS = {"__pycache__"}
 
@@ -87,8 +87,8 @@ def include_mistake(include, room, rooms, gated):
         return "goes up a folder; give the path from the root, argosy/<room>/<file>"
     if include.quoted and not include.target.startswith("argosy/"):
         return "is a quoted path that does not begin with argosy/; quote our own headers only, from the root"
-    if include.target == f"argosy/{UMBRELLA}":
-        return "is the public umbrella, for users and examples; include the header of the room that is meant"
+    if include.target in {f"argosy/{name}" for name in UMBRELLAS}:
+        return "is a public umbrella, for users and examples; include the header of the room that is meant"
     used = include.room
     if used is not None and used != room.name:
         if used not in rooms:
@@ -121,8 +121,8 @@ def folder_mistakes(code, rooms):
     for path in sorted(code.iterdir()):
         if path.is_dir() and path.name not in rooms and path.name not in NOT_ROOMS:
             yield f"argosy/{path.name}: a folder that is no room of tools/layers.toml; add it there, in its place"
-        elif path.is_file() and path.suffix in CODE and path.name != UMBRELLA:
-            yield f"argosy/{path.name}: a source outside every room; only {UMBRELLA} stands here"
+        elif path.is_file() and path.suffix in CODE and path.name not in UMBRELLAS:
+            yield f"argosy/{path.name}: a source outside every room; only {' and '.join(sorted(UMBRELLAS))} stand here"
     for room in rooms.values():
         if not (code / room.name).is_dir() and not room.unfinished:
             yield f"layers.toml: room '{room.name}' has no folder argosy/{room.name}"

@@ -104,7 +104,7 @@ BROKEN = {
     ),
     "the umbrella inside": (
         {"argosy/engine/run.cc": '#include "argosy/argosy.h"\n'},
-        "argosy/engine/run.cc:1: 'argosy/argosy.h' is the public umbrella",
+        "argosy/engine/run.cc:1: 'argosy/argosy.h' is a public umbrella",
     ),
     "a room that is not used": (
         {"argosy/engine/run.h": '#include "argosy/base/log.h"\n'},
