@@ -141,6 +141,34 @@ def test_a_node_that_does_not_come_is_named(job):
     assert "the launcher of the first node did not answer in 0.5 s" in node.end(2)
 
 
+def test_a_stranger_is_refused_and_the_job_goes_on(job):
+    """Whoever finds the meeting place needs the job's token; the nodes that have it are not disturbed."""
+    port = free_range(1)
+    common = ["--nnodes=2", f"--rdzv_endpoint=127.0.0.1:{port}", "--nproc_per_node=1"]
+    first = job.start("1", *common, "--node_rank=0", script=WHO, ARGOSY_TOKEN="secret")
+    first.wait_for_line("2 nodes meet at")
+    stranger = job.start("3", *common, "--node_ip=127.0.0.3", "--node_rank=1", script=WHO, ARGOSY_TOKEN="guess")
+    assert "the token (ARGOSY_TOKEN) is not this job's" in stranger.end(1)
+    second = job.start("2", *common, "--node_ip=127.0.0.2", "--node_rank=1", script=WHO, ARGOSY_TOKEN="secret")
+    for rank, node in enumerate((first, second)):
+        node.end()
+        assert node.log().startswith(f"rank {rank} of 2 ")
+    assert "secret" not in first.out.read_text()
+
+
+def test_a_port_in_use_is_found_before_anything_starts(job):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        node = job.start("a", "--nproc_per_node=1", f"--started_port={port}", script="touch started")
+        assert f"port {port} of 127.0.0.1 is in use; choose others with --started_port" in node.end(2)
+    assert not (job.folder / "started").exists()
+
+
+def test_another_process_can_be_shown(job):
+    out = job.start("a", "--nproc_per_node=2", "--follow=1", script="echo I am $RANK").end()
+    assert "I am 1\n" in out and "I am 0" not in out
+
+
 def listeners(pid):
     """The addresses at which a process listens, as (address, port), IPv4."""
     held, found = set(), set()
