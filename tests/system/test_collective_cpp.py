@@ -117,3 +117,28 @@ def test_a_restarted_group_goes_on_from_its_checkpoint(job, images):
     text = logs(job, 1)
     epochs = [int(epoch) for epoch in re.findall(r"rank 0 epoch (\d+)", text)]
     assert epochs[-1] == 5 and epochs.count(0) == 1 and accuracy(text) > 0.8
+
+
+def test_machines_come_and_go_while_it_trains(job, images):
+    """Each change starts the group anew, with as many processes as there are, from the last checkpoint."""
+    port = free_range(1)
+
+    def node(number):
+        return job.start(FLEETRUN, "--no-python", "--nnodes=1:2", f"--rdzv_endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc_per_node=1",
+                         f"--log_dir=node{number}", CIFAR, images, 6)
+
+    def trained(number):
+        path = job.folder / f"node{number}" / "workerlog.0"
+        return losses(path.read_text()) if path.exists() else {}
+
+    first = node(1)
+    wait_for(lambda: (0, 1) in trained(1))
+    second = node(2)
+    wait_for(lambda: any(rank == 1 for rank, _ in trained(2)))
+    second.send_signal(signal.SIGTERM)
+    second.communicate(timeout=60)
+    assert second.returncode == 128 + signal.SIGTERM
+    assert "2 processes on 2 nodes, from checkpoint" in (out := job.end(first)) and "1 processes on 1 nodes, from checkpoint" in out
+    text = logs(job, 1, "node1")
+    epochs = [int(epoch) for epoch in re.findall(r"rank 0 epoch (\d+)", text)]
+    assert epochs[-1] == 5 and epochs.count(0) == 1 and accuracy(text) > 0.6
