@@ -60,7 +60,7 @@ parity: build ## every function and saved models against PaddlePaddle 1.8.5 and 
 	@$(PYTHON) tests/parity/run.py
 	@$(PYTHON) tests/parity/dynamic.py
 
-BENCH_PROGRAMS := ctr_bench ctr_ps_bench load_bench memory_bench overhead_bench data_bench rpc_bench table_bench ps_bench argosy_program argosy_server fleetrun
+BENCH_PROGRAMS := collective_bench ctr_bench ctr_ps_bench load_bench memory_bench overhead_bench data_bench rpc_bench table_bench ps_bench argosy_program argosy_server fleetrun
 bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY=row, ROUNDS=5; writes docs/benchmarks.md
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target $(BENCH_PROGRAMS)
 	@$(PYTHON) bench/run.py $(if $(ONLY),--only $(ONLY)) --rounds $(or $(ROUNDS),5)

@@ -71,6 +71,11 @@ def read_paddle_job(name, workers):
     return read
 
 
+def read_steps(name):
+    """Steps a second."""
+    return lambda text: {name: 1000 / json_lines(text)[-1]["ms"]}
+
+
 def read_store(text):
     return {"store": json.loads(text)["benchmarks"][-1]["items_per_second"] / 1e6}
 
@@ -149,6 +154,22 @@ def job_sizes(data):
     return [job(f"processes.{size}", f"{size}x{size}", data.criteo / "train/part-*", rounds=1) for size in (1, 2, 4, 8)]
 
 
+def steps(name, ranks, *arguments, rounds):
+    """Our loop and the peer's, beside each other: NAME.ours, NAME.ddp."""
+    launch = [sys.executable, ROOT / "bench/ranks.py", ranks]
+    return [Program(f"{name}.ours", [*launch, BUILD / "bench/collective_bench", *arguments], read_steps(f"{name}.ours"), rounds),
+            Program(f"{name}.ddp", [*launch, sys.executable, ROOT / "bench/ddp_peer.py", *arguments], read_steps(f"{name}.ddp"), rounds)]
+
+
+def collectives():
+    return [
+        *steps("resnet18", 2, "resnet18", 32, 32, 30, rounds=SLOW),
+        *steps("mlp", 2, "mlp", 32, 32, 200, rounds=1000),
+        Program("alone.plain", [BUILD / "bench/collective_bench", "cifar", 32, 32, 60, "plain"], read_steps("alone.plain")),
+        Program("alone.parallel", [BUILD / "bench/collective_bench", "cifar", 32, 32, 60], read_steps("alone.parallel")),
+    ]
+
+
 def programs(data, peers):
     """All of them, our own before the peer that they are compared with."""
     train, test = data.criteo / "train/part-*", data.criteo / "test/part-*"
@@ -167,5 +188,6 @@ def programs(data, peers):
         Program("store", google_benchmark("argosy/table/table_bench", "push/adagrad/10"), read_store),
         Program("together", google_benchmark("argosy/ps/ps_bench", "^(wire|store|together)/"), read_together),
         Program("replay", google_benchmark("argosy/ps/ps_bench", "BM_Replay"), read_replay, SLOW),
+        *collectives(),
         *jobs(data, peers),
     ]

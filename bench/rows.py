@@ -44,6 +44,10 @@ ROWS = [
     Row("together", "a pull and a push of 26,000 keys x 10 floats, against wire alone and store alone added up", "together.both", "together.wire_and_store", "µs",
         "ratio", "<=", 1.5),
     Row("replay", "a server takes up its log, Adagrad, width 10", "replay", "", "M rows/s", "value", ">=", 5),
+    Row("ddp-resnet18", "ResNet-18, batch 32 of 32 x 32, 2 processes by Gloo, against PyTorch's DistributedDataParallel", "resnet18.ours", "resnet18.ddp", "steps/s",
+        "ratio", ">=", 0.98),
+    Row("ddp-mlp", "100 small layers, 2 processes, C++ loop, against the same", "mlp.ours", "mlp.ddp", "steps/s", "ratio", ">=", 1.2),
+    Row("ddp-alone", "CIFAR CNN in one process, data parallel against the plain loop", "alone.parallel", "alone.plain", "steps/s", "ratio", ">=", 0.98),
     Row("memory", "peak memory of CTR-DNN, 1 thread, against what it must hold", "memory.1.above_idle", "memory.1.needed", "MB", "ratio", "<=", 1.3),
     Row("memory-2", "the same, 2 threads", "memory.2.above_idle", "memory.2.needed", "MB", "ratio", "<=", 1.3),
 ]

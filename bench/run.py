@@ -142,6 +142,7 @@ def document(outcomes, jobs, about):
             f"where there are no servers. The speed is that of the second pass over them, the AUC that of {TEST_LINES:,} other lines after the first. Jobs with servers\n"
             f"(`ps-*`, `wal`) are processes that stream the lines from files, one thread a worker; so do PaddlePaddle's. [What helped](benchmarks-notes.md).\n\n"
             f"{rows.table(outcomes)}")
+    text += f"\n## On a GPU\n\nBy `bench/gpu.py`, on a machine of its own.\n\n{(ROOT / 'bench/gpu_results.md').read_text()}"
     if not jobs:
         return text
     return text + (f"\n## More and more processes\n\nThe same job as 1 to 8 servers and workers on {about['cores']} cores, measured once: processor time and bytes on the wire count here,\n"

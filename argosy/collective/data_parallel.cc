@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/variable.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
@@ -120,12 +119,8 @@ Status DataParallel::make_reducer() {
     std::reverse(buckets.begin(), buckets.end());  // a backward meets the last parameters first
     reducer_ = std::make_shared<c10d::Reducer>(parameters, std::move(buckets), group_->c10d(), sparse, cap,
                                                options_.find_unused_parameters, options_.gradient_as_bucket_view, names, first,
-                                               /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false
-#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
-                                               ,
-                                               std::vector<int64_t>()
-#endif
-    );
+                                               /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false,
+                                               /*bucket_bytes_cap_list=*/std::vector<int64_t>());
     hooked_ = std::make_unique<HookedNodes>();
     for (const auto& parameter : parameters) hooked_->nodes.push_back(torch::autograd::impl::grad_accumulator(parameter));
     reducer_->register_comm_hook(make_gradient_hook(*group_, options_.gradient_type));
