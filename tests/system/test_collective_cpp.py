@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from conftest import free_range
+from conftest import free_range, two_machines
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CIFAR = ROOT / "build/release/examples/cifar"
@@ -74,6 +74,18 @@ def test_two_nodes_on_two_addresses(job, images):
         job.end(node)
     text = logs(job, 2, "node0") + "".join(path.read_text() for path in sorted((job.folder / "node1").glob("workerlog.*")))
     assert set(losses(text)) == {(rank, epoch) for rank in range(4) for epoch in range(2)}
+
+
+def test_two_network_namespaces_train_one_model(job, images):
+    """Two machines that know each other's addresses and nothing else."""
+    with two_machines() as machines:
+        ips = ",".join(address for address, _ in machines)
+        nodes = [job.start(*inside, FLEETRUN, "--no-python", f"--ips={ips}", "--nproc_per_node=1", f"--log_dir=node{i}", CIFAR, images, 2)
+                 for i, (_, inside) in enumerate(machines)]
+        for node in nodes:
+            job.end(node)
+    text = "".join(path.read_text() for path in sorted(job.folder.glob("node*/workerlog.*")))
+    assert set(losses(text)) == {(rank, epoch) for rank in range(2) for epoch in range(2)}
 
 
 def process_of(job, rank):

@@ -1,5 +1,4 @@
 """Collective jobs by the launcher, on one machine and on several. Processes are shell text: the launcher knows nothing of what they train."""
-import contextlib
 import os
 import pathlib
 import re
@@ -10,7 +9,7 @@ import sys
 import time
 
 import pytest
-from conftest import free_range
+from conftest import free_range, two_machines
 
 SECONDS = 60
 PLACES = "PADDLE_|FLAGS_|TRAINING_ROLE|POD_IP|RANK$|LOCAL_|WORLD_SIZE|MASTER_|OMPI_|PMI|SLURM_|TORCHELASTIC_|PET_|ARGOSY_|CUDA_VISIBLE"
@@ -234,29 +233,6 @@ def test_the_end_of_the_first_node_is_the_end_of_the_job(job):
     nodes[0].process.send_signal(signal.SIGINT)
     assert "stopped by signal 2" in nodes[0].end(128 + signal.SIGINT)
     assert "node 127.0.0.1 was told to end; the job has ended" in nodes[1].end(128 + signal.SIGINT)
-
-
-@contextlib.contextmanager
-def two_machines():
-    """Two network namespaces, 10.88.x.1 and 10.88.x.2, that see each other and nothing else."""
-    number = os.getpid() % 250
-    names = [f"argosy-{os.getpid()}-{i}" for i in (1, 2)]
-    cables = [f"arg{os.getpid() % 10**6}-{i}" for i in (1, 2)]
-
-    def ip(*words):
-        subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
-
-    with contextlib.ExitStack() as stack:
-        for name in names:
-            ip("netns", "add", name)
-            stack.callback(ip, "netns", "del", name)
-        ip("link", "add", cables[0], "type", "veth", "peer", "name", cables[1])
-        for i, (name, cable) in enumerate(zip(names, cables), 1):
-            ip("link", "set", cable, "netns", name)
-            ip("-n", name, "addr", "add", f"10.88.{number}.{i}/24", "dev", cable)
-            ip("-n", name, "link", "set", cable, "up")
-            ip("-n", name, "link", "set", "lo", "up")
-        yield [(f"10.88.{number}.{i}", ["ip", "netns", "exec", name]) for i, name in enumerate(names, 1)]
 
 
 @pytest.mark.parametrize("options", [["--ips={0},{1}"], ["--nnodes=2", "--rdzv-endpoint={0}:29400"]])
