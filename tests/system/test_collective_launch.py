@@ -1,4 +1,5 @@
 """Collective jobs by the launcher, on one machine and on several. Processes are shell text: the launcher knows nothing of what they train."""
+import contextlib
 import os
 import pathlib
 import re
