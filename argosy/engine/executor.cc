@@ -95,6 +95,12 @@ Result<std::unique_ptr<Frame>> Runner::make_frame(const graph::Program& program,
 
 Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
                                        Scope& scope) {
+  return run_batch(program, feed, fetches, scope, std::nullopt);
+}
+
+Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, const Feed& feed,
+                                             const std::vector<std::string>& fetches, Scope& scope,
+                                             std::optional<uint64_t> batch) {
   const std::vector<std::string> feeds = names_of(feed);
   std::string key = cache_key(program, feeds, fetches, scope);
   std::unique_ptr<Frame> frame = take(key);
@@ -103,7 +109,7 @@ Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed
   }
   RETURN_IF_ERROR(frame->begin());
   RETURN_IF_ERROR(bind_feed(*frame, feed));
-  if (frame->program().sends()) frame->batch = scope.remote()->begin_batch();
+  if (frame->program().sends()) frame->batch = batch ? *batch : scope.remote()->begin_batch();
   RETURN_IF_ERROR(frame->run());
   auto fetched = fetch_values(*frame, fetches);
   frame->end();
@@ -124,12 +130,14 @@ Result<std::vector<std::vector<Value>>> Runner::run_parallel(const graph::Progra
   RETURN_IF_ERROR(remote->begin_parallel(static_cast<int>(feeds.size())));
   std::vector<std::vector<Value>> fetched(feeds.size());
   std::vector<Status> ends(feeds.size());
+  std::vector<uint64_t> batches;
+  while (batches.size() < feeds.size()) batches.push_back(remote->begin_batch());
   {
     std::vector<Thread> threads;
     for (size_t i = 0; i < feeds.size(); ++i) {
       threads.emplace_back(fmt::format("trainer-{}", i), [&, i] {
         at::set_num_threads(1);  // of this thread only
-        auto result = run(program, feeds[i], fetches, scope);
+        auto result = run_batch(program, feeds[i], fetches, scope, batches[i]);
         ends[i] = result.status();
         if (result.ok()) fetched[i] = std::move(*result);
       });

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,9 @@ class Runner {
                                  Scope& scope);
 
   // The same with one feed a thread, all at once: each thread takes part of a batch. For programs that send gradients to
-  // parameter servers, where the threads' gradients meet as the mode says; another program would update twice. Returns what
-  // each thread fetched.
+  // parameter servers, where the threads' gradients meet as the mode says; another program would update twice. The parts are
+  // numbered in their order, whoever runs first: a worker that is started again gives them the same numbers. Returns what each
+  // thread fetched.
   Result<std::vector<std::vector<Value>>> run_parallel(const graph::Program& program, const std::vector<Feed>& feeds,
                                                        const std::vector<std::string>& fetches, Scope& scope);
 
@@ -50,6 +52,9 @@ class Runner {
     std::string key;
     std::unique_ptr<Frame> frame;
   };
+  // As batch `batch` of the scope's remote; nothing: the next one.
+  Result<std::vector<Value>> run_batch(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
+                                       Scope& scope, std::optional<uint64_t> batch);
   std::unique_ptr<Frame> take(const std::string& key);
   void give_back(std::string key, std::unique_ptr<Frame> frame);
 

@@ -49,7 +49,7 @@ Result<Outgoing> outgoing(const Scope& scope, const graph::VarDesc& variable) {
   const auto remote = scope.remote();
   const RemoteVariable* held = remote == nullptr ? nullptr : remote->find(variable.name);
   Value fetched;
-  if (held != nullptr && held->kind != RemoteVariable::dense) {
+  if (held != nullptr) {  // also a dense one: a geo worker's copy has what it has not sent yet
     ASSIGN_OR_RETURN(fetched.tensor, fetch_remote(*remote, variable.name));
   }
   const Value* value = fetched.defined() ? &fetched : scope.find(variable.name);

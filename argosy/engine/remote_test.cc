@@ -59,6 +59,9 @@ class FakeServers : public RemoteParameters {
   Status step(const StepGradients& gradients) override {
     std::lock_guard lock(mutex);
     batches.push_back(gradients.batch);
+    for (const RowGradients& sent : gradients.rows) {
+      for (const uint64_t key : sent.keys) batch_of[key] = gradients.batch;
+    }
     for (const DenseGradient& dense : gradients.dense) bias_.data_ptr<float>()[0] -= dense.values[0];
     for (const RowGradients& sent : gradients.rows) {
       for (size_t i = 0; i < sent.keys.size(); ++i) rows.at(sent.keys[i]) -= sent.values[2 * i];
@@ -80,6 +83,7 @@ class FakeServers : public RemoteParameters {
   std::mutex mutex;
   std::map<uint64_t, float> rows;
   std::vector<uint64_t> batches;
+  std::map<uint64_t, uint64_t> batch_of;  // by key: the last one that had it
   uint64_t next_batch = 0, first_wanted = 0;
   size_t keys_asked = 0;
   int calls = 0, parallel_threads = 0, round_threads = 0, threads_done = 0, rounds_ended = 0, refreshes = 0;
@@ -226,6 +230,17 @@ TEST_F(RemoteTest, ThreadsOfOneStepEachTakeAPartOfTheBatch) {
   EXPECT_EQ(remote_->batches.size(), 2u);
   EXPECT_EQ(remote_->rows.at(9), 9 - 2.0f);
   EXPECT_EQ(runner_.run_parallel(*test_, {part(3)}, {}, scope_).status().code(), Code::failed_precondition);
+}
+
+// Whichever thread runs first: a worker that is started again must give a batch the number that it had.
+TEST_F(RemoteTest, PartsOfABatchAreNumberedInTheirOrder) {
+  const auto part = [](int64_t id) { return Feed{{"a", ids({id}, {0, 1})}, {"b", ids({9}, {0, 1})}}; };
+  for (uint64_t step = 0; step < 50; ++step) {
+    ASSERT_TRUE(runner_.run_parallel(*main_, {part(3), part(4), part(5)}, {}, scope_).ok());
+    EXPECT_EQ(remote_->batch_of.at(3), 3 * step);
+    EXPECT_EQ(remote_->batch_of.at(4), 3 * step + 1);
+    EXPECT_EQ(remote_->batch_of.at(5), 3 * step + 2);
+  }
 }
 
 class RemoteDatasetTest : public RemoteTest {

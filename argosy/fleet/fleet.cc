@@ -129,6 +129,8 @@ void Fleet::set_learning_rate(double rate) const {
   throw_if_error(connection("set_learning_rate()").set_rate(static_cast<float>(rate)));
 }
 
+std::vector<ps::ServerStats> Fleet::server_stats() const { return value_or_throw(connection("server_stats()").client().stats()); }
+
 graph::MinimizeResult DistributedOptimizer::minimize(const Variable& loss, const graph::MinimizeOptions& options) {
   fleet_.role();  // before anything is changed
   graph::MinimizeResult result = graph::minimize(optimizer_, loss, options);

@@ -68,6 +68,8 @@ class Fleet {
   // Drops rows of sparse tables by their expiry, or those below `threshold` in score. Returns how many.
   uint64_t shrink(std::optional<double> threshold = {}) const;
   void set_learning_rate(double rate) const;  // of all tables, in place of their schedules
+  // What each server says of itself: rows and memory of its tables, pushes, bytes.
+  std::vector<ps::ServerStats> server_stats() const;
 
   // Records of an in-memory dataset change places among all workers.
   void global_shuffle(data::InMemoryDataset& dataset, uint64_t seed) const;

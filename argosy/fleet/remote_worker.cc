@@ -156,9 +156,9 @@ Status RemoteWorker::store(std::string_view name, std::span<const float> values)
   if (variable == nullptr) return Status::not_found("the servers hold no variable '{}'", name);
   if (variable->kind == engine::RemoteVariable::state) return store_state(name, values);
   const ps::TableSpec& table = plan_.spec.tables[static_cast<size_t>(variable->table)];
-  if (!table.sparse) return client_->import_dense(variable->table, values);
+  if (!table.sparse) return communicator_->store_dense(variable->table, values);
   return for_all_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
-    return client_->import_rows(variable->table, keys, values.subspan(begin * table.width, keys.size() * table.width));
+    return communicator_->store_rows(variable->table, keys, values.subspan(begin * table.width, keys.size() * table.width));
   });
 }
 

@@ -25,7 +25,12 @@ class ServerPeers final : public Peers {
  public:
   explicit ServerPeers(const Fleet& fleet) : fleet_(fleet) {}
 
-  void barrier() const override { throw_if_error(client("barrier_worker()").barrier("barrier", deadline())); }
+  void barrier() const override {
+    RemoteWorker& worker = fleet_.connection("barrier_worker()");
+    throw_if_error(worker.refresh());
+    throw_if_error(worker.client().barrier("barrier", deadline()));
+    throw_if_error(worker.refresh());
+  }
 
   void all_reduce(std::vector<double>& values, const std::string& mode) const override { reduce(values, mode); }
   void all_reduce(std::vector<int64_t>& values, const std::string& mode) const override { reduce(values, mode); }

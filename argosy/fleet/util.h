@@ -35,7 +35,9 @@ class Util {
   // The next file of a list that every worker has, for whoever is free: each file goes to one worker. None: all are taken.
   std::optional<std::string> next_file(const std::string& list, const std::vector<std::string>& files) const;
 
-  void barrier() const;  // of all workers
+  // Of all workers. With parameter servers what each has trained before it is on the servers behind it, and in the parameters
+  // here.
+  void barrier() const;
   // Element by element over all workers: "sum", "max" or "min".
   std::vector<double> all_reduce(std::vector<double> values, const std::string& mode = "sum") const;
   std::vector<int64_t> all_reduce(std::vector<int64_t> values, const std::string& mode = "sum") const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "argosy/base/env.h"
 #include "argosy/base/log.h"
 #include "argosy/base/place.h"
 #include "argosy/base/said.h"
@@ -101,6 +102,13 @@ std::string help_line(const Flag& flag) {
          "\n";
 }
 
+// The job's setting: the flag, or the variable that its processes inherit.
+std::optional<std::string> on_worker_loss(const CommandLine& line) {
+  const std::string variable = "ARGOSY_ON_WORKER_LOSS";
+  const auto flag = line.program.environment.find(variable);
+  return flag != line.program.environment.end() ? std::optional(flag->second) : env_text(variable.c_str());
+}
+
 }  // namespace
 
 std::string launch_help() {
@@ -141,6 +149,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   line.program.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
   if (line.help || line.settings) return line;
   RETURN_IF_ERROR(take_torchrun_variables(line));
+  line.supervisor.shrink = on_worker_loss(line) == "shrink";
   if (line.mode == Mode::unsaid) line.mode = default_mode();
   return line;
 }

@@ -59,6 +59,17 @@ TEST(CommandLine, TheNamesOfBothLaunchersAreTaken) {
   EXPECT_EQ(line->supervisor.follow, "worker 1");
 }
 
+// What the servers do about a lost worker the launcher does too.
+TEST(CommandLine, TheLauncherShrinksAJobThatItsServersShrink) {
+  EXPECT_TRUE(parse_command_line({"--run_mode=ps", "--on-worker-loss=shrink", "x"})->supervisor.shrink);
+  EXPECT_FALSE(parse_command_line({"--run_mode=ps", "--on-worker-loss=wait", "x"})->supervisor.shrink);
+  EXPECT_FALSE(parse_command_line({"--run_mode=ps", "x"})->supervisor.shrink);
+  ::setenv("ARGOSY_ON_WORKER_LOSS", "shrink", 1);
+  EXPECT_TRUE(parse_command_line({"--run_mode=ps", "x"})->supervisor.shrink);
+  EXPECT_FALSE(parse_command_line({"--run_mode=ps", "--on-worker-loss=fail", "x"})->supervisor.shrink);
+  ::unsetenv("ARGOSY_ON_WORKER_LOSS");
+}
+
 // One table makes the strategy's fields, the variables and these flags.
 TEST(CommandLine, EverySettingIsAFlagThatBecomesItsVariable) {
   const std::string help = launch_help();

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "argosy/base/log.h"
+#include "argosy/base/text.h"
 #include "argosy/launch/stop_signal.h"
 
 namespace argosy::launch {
@@ -22,7 +23,8 @@ std::vector<ProcessSpec> all_specs(const Job& job) {
 Supervisor::Supervisor(Job job, SupervisorOptions options) : group_(all_specs(job)), options_(std::move(options)) {
   const bool await_servers = job.has_other_workers || job.workers.empty();
   for (size_t i = 0; i < group_.size(); ++i) {
-    members_.push_back({.awaited = await_servers || i >= job.servers.size()});
+    const bool worker = i >= job.servers.size();
+    members_.push_back({.worker = worker, .awaited = await_servers || worker});
     if (group_.spec(i).name == options_.follow) follower_.emplace(group_.spec(i).log);
   }
 }
@@ -67,7 +69,7 @@ int Supervisor::watch() {
     if (follower_) follower_->show();
     std::this_thread::sleep_for(kWatchEvery);
   }
-  log_info("the job has ended well");
+  log_info("the job has ended well{}{}", left_out_.empty() ? "" : ", without ", join(left_out_, ", "));
   return 0;
 }
 
@@ -87,8 +89,18 @@ std::optional<int> Supervisor::ended(size_t i, const Exit& exit) {
     log_error("{}", status.message());
   }
   group_.report(i, exit);
-  log_error("{}: {}; stopping the job", spec.name, exit.to_string());
-  return exit.code;
+  const bool goes_on = can_do_without(member);
+  log_error("{}: {}; {}", spec.name, exit.to_string(),
+            goes_on ? "going on without it (on_worker_loss=shrink)" : "stopping the job");
+  if (!goes_on) return exit.code;
+  member.done = true;
+  left_out_.push_back(spec.name);
+  return std::nullopt;
+}
+
+bool Supervisor::can_do_without(const Member& failed) const {
+  const auto workers = std::count_if(members_.begin(), members_.end(), [](const Member& member) { return member.worker; });
+  return options_.shrink && failed.worker && left_out_.size() + 1 < static_cast<size_t>(workers);
 }
 
 }  // namespace argosy::launch

@@ -14,6 +14,7 @@ struct SupervisorOptions {
   int max_restarts = 0;       // of any one process, after it has failed
   double grace_seconds = 10;  // between SIGTERM and SIGKILL when processes are stopped
   std::string follow;         // "worker 0": its log is shown as it grows; empty: none
+  bool shrink = false;        // go on without a worker that has failed, as long as there is another
 };
 
 // Runs a parameter-server job: some processes whose end ends it (workers), some that serve them (servers). Confined to one
@@ -21,7 +22,8 @@ struct SupervisorOptions {
 //
 // The job ends when every worker has ended well: servers are then stopped, and the result is 0. Where the job has workers on
 // other machines, servers are waited for instead: they end when all workers have. When a process fails and may not be started
-// again, all others are stopped, its last lines are shown, and its exit code is the result. A signal (launch/stop_signal.h) ends
+// again, all others are stopped, its last lines are shown, and its exit code is the result; with `shrink` a worker is left out
+// instead, and the job ends well when another one has. A signal (launch/stop_signal.h) ends
 // the job with 128 + the signal; a second one ends the grace too. No process is left behind in any case.
 class Supervisor {
  public:
@@ -31,8 +33,9 @@ class Supervisor {
 
  private:
   struct Member {
+    bool worker = false;
     bool awaited = false;  // its end ends the job
-    bool done = false;     // ended well
+    bool done = false;     // ended well, or left out
     int restarts = 0;
   };
 
@@ -40,10 +43,13 @@ class Supervisor {
   int watch();
   // Handles a process that has ended; a value is the job's result.
   std::optional<int> ended(size_t i, const Exit& exit);
+  // Whether the job goes on without this one, which has failed: another worker still runs, or has ended well.
+  bool can_do_without(const Member& failed) const;
   bool all_done() const;
 
   Group group_;
   std::vector<Member> members_;  // as those of the group
+  std::vector<std::string> left_out_;
   const SupervisorOptions options_;
   std::optional<LogFollower> follower_;
 };

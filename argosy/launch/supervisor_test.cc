@@ -15,6 +15,7 @@ namespace argosy::launch {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 // Jobs whose processes are shell scripts that run in a folder of the test's own.
@@ -78,6 +79,23 @@ TEST_F(SupervisorTest, TheFirstFailureIsTheJobsStatusAndEndsTheRest) {
   EXPECT_THAT(shown,
               HasSubstr("---- worker 1: exit status 7; the end of " + (folder_ / "worker1").string() + ":\nthe reason\n----"));
   EXPECT_LT(watch.seconds(), 20);
+}
+
+// on_worker_loss=shrink: the servers go on without a worker, and so does the launcher, but not without a server or the last
+// worker.
+TEST_F(SupervisorTest, AJobThatMayShrinkGoesOnWithoutAWorker) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"sleep 60"},
+                {"while ! grep -q reason worker1; do sleep 0.02; done; sleep 0.1; echo trained", "echo the reason; kill -9 $$"},
+                {.shrink = true}),
+            0);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown, HasSubstr("the reason\n----"));
+  EXPECT_THAT(shown, HasSubstr("worker 1: killed by signal 9 (Killed); going on without it (on_worker_loss=shrink)"));
+  EXPECT_THAT(shown, HasSubstr("the job has ended well, without worker 1"));
+  EXPECT_EQ(text("worker0"), "trained\n");
+  EXPECT_THAT(run({"sleep 60"}, {"exit 3", "exit 4"}, {.shrink = true}), AnyOf(3, 4));
+  EXPECT_EQ(run({"exit 5"}, {"sleep 60", "sleep 60"}, {.shrink = true}), 5);
 }
 
 TEST_F(SupervisorTest, ASignalIsAFailureToo) {

@@ -132,6 +132,18 @@ bool CommunicatorBase::wants(BatchId batch) {
 
 Status CommunicatorBase::set_rate(int table, std::optional<float> rate) { return client_.set_rate(table, rate); }
 
+Status CommunicatorBase::store_dense(int table, std::span<const float> values) {
+  RETURN_IF_ERROR(flush());
+  RETURN_IF_ERROR(client_.import_dense(table, values));
+  std::ranges::copy(values, storage_[static_cast<size_t>(table)].begin());
+  return {};
+}
+
+Status CommunicatorBase::store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) {
+  RETURN_IF_ERROR(flush());
+  return client_.import_rows(table, keys, values);
+}
+
 Status CommunicatorBase::stop() {
   if (stopped_) return failure();
   stopped_ = true;

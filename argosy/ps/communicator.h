@@ -125,6 +125,10 @@ class Communicator {
 
   // Sends what is queued, waits until the servers have it, and receives dense parameters: before a save or an evaluation.
   virtual Status refresh() = 0;
+  // Gives a dense table, or some rows of a sparse one, new values: on the servers, and in this worker's copy. What it had trained
+  // before is sent first, and so is in none of them.
+  virtual Status store_dense(int table, std::span<const float> values) = 0;
+  virtual Status store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) = 0;
   // Flushes, leaves the round, joins the threads. Safe to call twice. The client stays usable.
   virtual Status stop() = 0;
 

@@ -22,6 +22,8 @@ class CommunicatorBase : public Communicator {
   Status end_parallel() override;
   BatchId next_batch_id() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
   bool wants(BatchId batch) override;
+  Status store_dense(int table, std::span<const float> values) override;
+  Status store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) override;
   Status stop() override;
   Status set_rate(int table, std::optional<float> rate) override;
   CommunicatorCounters counters() const override;

@@ -92,6 +92,8 @@ class GeoCommunicator final : public CommunicatorBase {
   Status thread_done() override { return failure(); }
   Status refresh() override { return flush(); }
   Status set_rate(int table, std::optional<float> rate) override;
+  Status store_dense(int table, std::span<const float> values) override;
+  Status store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) override;
 
  private:
   struct Dense {
@@ -109,8 +111,11 @@ class GeoCommunicator final : public CommunicatorBase {
   float rate(size_t table, int64_t count);
   bool had_somewhere(BatchId batch);
 
-  // Takes the differences of all batches trained since the last time, once the exchange before is over.
-  Status take_differences();
+  enum class Without { nothing, receive };
+  // Takes the differences of all batches trained since the last time, once the exchange before is over, and has them exchanged.
+  // Where no batch was trained nothing is taken; `without` says whether others' changes are received all the same.
+  Status take_differences(Without without);
+  void collect(Differences& differences);
   void exchange_until_stopped();
   Status exchange(const std::shared_ptr<Differences>& differences);
   void receive_into_dense();
@@ -180,7 +185,7 @@ Status GeoCommunicator::step(const StepGradients& gradients) {
     due = batches_.size() == static_cast<size_t>(options().geo_k_steps);
   }
   gate_.leave_step();
-  return due ? keep(take_differences()) : Status();
+  return due ? keep(take_differences(Without::nothing)) : Status();
 }
 
 void GeoCommunicator::train(const StepGradients& gradients) {
@@ -239,7 +244,19 @@ Status GeoCommunicator::set_rate(int table, std::optional<float> rate) {
   return {};
 }
 
-Status GeoCommunicator::take_differences() {
+Status GeoCommunicator::store_dense(int table, std::span<const float> values) {
+  RETURN_IF_ERROR(CommunicatorBase::store_dense(table, values));
+  std::ranges::copy(values, dense_[static_cast<size_t>(table)].base.begin());
+  return {};
+}
+
+Status GeoCommunicator::store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) {
+  RETURN_IF_ERROR(CommunicatorBase::store_rows(table, keys, values));
+  rows_[static_cast<size_t>(table)]->replace(keys, values);
+  return {};
+}
+
+Status GeoCommunicator::take_differences(Without without) {
   {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_until(lock, patience().when(), [&] { return outgoing_ == nullptr; })) {
@@ -248,19 +265,36 @@ Status GeoCommunicator::take_differences() {
     }
   }
   auto taken = differences_.take();
-  taken->tables.resize(spec().tables.size());
   taken->dense.clear();
   taken->rows.clear();
-  const float share = 1.0f / static_cast<float>(spec().workers);
   gate_.enter_exclusive();
-  for (size_t i = 0; i < taken->tables.size(); ++i) {
-    auto& [keys, values] = taken->tables[i];
+  {
+    std::lock_guard lock(mutex_);
+    taken->batches = std::exchange(batches_, {});
+  }
+  const bool trained = !taken->batches.empty();
+  if (trained) collect(*taken);
+  if (trained || without == Without::receive) {
+    std::lock_guard lock(mutex_);
+    outgoing_ = std::move(taken);
+  }
+  gate_.leave_exclusive();
+  changed_.notify_all();
+  return failure();
+}
+
+// What is collected counts as sent: whoever collects sees that it is.
+void GeoCommunicator::collect(Differences& differences) {
+  const float share = 1.0f / static_cast<float>(spec().workers);
+  differences.tables.resize(spec().tables.size());
+  for (size_t i = 0; i < differences.tables.size(); ++i) {
+    auto& [keys, values] = differences.tables[i];
     keys.clear();
     values.clear();
     const int number = static_cast<int>(i);
     if (rows_[i] != nullptr) {
       rows_[i]->collect(share, keys, values);
-      taken->rows.push_back({.table = number, .keys = keys, .values = values.data()});
+      differences.rows.push_back({.table = number, .keys = keys, .values = values.data()});
       continue;
     }
     values.resize(storage(i).size());
@@ -268,20 +302,12 @@ Status GeoCommunicator::take_differences() {
       values[k] = share * (storage(i)[k] - dense_[i].base[k]);
       dense_[i].base[k] += values[k];
     }
-    taken->dense.push_back({.table = number, .values = values});
+    differences.dense.push_back({.table = number, .values = values});
   }
-  {
-    std::lock_guard lock(mutex_);
-    taken->batches = std::exchange(batches_, {});
-    if (!taken->batches.empty()) outgoing_ = std::move(taken);
-  }
-  gate_.leave_exclusive();
-  changed_.notify_all();
-  return failure();
 }
 
 Status GeoCommunicator::flush() {
-  RETURN_IF_ERROR(take_differences());
+  RETURN_IF_ERROR(take_differences(Without::receive));
   std::unique_lock lock(mutex_);
   if (!changed_.wait_until(lock, patience().when(), [&] { return outgoing_ == nullptr; })) {
     return Status::deadline_exceeded("the last differences could not be sent in {:.0f} s", options().sync_wait_seconds);
@@ -309,13 +335,15 @@ void GeoCommunicator::exchange_until_stopped() {
 }
 
 Status GeoCommunicator::exchange(const std::shared_ptr<Differences>& differences) {
-  RETURN_IF_ERROR(client().push({.batches = differences->batches,
-                                 .dense = differences->dense,
-                                 .rows = differences->rows,
-                                 .owner = differences,
-                                 .by_server = true}));
-  pushes_ += 1;
-  merged_batches_ += differences->batches.size();
+  if (!differences->batches.empty()) {
+    RETURN_IF_ERROR(client().push({.batches = differences->batches,
+                                   .dense = differences->dense,
+                                   .rows = differences->rows,
+                                   .owner = differences,
+                                   .by_server = true}));
+    pushes_ += 1;
+    merged_batches_ += differences->batches.size();
+  }
   std::vector<int> sparse;
   std::vector<DenseRequest> dense;
   for (size_t i = 0; i < rows_.size(); ++i) {

@@ -102,11 +102,28 @@ TEST(GeoCommunicator, WorkersExchangeDifferences) {
   sides[0].add(0);  // sends 2 of its 4, receives 1
   EXPECT_EQ(sides[0].row, 9);
   EXPECT_EQ(sides[0].dense[0], 9);
+  // Nothing was trained since: nothing is sent, the unsent part stays, and what the other has sent arrives.
+  const uint64_t pushes = sides[1].client->counters().pushes;
+  for (int again = 0; again < 2; ++again) ASSERT_TRUE(sides[1].communicator->refresh().ok());
+  sides[1].pull();
+  EXPECT_EQ(sides[1].client->counters().pushes, pushes);
+  EXPECT_EQ(sides[1].row, 8);
+  EXPECT_EQ(sides[1].dense[0], 8);
   float held = 0;
   const uint64_t key = 9;
   const RowRequest request{.table = 1, .keys = std::span(&key, 1), .rows = &held};
   ASSERT_TRUE(sides[0].client->pull_rows(std::span(&request, 1)).ok());
   EXPECT_EQ(held, 4 + 1 + 2);
+
+  // Values that a worker gives the table replace everything, and nothing of what was before is sent again.
+  const float given = 100;
+  ASSERT_TRUE(sides[1].communicator->store_dense(0, std::vector<float>(3, given)).ok());
+  ASSERT_TRUE(sides[1].communicator->store_rows(1, std::span(&key, 1), std::span(&given, 1)).ok());
+  sides[1].add(2);
+  EXPECT_EQ(sides[1].row, 102);
+  EXPECT_EQ(sides[1].dense[0], 102);
+  ASSERT_TRUE(sides[0].client->pull_rows(std::span(&request, 1)).ok());
+  EXPECT_EQ(held, 101);
 }
 
 // A rate that is set holds for the worker's own training.

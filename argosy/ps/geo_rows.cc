@@ -72,6 +72,17 @@ void GeoRows::collect(float share, std::vector<uint64_t>& keys, std::vector<floa
   }
 }
 
+void GeoRows::replace(std::span<const uint64_t> keys, std::span<const float> rows) {
+  for (size_t i = 0; i < keys.size(); ++i) {
+    Shard& shard = shard_of(keys[i]);
+    std::lock_guard lock(shard.mutex);
+    const auto found = shard.slots.find(keys[i]);
+    if (found == shard.slots.end()) continue;
+    float* row = values(shard, found->second);
+    for (float* to : {row, row + width_}) std::ranges::copy(rows.subspan(i * width_, width_), to);
+  }
+}
+
 void GeoRows::receive(std::span<const uint64_t> keys, std::span<const float> rows) {
   for (size_t i = 0; i < keys.size(); ++i) {
     Shard& shard = shard_of(keys[i]);

@@ -38,6 +38,9 @@ class GeoRows {
   // What the servers hold now: others' changes are added to the values, the unsent part stays. Unknown keys are left out.
   void receive(std::span<const uint64_t> keys, std::span<const float> rows);
 
+  // The servers were given these values: so are the rows here, without an unsent part. Unknown keys are left out.
+  void replace(std::span<const uint64_t> keys, std::span<const float> rows);
+
  private:
   static constexpr size_t kShards = 16;
 

@@ -139,7 +139,10 @@ bool Membership::is_awaited(int worker) const {
 
 bool Membership::all_done() const {
   std::lock_guard lock(mutex_);
-  return std::ranges::all_of(members_, [](const Member& member) { return member.worker.phase == Phase::done; });
+  const auto count = [this](Phase phase) {
+    return std::ranges::count(members_, phase, [](const Member& m) { return m.worker.phase; });
+  };
+  return count(Phase::done) > 0 && count(Phase::done) + count(Phase::lost) == std::ssize(members_);
 }
 
 void Membership::touch_all() {

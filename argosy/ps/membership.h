@@ -68,7 +68,7 @@ class Membership {
 
   // Workers to be waited for: neither lost nor done.
   bool is_awaited(int worker) const;
-  bool all_done() const;  // every worker has said goodbye
+  bool all_done() const;  // some have said goodbye, and nobody is awaited any more
 
   // Gives every live worker a new lease, as after a restart.
   void touch_all();

@@ -89,6 +89,7 @@ class Core {
   Status adopt(const wire::HelloRequest& hello, const std::string& caller);
   void keep();  // the body of "ps-keeper"
   void watch_leases();
+  void end_if_done();  // the server has nothing to wait for any more
   void lose(const std::vector<int>& workers);
   void answer_waiting();
   std::vector<int> missing_for(Topic topic, const Call& call);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <thread>
 
 #include "argosy/ps/server_scratch.h"
 
@@ -360,6 +361,24 @@ TEST(ServerWaits, ShrinksTheJobWhereThatIsAskedFor) {
   Worker again = process.worker(spec, 1);
   ASSERT_OK(again.hello());
   EXPECT_EQ(*again.push({batch_id(0, 0)}, {count_at({5})}, {}, Position{0, 0}), wire::LATE);
+}
+
+// A job that goes on without a lost worker also ends without it, whether it was lost before the others were done or after.
+TEST(ServerWaits, EndsAJobThatHasShrunk) {
+  const JobSpec spec = job(Mode::async, 2, {});
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 0.5;
+  options.on_worker_loss = OnWorkerLoss::shrink;
+  for (const bool lost_first : {true, false}) {
+    InProcess process(options);
+    Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+    ASSERT_OK(first.hello());
+    ASSERT_OK(second.hello());
+    for (const Stopwatch watch; lost_first && watch.seconds() < 0.9; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+      ASSERT_OK(first.heartbeat());
+    ASSERT_OK(first.goodbye());
+    EXPECT_TRUE(*process.server->wait(Deadline::after_seconds(20)));
+  }
 }
 
 // ---- Between workers.

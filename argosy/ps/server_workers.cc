@@ -122,13 +122,16 @@ void Core::on_goodbye(const CallPtr& call) {
     advance();
     parking_.wake(Topic::gather);
     log_info("worker {} is done", request.caller().worker());
-    if (options_.end_with_workers && state.members().all_done()) {
-      std::lock_guard lock(end_mutex_);
-      ended_ = true;
-      end_changed_.notify_all();
-    }
+    end_if_done();
     return outgoing(wire::GoodbyeReply());
   });
+}
+
+void Core::end_if_done() {
+  if (!options_.end_with_workers || !state_.load()->members().all_done()) return;
+  std::lock_guard lock(end_mutex_);
+  ended_ = true;
+  end_changed_.notify_all();
 }
 
 // ---- Time.
@@ -184,6 +187,7 @@ void Core::lose(const std::vector<int>& workers) {
     }
     advance();
     parking_.wake(Topic::gather);
+    end_if_done();
   }
   gate_.leave();
 }

@@ -105,6 +105,25 @@ void bind_worker(py::module_& m) {
           py::arg("rate"));
 }
 
+void bind_server_stats(py::module_& m) {
+  using ps::ServerStats;
+  py::class_<ServerStats> stats(m, "ServerStats", "One server, as it says.");
+  stats.def_readonly("batches", &ServerStats::batches, "applied, of all workers")
+      .def_readonly("pushes", &ServerStats::pushes)
+      .def_readonly("duplicates", &ServerStats::duplicates, "pushes that it had already")
+      .def_readonly("bytes_in", &ServerStats::bytes_in)
+      .def_readonly("bytes_out", &ServerStats::bytes_out)
+      .def_readonly("log_bytes", &ServerStats::log_bytes)
+      .def_readonly("snapshots", &ServerStats::snapshots)
+      .def_readonly("tables", &ServerStats::tables);
+  py::class_<ServerStats::Table>(stats, "Table")
+      .def_readonly("name", &ServerStats::Table::name)
+      .def_readonly("rows", &ServerStats::Table::rows, "of a sparse table, on this server")
+      .def_readonly("cold_rows", &ServerStats::Table::cold_rows, "of them on disk")
+      .def_readonly("memory_bytes", &ServerStats::Table::memory_bytes)
+      .def_readonly("learning_rate", &ServerStats::Table::rate);
+}
+
 void bind_queries(py::class_<Fleet>& fleet) {
   fleet.def("init", &Fleet::init, py::arg("role"))
       .def("initialised", &Fleet::initialised)
@@ -150,7 +169,8 @@ void bind_life(py::class_<Fleet>& fleet) {
       .def("load_snapshot", waiting(+[](const Fleet& f, const std::string& folder) { f.load_snapshot(folder); }),
            py::arg("folder"))
       .def("shrink", waiting(+[](const Fleet& f, std::optional<double> threshold) { return f.shrink(threshold); }),
-           py::arg("threshold"));
+           py::arg("threshold"))
+      .def("server_stats", waiting(+[](const Fleet& f) { return f.server_stats(); }));
 }
 
 using Numbers = std::vector<double>;
@@ -192,6 +212,7 @@ void bind_fleet(py::module_& m) {
   bind_roles(m);
   bind_strategy(m);
   bind_worker(m);
+  bind_server_stats(m);
   py::class_<Fleet> fleet(m, "Fleet", "A process's place in its job, and its life there.");
   fleet.def(py::init<>());
   bind_queries(fleet);

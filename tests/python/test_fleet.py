@@ -96,7 +96,8 @@ def test_calls_in_the_wrong_order_or_role_say_so(fluid, fleet, network):
     with pytest.raises(RuntimeError, match="server_index\\(\\) is for servers"):
         fleet.init_server()
     fleet.init(role("server"))
-    for call in (fleet.init_worker, fleet.stop_worker, fleet.barrier_worker, lambda: fleet.shrink(), lambda: fleet.util.all_reduce(1)):
+    for call in (fleet.init_worker, fleet.stop_worker, fleet.barrier_worker, lambda: fleet.shrink(), fleet.server_stats,
+                 lambda: fleet.util.all_reduce(1)):
         with pytest.raises(RuntimeError, match="is for workers; this process is server 0"):
             call()
     exe = fluid.Executor(fluid.CPUPlace())

@@ -38,6 +38,49 @@ def test_four_ranks_are_two_servers_and_two_workers(tmp_path, maker):
     assert len(set(every)) == 4 and all(re.fullmatch(r"127\.0\.0\.1:6[1-4]\d\d\d", one) for one in every), every
 
 
+TRAIN = """
+import sys
+import numpy as np
+import paddle.fluid as fluid
+from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
+fleet.init()
+ids = fluid.layers.data('ids', [1], dtype='int64')
+y = fluid.layers.data('y', [1])
+rows = fluid.layers.embedding(ids, [40, 4], is_sparse=True)
+loss = fluid.layers.mean(fluid.layers.square_error_cost(fluid.layers.fc(rows, 1), y))
+fleet.distributed_optimizer(fluid.optimizer.Adam(0.05)).minimize(loss)
+if fleet.is_server():
+    fleet.run_server()
+    sys.exit(0)
+exe = fluid.Executor(fluid.CPUPlace())
+exe.run(fluid.default_startup_program())
+me = fleet.worker_index()
+truth = np.random.RandomState(1).randn(40, 1).astype('float32')
+
+
+def batch(seed, worker):  # a worker trains on keys of its own
+    keys = 2 * np.random.RandomState(seed).randint(0, 20, (32, 1)) + worker
+    return {'ids': keys, 'y': truth[keys[:, 0]]}
+
+
+for step in range(120): exe.run(feed=batch(step, me))
+fleet.barrier_worker()
+other = exe.run(fluid.default_main_program().clone(for_test=True), feed=batch(999, 1 - me), fetch_list=[loss])[0]
+sys.stdout.write("worker %d: loss on the keys of the other %.4f\\n" % (me, float(other)))
+fleet.barrier_worker()
+fleet.stop_worker()
+"""
+
+
+def test_four_ranks_train(tmp_path):
+    """2 servers and 2 workers, from mpirun's start to its end. Without the other's training the loss on its keys is about 1."""
+    (tmp_path / "train.py").write_text(TRAIN)
+    done = mpirun(tmp_path, 4, sys.executable, "train.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = dict(re.findall(r"worker (\d): loss on the keys of the other (\S+)", done.stdout))
+    assert found.keys() == {"0", "1"} and all(float(loss) < 0.1 for loss in found.values()), done.stdout + done.stderr
+
+
 def test_the_same_in_a_program_without_python(tmp_path, build):
     done = mpirun(tmp_path, 6, build / "argosy/fleet/fleet_test", "--gtest_filter=MpiRole.*")
     assert done.returncode == 0, done.stdout + done.stderr

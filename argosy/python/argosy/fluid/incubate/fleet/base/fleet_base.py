@@ -208,7 +208,7 @@ class Fleet:
             self._core.stop_worker()
 
     def barrier_worker(self):
-        """Waits until all workers are here."""
+        """Waits until all workers are here. What each has trained until then is on the servers afterwards, and in what this one reads."""
         self._util.barrier()
 
     # ---- what was learned
@@ -253,6 +253,11 @@ class Fleet:
     def shrink(self, threshold=None):
         """Drops rows of sparse tables by their expiry, or those whose score is below `threshold`. Returns how many."""
         return self._core.shrink(threshold)
+
+    def server_stats(self):
+        """What each server says of itself: batches, pushes, duplicates, bytes_in, bytes_out, log_bytes, snapshots, and tables with name,
+        rows, cold_rows (those on disk), memory_bytes and learning_rate."""
+        return self._core.server_stats()
 
     def set_learning_rate(self, value):
         """The rate of all parameters from now on, in place of their schedule."""
