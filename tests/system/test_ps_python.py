@@ -1,5 +1,6 @@
 """Parameter-server jobs from Python, as processes: the life of workers and servers, saving, loading, and what workers share."""
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -345,6 +346,43 @@ def test_ctrl_c_ends_a_worker_and_a_server_that_wait(job):
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=20)
         assert "KeyboardInterrupt" in out, out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_launcher_ends_a_job_that_trains(job, number):
+    """Servers, workers, and the pipe commands of their datasets, which read a file that does not end."""
+    job.write("train.py", FLEET + """
+fleet.distributed_optimizer(fluid.optimizer.SGD(0.01)).minimize(loss)
+if fleet.is_server():
+    fleet.run_server()
+    sys.exit(0)
+exe = fluid.Executor(fluid.CPUPlace())
+exe.run(fluid.default_startup_program())
+dataset = fluid.DatasetFactory().create_dataset('QueueDataset')
+dataset.set_use_var([x, ids, y])
+dataset.set_batch_size(5)
+dataset.set_pipe_command('yes "4 1 2 3 4 1 7 1 9"')
+dataset.set_filelist(['train.py'])
+exe.train_from_dataset(fluid.default_main_program(), dataset, fetch_list=[loss], fetch_info=['loss'], print_period=5)
+""")
+    launcher = job.fleetrun("train.py")
+    for worker in ("worker 0", "worker 1"):
+        job.wait_for_line(worker, "batch 10 ")
+    pids = [job.pid_of(launcher, f"{role} {i}") for role in ("worker", "server") for i in range(2)]
+    pids += [int(child) for pid in pids for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    pids += [int(pid.name) for pid in pathlib.Path("/proc").glob("[0-9]*") if _folder(pid) == job.folder and int(pid.name) != launcher.pid]
+    assert len(set(pids)) >= 6  # two pipe commands at least
+    launcher.send_signal(number)
+    job.end(launcher, 128 + number)
+    assert [pid for pid in set(pids) if _folder(pathlib.Path(f"/proc/{pid}")) == job.folder] == []
+
+
+def _folder(process):
+    """Where a process runs; None where it has ended."""
+    try:
+        return pathlib.Path(os.readlink(process / "cwd"))
+    except OSError:
+        return None
 
 
 def test_threads_of_one_worker_share_a_step(job):
