@@ -1,43 +1,14 @@
 #include "argosy/collective/store.h"
 
-#include <netdb.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include "argosy/base/fd.h"
+#include "argosy/base/socket.h"
 #include "argosy/collective/guard.h"
 
 namespace argosy::collective {
-namespace {
-
-constexpr int kBacklog = 1024;
-
-// A socket that listens on one address only: c10d's own would listen on all of them.
-Result<Fd> listen_on(const std::string& host, int port) {
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  if (const int code = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found); code != 0) {
-    return Status::not_found("the job's meeting place {}:{}: {}", host, port, gai_strerror(code));
-  }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
-  Fd fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int on = 1;
-  if (fd.open()) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (!fd.open() || ::bind(fd.get(), found->ai_addr, found->ai_addrlen) != 0 || ::listen(fd.get(), kBacklog) != 0) {
-    return Status::unavailable(
-        "the job's meeting place {}:{} cannot be opened: {}; it must be an address of this machine with a free port (see "
-        "MASTER_ADDR, MASTER_PORT and PADDLE_TRAINER_ENDPOINTS)",
-        host, port, std::strerror(errno));
-  }
-  return fd;
-}
-
-}  // namespace
 
 Result<c10::intrusive_ptr<c10d::Store>> open_store(const Place& place, std::chrono::milliseconds timeout) {
   c10d::TCPStoreOptions options;
@@ -47,7 +18,15 @@ Result<c10::intrusive_ptr<c10d::Store>> open_store(const Place& place, std::chro
   options.timeout = timeout;
   Fd listener;
   if (options.isServer) {
-    ASSIGN_OR_RETURN(listener, listen_on(place.master_host, place.master_port));
+    // c10d's own socket would listen on every address of the machine.
+    auto listening = listen_at({place.master_host, place.master_port});
+    if (!listening.ok()) {
+      return listening.status().with_context(
+          "the job's meeting place {}:{} must be an address of this machine with a free port (see MASTER_ADDR, MASTER_PORT, "
+          "PADDLE_TRAINER_ENDPOINTS)",
+          place.master_host, place.master_port);
+    }
+    listener = std::move(*listening);
     options.masterListenFd = ::dup(listener.get());  // the store's own, which it closes
   }
   c10::intrusive_ptr<c10d::Store> store;

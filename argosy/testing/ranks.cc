@@ -1,10 +1,7 @@
 #include "argosy/testing/ranks.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,22 +10,12 @@
 
 #include "argosy/base/check.h"
 #include "argosy/base/fd.h"
+#include "argosy/base/socket.h"
 
 namespace argosy::testing {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-int free_port() {
-  const Fd fd(::socket(AF_INET, SOCK_STREAM, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  ARGOSY_CHECK(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) == 0, "no free port");
-  ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
-}
 
 struct Child {
   pid_t pid = 0;
@@ -83,7 +70,8 @@ bool collect(Child& child, RankEnd& end, Clock::time_point begun) {
 std::vector<RankEnd> run_ranks(int count, const std::function<void(const Place&)>& body, std::chrono::seconds deadline,
                                const std::function<void(const std::vector<int>&)>& watching) {
   const auto begun = Clock::now();
-  const int port = free_port();
+  const auto ports = free_ports("127.0.0.1", 1);
+  ARGOSY_CHECK(ports.ok(), "no free port");
   std::vector<Child> children;
   std::vector<int> pids;
   std::vector<RankEnd> ends(count);
@@ -93,7 +81,7 @@ std::vector<RankEnd> run_ranks(int count, const std::function<void(const Place&)
                                     .local_rank = rank,
                                     .local_world_size = count,
                                     .master_host = "127.0.0.1",
-                                    .master_port = port,
+                                    .master_port = ports->front(),
                                     .device = "cpu"}));
     pids.push_back(children.back().pid);
   }

@@ -67,7 +67,7 @@ def test_two_processes_train_one_model(job, images):
 
 
 def test_two_nodes_on_two_addresses(job, images):
-    port = free_range(2)
+    port = free_range(3)
     common = ["--no-python", "--ips=127.0.0.1,127.0.0.2", f"--started_port={port}", "--nproc_per_node=2"]
     nodes = [job.start(FLEETRUN, *common, f"--node_ip=127.0.0.{node + 1}", f"--log_dir=node{node}", CIFAR, images, 2) for node in range(2)]
     for node in nodes:
