@@ -89,6 +89,7 @@ class Core {
   Status adopt(const wire::HelloRequest& hello, const std::string& caller);
   void keep();  // the body of "ps-keeper"
   void watch_leases();
+  void give_up_on_the_last();
   void end_if_done();  // the server has nothing to wait for any more
   void lose(const std::vector<int>& workers);
   void answer_waiting();

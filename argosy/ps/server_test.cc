@@ -363,6 +363,25 @@ TEST(ServerWaits, ShrinksTheJobWhereThatIsAskedFor) {
   EXPECT_EQ(*again.push({batch_id(0, 0)}, {count_at({5})}, {}, Position{0, 0}), wire::LATE);
 }
 
+// A server ends, naming them, when the workers that are left have been away for longer than anybody waits.
+TEST(ServerWaits, GivesUpWhenTheLastWorkersAreLost) {
+  const JobSpec spec = job(Mode::async, 2, {});
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 0.2;
+  options.worker_wait_seconds = 0.2;
+  for (const bool one_is_done : {true, false}) {
+    InProcess process(options);
+    Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+    ASSERT_OK(first.hello());
+    ASSERT_OK(second.hello());
+    if (one_is_done) ASSERT_OK(first.goodbye());
+    const auto over = process.server->wait(Deadline::after_seconds(20));
+    EXPECT_EQ(over.status().code(), Code::deadline_exceeded);
+    EXPECT_THAT(over.status().message(), HasSubstr("worker 1 (")) << one_is_done;
+    EXPECT_EQ(over.status().message().find("worker 0") == std::string::npos, one_is_done);
+  }
+}
+
 // A job that goes on without a lost worker also ends without it, whether it was lost before the others were done or after.
 TEST(ServerWaits, EndsAJobThatHasShrunk) {
   const JobSpec spec = job(Mode::async, 2, {});

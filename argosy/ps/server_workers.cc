@@ -171,6 +171,18 @@ void Core::watch_leases() {
     log_warning("lost {}; on_worker_loss is {}", state.members().describe(worker), on_worker_loss_name(options_.on_worker_loss));
   }
   if (options_.on_worker_loss == OnWorkerLoss::shrink && !silent.empty()) lose(silent);
+  give_up_on_the_last();
+}
+
+// A server whose last workers have died would wait for ever.
+void Core::give_up_on_the_last() {
+  const Membership& members = state_.load()->members();
+  const std::vector<int> silent = members.silent(options_.lease_seconds + options_.worker_wait_seconds);
+  int awaited = 0;
+  for (int worker = 0; worker < members.workers(); ++worker) awaited += members.is_awaited(worker) ? 1 : 0;
+  if (!options_.end_with_workers || silent.empty() || std::ssize(silent) < awaited) return;
+  (void)fatal(Status::deadline_exceeded("lost: {}; no other worker is left, and none of them came back in {:.0f} s",
+                                        list_workers(members, silent), options_.worker_wait_seconds));
 }
 
 // Goes on without these workers. Where a snapshot is being cut, the next tick does it.
