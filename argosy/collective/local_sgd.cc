@@ -47,11 +47,11 @@ Status LocalSgd::average() {
 }
 
 Status LocalSgd::choose(double loss, double learning_rate) {
-  at::Tensor mean = at::full({1}, loss, at::kDouble);
-  if (!group_->device().is_cpu()) mean = mean.to(group_->device());
-  RETURN_IF_ERROR(group_->all_reduce(mean, ReduceOp::average));
-  const double now = mean.item<double>();
-  const double wanted = std::sqrt(options_.k_steps * first_rate_ * now / (learning_rate * first_loss_));
+  at::Tensor losses =
+      at::tensor({loss, first_loss_}, at::kDouble).to(group_->device());  // both: every member must choose the same k
+  RETURN_IF_ERROR(group_->all_reduce(losses, ReduceOp::average));
+  const double now = losses[0].item<double>(), first = losses[1].item<double>();
+  const double wanted = std::sqrt(options_.k_steps * first_rate_ * now / (learning_rate * first));
   if (std::isfinite(wanted)) k_steps_ = std::clamp(static_cast<int>(std::ceil(wanted)), 1, kMostSteps);
   return {};
 }

@@ -105,9 +105,9 @@ at::Tensor sync_batch_norm(const at::Tensor& input, const BatchNormState& state,
   const auto out = SyncBatchNormFunction::apply(input, state.weight, state.bias, state.eps, group);
   if (training && state.running_mean.defined()) {
     const at::NoGradGuard no_grad;
-    const at::Tensor unbiased = out[2] * (out[3] / (out[3] - 1));
+    const at::Tensor followed = state.biased_var ? out[2] : out[2] * (out[3] / (out[3] - 1));
     state.running_mean.detach().lerp_(out[1].to(state.running_mean.scalar_type()), state.momentum);
-    state.running_var.detach().lerp_(unbiased.to(state.running_var.scalar_type()), state.momentum);
+    state.running_var.detach().lerp_(followed.to(state.running_var.scalar_type()), state.momentum);
   }
   return out[0];
 }

@@ -13,6 +13,7 @@ struct BatchNormState {
   at::Tensor running_mean, running_var;     // undefined: none; changed in training
   double momentum = 0.1;                    // weight of the new value
   double eps = 1e-5;
+  bool biased_var = false;  // running_var follows the batch's own variance, as in PaddlePaddle, not the estimate from it
 };
 
 // Batch normalisation over the samples of all members: mean and variance, and their gradients, are those of the combined batch,

@@ -5,6 +5,7 @@
 
 #include "argosy/base/text.h"
 #include "argosy/engine/passes.h"
+#include "argosy/engine/peers.h"
 #include "argosy/engine/remote_rows.h"
 #include "argosy/graph/backward.h"
 
@@ -111,6 +112,7 @@ Status PreparedProgram::bind(const std::vector<graph::OpDesc>& ops) {
     for (const auto& [slot, names] : op.inputs) instruction.inputs.push_back({slot, bind_names(names)});
     for (const auto& [slot, names] : op.outputs) instruction.outputs.push_back({slot, bind_names(names)});
     sends_ = sends_ || op.type == kSendOp;
+    averages_ = averages_ || op.type == kAverageOp;
     instructions_.push_back(std::move(instruction));
   }
   return {};

@@ -62,7 +62,8 @@ class PreparedProgram {
   const graph::Program& program() const { return *program_; }
   int32_t state_count() const { return state_count_; }
   bool trains() const { return trains_; }
-  bool sends() const { return sends_; }  // gradients to parameter servers
+  bool sends() const { return sends_; }        // gradients to parameter servers
+  bool averages() const { return averages_; }  // gradients with the other processes of a collective job
 
  private:
   PreparedProgram() = default;
@@ -79,7 +80,7 @@ class PreparedProgram {
   std::unordered_map<std::string, int32_t> index_;
   int32_t state_count_ = 0;
   bool trains_ = false;
-  bool sends_ = false;
+  bool sends_ = false, averages_ = false;
 };
 
 // The keys of a batch in a remote table. Row `number + 1` of the table's value in the frame belongs to the key with that

@@ -286,6 +286,12 @@ Result<TrainReport> train(Runner& runner, const graph::Program& program, data::B
     frames[i]->measure(options.debug);
   }
   const auto remote = scope.remote();
+  if (threads > 1 && frames[0]->program().averages()) {
+    return Status::invalid_argument(
+        "{} threads: a program of a collective job has one in each process, so that all meet in the same order; start more "
+        "processes, or set thread=1",
+        threads);
+  }
   const bool sends = frames[0]->program().sends();
   if (remote != nullptr && !sends) RETURN_IF_ERROR(remote->refresh());
   if (sends) {

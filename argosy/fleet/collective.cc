@@ -18,6 +18,7 @@ using collective::NamedTensor;
 using collective::ReduceOp;
 
 struct State {
+  std::optional<std::pair<Place, Settings>> announced;  // where world is not there yet
   std::shared_ptr<Group> world;
   std::vector<std::weak_ptr<DataParallel>> models;
 };
@@ -34,13 +35,13 @@ Result<ReduceOp> mode_of(const std::string& mode) {
 
 class GroupPeers final : public Peers {
  public:
-  explicit GroupPeers(std::shared_ptr<Group> group) : group_(std::move(group)) {}
+  explicit GroupPeers(std::shared_ptr<Group> group) : group_(std::move(group)) {}  // null: world()
 
-  void barrier() const override { throw_if_error(group_->barrier()); }
+  void barrier() const override { throw_if_error(group().barrier()); }
   void all_reduce(std::vector<double>& values, const std::string& mode) const override { reduce(values, mode, at::kDouble); }
   void all_reduce(std::vector<int64_t>& values, const std::string& mode) const override { reduce(values, mode, at::kLong); }
   std::vector<std::string> all_gather(const std::string& bytes) const override {
-    return value_or_throw(group_->all_gather(bytes));
+    return value_or_throw(group().all_gather(bytes));
   }
   std::optional<size_t> next(const std::string&, size_t) const override {
     throw Error(Status::unimplemented("files are handed out by the servers of a parameter-server job; use get_file_shard()"));
@@ -51,10 +52,12 @@ class GroupPeers final : public Peers {
   void reduce(std::vector<T>& values, const std::string& mode, at::ScalarType type) const {
     const ReduceOp op = value_or_throw(mode_of(mode));
     at::Tensor own = at::from_blob(values.data(), {static_cast<int64_t>(values.size())}, type);
-    at::Tensor tensor = own.to(group_->device());
-    throw_if_error(group_->all_reduce(tensor, op));
+    at::Tensor tensor = own.to(group().device());
+    throw_if_error(group().all_reduce(tensor, op));
     own.copy_(tensor);
   }
+
+  Group& group() const { return group_ ? *group_ : *world(); }
 
   std::shared_ptr<Group> group_;
 };
@@ -72,28 +75,42 @@ std::vector<NamedTensor> named(const torch::OrderedDict<std::string, at::Tensor>
 void init(const Collective& how) { init(how, value_or_throw(place_from_environment())); }
 
 void init(const Collective& how, const Place& place) {
+  announce(how, place);
+  world();
+}
+
+void announce(const Collective& how, const Place& place) {
   if (!how.is_collective) {
     throw Error(
         Status::invalid_argument("init() with is_collective=false is for parameter-server jobs: call init() or init(role)"));
   }
   Place here = place;
   if (here.device.empty()) here.device = torch::cuda::is_available() ? fmt::format("gpu:{}", here.local_rank) : "cpu";
-  const Settings settings = value_or_throw(Settings::from_environment(how.settings));
+  Settings settings = value_or_throw(Settings::from_environment(how.settings));
   leave();
-  state().world = value_or_throw(Group::join(here, settings));
   set_process({.role = Role::worker, .index = here.rank, .worker_count = here.world_size, .worker_endpoints = here.endpoints},
-              std::make_shared<GroupPeers>(state().world));
+              std::make_shared<GroupPeers>(nullptr));
+  state().announced.emplace(std::move(here), std::move(settings));
   static const int at_exit = std::atexit([] { leave(); });
   static_cast<void>(at_exit);
 }
 
 void leave() {
-  if (state().world) set_process(this_role(), std::make_shared<GroupPeers>(value_or_throw(Group::join(Place{}, Settings()))));
+  state().announced.reset();
+  if (!state().world) return;
+  state().world->leave();  // others may hold it still
+  set_process(this_role(), std::make_shared<GroupPeers>(value_or_throw(Group::join(Place{}, Settings()))));
   state().world.reset();
   state().models.clear();
 }
 
+bool met() { return state().world != nullptr; }
+
 const std::shared_ptr<Group>& world() {
+  if (!state().world && state().announced) {
+    state().world = value_or_throw(Group::join(state().announced->first, state().announced->second));
+    state().announced.reset();
+  }
   if (!state().world) {
     throw Error(
         Status::failed_precondition("this process is in no collective job; call fleet::init({{.is_collective = true}}) first"));

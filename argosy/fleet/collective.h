@@ -31,7 +31,11 @@ struct Collective {
 void init(const Collective& how);
 void init(const Collective& how, const Place& place);
 
-const std::shared_ptr<collective::Group>& world();  // all processes of the job. REQUIRES: init()
+// The same without a meeting: world() waits for the others where it is first asked for.
+void announce(const Collective& how, const Place& place);
+
+const std::shared_ptr<collective::Group>& world();  // all processes of the job. REQUIRES: init() or announce()
+bool met();                                         // whether world() would wait for nobody
 // Where this process computes: its GPU where there is one, unless ARGOSY_DEVICE says cpu.
 c10::Device device();
 // Leaves the job; called at exit of a process that ends well. The others would take it for lost otherwise.

@@ -4,7 +4,10 @@
 #include "argosy/base/resume.h"
 #include "argosy/collective/data_parallel.h"
 #include "argosy/collective/group.h"
-#include "argosy/fleet/role.h"
+#include "argosy/collective/local_sgd.h"
+#include "argosy/collective/sync_batch_norm.h"
+#include "argosy/fleet/collective.h"
+#include "argosy/fleet/shared_program.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/interrupt.h"
@@ -16,6 +19,7 @@ namespace argosy::python {
 using collective::DataParallel;
 using collective::DataParallelOptions;
 using collective::Group;
+using collective::LocalSgd;
 using collective::NamedTensor;
 using collective::ReduceOp;
 
@@ -90,19 +94,34 @@ void bind_place(py::module_& m) {
   m.def("checkpoint_to_resume", &checkpoint_to_resume);
 }
 
+// The job of this process; see fleet/collective.h.
+void bind_job(py::module_& m) {
+  m.def(
+      "announce_job",
+      [](const Place& place, const std::map<std::string, std::string>& settings) {
+        run_without_gil([&] { fleet::announce({.settings = settings}, place); });
+      },
+      py::arg("place"), py::arg("settings"));
+  m.def("job_world", [] {
+    SharedGroup world;
+    run_without_gil([&] { world = fleet::world(); });
+    return world;
+  });
+  m.def("job_met", &fleet::met);
+  m.def("leave_job", &fleet::leave, py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "share_gradients",
+      [](graph::Program& main, graph::Program& startup, double piece_mb, bool half_precision) {
+        throw_if_error(fleet::share_gradients(main, startup, {.piece_mb = piece_mb, .half_precision = half_precision}));
+      },
+      py::arg("main"), py::arg("startup"), py::arg("piece_mb"), py::arg("half_precision"));
+}
+
 void bind_members(py::class_<Group, SharedGroup>& group) {
   group
-      .def_static(
-          "join",
-          [](const Place& place, const std::map<std::string, std::string>& fields) {
-            const Settings settings = value_or_throw(Settings::from_environment(fields));
-            return waited([&] { return Group::join(place, settings); });
-          },
-          py::arg("place"), py::arg("settings") = std::map<std::string, std::string>())
       .def(
           "subgroup", [](Group& g, const std::vector<int>& ranks) { return waited([&] { return g.subgroup(ranks); }); },
           py::arg("ranks"))
-      .def("leave", &Group::leave, py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("rank", &Group::rank)
       .def_property_readonly("size", &Group::size)
       .def_property_readonly("ranks", &Group::ranks);
@@ -164,6 +183,37 @@ void bind_data_parallel(py::module_& m) {
       .def_property("sync", &DataParallel::sync, &DataParallel::set_sync);
 }
 
+void bind_parts(py::module_& m) {
+  py::class_<LocalSgd>(m, "LocalSgd", "Parameters that become their mean every few steps.")
+      .def(py::init([](SharedGroup group, std::vector<at::Tensor> parameters, int k_steps, int begin_step, bool adaptive) {
+             return std::make_unique<LocalSgd>(std::move(group), std::move(parameters),
+                                               collective::LocalSgdOptions{k_steps, begin_step, adaptive});
+           }),
+           py::arg("group"), py::arg("parameters"), py::arg("k_steps"), py::arg("begin_step"), py::arg("adaptive"))
+      .def(
+          "step", [](LocalSgd& l, double loss, double rate) { return waited([&] { return l.step(loss, rate); }); },
+          py::arg("loss"), py::arg("learning_rate"))
+      .def_property_readonly("k_steps", &LocalSgd::k_steps);
+  m.def(
+      "sync_batch_norm",
+      [](SharedGroup group, const at::Tensor& input, const std::optional<at::Tensor>& weight,
+         const std::optional<at::Tensor>& bias, const at::Tensor& mean, const at::Tensor& variance, double momentum,
+         double epsilon) {
+        const collective::BatchNormState state{.weight = weight.value_or(at::Tensor()),
+                                               .bias = bias.value_or(at::Tensor()),
+                                               .running_mean = mean,
+                                               .running_var = variance,
+                                               .momentum = momentum,
+                                               .eps = epsilon,
+                                               .biased_var = true};
+        at::Tensor output;
+        run_without_gil([&] { output = collective::sync_batch_norm(input, state, /*training=*/true, std::move(group)); });
+        return output;
+      },
+      py::arg("group"), py::arg("input"), py::arg("weight"), py::arg("bias"), py::arg("mean"), py::arg("variance"),
+      py::arg("momentum"), py::arg("epsilon"));
+}
+
 }  // namespace
 
 void bind_collective(py::module_& m) {
@@ -172,6 +222,8 @@ void bind_collective(py::module_& m) {
   bind_members(group);
   bind_collectives(group);
   bind_data_parallel(m);
+  bind_job(m);
+  bind_parts(m);
 }
 
 }  // namespace argosy::python

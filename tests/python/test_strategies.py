@@ -45,12 +45,34 @@ def test_modes_that_contradict_each_other_are_refused(name):
 
 
 @pytest.mark.parametrize("name, value, reason", [
-    ("enable_dc_asgd", True, "delayed gradients"), ("mode", "nccl2", "is_collective"), ("min_block_size", 1024, "8192"),
-    ("slice_var_up", False, "every server has its share"), ("nccl_comm_num", 2, "collective"), ("split_method", "HashName", "RoundRobin"),
+    ("enable_dc_asgd", True, "delayed gradients"), ("mode", "mpi", "pserver, nccl2 or collective"), ("min_block_size", 1024, "8192"),
+    ("slice_var_up", False, "every server has its share"), ("nccl_comm_num", 2, "one way"), ("collective_mode", "local_sgd", "grad_allreduce"), ("split_method", "HashName", "RoundRobin"),
     ("geo_sgd_need_push_nums", 0, "1 or more")])
 def test_what_servers_cannot_do_is_refused_by_name(name, value, reason):
     with pytest.raises(ValueError, match=f"{name}.*{reason}"):
         setattr(config(), name, value)
+
+
+@pytest.mark.parametrize("values, message", [
+    ({"trainers": 2}, "takes the endpoints of all trainers"), ({"trainer_id": 2}, "the number of this one"),
+    ({"current_endpoint": "127.0.0.1:7"}, "trainer 0 is 127.0.0.1:5 in trainers, and current_endpoint says 127.0.0.1:7")])
+def test_a_collective_transpiler_takes_the_endpoints_of_all(values, message):
+    from paddle.fluid import DistributeTranspiler
+
+    given = {"trainer_id": 0, "trainers": "127.0.0.1:5,127.0.0.1:6", "current_endpoint": "127.0.0.1:5", **values}
+    with pytest.raises(ValueError, match=message):
+        DistributeTranspiler(config(mode="nccl2")).transpile(**given)
+
+
+def test_what_fluids_collective_strategy_cannot_do_is_refused_by_name():
+    from paddle.fluid.incubate.fleet.collective import DistributedStrategy as Fluids
+
+    strategy = Fluids()
+    strategy.mode, strategy.fuse_all_reduce_ops, strategy.fuse_grad_size_in_MB = "collective", True, 4
+    assert options_of(strategy).bucket_mb == 4
+    for name, value in (("use_local_sgd", True), ("use_amp", True), ("forward_recompute", True), ("nccl_comm_num", 2), ("mode", "pserver")):
+        with pytest.raises(ValueError, match=name):
+            setattr(strategy, name, value)
 
 
 def test_no_strategy_is_synchronous_and_others_are_refused():

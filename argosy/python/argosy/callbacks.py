@@ -3,6 +3,7 @@ import os
 
 import numpy
 
+from argosy.distributed.environment import get_rank
 from argosy.hapi.progress import ProgressBar
 from argosy.optimizer.lr import LRScheduler as _Scheduler
 from argosy.optimizer.lr import ReduceOnPlateau as _Plateau
@@ -88,10 +89,10 @@ class ProgBarLogger(Callback):
 
 
 class ModelCheckpoint(Callback):
-    """Saves every save_freq epochs to save_dir/<epoch>, and save_dir/final at the end."""
+    """Saves every save_freq epochs to save_dir/<epoch>, and save_dir/final at the end; of several processes the first does."""
 
     def __init__(self, save_freq=1, save_dir=None):
-        self.save_freq, self.save_dir = save_freq, save_dir
+        self.save_freq, self.save_dir = save_freq, save_dir if get_rank() == 0 else None
 
     def on_epoch_end(self, epoch, logs=None):
         if self.save_dir and epoch % self.save_freq == 0:

@@ -93,8 +93,14 @@ def use(place, above=5):
 
 
 def set_device(device):
-    """The place of what is made without one, by name. Returns it."""
-    return use(_place_of(device.lower()), 5)
+    """The place of what is made without one, by name. Returns it. 'gpu' without a number is the one that the launcher chose for this process."""
+    name = device.lower()
+    if name in ("gpu", "cuda"):
+        from argosy import _core
+
+        chosen = _core.place_from_environment().device
+        name = chosen if chosen.startswith("gpu:") else name
+    return use(_place_of(name), 5)
 
 
 def torch_device(place=None):

@@ -23,6 +23,10 @@ def _ports(count):
     return ports
 
 
+def _environment():
+    return {name: value for name, value in os.environ.items() if not FAMILIES.match(name)}
+
+
 class Job:
     """Processes of one program, by rank."""
 
@@ -31,13 +35,12 @@ class Job:
 
     def start(self, count, program, *args, **variables):
         endpoints = [f"127.0.0.1:{port}" for port in _ports(count)]
-        environment = {name: value for name, value in os.environ.items() if not FAMILIES.match(name)}
         for rank in range(count):
             own = {"PADDLE_TRAINER_ID": str(rank), "PADDLE_TRAINERS_NUM": str(count), "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
                    "PADDLE_CURRENT_ENDPOINT": endpoints[rank], "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", **variables}
             with open(self.folder / f"rank.{rank}", "w") as log:
                 self.processes.append(subprocess.Popen([sys.executable, str(PROGRAMS / program), *args], cwd=self.folder, stdin=subprocess.PIPE,
-                                                       stdout=log, stderr=subprocess.STDOUT, env={**environment, **own}))
+                                                       stdout=log, stderr=subprocess.STDOUT, env={**_environment(), **own}))
         return self
 
     def log(self, rank):
@@ -58,6 +61,12 @@ class Job:
             process.kill()
             process.wait()
             process.stdin.close()
+
+
+@pytest.fixture
+def environment():
+    """This process's variables without those that launchers set."""
+    return _environment()
 
 
 @pytest.fixture

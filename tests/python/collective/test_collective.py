@@ -1,5 +1,8 @@
 """paddle.distributed on several processes: calls, gradients that equal one process's, and ends of ranks that others notice."""
+import re
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -21,6 +24,15 @@ def test_every_call_gives_what_it_says_and_names_ranks_that_do_otherwise(job):
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_ranks_train_as_one_process_with_their_batches_together(job, ranks):
     assert all("equal to one process" in log for log in job.start(ranks, "training.py").logs())
+
+
+@pytest.mark.parametrize("way, ranks", [("fleet_2", 3), ("fleet_1", 2), ("nccl2", 2), ("collective", 2)])
+def test_programs_train_as_one_process_with_the_batches_together(job, way, ranks):
+    assert all("equal to one process" in log for log in job.start(ranks, "static_training.py", way).logs())
+
+
+def test_strategies_checkpoints_and_layers_over_all_processes(job):
+    assert all("all checked" in log for log in job.start(2, "parts.py").logs())
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
@@ -45,3 +57,15 @@ def test_control_c_ends_a_wait_for_another_rank(job, call):
     assert time.monotonic() - began < 15
     job.processes[1].stdin.close()
     assert job.wait(0, 30) == 0 and job.wait(1, 30) == 0, job.log(0) + job.log(1)
+
+
+def test_the_documents_script_trains_under_the_launcher(root, build, tmp_path, environment):
+    text = (root / "docs" / "collective.md").read_text()
+    (tmp_path / "train.py").write_text(re.search("```python\n(.*?)```", text, re.DOTALL).group(1))
+    command = re.search(r"```sh\npython -m paddle\.distributed\.launch (.*)\n```", text).group(1)
+    done = subprocess.run([build / "bin" / "fleetrun", *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+                          env={**environment, "OMP_NUM_THREADS": "1", "ARGOSY_DEVICE": "cpu", "ARGOSY_PYTHON": sys.executable})
+    assert done.returncode == 0, done.stdout + done.stderr
+    logs = [(tmp_path / "log" / f"workerlog.{rank}").read_text() for rank in range(2)]
+    assert all(re.search(rf"rank {rank} of 2 loss 0\.[01]", log) for rank, log in enumerate(logs)), logs
+    assert (tmp_path / "checkpoint").is_file()

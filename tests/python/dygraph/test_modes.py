@@ -7,7 +7,7 @@ import pytest
 
 import paddle
 import paddle.nn.functional as F
-from argosy import errors
+from argosy import _core, errors
 
 
 def test_a_script_starts_in_dynamic_mode_and_fluid_builds(fluid):
@@ -56,11 +56,13 @@ def test_devices_by_name(monkeypatch):
 
 
 @pytest.fixture
-def no_job(monkeypatch):
-    """A process that has met nobody yet."""
+def no_job():
+    """A process that has met nobody yet, before and after."""
     from argosy.distributed import job
 
-    monkeypatch.setattr(job, "_state", {"place": None, "settings": {}, "world": None})
+    job.leave()
+    yield
+    job.leave()
 
 
 def test_one_process_is_a_job_of_its_own(monkeypatch, no_job):
@@ -75,6 +77,26 @@ def test_one_process_is_a_job_of_its_own(monkeypatch, no_job):
     model = paddle.DataParallel(paddle.nn.Linear(2, 1))
     assert tensor.tolist() == [1, 1] and len(gathered) == 1 and isinstance(model, paddle.nn.Layer)
     assert list(model.state_dict()) == ["weight", "bias"] and model(tensor.unsqueeze(0)).shape == [1, 1] and len(model.parameters()) == 2
+
+
+def test_calls_of_the_dynamic_graph_say_so_in_static_mode(no_job):
+    from paddle.distributed import fleet
+
+    made, layer = fleet.Fleet(_core.Fleet()), paddle.nn.Linear(2, 1)
+    with pytest.raises(errors.FailedPreconditionError, match="before fleet.init"):
+        made.distributed_model(layer)
+    made.init(is_collective=True)
+    optimizer = made.distributed_optimizer(paddle.optimizer.SGD(0.1, parameters=layer.parameters()))
+    assert isinstance(made.distributed_model(layer), paddle.nn.Layer) and made.get_lr() == 0.1
+    paddle.enable_static()
+    try:
+        for call, what in ((lambda: made.distributed_model(layer), "distributed_model"), (lambda: paddle.DataParallel(layer), "DataParallel"),
+                           (lambda: paddle.distributed.broadcast(layer.weight, 0), "broadcast")):
+            with pytest.raises(errors.FailedPreconditionError, match=f"{what} is of the dynamic graph"):
+                call()
+    finally:
+        paddle.disable_static()
+    optimizer.step()
 
 
 def test_places_in_a_job_come_from_the_environment(monkeypatch, no_job):

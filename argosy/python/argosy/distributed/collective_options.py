@@ -46,7 +46,7 @@ class CollectiveOptions:
     def of_reducer(self):
         """What the core's DataParallelOptions take."""
         return {"bucket_mb": self.bucket_mb, "first_bucket_mb": self.first_bucket_mb, "find_unused_parameters": self.find_unused_parameters,
-                "gradient_type": self.gradient_type}
+                "gradient_type": self.gradient_type, "broadcast_buffers": not self.local_steps}
 
 
 def options_of(strategy):

@@ -1,7 +1,7 @@
 """Which process of how many this is, from the variables that launchers set (see argosy/base/place.h). Light: without torch and NumPy."""
 from argosy.distributed import job
 
-__all__ = ["ParallelEnv", "get_rank", "get_world_size"]
+__all__ = ["ParallelEnv", "get_rank", "get_world_size", "use_device"]
 
 
 class ParallelEnv:
@@ -30,6 +30,15 @@ class ParallelEnv:
     def current_endpoint(self):
         endpoints = self._place.endpoints
         return endpoints[self._place.rank] if endpoints else ""
+
+
+def use_device():
+    """Tensors are made on the GPU that the launcher chose for this process, where it chose one."""
+    here = ParallelEnv()
+    if here.device_type == "gpu":
+        from argosy import device
+
+        device.set_device(f"gpu:{here.device_id}")
 
 
 def get_rank(group=None):

@@ -36,11 +36,7 @@ class Group:
 
 def init_parallel_env():
     """The processes of the job meet, and from now on compute together. Returns the group of all. The error names those who are missing."""
-    here = environment.ParallelEnv()
-    if here.device_type == "gpu":
-        from argosy import device
-
-        device.set_device(f"gpu:{here.device_id}")
+    environment.use_device()
     return _all()
 
 

@@ -7,7 +7,7 @@ from argosy.errors import FailedPreconditionError
 
 __all__ = ["place", "use", "announced", "joined", "world", "leave"]
 
-_state = {"place": None, "settings": {}, "world": None}
+_state = {"place": None, "process": None}
 
 
 def place():
@@ -16,11 +16,20 @@ def place():
 
 
 def use(where, settings=None):
-    """`where` is this process's place, and `settings` those of docs/settings.md by name, for the meeting that world() is."""
-    met = _state["world"]
-    if met is not None and (met.rank, met.size) != (where.rank, where.world_size):
-        raise FailedPreconditionError(f"this process is rank {met.rank} of {met.size} already, and cannot become rank {where.rank} of {where.world_size}")
-    _state.update(place=where, settings={name: str(value) for name, value in (settings or {}).items()})
+    """`where` is this process's place, and `settings` those of docs/settings.md by name, for the meeting that world() is. Waits for nobody."""
+    if joined():
+        met = _core.job_world()
+        if (met.rank, met.size) != (where.rank, where.world_size):
+            raise FailedPreconditionError(f"this process is rank {met.rank} of {met.size} already, and cannot become rank {where.rank} of {where.world_size}")
+        return
+    if not where.device:
+        from argosy import device
+
+        where.device = device.get_device()
+    _core.announce_job(where, {name: str(value) for name, value in (settings or {}).items()})
+    if _state["process"] is None:
+        atexit.register(leave)
+    _state.update(place=where, process=os.getpid())
 
 
 def announced():
@@ -30,25 +39,18 @@ def announced():
 
 def joined():
     """Whether the processes have met."""
-    return _state["world"] is not None
+    return _core.job_met()
 
 
 def world():
     """The group of all processes. The first call waits for the others; the error names those who are missing."""
-    if _state["world"] is None:
-        where = place()
-        if not where.device:
-            from argosy import device
-
-            where.device = device.get_device()
-        _state["world"] = _core.Group.join(where, _state["settings"])
-        _state["process"] = os.getpid()
-        atexit.register(leave)
-    return _state["world"]
+    if not announced():
+        use(place())
+    return _core.job_world()
 
 
 def leave():
     """Says goodbye, so that the others do not miss this process. A child of it that was forked says nothing."""
-    world, _state["world"] = _state["world"], None
-    if world is not None and _state["process"] == os.getpid():
-        world.leave()
+    if _state["process"] == os.getpid():
+        _core.leave_job()
+    _state["place"] = None

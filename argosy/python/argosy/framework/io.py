@@ -15,7 +15,7 @@ from argosy.dynamic.tensor import Parameter, Tensor
 from argosy.errors import InvalidArgumentError, NotFoundError
 from argosy.fluid import state_file
 
-__all__ = ["save", "load", "save_state"]
+__all__ = ["save", "load", "save_state", "tensors_of"]
 
 _NAMES = "StructuredToParameterName@@"
 
@@ -100,6 +100,11 @@ def _loaded(value, named, return_numpy):
     return value
 
 
+def tensors_of(found, return_numpy=False):
+    """What a file of save held, with tensors in it."""
+    return _loaded(found, _contains_named(found), return_numpy)
+
+
 def load(path, return_numpy=False, keep_name_table=False):
     """What save wrote, here or in PaddlePaddle. A prefix gives (what its .pdparams holds, what its .pdopt holds), None for one that is not there."""
     if os.path.isfile(path):
@@ -107,7 +112,7 @@ def load(path, return_numpy=False, keep_name_table=False):
         if isinstance(found, dict) and not keep_name_table:
             found.pop(_NAMES, None)
         names = found.pop(_NAMES, None) if isinstance(found, dict) else None
-        result = _loaded(found, _contains_named(found), return_numpy or not graph_mode.in_dynamic_mode())
+        result = tensors_of(found, return_numpy or not graph_mode.in_dynamic_mode())
         return result if names is None else {**result, _NAMES: names}
     parts = [path + suffix if os.path.isfile(path + suffix) else None for suffix in (".pdparams", ".pdopt")]
     if not any(parts):

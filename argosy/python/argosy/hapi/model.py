@@ -6,6 +6,7 @@ import warnings
 import numpy
 
 from argosy import amp, callbacks as callback_kinds
+from argosy.distributed import job
 from argosy.dynamic.creation import to_tensor
 from argosy.dynamic.gradients import no_grad
 from argosy.dynamic.tensor import Tensor
@@ -14,6 +15,7 @@ from argosy.framework.io import load, save
 from argosy.hapi.summaries import summary
 from argosy.io.datasets import Dataset
 from argosy.io.loader import DataLoader
+from argosy.io.samplers import DistributedBatchSampler
 from argosy.metric import Metric
 
 __all__ = ["Model"]
@@ -27,14 +29,26 @@ def _tensors(values):
     return [value if isinstance(value, Tensor) else to_tensor(value) for value in _listed(values)]
 
 
+def _in_step(network):
+    from argosy.distributed.groups import init_parallel_env
+    from argosy.distributed.parallel import DataParallel
+
+    if isinstance(network, DataParallel):
+        return network
+    init_parallel_env()
+    return DataParallel(network)
+
+
 class Model:
-    """fit(), evaluate() and predict() over a network. Confined to one thread."""
+    """fit(), evaluate() and predict() over a network. In a job of several processes each trains on its part of the data, with averaged gradients;
+    losses and metrics are of its own part, and rank 0 writes what callbacks save. Confined to one thread."""
 
     def __init__(self, network, inputs=None, labels=None):
         self.network, self.mode, self.stop_training = network, "train", False
         self._inputs, self._labels = _listed(inputs), _listed(labels)
         self._optimizer = self._loss = self._scaler = None
         self._metrics, self._amp = [], {}
+        self._parallel = None  # the network in step with other processes
 
     def prepare(self, optimizer=None, loss=None, metrics=None, amp_configs=None):
         """What training needs: an optimizer, a loss of (outputs, labels), and metrics to watch."""
@@ -44,6 +58,8 @@ class Model:
         wrong = [type(one).__name__ for one in self._metrics if not isinstance(one, Metric)]
         if wrong:
             raise InvalidArgumentError(f"prepare: metrics are of paddle.metric; found {', '.join(wrong)}")
+        if optimizer is not None and self._parallel is None and job.place().world_size > 1:
+            self._parallel = _in_step(self.network)
         self._amp = {"level": amp_configs} if isinstance(amp_configs, str) else dict(amp_configs or {})
         if self._amp:
             scaling = self._amp.pop("init_loss_scaling", None)
@@ -55,7 +71,7 @@ class Model:
     # One batch.
     def _forward(self, inputs):
         with amp.auto_cast(**self._amp) if self._amp else contextlib.nullcontext():
-            return _listed(self.network(*_tensors(inputs)))
+            return _listed((self._parallel or self.network)(*_tensors(inputs)))
 
     def _losses(self, outputs, labels):
         return _listed(self._loss(*outputs, *labels)) if self._loss is not None else []
@@ -71,26 +87,27 @@ class Model:
         """Losses of the batch, and the metrics where there are any. update=False only adds to the gradients."""
         if self._optimizer is None or self._loss is None:
             raise FailedPreconditionError("train_batch and fit need prepare(optimizer, loss) first")
-        self.network.train()
+        (self._parallel or self.network).train()
         labels = _tensors(labels)
-        outputs = self._forward(inputs)
-        losses = self._losses(outputs, labels)
-        total = sum(losses[1:], losses[0])
-        (self._scaler.scale(total) if self._scaler else total).backward()
+        with contextlib.nullcontext() if update or self._parallel is None else self._parallel.no_sync():
+            outputs = self._forward(inputs)
+            losses = self._losses(outputs, labels)
+            total = sum(losses[1:], losses[0])
+            (self._scaler.scale(total) if self._scaler else total).backward()
         if update:
             self._scaler.minimize(self._optimizer, total) if self._scaler else self._optimizer.step()
             self._optimizer.clear_grad()
         return self._answer(losses, self._measured(outputs, labels))
 
     def eval_batch(self, inputs, labels=None):
-        self.network.eval()
+        (self._parallel or self.network).eval()
         labels = _tensors(labels)
         with no_grad():
             outputs = self._forward(inputs)
             return self._answer(self._losses(outputs, labels), self._measured(outputs, labels))
 
     def predict_batch(self, inputs):
-        self.network.eval()
+        (self._parallel or self.network).eval()
         with no_grad():
             return [output.numpy() for output in self._forward(inputs)]
 
@@ -103,6 +120,8 @@ class Model:
     def _loader(data, batch_size, shuffle, drop_last, num_workers):
         if data is None or not isinstance(data, Dataset):
             return data
+        if job.place().world_size > 1:
+            return DataLoader(data, batch_sampler=DistributedBatchSampler(data, batch_size, shuffle=shuffle, drop_last=drop_last), num_workers=num_workers)
         return DataLoader(data, batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, num_workers=num_workers)
 
     def _split(self, batch):

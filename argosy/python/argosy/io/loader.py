@@ -11,7 +11,7 @@ from argosy import device, graph_mode
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError
 from argosy.io.datasets import IterableDataset
-from argosy.io.samplers import BatchSampler
+from argosy.io.samplers import BatchSampler, DistributedBatchSampler
 
 __all__ = ["DataLoader", "get_worker_info", "default_collate_fn", "default_convert_fn"]
 
@@ -142,8 +142,11 @@ class DataLoader:
     def __iter__(self):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # torch's advice on how many processes a machine takes
+            first = getattr(self.batch_sampler, "_skip", 0)
             batches = iter(self._loader)
-        for batch in batches:
+        for used, batch in enumerate(batches, first + 1):
+            if isinstance(self.batch_sampler, DistributedBatchSampler):
+                self.batch_sampler._used(used)
             yield self._handed_out(batch)
 
     def _handed_out(self, batch):

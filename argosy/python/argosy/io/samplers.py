@@ -1,5 +1,7 @@
 """The order in which samples are taken. Random orders are NumPy's, as in Paddle: numpy.random.seed makes them repeat."""
+import itertools
 import math
+import warnings
 
 import numpy
 
@@ -109,7 +111,8 @@ class DistributedBatchSampler(BatchSampler):
     """The batches of one process: each takes its own part of every num_replicas * batch_size samples.
 
     The first samples are taken again where the number of samples is no multiple of the processes. With shuffle every epoch has an order of its
-    own, the same in all processes: that of set_epoch, or one further each time.
+    own, the same in all processes: that of set_epoch, or one further each time. state_dict() says how far a pass has come, so that another
+    process can go on from there.
     """
 
     def __init__(self, dataset, batch_size, num_replicas=None, rank=None, shuffle=False, drop_last=False):
@@ -123,12 +126,36 @@ class DistributedBatchSampler(BatchSampler):
         if not 0 <= self.local_rank < self.nranks:
             raise InvalidArgumentError(f"DistributedBatchSampler: rank {self.local_rank} of {self.nranks} processes")
         self.epoch = 0
+        self._pass, self._given, self._skip = 0, 0, 0  # the epoch of the pass that is going on, its batches that were used, those to leave out
         self.num_samples = math.ceil(len(dataset) / self.nranks)
         self.total_size = self.num_samples * self.nranks
 
     def set_epoch(self, epoch):
         """The order of the next pass."""
+        if epoch != self._pass:
+            self._skip = 0
         self.epoch = epoch
+
+    def state_dict(self):
+        """Which pass is going on and how many of its batches were used, of how large a data set in how many parts."""
+        return {"epoch": self._pass, "position": self._given, "samples": len(self.dataset), "nranks": self.nranks, "batch_size": self.batch_size}
+
+    def set_state_dict(self, state_dict):
+        """The next pass goes on where state_dict() was taken. With other processes or batches it begins again, which is a warning; another data set
+        is an error."""
+        own = self.state_dict()
+        if state_dict["samples"] != own["samples"]:
+            raise InvalidArgumentError(f"the state is of a data set of {state_dict['samples']} samples, and this one has {own['samples']}")
+        self.epoch = self._pass = state_dict["epoch"]
+        same = all(state_dict[name] == own[name] for name in ("nranks", "batch_size"))
+        self._skip = self._given = state_dict["position"] if same else 0
+        if not same:
+            warnings.warn(f"the state is of {state_dict['nranks']} processes with batches of {state_dict['batch_size']}, and these are {own['nranks']} with "
+                          f"{own['batch_size']}; the pass begins again", stacklevel=2)
+
+    def _used(self, count):
+        """A loader has handed out `count` batches of the pass, which is fewer than it has taken."""
+        self._given = count
 
     def _order(self):
         order = [i % len(self.dataset) for i in range(self.total_size)]
@@ -146,7 +173,11 @@ class DistributedBatchSampler(BatchSampler):
         return own + rest[self.local_rank * share:(self.local_rank + 1) * share]
 
     def __iter__(self):
-        return _in_batches(self._own(self._order()), self.batch_size, self.drop_last)
+        # Nothing happens before the first batch: a loader may make iterators that it does not use.
+        self._pass, self._given, self._skip = self.epoch, self._skip, 0
+        for batch in itertools.islice(_in_batches(self._own(self._order()), self.batch_size, self.drop_last), self._given, None):
+            self._given += 1
+            yield batch
 
     def __len__(self):
         return _batches(self.num_samples, self.batch_size, self.drop_last)

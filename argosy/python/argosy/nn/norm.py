@@ -5,7 +5,7 @@ from argosy import _core, device
 from argosy.dynamic import dtypes
 from argosy.dynamic import functional as F
 from argosy.dynamic.tensor import Tensor
-from argosy.errors import InvalidArgumentError, UnimplementedError
+from argosy.errors import InvalidArgumentError
 from argosy.nn import initializer
 from argosy.nn.layer import Layer
 
@@ -72,14 +72,19 @@ class BatchNorm(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization over the batches of all processes; with one process it is BatchNorm."""
+    """Batch normalization over the batches of all processes, which may be of different sizes; with one process it is BatchNorm."""
 
     def forward(self, input):
-        from argosy.distributed.environment import get_world_size
+        from argosy.distributed import job
 
-        if self.training and get_world_size() > 1:
-            raise UnimplementedError(f"SyncBatchNorm in a job of {get_world_size()} processes is not part of this version; use BatchNorm")
-        return super().forward(input)
+        if self._use_global_stats or not self.training or job.place().world_size == 1:
+            return super().forward(input)
+        if input.ndim not in self._axes:
+            raise InvalidArgumentError(f"SyncBatchNorm takes {' or '.join(map(str, self._axes))} axes; found shape {input.shape}")
+        behind = self._data_format.endswith("C")
+        found = _core.sync_batch_norm(job.world(), input._torch.movedim(-1, 1) if behind else input._torch, *map(_torch, (self.weight, self.bias)),
+                                      self._mean._torch, self._variance._torch, 1 - self._momentum, self._epsilon)
+        return Tensor(found.movedim(1, -1) if behind else found)
 
     @classmethod
     def convert_sync_batchnorm(cls, layer):
@@ -93,6 +98,10 @@ class SyncBatchNorm(_BatchNorm):
         for name, part in layer.named_children():
             layer._sub_layers[name] = cls.convert_sync_batchnorm(part)
         return layer
+
+
+def _torch(tensor):
+    return None if tensor is None else tensor._torch
 
 
 class LayerNorm(Layer):

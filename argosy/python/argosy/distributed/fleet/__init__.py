@@ -16,7 +16,7 @@ fleet = Fleet()
 util = fleet.util
 for _name in ("init is_first_worker worker_index worker_num is_worker worker_endpoints server_num server_index server_endpoints is_server "
               "barrier_worker all_reduce init_worker init_server run_server stop_worker distributed_model distributed_optimizer minimize "
-              "state_dict set_state_dict set_lr get_lr step clear_grad save_inference_model "
+              "state_dict set_state_dict set_lr get_lr step clear_grad save load save_inference_model "
               "save_persistables save_persistable load_persistables save_snapshot load_snapshot shrink server_stats "
               "set_learning_rate").split():
     globals()[_name] = getattr(fleet, _name)

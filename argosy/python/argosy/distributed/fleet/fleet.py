@@ -1,4 +1,6 @@
 """The Fleet of paddle.distributed.fleet."""
+from argosy import graph_mode
+from argosy.distributed import environment
 from argosy.distributed.collective_options import options_of
 from argosy.distributed.fleet.base.role_maker import PaddleCloudRoleMaker
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
@@ -34,6 +36,8 @@ class Fleet(fleet_base.Fleet):
                                        "is_collective=True as well")
         if self._is_collective:
             options_of(strategy)
+            if graph_mode.in_dynamic_mode():
+                environment.use_device()
         else:
             fleet_base.core_strategy(strategy)
         self._strategy = strategy
@@ -95,6 +99,22 @@ class Fleet(fleet_base.Fleet):
 
     def clear_grad(self):
         return self._of_optimizer("clear_grad")()
+
+    @staticmethod
+    def _checkpoint():
+        from argosy.distributed.fleet import checkpoint  # it comes with torch
+
+        return checkpoint
+
+    def save(self, model, optimizer, path, sampler=None):
+        """Model, optimizer and, where given, a DistributedBatchSampler's position, in one file that rank 0 writes and that appears whole or not at
+        all. Every process calls it. The launcher starts a group again from the last one."""
+        self._checkpoint().save(model, optimizer, path, sampler)
+
+    def load(self, model, optimizer, path="", sampler=None):
+        """What save() wrote: rank 0 reads it and tells the others. Without a path it is what the launcher goes on from (ARGOSY_RESUME); False, and
+        nothing changed, where there is none."""
+        return self._checkpoint().load(model, optimizer, path, sampler)
 
     # ---- parameter servers
 

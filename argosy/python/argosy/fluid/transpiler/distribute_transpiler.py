@@ -1,7 +1,9 @@
-"""DistributeTranspiler: a program that trains on one machine becomes the programs of workers and servers."""
+"""DistributeTranspiler: a program that trains on one machine becomes the programs of workers and servers, or of a collective job."""
 from argosy import _core
+from argosy.distributed import job
+from argosy.distributed.collective_options import CollectiveOptions
 from argosy.errors import InvalidArgumentError
-from argosy.fluid import framework, leave, rate
+from argosy.fluid import framework, leave, rate, static_job
 from argosy.fluid.settings import Settings
 from argosy.fluid.transpiler.ps_dispatcher import RoundRobin
 
@@ -17,11 +19,13 @@ class DistributedMode:
     GEO = 3
 
 
-_COLLECTIVE = "it directs collective training, which a parameter-server job has no use for"
+_NCCL = "processes meet in one way, which is the device's own"
+_COLLECTIVE_MODES = ("nccl2", "collective")
 
 
 class DistributeTranspilerConfig(Settings):
-    """Settings of a parameter-server job, with fluid's names and defaults.
+    """Settings of a job, with fluid's names and defaults. mode: pserver, a job with parameter servers, or nccl2 and collective, which are one here:
+    every process has the whole program, and gradients are averaged (collective_mode grad_allreduce).
 
     sync_mode: workers go in step; otherwise half_async, geo_sgd_mode (with a push every geo_sgd_need_push_nums batches) or
     neither, which is asynchronous. settings: those of docs/settings.md, by name.
@@ -37,9 +41,7 @@ class DistributeTranspilerConfig(Settings):
     _fixed = {"slice_var_up": "dense parameters are always cut into blocks, so that every server has its share",
               "min_block_size": "dense parameters are cut into blocks of 8192 elements",
               "enable_dc_asgd": "servers do not compensate for delayed gradients; geo_sgd_mode or sync_mode have none",
-              "mode": "a transpiled program is one of parameter servers; collective jobs are those of fleet.init(is_collective=True)",
-              "collective_mode": _COLLECTIVE, "nccl_comm_num": _COLLECTIVE, "use_hierarchical_allreduce": _COLLECTIVE,
-              "hierarchical_allreduce_inter_nranks": _COLLECTIVE}
+              "nccl_comm_num": _NCCL, "use_hierarchical_allreduce": _NCCL, "hierarchical_allreduce_inter_nranks": _NCCL}
 
     def __init__(self):
         super().__init__()
@@ -49,6 +51,10 @@ class DistributeTranspilerConfig(Settings):
         other = {"sync_mode": "runtime_split_send_recv", "runtime_split_send_recv": "sync_mode"}.get(name)
         if value and other is not None and getattr(self, other):
             raise ValueError(f"{name}=True does not go with {other}=True; set {other}=False first")
+        if name == "mode" and value not in ("pserver", *_COLLECTIVE_MODES):
+            raise ValueError(f"mode = {value!r}: expected pserver, nccl2 or collective")
+        if name == "collective_mode" and value not in (None, "grad_allreduce"):
+            raise ValueError(f"collective_mode = {value!r}: a program's processes average gradients, which is grad_allreduce")
         if name == "split_method" and value not in (None, RoundRobin):
             raise ValueError(f"split_method = {value!r}: blocks go to one server after the other, which is RoundRobin")
         if name == "geo_sgd_need_push_nums" and not (isinstance(value, int) and value >= 1):
@@ -84,30 +90,51 @@ class ServerRuntimeConfig(Settings):
 
 
 class DistributeTranspiler:
-    """The older way to a parameter-server job. The script says which process it is by what it asks for."""
+    """The older way to a job. The script says which process it is by what it asks for."""
 
     def __init__(self, config=None):
         self.config = DistributeTranspilerConfig() if config is None else config
         if not isinstance(self.config, DistributeTranspilerConfig):
             raise InvalidArgumentError(f"DistributeTranspiler takes a DistributeTranspilerConfig; found {type(config).__name__}")
         self._core = _core.DistributeTranspiler()
+        self._shared = None  # the program of a collective job
 
     def transpile(self, trainer_id, program=None, pservers="127.0.0.1:6174", trainers=1, sync_mode=None, startup_program=None,
                   current_endpoint="127.0.0.1:6174"):
         """Shares `program`, which minimize() has completed, between `trainers` workers and the servers "host:port,host:port".
 
-        sync_mode: None is what the configuration says; another value wins over it. Waits for nobody.
+        sync_mode: None is what the configuration says; another value wins over it. Waits for nobody. With mode nccl2 or collective `trainers` are the
+        endpoints of all processes, one text, and current_endpoint is this one's.
         """
-        if isinstance(trainers, str) or not isinstance(trainer_id, int):
-            raise InvalidArgumentError(f"transpile(trainer_id={trainer_id!r}, trainers={trainers!r}): both are numbers for parameter servers")
         main = framework.default_main_program() if program is None else program
+        if self.config.mode in _COLLECTIVE_MODES:
+            self._share(trainer_id, main, trainers, startup_program, current_endpoint)
+            return
+        if isinstance(trainers, str) or not isinstance(trainer_id, int):
+            raise InvalidArgumentError(f"transpile(trainer_id={trainer_id!r}, trainers={trainers!r}): both are numbers for parameter servers; mode "
+                                       "'nccl2' takes the trainers' endpoints")
         self._core.transpile(trainer_id, main, pservers, trainers, startup_program, current_endpoint, self.config._core_strategy(sync_mode))
         self._startup = framework.default_startup_program() if startup_program is None else startup_program
         if self.config.print_log:
             print(self._core.describe(), flush=True)
 
+    def _share(self, trainer_id, main, trainers, startup_program, current_endpoint):
+        """Mode nccl2: `trainers` are the endpoints of all processes, "host:port,host:port", of which this is number trainer_id."""
+        endpoints = trainers.split(",") if isinstance(trainers, str) else None
+        if endpoints is None or not 0 <= trainer_id < len(endpoints):
+            raise InvalidArgumentError(f"transpile(trainer_id={trainer_id!r}, trainers={trainers!r}): mode {self.config.mode!r} takes the endpoints of "
+                                       "all trainers as one text, host:port,host:port, and the number of this one")
+        if endpoints[trainer_id] != current_endpoint:
+            raise InvalidArgumentError(f"transpile: trainer {trainer_id} is {endpoints[trainer_id]} in trainers, and current_endpoint says {current_endpoint}")
+        job.use(_core.user_place(trainer_id, endpoints), self.config.settings)
+        startup = framework.default_startup_program() if startup_program is None else startup_program
+        static_job.share(main, startup, CollectiveOptions())
+        self._shared = main
+
     def get_trainer_program(self, wait_port=True):
         """The worker's program: the one that was transpiled, changed in place, as its startup program is."""
+        if self._shared is not None:
+            return self._shared
         program = self._core.get_trainer_program()
         worker = self._core.worker()
         leave.at_exit(worker)

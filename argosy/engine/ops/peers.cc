@@ -1,0 +1,118 @@
+// Gradients that become their mean over the processes of a collective job, and parameters that begin equal.
+#include "argosy/engine/peers.h"
+
+#include <ATen/ATen.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "argosy/engine/op.h"
+#include "argosy/engine/row_merge.h"
+
+namespace argosy::engine {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::shared_ptr<Peers> peers;
+};
+
+Registry& registry() {
+  static Registry& instance = *new Registry;
+  return instance;
+}
+
+template <typename T>
+T value_or_fail(Result<T> result) {
+  if (!result.ok()) throw KernelError(result.status());
+  return std::move(result).value();
+}
+
+void fail_if_error(const Status& status) {
+  if (!status.ok()) throw KernelError(status);
+}
+
+// Merged rows on their way: how many, their numbers, their gradients one after another.
+std::string packed(const RowMerger& merger, int64_t width) {
+  const auto index = merger.index();
+  const size_t ids = index.size_bytes(), values = index.size() * static_cast<size_t>(width) * sizeof(float);
+  std::string bytes(ids + values, '\0');
+  if (ids > 0) std::memcpy(bytes.data(), index.data(), ids);
+  if (values > 0) std::memcpy(bytes.data() + ids, merger.gradients(), values);
+  return bytes;
+}
+
+RowGradient::Piece unpacked(const OpContext& op, const std::string& bytes, int64_t width) {
+  const size_t row = sizeof(int64_t) + static_cast<size_t>(width) * sizeof(float);
+  if (bytes.size() % row != 0) op.fail("another process sent {} bytes of rows of {} values", bytes.size(), width);
+  const auto count = static_cast<int64_t>(bytes.size() / row);
+  RowGradient::Piece piece{.ids = at::empty({count}, at::kLong), .gradient = at::empty({count, width}, at::kFloat)};
+  const size_t ids = static_cast<size_t>(count) * sizeof(int64_t);
+  if (count > 0) {
+    std::memcpy(piece.ids.mutable_data_ptr(), bytes.data(), ids);
+    std::memcpy(piece.gradient.mutable_data_ptr(), bytes.data() + ids, bytes.size() - ids);
+  }
+  return piece;
+}
+
+// The rows of all processes; the updates add up equal ones.
+std::shared_ptr<RowGradient> average_rows(const OpContext& op, Peers& peers, const RowGradient& own, RowMerger& merger) {
+  merger.merge(own);
+  const auto all = value_or_fail(peers.gather(packed(merger, own.width)));
+  auto rows = std::make_shared<RowGradient>();
+  rows->height = own.height;
+  rows->width = own.width;
+  rows->scale = 1.0f / static_cast<float>(all.size());
+  for (const std::string& bytes : all) rows->pieces.push_back(unpacked(op, bytes, own.width));
+  return rows;
+}
+
+void average(const OpContext& op) {
+  const auto others = value_or_fail(peers());
+  if (value_or_fail(others->count()) == 1) return;
+  RowMerger& merger = op.state<RowMerger>([] { return new RowMerger; });
+  std::vector<at::Tensor> dense;
+  for (size_t i = 0; i < op.input_count("X"); ++i) {
+    const Value& value = op.input("X", i);
+    if (value.rows != nullptr)
+      op.set_value("Out", Value{.rows = average_rows(op, *others, *value.rows, merger)}, i);
+    else
+      dense.push_back(value.tensor);
+  }
+  const AverageOptions options{.piece_mb = op.attr<float>("fuse_grad_size_in_MB"), .half_precision = op.attr<bool>("fp16")};
+  fail_if_error(others->average(dense, options));
+}
+
+ARGOSY_OP(std::string(kAverageOp), average)
+    .doc("Gradients become their mean over all processes of a collective job.")
+    .input_list("X", "gradients, dense or of rows; dense ones are changed in place")
+    .output_list("Out", "the same variables")
+    .attr("fuse_grad_size_in_MB", 32.0f, "of the pieces in which they are sent")
+    .attr("fp16", false, "dense ones travel in 16 bits")
+    .no_gradient();
+
+ARGOSY_OP(std::string(kTakeFromFirstOp),
+          [](const OpContext& op) {
+            const auto others = value_or_fail(peers());
+            if (value_or_fail(others->count()) > 1) fail_if_error(others->take_from_first(op.tensors("X")));
+          })
+    .doc("Variables become those of the first process of a collective job; the processes meet here.")
+    .input_list("X", "what the startup program has filled")
+    .output_list("Out", "the same variables")
+    .no_gradient();
+
+}  // namespace
+
+void set_peers(std::shared_ptr<Peers> peers) {
+  const std::lock_guard lock(registry().mutex);
+  registry().peers = std::move(peers);
+}
+
+Result<std::shared_ptr<Peers>> peers() {
+  const std::lock_guard lock(registry().mutex);
+  if (registry().peers != nullptr) return registry().peers;
+  return Status::failed_precondition(
+      "the program averages gradients over a collective job, and this process is in none; call fleet.init(is_collective=True)");
+}
+
+}  // namespace argosy::engine
