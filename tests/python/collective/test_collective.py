@@ -1,4 +1,5 @@
 """paddle.distributed on several processes: calls, gradients that equal one process's, and ends of ranks that others notice."""
+import pathlib
 import re
 import signal
 import subprocess
@@ -6,6 +7,8 @@ import sys
 import time
 
 import pytest
+
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
 
 
 def wait_for(job, rank, text, limit=60):
@@ -69,3 +72,15 @@ def test_the_documents_script_trains_under_the_launcher(root, build, tmp_path, e
     logs = [(tmp_path / "log" / f"workerlog.{rank}").read_text() for rank in range(2)]
     assert all(re.search(rf"rank {rank} of 2 loss 0\.[01]", log) for rank, log in enumerate(logs)), logs
     assert (tmp_path / "checkpoint").is_file()
+
+
+def test_a_job_that_is_started_again_goes_on_from_its_last_checkpoint(build, tmp_path, environment):
+    done = subprocess.run([build / "bin" / "fleetrun", "--nproc_per_node", "2", "--max_restart", "1", str(PROGRAMS / "resume.py")], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=120,
+                          env={**environment, "OMP_NUM_THREADS": "1", "ARGOSY_DEVICE": "cpu", "ARGOSY_PYTHON": sys.executable})
+    logs = [(tmp_path / "log" / f"workerlog.{rank}").read_text() for rank in range(2)]
+    assert done.returncode == 0, done.stdout + done.stderr + "".join(logs)
+    for log in logs:
+        resumed, rest = re.search(r"goes on at batch (\d+)\n(.*)", log, re.DOTALL).groups()
+        assert 3 <= int(resumed) <= 5 and rest.splitlines()[0] == f"batch {int(resumed) + 1}", log
+        assert "batch 10\ndone" in rest and log.count("batch 10") == 1, log

@@ -135,6 +135,11 @@ def test_spawn_gives_every_process_its_number_and_tells_which_failed():
         paddle.distributed.spawn(failing, nprocs=2)
 
 
+def test_a_tensor_has_its_methods_whatever_made_it():
+    script = "import paddle; w = paddle.nn.Linear(2, 1).weight; print((w.square().mean() + 1).shape)"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 STATIC_SCRIPT = """
 import sys
 import numpy as np
