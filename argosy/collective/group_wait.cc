@@ -1,4 +1,5 @@
-// How a call of a group waits: in slices, so that somebody who pressed Ctrl-C does not wait for the deadline.
+// How a call of a group waits: on the CPU in slices, so that somebody who pressed Ctrl-C does not wait for the deadline. On a GPU
+// NCCL would take the end of a slice for that of the call, and a wait belongs to the stream of the thread that waits.
 #include <condition_variable>
 #include <mutex>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
@@ -18,6 +19,7 @@ constexpr auto kSlice = std::chrono::milliseconds(50);
 }  // namespace
 
 Status Group::await(c10d::Work& work, const std::string& call) {
+  if (!device_.is_cpu()) return explain(guarded([&] { work.wait(shared_->timeout); }), call);
   const auto deadline = std::chrono::steady_clock::now() + shared_->timeout;
   while (!work.isCompleted() && std::chrono::steady_clock::now() < deadline) {
     const Status slice = guarded([&] { work.wait(kSlice); });
@@ -29,6 +31,7 @@ Status Group::await(c10d::Work& work, const std::string& call) {
 
 // Gloo takes a wait for a message that timed out for the end of the connection, so that a thread of its own does it.
 Status Group::await_message(c10d::Work& work, const std::string& call) {
+  if (!device_.is_cpu()) return explain(guarded([&] { work.wait(shared_->timeout); }), call);
   std::mutex mutex;
   std::condition_variable changed;
   bool done = false;  // guarded by mutex
