@@ -84,6 +84,7 @@ class Column {
 // its buffers then stop growing after a few rounds. Movable, not copyable; thread-compatible.
 struct Batch {
   int64_t size = 0;
+  uint64_t number = 0;  // in its pass, from 0
   std::vector<Column> columns;
 
   // Empties the batch for samples of these slots, and keeps the buffers where the slots are those of last time.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,19 @@
 
 namespace argosy::data {
 
+// Deals the files of one list to the readers of several processes, each file to one of them.
+//
+// begin_pass() by one thread, before the readers ask; next() by all of them at the same time.
+class FileHandout {
+ public:
+  virtual ~FileHandout() = default;
+  // Every file is to be dealt once more. Every process makes the same passes.
+  virtual void begin_pass() = 0;
+  // The place in the list of the next file for one reader of this process, which had read the one before; none: all are dealt.
+  // A process that is started again and asks the same gets the same.
+  virtual Result<std::optional<size_t>> next(size_t files, int reader) = 0;
+};
+
 // What a dataset reads and how it cuts it into batches.
 struct DatasetOptions {
   std::vector<SlotSpec> slots;
@@ -24,6 +38,7 @@ struct DatasetOptions {
   RemoteStore store;                    // of hdfs: and afs: paths
   std::optional<CriteoOptions> criteo;  // set: lines are Criteo's tab-separated text; not set: MultiSlot text
   bool drop_last = false;               // leaves out a batch that is smaller than batch_size
+  std::shared_ptr<FileHandout> handout;  // null: this process reads all files
 };
 
 // Refuses options that cannot work: bad slots, counts that are not positive, no files, local files that do not exist.
@@ -47,8 +62,11 @@ class BatchSource {
  public:
   virtual ~BatchSource() = default;
   virtual Status start(int threads) = 0;
+  // A pass that every process makes is not needed of this one.
+  virtual void skip() {}
 
-  // Fills `batch`, whose buffers are reused; false, and an empty batch, when there is no more data for this thread.
+  // Fills `batch`, whose buffers are reused; false, and an empty batch, when there is no more data for this thread. A batch's
+  // number in the pass says what is in it, whichever thread gets it: the same in a pass over the same data with as many threads.
   // REQUIRES: start() was ok; 0 <= thread < threads.
   virtual Result<bool> next(int thread, Batch& batch) = 0;
 

@@ -11,11 +11,8 @@ namespace argosy::data {
 namespace {
 
 constexpr int64_t kBadLinesLogged = 5;
-// A consumer may take as long as it likes between two batches; stop() closes the queue and so ends a reader's wait for it.
-constexpr double kUntilClosed = 1e9;
-constexpr int kPatienceSeconds = 60;  // after so long without data a line in the log says so; the wait itself ends by stop()
 
-size_t queue_length(int consumers) { return 4 * static_cast<size_t>(std::max(consumers, 2)); }
+size_t blocks_ahead(int consumers) { return 4 * static_cast<size_t>(std::max(consumers, 2)); }
 
 }  // namespace
 
@@ -29,78 +26,95 @@ Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options) {
 }
 
 FileFeed::FileFeed(const DatasetOptions& options, const LineParser& parser, int consumers)
-    : options_(options), parser_(parser), full_(queue_length(consumers)), empty_(2 * queue_length(consumers)) {
-  const int readers = static_cast<int>(std::min<size_t>(static_cast<size_t>(consumers), options_.files.size()));
-  readers_left_ = readers;
-  for (int i = 0; i < readers; ++i) readers_.emplace_back(fmt::format("data-read-{}", i), [this] { read_files(); });
+    : options_(options),
+      parser_(parser),
+      reader_count_(static_cast<int>(std::min<size_t>(static_cast<size_t>(consumers), options_.files.size()))),
+      empty_(2 * blocks_ahead(consumers)),
+      lanes_(static_cast<size_t>(reader_count_), blocks_ahead(consumers) / static_cast<size_t>(reader_count_), [this](int waited) {
+        log_warning("no line came from the pipe command '{}' for {} s", options_.pipe_command, waited);
+      }) {
+  for (int i = 0; i < reader_count_; ++i) readers_.emplace_back(fmt::format("data-read-{}", i), [this, i] { read_files(i); });
 }
 
-void FileFeed::read_files() {
-  const auto files = static_cast<int64_t>(options_.files.size());
-  for (int64_t file = next_file_++; file < files && !stop_.stopped(); file = next_file_++) {
-    if (Status status = read_file(file); !status.ok()) {
+void FileFeed::read_files(int reader) {
+  for (size_t read = 0; !stop_.stopped(); ++read) {
+    const auto file = next_file(reader, read);
+    if (file.ok() && !*file) break;
+    if (Status status = file.ok() ? read_file(reader, **file) : file.status(); !status.ok()) {
       (void)fail(std::move(status));
       break;
     }
   }
-  if (--readers_left_ == 0) full_.close();
+  lanes_.end(static_cast<size_t>(reader));
 }
 
-Status FileFeed::read_file(int64_t file) {
+Result<std::optional<size_t>> FileFeed::next_file(int reader, size_t read) {
+  if (options_.handout != nullptr) return options_.handout->next(options_.files.size(), reader);
+  const size_t file = static_cast<size_t>(reader) + read * static_cast<size_t>(reader_count_);
+  return file < options_.files.size() ? std::optional(file) : std::nullopt;
+}
+
+// A block whose buffer comes from one that has been parsed, and goes back when this one has been.
+std::shared_ptr<TextBlock> FileFeed::new_block() {
+  return {new TextBlock(empty_.try_pop().value_or(TextBlock{})), [this](TextBlock* parsed) {
+            (void)empty_.push(std::move(*parsed), Deadline::after_seconds(0));
+            delete parsed;
+          }};
+}
+
+Status FileFeed::read_file(int reader, size_t file) {
   RETURN_IF_ERROR(stop_.status());
   auto origin = std::make_shared<TextOrigin>();
-  origin->path = options_.files[static_cast<size_t>(file)];
-  origin->file = file;
+  origin->path = options_.files[file];
+  origin->file = static_cast<int64_t>(file);
   if (!is_identity_command(options_.pipe_command)) origin->command = options_.pipe_command;
   const PipeOptions pipe{.path = origin->path, .command = options_.pipe_command, .store = options_.store};
   ASSIGN_OR_RETURN(auto stream, open_pipe(pipe, origin->errors, stop_));
-  BlockReader reader(std::move(stream), origin, options_.batch_size);
+  BlockReader blocks(std::move(stream), origin, options_.batch_size);
   for (;;) {
     const Stopwatch watch;
-    TextBlock block = empty_.try_pop().value_or(TextBlock{});
-    ASSIGN_OR_RETURN(const bool more, reader.next(block));
+    const std::shared_ptr<TextBlock> block = new_block();
+    ASSIGN_OR_RETURN(const bool more, blocks.next(*block));
     count_time(read_ns_, watch);
     if (!more) return {};
-    bytes_ += static_cast<int64_t>(block.size);
-    const QueueState state = full_.push(std::move(block), Deadline::after_seconds(kUntilClosed));
-    if (state != QueueState::ok) return Status::cancelled("reading was stopped");
+    bytes_ += static_cast<int64_t>(block->size);
+    if (!lanes_.push(static_cast<size_t>(reader), block)) return Status::cancelled("reading was stopped");
   }
 }
 
-Result<bool> FileFeed::next_block(TextBlock& block) {
-  if (block.text.capacity() > 0) (void)empty_.push(std::move(block), Deadline::after_seconds(0));
-  for (int waited = 0;;) {
-    const QueueState state = full_.pop(block, Deadline::after_seconds(kPatienceSeconds));
-    RETURN_IF_ERROR(failure());
-    if (state == QueueState::ok) return true;
-    if (state == QueueState::closed) return false;
-    waited += kPatienceSeconds;
-    log_warning("no line came from the pipe command '{}' for {} s", options_.pipe_command, waited);
-  }
+Result<bool> FileFeed::answer(QueueState state) const {
+  RETURN_IF_ERROR(failure());
+  return state == QueueState::ok;
 }
 
-Status FileFeed::parse(TextBlock& block, int64_t limit, Batch& batch) {
+Result<bool> FileFeed::next_lines(int64_t lines, std::vector<TextPiece>& pieces, uint64_t& number) {
+  return answer(lanes_.take(lines, pieces, number));
+}
+
+Result<bool> FileFeed::next_block(TextPiece& piece) { return answer(lanes_.take_block(piece)); }
+
+Status FileFeed::parse(TextPiece& piece, Batch& batch) {
   if (stop_.stopped()) return failure();
   const Stopwatch watch;
-  const int64_t first = block.line;
+  const int64_t first = piece.line;
   LineError error;
-  for (; batch.size < limit && !block.done(); ++block.line) {
-    const char* next = parser_.parse_line(block.begin(), batch, error);
+  for (; !piece.done(); ++piece.line) {
+    const char* next = parser_.parse_line(piece.begin(), batch, error);
     if (next == nullptr) [[unlikely]] {
       batch.drop_unfinished_sample();
-      RETURN_IF_ERROR(note_bad_line(block, error));
-      next = static_cast<const char*>(std::memchr(block.begin(), '\n', block.size - block.at)) + 1;
+      RETURN_IF_ERROR(note_bad_line(piece, error));
+      next = static_cast<const char*>(std::memchr(piece.begin(), '\n', piece.end - piece.at)) + 1;
     }
-    block.at = static_cast<size_t>(next - block.text.data());
+    piece.at = static_cast<size_t>(next - piece.block->text.data());
   }
-  lines_ += block.line - first;
+  lines_ += piece.line - first;
   count_time(parse_ns_, watch);
   return {};
 }
 
-Status FileFeed::note_bad_line(const TextBlock& block, const LineError& error) {
-  const TextOrigin& origin = *block.origin;
-  std::string message = fmt::format("{}:{}:{}: {}", origin.path, block.line, error.at - block.begin() + 1, error.what);
+Status FileFeed::note_bad_line(const TextPiece& piece, const LineError& error) {
+  const TextOrigin& origin = *piece.block->origin;
+  std::string message = fmt::format("{}:{}:{}: {}", origin.path, piece.line, error.at - piece.begin() + 1, error.what);
   if (!origin.command.empty()) {
     message += fmt::format("; the line is from the output of the pipe command '{}'", origin.command);
     if (const std::string errors = origin.errors->text(); !errors.empty()) message += "; its stderr ends with:\n" + errors;
@@ -123,7 +137,7 @@ Status FileFeed::fail(Status status) {
     kept = failure_;
   }
   stop_.stop();
-  full_.close();
+  lanes_.close();
   return kept;
 }
 

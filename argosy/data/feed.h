@@ -3,23 +3,25 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "argosy/base/clock.h"
 #include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
+#include "argosy/data/block_lanes.h"
 #include "argosy/data/dataset.h"
 #include "argosy/data/line_parser.h"
-#include "argosy/data/text_block.h"
 
 namespace argosy::data {
 
 // The parser that the options ask for.
 Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options);
 
-// One pass over the files: reader threads open one file each, as they become free, and put blocks of lines into a queue;
-// whoever wants samples takes blocks from it and parses them, so that several threads share one file. With one reader the
-// blocks come in the order of the files.
+// One pass over the files: R reader threads read every R-th file each, or what a hand-out gives them, and put blocks of lines into
+// lanes; whoever wants samples takes lines from there and parses them, so that several threads share one file. Which lines are
+// taken as the n-th does not depend on the speed of anybody. With one reader they come in the order of the files.
 //
 // Owns the threads "data-read-N". Thread-safe. The first failure of anybody ends the pass for everybody.
 class FileFeed {
@@ -28,31 +30,36 @@ class FileFeed {
   FileFeed(const DatasetOptions& options, const LineParser& parser, int consumers);
   ~FileFeed() { stop(); }
 
-  // Moves the next block into `block`, whose buffer is recycled; false when all files have been read.
-  Result<bool> next_block(TextBlock& block);
+  // The next `lines` lines, and how many times that was asked before; fewer lines at the end, false when all files have been
+  // read. See BlockLanes::take. Pieces must not outlive the feed.
+  Result<bool> next_lines(int64_t lines, std::vector<TextPiece>& pieces, uint64_t& number);
+  // As many as happen to lie together.
+  Result<bool> next_block(TextPiece& piece);
 
-  // Parses lines of `block` into `batch` until the batch has `limit` samples or the block is done. Bad lines are dropped
-  // while the options allow it.
-  Status parse(TextBlock& block, int64_t limit, Batch& batch);
+  // Parses the piece into `batch`. Bad lines are dropped while the options allow it.
+  Status parse(TextPiece& piece, Batch& batch);
 
   // Ends the pass as a failure would, with `cancelled`, and joins the readers. Safe to call twice.
   void stop();
   DatasetCounters counters() const;
 
  private:
-  void read_files();
-  Status read_file(int64_t file);
-  Status note_bad_line(const TextBlock& block, const LineError& error);
+  void read_files(int reader);
+  Result<std::optional<size_t>> next_file(int reader, size_t read);  // after so many; none: it has read its last one
+  Status read_file(int reader, size_t file);
+  std::shared_ptr<TextBlock> new_block();
+  Result<bool> answer(QueueState state) const;
+  Status note_bad_line(const TextPiece& piece, const LineError& error);
   Status fail(Status status);  // keeps the first failure, ends the pass, returns the failure that was kept
   Status failure() const;
   void count_time(std::atomic<int64_t>& nanoseconds, const Stopwatch& since);
 
   const DatasetOptions& options_;
   const LineParser& parser_;
+  const int reader_count_;
   StopSignal stop_;
-  Queue<TextBlock> full_, empty_;
-  std::atomic<int64_t> next_file_{0};
-  std::atomic<int> readers_left_{0};
+  Queue<TextBlock> empty_;  // buffers of blocks that have been parsed
+  BlockLanes lanes_;        // after empty_, where its blocks go
   std::atomic<int64_t> lines_{0}, bytes_{0}, bad_lines_{0}, read_ns_{0}, parse_ns_{0};
   mutable std::mutex mutex_;
   Status failure_;               // guarded by mutex_

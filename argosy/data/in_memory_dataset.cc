@@ -53,6 +53,7 @@ Status InMemoryDataset::wait_preload_done() {
 Status InMemoryDataset::load() {
   RETURN_IF_ERROR(check_options(options_));
   ASSIGN_OR_RETURN(parser_, make_parser(options_));
+  if (options_.handout != nullptr) options_.handout->begin_pass();
   auto feed = std::make_shared<FileFeed>(options_, *parser_, options_.threads);
   {
     std::lock_guard lock(mutex_);
@@ -77,16 +78,16 @@ Status InMemoryDataset::load() {
 }
 
 Status InMemoryDataset::fill_lane(FileFeed& feed, Lane& lane) const {
-  TextBlock block;
+  TextPiece piece;
   Batch batch;
   for (;;) {
-    ASSIGN_OR_RETURN(const bool more, feed.next_block(block));
+    ASSIGN_OR_RETURN(const bool more, feed.next_block(piece));
     if (!more) return {};
     batch.reset(options_.slots);
-    const int64_t line = block.line, begin = lane.store.size();
-    RETURN_IF_ERROR(feed.parse(block, block.lines, batch));
+    const int64_t line = piece.line, begin = lane.store.size();
+    RETURN_IF_ERROR(feed.parse(piece, batch));
     lane.store.append(batch);
-    lane.segments.push_back({.file = block.origin->file, .line = line, .begin = begin, .end = lane.store.size()});
+    lane.segments.push_back({.file = piece.block->origin->file, .line = line, .begin = begin, .end = lane.store.size()});
   }
 }
 
@@ -174,6 +175,7 @@ Result<bool> InMemoryDataset::next(int thread, Batch& batch) {
   const int64_t count = std::min<int64_t>(options_.batch_size, store_.size() - first);
   if (count <= 0 || (options_.drop_last && count < options_.batch_size)) return false;
   store_.gather(first, count, batch);
+  batch.number = static_cast<uint64_t>(first / options_.batch_size);
   return true;
 }
 

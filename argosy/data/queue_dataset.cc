@@ -7,29 +7,33 @@ Status QueueDataset::start(int threads) {
   RETURN_IF_ERROR(check_options(options_));
   stop();
   ASSIGN_OR_RETURN(parser_, make_parser(options_));
-  current_.clear();
-  current_.resize(static_cast<size_t>(threads));
+  if (options_.handout != nullptr) options_.handout->begin_pass();
+  threads_ = threads;
   auto fresh = std::make_shared<FileFeed>(options_, *parser_, threads);
   std::lock_guard lock(mutex_);
   feed_ = std::move(fresh);
   return {};
 }
 
+void QueueDataset::skip() {
+  if (options_.handout != nullptr) options_.handout->begin_pass();
+}
+
 Result<bool> QueueDataset::next(int thread, Batch& batch) {
   const std::shared_ptr<FileFeed> feed = this->feed();
   if (feed == nullptr) return Status::failed_precondition("the dataset was not started");
-  ARGOSY_CHECK(thread >= 0 && static_cast<size_t>(thread) < current_.size(), "next() for a thread that start() does not know");
-  TextBlock& block = current_[static_cast<size_t>(thread)];
+  ARGOSY_CHECK(thread >= 0 && thread < threads_, "next() for a thread that start() does not know");
   batch.reset(options_.slots);
-  while (batch.size < options_.batch_size) {
-    if (block.done()) {
-      ASSIGN_OR_RETURN(const bool more, feed->next_block(block));
-      if (!more) break;
-    }
-    RETURN_IF_ERROR(feed->parse(block, options_.batch_size, batch));
+  std::vector<TextPiece> pieces;
+  while (batch.size == 0) {  // again where every line was bad
+    ASSIGN_OR_RETURN(const bool more, feed->next_lines(options_.batch_size, pieces, batch.number));
+    if (!more) return false;
+    int64_t lines = 0;
+    for (const TextPiece& piece : pieces) lines += piece.lines;
+    if (options_.drop_last && lines < options_.batch_size) return false;
+    for (TextPiece& piece : pieces) RETURN_IF_ERROR(feed->parse(piece, batch));
   }
-  if (batch.size < options_.batch_size && options_.drop_last) batch.reset(options_.slots);
-  return batch.size > 0;
+  return true;
 }
 
 void QueueDataset::stop() {

@@ -9,9 +9,9 @@
 
 namespace argosy::data {
 
-// Streams the files once per start(): text is parsed by the thread that asks for a batch, straight into its columns. Each
-// thread's last batch may be smaller than batch_size; with drop_last each thread leaves such a one out. With one thread the
-// samples come in the order of the files.
+// Streams the files once per start(): text is parsed by the thread that asks for a batch, straight into its columns. A batch is
+// batch_size lines; the last one may be smaller, and is left out with drop_last; bad lines make their batch smaller. With one
+// thread the samples come in the order of the files.
 //
 // Threads as BatchSource says; no start() while a thread is inside next().
 class QueueDataset : public BatchSource {
@@ -20,6 +20,7 @@ class QueueDataset : public BatchSource {
   ~QueueDataset() override { stop(); }
 
   Status start(int threads) override;
+  void skip() override;
   Result<bool> next(int thread, Batch& batch) override;
   void stop() override;
   DatasetCounters counters() const override;
@@ -30,7 +31,7 @@ class QueueDataset : public BatchSource {
 
   const DatasetOptions options_;
   std::unique_ptr<LineParser> parser_;  // made by start()
-  std::vector<TextBlock> current_;      // the block that each thread is in
+  int threads_ = 0;                     // of the current pass
   mutable std::mutex mutex_;
   std::shared_ptr<FileFeed> feed_;  // guarded by mutex_
 };

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <numeric>
+#include <set>
 #include <thread>
 
 #include "argosy/data/scratch_files_test.h"
@@ -126,6 +129,102 @@ TEST_F(QueueDatasetTest, ManyFilesAndThreadsLoseNothing) {
   for (const auto& part : ids) all.insert(all.end(), part.begin(), part.end());
   std::sort(all.begin(), all.end());
   EXPECT_EQ(all, counting(20'000));
+}
+
+// What threads take, by the numbers of the batches.
+std::vector<std::vector<int64_t>> batches_of(BatchSource& source, int threads) {
+  std::mutex mutex;
+  std::vector<std::vector<int64_t>> batches;
+  std::vector<std::thread> running;
+  for (int thread = 0; thread < threads; ++thread) {
+    running.emplace_back([&, thread] {
+      Batch batch;
+      for (;;) {
+        const auto more = source.next(thread, batch);
+        if (!more.ok() || !*more) return;
+        if (thread == 0) std::this_thread::yield();
+        std::lock_guard lock(mutex);
+        if (batches.size() <= batch.number) batches.resize(batch.number + 1);
+        batches[batch.number] = ints_of(batch.columns[0]);
+      }
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  return batches;
+}
+
+// A worker that is started again knows by a batch's number whether its samples have counted, with any number of threads.
+TEST_F(QueueDatasetTest, ABatchIsWhatItsNumberSaysWhicheverThreadTakesIt) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 7; ++i) names.push_back(files_.write(fmt::format("part-{}", i), lines(i * 100'000, 1000 + 777 * i)));
+  DatasetOptions with = options(names, 64);
+  with.pipe_command = "tr a-z a-z";
+  QueueDataset dataset(with);
+  std::vector<std::vector<int64_t>> expected;
+  for (int pass = 0; pass < 4; ++pass) {
+    ASSERT_TRUE(dataset.start(3).ok());
+    const auto batches = batches_of(dataset, 3);
+    if (pass == 0) expected = batches;
+    ASSERT_EQ(batches, expected) << "pass " << pass;
+  }
+  for (size_t i = 0; i + 1 < expected.size(); ++i) EXPECT_EQ(expected[i].size(), 64u) << "only the last one is smaller";
+}
+
+// What a server knows of a list that it deals.
+struct Deck {
+  std::mutex mutex;
+  std::map<int, size_t> next;  // by pass
+  std::set<int> readers;
+};
+
+class DeckHandout : public FileHandout {
+ public:
+  explicit DeckHandout(Deck& deck) : deck_(deck) {}
+  void begin_pass() override { ++pass_; }
+  Result<std::optional<size_t>> next(size_t files, int reader) override {
+    std::lock_guard lock(deck_.mutex);
+    deck_.readers.insert(reader);
+    size_t& next = deck_.next[pass_];
+    return next < files ? std::optional(next++) : std::nullopt;
+  }
+
+ private:
+  Deck& deck_;
+  int pass_ = 0;
+};
+
+TEST_F(QueueDatasetTest, DatasetsThatShareAListReadEachFileOnce) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) names.push_back(files_.write(fmt::format("part-{}", i), lines(i * 500, 500)));
+  DatasetOptions with = options(names, 50);
+  Deck deck;
+  with.handout = std::make_shared<DeckHandout>(deck);
+  QueueDataset one(with);
+  with.handout = std::make_shared<DeckHandout>(deck);
+  QueueDataset other(with);
+  for (int pass = 0; pass < 2; ++pass) {
+    ASSERT_TRUE(one.start(2).ok());
+    ASSERT_TRUE(other.start(1).ok());
+    std::vector<int64_t> all;
+    std::vector<std::vector<int64_t>> others;
+    std::thread late([&] { others = batches_of(other, 1); });
+    for (const auto& batch : batches_of(one, 2)) all.insert(all.end(), batch.begin(), batch.end());
+    late.join();
+    for (const auto& batch : others) all.insert(all.end(), batch.begin(), batch.end());
+    std::sort(all.begin(), all.end());
+    EXPECT_EQ(all, counting(6000));
+  }
+  EXPECT_THAT(deck.readers, ElementsAre(0, 1));
+}
+
+TEST_F(QueueDatasetTest, AHandoutThatFailsEndsThePassWithItsReason) {
+  class Broken : public FileHandout {
+    void begin_pass() override {}
+    Result<std::optional<size_t>> next(size_t, int) override { return Status::unavailable("server 0 is away"); }
+  };
+  DatasetOptions with = options({files_.write("a", lines(0, 100))});
+  with.handout = std::make_shared<Broken>();
+  EXPECT_THAT(run(with).message(), HasSubstr("server 0 is away"));
 }
 
 TEST_F(QueueDatasetTest, AMalformedLineStopsTheRunAndSaysWhere) {

@@ -76,8 +76,10 @@ class RemoteParameters {
   virtual Status begin_parallel(int threads) = 0;
   virtual Status end_parallel() = 0;
 
-  // A thread takes a batch. The number identifies it also after this worker was started again.
+  // A thread takes a batch. The answer identifies it also after this worker was started again. In a pass the caller says which
+  // batch of the pass it is; outside, batches are told apart by their order.
   virtual uint64_t begin_batch() = 0;
+  virtual uint64_t begin_batch(uint64_t number) = 0;
   // false: every server has this batch already (see begin_batch), so that it need not be computed.
   virtual bool wants(uint64_t batch) const = 0;
   virtual Status pull(std::span<const RowPull> pulls) = 0;

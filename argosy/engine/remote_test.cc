@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -41,6 +42,7 @@ class FakeServers : public RemoteParameters {
   Status begin_parallel(int threads) override { return parallel_threads = threads, Status(); }
   Status end_parallel() override { return {}; }
   uint64_t begin_batch() override { return next_batch++; }
+  uint64_t begin_batch(uint64_t number) override { return number; }
   bool wants(uint64_t batch) const override { return batch >= first_wanted; }
   Status pull(std::span<const RowPull> pulls) override {
     std::lock_guard lock(mutex);
@@ -278,6 +280,17 @@ TEST_F(RemoteDatasetTest, AWorkerThatWasStartedAgainSkipsWhatTheServersHave) {
   const auto report = train_on(*main_, 1);
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->total.batches, 0);
+}
+
+// Which samples those are does not depend on which thread takes what.
+TEST_F(RemoteDatasetTest, SeveralThreadsSkipTheSamplesThatCounted) {
+  remote_->first_wanted = 7;
+  ASSERT_TRUE(train_on(*main_, 3).ok());
+  std::sort(remote_->batches.begin(), remote_->batches.end());
+  EXPECT_EQ(remote_->batches, (std::vector<uint64_t>{7, 8, 9}));
+  for (int key = 0; key < 10; ++key) {
+    EXPECT_EQ(remote_->rows.at(static_cast<uint64_t>(key)), static_cast<float>(key) - (key < 8 ? 1 : 2)) << "key " << key;
+  }
 }
 
 TEST_F(RemoteDatasetTest, EvaluationBeginsWithTheServersCurrentParameters) {

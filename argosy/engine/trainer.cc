@@ -172,7 +172,7 @@ void Run::run_batches(int number, Frame& frame) {
     if (!more.ok()) return fail(more.status());  // also a stop from outside: the pass was cut short
     if (!*more) return;
     if (remote_ != nullptr) {
-      frame.batch = remote_->begin_batch();
+      frame.batch = remote_->begin_batch(batch.number);
       if (!remote_->wants(frame.batch)) continue;
     }
     phase.restart();
@@ -298,6 +298,7 @@ Result<TrainReport> train(Runner& runner, const graph::Program& program, data::B
     ASSIGN_OR_RETURN(const bool wanted, remote->begin_round(threads));
     if (!wanted) {
       log_info("this worker had finished this pass before it was started again; it is skipped");
+      source.skip();
       return TrainReport{};
     }
   }

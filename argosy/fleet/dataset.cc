@@ -4,6 +4,8 @@
 
 #include "argosy/base/error.h"
 #include "argosy/engine/trainer.h"
+#include "argosy/fleet/file_handout.h"
+#include "argosy/fleet/fleet.h"
 
 namespace argosy {
 namespace {
@@ -20,7 +22,8 @@ data::DatasetOptions options_of(const DatasetRequest& request) {
           .max_bad_lines = request.max_bad_lines,
           .store = request.store,
           .criteo = request.format.criteo,
-          .drop_last = request.drop_last};
+          .drop_last = request.drop_last,
+          .handout = request.file_handout ? fleet::make_file_handout(fleet::fleet()) : nullptr};
 }
 
 }  // namespace

@@ -28,6 +28,9 @@ struct DatasetRequest {
   int64_t max_bad_lines = 0;
   bool drop_last = false;
   data::RemoteStore store = {};  // of hdfs: and afs: files
+  // Every worker has the whole list, and a file goes to whoever is free; without it a worker reads all of `files`. Workers make
+  // the same datasets and passes in the same order.
+  bool file_handout = false;
 };
 
 // Streams the files; or reads them into memory first (call load_into_memory). Throw argosy::Error.

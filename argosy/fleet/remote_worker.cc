@@ -111,6 +111,7 @@ Status RemoteWorker::begin_parallel(int threads) {
 Status RemoteWorker::end_parallel() { return communicator_->end_parallel(); }
 
 uint64_t RemoteWorker::begin_batch() { return communicator_->next_batch_id(); }
+uint64_t RemoteWorker::begin_batch(uint64_t number) { return communicator_->batch_of_round(static_cast<uint32_t>(number)); }
 bool RemoteWorker::wants(uint64_t batch) const { return communicator_->wants(batch); }
 
 Status RemoteWorker::pull(std::span<const engine::RowPull> pulls) {

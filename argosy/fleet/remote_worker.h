@@ -38,6 +38,7 @@ class RemoteWorker : public engine::RemoteParameters {
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
   uint64_t begin_batch() override;
+  uint64_t begin_batch(uint64_t number) override;
   bool wants(uint64_t batch) const override;
   Status pull(std::span<const engine::RowPull> pulls) override;
   Status step(const engine::StepGradients& gradients) override;

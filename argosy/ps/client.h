@@ -199,9 +199,9 @@ class Client {
   template <typename T>
   Status all_reduce(std::string_view name, Reduce reduce, std::span<T> values, Deadline deadline);  // double, float, int64_t
 
-  // The next of `files` files of a list for this worker, by its place in the list; none: all are handed out. Each file goes
-  // to one worker.
-  virtual Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files) = 0;
+  // The next of `files` files of a list for one reader of this worker, by its place in the list; none: all are handed out. Each
+  // file goes to one reader of one worker.
+  virtual Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files, int reader = 0) = 0;
 
   // Puts bytes into a worker's box (also this one's), and takes the next from this worker's own, in order of arrival. One
   // thread at a time posts to a box, and one takes.

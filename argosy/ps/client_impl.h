@@ -62,7 +62,7 @@ class ClientImpl final : public Client {
 
   Status barrier(std::string_view name, Deadline deadline) override;
   Result<std::vector<std::string>> all_gather(std::string_view name, std::string_view bytes, Deadline deadline) override;
-  Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files) override;
+  Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files, int reader) override;
   Status post(int to, std::string_view bytes) override;
   Result<Mail> take(Deadline deadline) override;
 
@@ -163,7 +163,7 @@ class ClientImpl final : public Client {
   std::condition_variable stopping_changed_;
   bool stopping_ = false;                                  // guarded by mutex_, as are those below
   std::map<std::string, uint64_t, std::less<>> gathers_;   // answered, by name
-  std::map<std::string, uint64_t, std::less<>> files_;     // handed out, by list
+  std::map<std::pair<std::string, int>, uint64_t> files_;  // handed out, by list and reader
   std::map<int, uint64_t> posts_;                          // by receiver
   uint64_t taken_ = 0;
   Thread heartbeat_;

@@ -219,8 +219,8 @@ TEST(Client, EachFileGoesToOneWorkerAndMailArrives) {
   std::multiset<uint64_t> files;
   as_workers(2, [&](int worker) {
     const auto client = connected(cluster, spec, worker);
-    for (;;) {
-      const auto file = client->next_file("train", 7);
+    for (int call = 0;; ++call) {
+      const auto file = client->next_file("train", 7, call % 2);  // two readers in each
       ASSERT_TRUE(file.ok()) << file.status().to_string();
       if (!*file) break;
       std::lock_guard lock(mutex);

@@ -78,13 +78,14 @@ template Status Client::all_reduce(std::string_view, Reduce, std::span<double>, 
 template Status Client::all_reduce(std::string_view, Reduce, std::span<float>, Deadline);
 template Status Client::all_reduce(std::string_view, Reduce, std::span<int64_t>, Deadline);
 
-Result<std::optional<uint64_t>> ClientImpl::next_file(std::string_view list, uint64_t files) {
+Result<std::optional<uint64_t>> ClientImpl::next_file(std::string_view list, uint64_t files, int reader) {
   wire::NextFileRequest request;
   request.set_list(std::string(list));
   request.set_files(files);
+  request.set_reader(static_cast<uint32_t>(reader));
   {
     std::lock_guard lock(mutex_);
-    request.set_number(++files_[std::string(list)]);
+    request.set_number(++files_[{std::string(list), reader}]);
   }
   ASSIGN_OR_RETURN(const auto received,
                    servers_->call(kMeetingServer, message(wire::NEXT_FILE, kMeetingServer, std::move(request))));

@@ -73,7 +73,7 @@ struct CommunicatorCounters {
 //
 //   create, bind_dense for each dense table, start
 //   begin_round(threads)                         a pass over the data; each thread, until its data ends:
-//     id = next_batch_id(); if (!wants(id)) continue;  pull(rows)  …compute…  step(gradients)
+//     id = batch_of_round(n); if (!wants(id)) continue;  pull(rows)  …compute…  step(gradients)
 //     and then thread_done()
 //   end_round
 //   stop
@@ -87,7 +87,7 @@ struct CommunicatorCounters {
 // Every wait has a deadline, and its error names the worker, thread or server that is missing. After an error that is not a
 // wrong argument every later call returns it: the worker's state is no longer known.
 //
-// Thread-safe: trainer threads call next_batch_id, wants, pull, step and thread_done concurrently. The other calls are made
+// Thread-safe: trainer threads call next_batch_id, batch_of_round, wants, pull, step and thread_done concurrently. The other calls are made
 // by one thread, while no trainer thread runs.
 class Communicator {
  public:
@@ -112,9 +112,10 @@ class Communicator {
   virtual Status begin_parallel(int threads) = 0;
   virtual Status end_parallel() = 0;
 
-  // The number of the next batch; called where a thread takes it from the data, under the same lock, so that after a restart
-  // the same batches get the same numbers. In the modes where threads meet, a thread takes a batch after its last step.
+  // The next batch of the round, by the order of the calls; or the one with this number, where the data has numbers that are the
+  // same after a restart. In the modes where threads meet, a thread takes a batch after its last step.
   virtual BatchId next_batch_id() = 0;
+  virtual BatchId batch_of_round(uint32_t number) = 0;
   // False: every server has this batch, from an earlier start of this worker. The thread drops it and takes the next.
   virtual bool wants(BatchId batch) = 0;
   virtual Status pull(std::span<const RowRequest> requests) = 0;

@@ -247,9 +247,8 @@ Status State::apply_gather(const Record& record) {
 Status State::apply_next_file(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, parse<wire::NextFileRequest>(record));
   RETURN_IF_ERROR(check_worker(request.caller().worker()));
-  const int worker = static_cast<int>(request.caller().worker());
-  ASSIGN_OR_RETURN(const auto file, exchange_.file(request.list(), request.number(), request.files(), worker));
-  if (file.kind == Exchange::File::unassigned) exchange_.hand_out(request.list(), worker);
+  ASSIGN_OR_RETURN(const auto file, exchange_.file(request));
+  if (file.kind == Exchange::File::unassigned) exchange_.hand_out(request);
   return {};
 }
 

@@ -55,8 +55,7 @@ Result<Verdict> State::check(const Record& record) {
     }
     case wire::NEXT_FILE: {
       ASSIGN_OR_RETURN(const auto next, parse<wire::NextFileRequest>(record));
-      const int worker = static_cast<int>(next.caller().worker());
-      ASSIGN_OR_RETURN(const auto file, exchange_.file(next.list(), next.number(), next.files(), worker));
+      ASSIGN_OR_RETURN(const auto file, exchange_.file(next));
       return file.kind == Exchange::File::unassigned ? Verdict::change : Verdict::duplicate;
     }
     default: return Verdict::change;

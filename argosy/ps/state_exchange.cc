@@ -104,26 +104,36 @@ std::shared_ptr<const Exchange::Parts> Exchange::parts(const std::string& name, 
 
 // ---- Files.
 
-Result<Exchange::File> Exchange::file(const std::string& list, uint64_t number, uint64_t files, int worker) {
-  FileList& known = lists_[list];
-  if (known.files == 0) known.files = files;
-  if (files != known.files) {
+uint32_t Exchange::taker(const wire::NextFileRequest& request) const {
+  return request.reader() * static_cast<uint32_t>(members_.workers()) + request.caller().worker();
+}
+
+Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) {
+  constexpr uint32_t kMostReaders = 1024;
+  const uint32_t worker = request.caller().worker();
+  if (request.reader() >= kMostReaders) {
+    return Status::invalid_argument("file list '{}': reader {} of worker {} asks for a file; there are {} at most", request.list(),
+                                    request.reader(), worker, kMostReaders);
+  }
+  FileList& known = lists_[request.list()];
+  if (known.files == 0) known.files = request.files();
+  if (request.files() != known.files) {
     return Status::invalid_argument(
-        "file list '{}' has {} files for worker {} and {} for another worker; every worker needs the same list", list, files,
-        worker, known.files);
+        "file list '{}' has {} files for worker {} and {} for another worker; every worker needs the same list", request.list(),
+        request.files(), worker, known.files);
   }
-  const std::vector<uint64_t>& mine = known.assigned[worker];
-  if (number == 0 || number > mine.size() + 1) {
-    return Status::invalid_argument("file list '{}': worker {} asks for its file number {}; expected 1 to {}", list, worker,
-                                    number, mine.size() + 1);
+  const std::vector<uint64_t>& mine = known.assigned[taker(request)];
+  if (request.number() == 0 || request.number() > mine.size() + 1) {
+    return Status::invalid_argument("file list '{}': worker {} asks for its file number {}; expected 1 to {}", request.list(),
+                                    worker, request.number(), mine.size() + 1);
   }
-  if (number <= mine.size()) return File{File::assigned, mine[number - 1]};
+  if (request.number() <= mine.size()) return File{File::assigned, mine[request.number() - 1]};
   return File{known.next < known.files ? File::unassigned : File::done, 0};
 }
 
-void Exchange::hand_out(const std::string& list, int worker) {
-  FileList& known = lists_[list];
-  known.assigned[worker].push_back(known.next++);
+void Exchange::hand_out(const wire::NextFileRequest& request) {
+  FileList& known = lists_[request.list()];
+  known.assigned[taker(request)].push_back(known.next++);
 }
 
 // ---- Letters.
@@ -190,9 +200,9 @@ void Exchange::save(wire::ExchangeImage* image) const {
     out->set_name(name);
     out->set_files(list.files);
     out->set_next(list.next);
-    for (const auto& [worker, places] : list.assigned) {
+    for (const auto& [taker, places] : list.assigned) {
       for (const uint64_t place : places) {
-        out->add_workers(static_cast<uint32_t>(worker));
+        out->add_takers(taker);
         out->add_places(place);
       }
     }
@@ -240,11 +250,11 @@ Status Exchange::restore(const wire::ExchangeImage& image) {
     }
   }
   for (const auto& in : image.lists()) {
-    if (in.workers_size() != in.places_size()) return Status::data_loss("file list '{}' is damaged", in.name());
+    if (in.takers_size() != in.places_size()) return Status::data_loss("file list '{}' is damaged", in.name());
     FileList& list = lists_[in.name()];
     list.files = in.files();
     list.next = in.next();
-    for (int i = 0; i < in.workers_size(); ++i) list.assigned[static_cast<int>(in.workers(i))].push_back(in.places(i));
+    for (int i = 0; i < in.takers_size(); ++i) list.assigned[in.takers(i)].push_back(in.places(i));
   }
   for (const auto& in : image.boxes()) {
     if (in.from_size() != in.letters_size() || in.senders_size() != in.posted_size()) {

@@ -32,7 +32,7 @@ class Exchange {
   void add_part(const std::string& name, uint64_t number, int worker, std::string bytes);
   // Completes what nobody is awaited for any more. Call it after every record that can change that.
   void settle();
-  void hand_out(const std::string& list, int worker);
+  void hand_out(const wire::NextFileRequest& request);
   void post(int from, int to, std::string bytes);
 
   // ---- Questions.
@@ -47,8 +47,8 @@ class Exchange {
     enum Kind { assigned, unassigned, done } kind = done;
     uint64_t place = 0;
   };
-  // The worker's `number`-th file of the list; unassigned: hand_out() would assign one.
-  Result<File> file(const std::string& list, uint64_t number, uint64_t files, int worker);
+  // The reader's `number`-th file of the list; unassigned: hand_out() would assign one.
+  Result<File> file(const wire::NextFileRequest& request);
 
   // Whether the letter is not here yet. Numbers are without gaps.
   Result<bool> needs_letter(int from, int to, uint64_t number) const;
@@ -75,7 +75,7 @@ class Exchange {
   struct FileList {
     uint64_t files = 0;  // 0: nobody has said
     uint64_t next = 0;
-    std::map<int, std::vector<uint64_t>> assigned;  // by worker
+    std::map<uint32_t, std::vector<uint64_t>> assigned;  // by taker, see wire::ExchangeImage
   };
   struct Box {
     uint64_t first = 0;     // number of letters.front()
@@ -84,6 +84,7 @@ class Exchange {
     std::map<int, uint64_t> posted;  // by sender: how many
   };
 
+  uint32_t taker(const wire::NextFileRequest& request) const;
   void drop_old_answers();
   void drop_arrived_letters();
 

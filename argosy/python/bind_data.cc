@@ -31,7 +31,8 @@ data::CriteoOptions criteo_options(int64_t hash_dim, const std::string& scheme) 
 DatasetOptions make_options(const std::vector<graph::Variable>& variables, std::vector<std::string> files,
                             const std::string& pipe_command, int batch_size, int threads, int64_t max_bad_lines,
                             const std::string& fs_name, const std::string& fs_ugi,
-                            const std::optional<std::pair<int64_t, std::string>>& criteo, bool drop_last) {
+                            const std::optional<std::pair<int64_t, std::string>>& criteo, bool drop_last,
+                            std::shared_ptr<data::FileHandout> handout) {
   std::vector<std::string> names;
   for (const graph::Variable& variable : variables) names.push_back(variable.name());
   DatasetOptions options{.slots = value_or_throw(engine::slots_of(*variables.at(0).program(), names)),
@@ -41,7 +42,8 @@ DatasetOptions make_options(const std::vector<graph::Variable>& variables, std::
                          .files = std::move(files),
                          .max_bad_lines = max_bad_lines,
                          .store = {.fs_name = fs_name, .fs_ugi = fs_ugi},
-                         .drop_last = drop_last};
+                         .drop_last = drop_last,
+                         .handout = std::move(handout)};
   if (criteo) options.criteo = criteo_options(criteo->first, criteo->second);
   return options;
 }
@@ -137,10 +139,11 @@ void load(InMemoryDataset& dataset) {
 }  // namespace
 
 void bind_data(py::module_& m) {
+  py::class_<data::FileHandout, std::shared_ptr<data::FileHandout>>(m, "FileHandout", "Deals files to the workers of a job.");
   py::class_<DatasetOptions>(m, "DatasetOptions", "What a dataset reads and how it cuts it into batches.")
       .def(py::init(&make_options), py::arg("variables"), py::arg("files"), py::arg("pipe_command"), py::arg("batch_size"),
            py::arg("threads"), py::arg("max_bad_lines"), py::arg("fs_name"), py::arg("fs_ugi"), py::arg("criteo"),
-           py::arg("drop_last"));
+           py::arg("drop_last"), py::arg("handout"));
   py::class_<BatchSource>(m, "BatchSource", "Batches for trainer threads.").def("stop", &BatchSource::stop, Release());
   py::class_<QueueDataset, BatchSource>(m, "QueueDataset", "Streams files.").def(py::init<DatasetOptions>(), py::arg("options"));
   py::class_<InMemoryDataset, BatchSource>(m, "InMemoryDataset", "Reads files into memory first.")

@@ -1,6 +1,7 @@
 #include "argosy/base/log.h"
 #include "argosy/data/in_memory_dataset.h"
 #include "argosy/engine/metrics.h"
+#include "argosy/fleet/file_handout.h"
 #include "argosy/fleet/fleet.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
@@ -218,6 +219,7 @@ void bind_fleet(py::module_& m) {
   bind_queries(fleet);
   bind_life(fleet);
   bind_together(fleet);
+  m.def("file_handout", &fleet::make_file_handout, py::arg("fleet"), "None before fleet.init(): the process reads all files.");
   m.def("fleet", &fleet::fleet, py::return_value_policy::reference, "The one of this process.");
   m.def(
       "auc_of_counts",

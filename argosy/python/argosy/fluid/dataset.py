@@ -22,6 +22,7 @@ class DatasetBase:
         self._fs_name, self._fs_ugi = "", ""
         self._max_bad_lines, self._drop_last = 0, False
         self._criteo = None
+        self._file_handout, self._handout = False, None
 
     def set_use_var(self, var_list):
         """The variables that the slots of a line feed, in order."""
@@ -62,12 +63,20 @@ class DatasetBase:
         """Leave out a batch that is smaller than the batch size."""
         self._drop_last = bool(drop_last)
 
+    def set_file_handout(self, file_handout=True):
+        """Deal the files to the workers of the job, each to one that is free: all workers set the whole list, and make the same datasets
+        and passes. Without it, and without fleet.init(), a worker reads the whole list that it was given."""
+        self._file_handout = bool(file_handout)
+
     def _options(self):
         from argosy import _core
         if not self._use_var:
             raise ValueError("the dataset does not know its variables: call set_use_var")
+        if self._file_handout and self._handout is None:
+            self._handout = _core.file_handout(_core.fleet())
         return _core.DatasetOptions(self._use_var, self._filelist, self._pipe_command, self._batch_size, self._threads, self._max_bad_lines,
-                                    self._fs_name, self._fs_ugi, self._criteo, self._drop_last)
+                                    self._fs_name, self._fs_ugi, self._criteo, self._drop_last,
+                                    self._handout if self._file_handout else None)
 
     def _source(self):
         """The core's dataset for the next pass."""

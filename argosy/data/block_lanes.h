@@ -1,0 +1,75 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "argosy/base/queue.h"
+#include "argosy/data/text_block.h"
+
+namespace argosy::data {
+
+// Some lines of a block, which whoever parses the others shares. Thread-compatible.
+struct TextPiece {
+  std::shared_ptr<const TextBlock> block;
+  size_t at = 0, end = 0;  // the next line to parse, and where the piece ends
+  int64_t line = 0;        // its number in the file, from 1
+  int64_t lines = 0;       // in the whole piece
+
+  const char* begin() const { return block->text.data() + at; }
+  bool done() const { return at >= end; }
+};
+
+// Blocks on their way from several readers, one lane each, to those who parse them. They leave in an order that the data alone
+// decides, however fast anybody is: one block of each lane in turn, passing over lanes that have ended.
+//
+// Thread-safe. Waits end by close().
+class BlockLanes {
+ public:
+  // `silence` is called with the seconds so far where a consumer has waited for long.
+  BlockLanes(size_t lanes, size_t depth, std::function<void(int)> silence);
+
+  // Waits while the lane is full. False: closed, and the block was not taken.
+  bool push(size_t lane, std::shared_ptr<const TextBlock> block);
+  void end(size_t lane);  // no more will be pushed there
+
+  // Gives the next `lines` lines, of one block or of several, and in `number` how many times that was done before: what is given
+  // is a function of the number. Fewer lines come at the end of the data only; none: `closed`.
+  QueueState take(int64_t lines, std::vector<TextPiece>& pieces, uint64_t& number);
+  // What is left of a block, or the next one.
+  QueueState take_block(TextPiece& piece);
+
+  void close();
+
+ private:
+  struct Lane {
+    std::deque<std::shared_ptr<const TextBlock>> blocks;
+    bool ended = false;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  void wait(Lock& lock, const std::function<bool()>& ready);
+  bool begin_take(Lock& lock);      // false: closed
+  bool make_current(Lock& lock);    // false: no more blocks, or closed
+  bool in_turn();                   // moves turn_ to a lane that has a block, or where it waits for one; false: all have ended
+  TextPiece cut(int64_t lines);     // REQUIRES: current_ has lines left
+
+  const size_t depth_;
+  const std::function<void(int)> silence_;
+  std::mutex mutex_;
+  std::condition_variable changed_;  // for consumers
+  std::condition_variable room_;     // for readers
+  std::vector<Lane> lanes_;          // guarded by mutex_, as all below
+  size_t turn_ = 0;                  // whose block comes next
+  TextPiece current_;                // what is left of the block that is being taken
+  int64_t current_lines_ = 0;
+  uint64_t next_number_ = 0;
+  bool taking_ = false;  // one consumer at a time takes, also while it waits for a block
+  bool closed_ = false;
+};
+
+}  // namespace argosy::data
