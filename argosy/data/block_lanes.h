@@ -53,19 +53,19 @@ class BlockLanes {
   using Lock = std::unique_lock<std::mutex>;
 
   void wait(Lock& lock, const std::function<bool()>& ready);
-  bool begin_take(Lock& lock);      // false: closed
-  bool make_current(Lock& lock);    // false: no more blocks, or closed
-  bool in_turn();                   // moves turn_ to a lane that has a block, or where it waits for one; false: all have ended
-  TextPiece cut(int64_t lines);     // REQUIRES: current_ has lines left
+  bool begin_take(Lock& lock);  // false: closed
+  bool make_current(Lock& lock);  // false: no more blocks, or closed
+  bool in_turn();  // moves turn_ to a lane that has a block, or where it waits for one; false: all have ended
+  TextPiece cut(int64_t lines);  // REQUIRES: current_ has lines left
 
   const size_t depth_;
   const std::function<void(int)> silence_;
   std::mutex mutex_;
   std::condition_variable changed_;  // for consumers
-  std::condition_variable room_;     // for readers
-  std::vector<Lane> lanes_;          // guarded by mutex_, as all below
-  size_t turn_ = 0;                  // whose block comes next
-  TextPiece current_;                // what is left of the block that is being taken
+  std::condition_variable room_;  // for readers
+  std::vector<Lane> lanes_;  // guarded by mutex_, as all below
+  size_t turn_ = 0;  // whose block comes next
+  TextPiece current_;  // what is left of the block that is being taken
   int64_t current_lines_ = 0;
   uint64_t next_number_ = 0;
   bool taking_ = false;  // one consumer at a time takes, also while it waits for a block

@@ -30,9 +30,10 @@ FileFeed::FileFeed(const DatasetOptions& options, const LineParser& parser, int 
       parser_(parser),
       reader_count_(static_cast<int>(std::min<size_t>(static_cast<size_t>(consumers), options_.files.size()))),
       empty_(2 * blocks_ahead(consumers)),
-      lanes_(static_cast<size_t>(reader_count_), blocks_ahead(consumers) / static_cast<size_t>(reader_count_), [this](int waited) {
-        log_warning("no line came from the pipe command '{}' for {} s", options_.pipe_command, waited);
-      }) {
+      lanes_(static_cast<size_t>(reader_count_), blocks_ahead(consumers) / static_cast<size_t>(reader_count_),
+             [this](int waited) {
+               log_warning("no line came from the pipe command '{}' for {} s", options_.pipe_command, waited);
+             }) {
   for (int i = 0; i < reader_count_; ++i) readers_.emplace_back(fmt::format("data-read-{}", i), [this, i] { read_files(i); });
 }
 

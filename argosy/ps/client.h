@@ -229,6 +229,8 @@ class Client {
 
   // `rate` in place of the schedule; without a value back to it. table -1: all.
   virtual Status set_rate(int table, std::optional<float> rate) = 0;
+  // Once, whatever is repeated: after an error the next call is the same shrink again, and a worker that is started again and
+  // replays its script gets the old answers. One thread at a time.
   virtual Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits) = 0;
 
   // Each server writes its part into `folder`, a path of the servers' machines, with `extra` beside it; the snapshot counts

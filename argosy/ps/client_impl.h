@@ -166,6 +166,7 @@ class ClientImpl final : public Client {
   std::map<std::pair<std::string, int>, uint64_t> files_;  // handed out, by list and reader
   std::map<int, uint64_t> posts_;                          // by receiver
   uint64_t taken_ = 0;
+  uint64_t shrinks_ = 0;  // that all servers have done
   Thread heartbeat_;
 };
 

@@ -154,6 +154,10 @@ Result<ShrinkReport> ClientImpl::shrink(int table, const ShrinkLimits& limits) {
   if (limits.score) request.set_score(*limits.score);
   if (limits.unseen_steps) request.set_unseen_steps(*limits.unseen_steps);
   if (limits.ttl_seconds) request.set_ttl_seconds(*limits.ttl_seconds);
+  {
+    std::lock_guard lock(mutex_);
+    request.set_number(shrinks_ + 1);
+  }
   ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::SHRINK, request)));
   ShrinkReport report;
   for (const rpc::Received& answer : answers) {
@@ -162,6 +166,8 @@ Result<ShrinkReport> ClientImpl::shrink(int table, const ShrinkLimits& limits) {
     report.dropped += reply.dropped();
     report.dropped_waiting += reply.dropped_waiting();
   }
+  std::lock_guard lock(mutex_);
+  shrinks_ = std::max(shrinks_, request.number());
   return report;
 }
 

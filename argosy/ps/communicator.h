@@ -87,8 +87,8 @@ struct CommunicatorCounters {
 // Every wait has a deadline, and its error names the worker, thread or server that is missing. After an error that is not a
 // wrong argument every later call returns it: the worker's state is no longer known.
 //
-// Thread-safe: trainer threads call next_batch_id, batch_of_round, wants, pull, step and thread_done concurrently. The other calls are made
-// by one thread, while no trainer thread runs.
+// Thread-safe: trainer threads call next_batch_id, batch_of_round, wants, pull, step and thread_done concurrently. The other
+// calls are made by one thread, while no trainer thread runs.
 class Communicator {
  public:
   // Refuses options out of range, and in geo mode a rule other than sgd. `client` outlives the communicator.

@@ -79,16 +79,27 @@ Status Membership::check(uint64_t worker, uint64_t incarnation) {
                            known.process, incarnation, known.incarnation);
   }
   if (incarnation > known.incarnation) {
-    return Status::failed_precondition(
-        "this server does not know incarnation {} of worker {} (it knows {}): it was started again without what it held; start "
-        "the job again, and give servers a --directory so that they keep their state",
-        incarnation, worker, known.incarnation);
+    return Status::failed_precondition("incarnation {} of worker {} is not known here; the newest is {}", incarnation, worker,
+                                       known.incarnation);
   }
   if (known.phase == Phase::lost) {
     return Status::aborted("worker {} was silent for too long and the job went on without it; start it again to join", worker);
   }
   member.heard = SteadyClock::now();
   return {};
+}
+
+bool Membership::adopt(uint64_t worker, uint64_t incarnation) {
+  if (worker >= members_.size()) return false;
+  std::lock_guard lock(mutex_);
+  Member& member = members_[worker];
+  if (incarnation <= member.worker.incarnation) return false;
+  member.worker.phase = Phase::live;
+  member.worker.incarnation = incarnation;
+  member.worker.process_id = 0;
+  member.worker.process = "of before the restart";
+  member.heard = SteadyClock::now();
+  return true;
 }
 
 bool Membership::is_new(int worker, uint64_t process_id) const {

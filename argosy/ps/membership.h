@@ -51,8 +51,13 @@ class Membership {
 
   // ---- The running process.
 
-  // Whether the caller is the newest incarnation; also keeps its lease. `aborted` and what happened otherwise.
+  // Whether the caller is the newest incarnation; also keeps its lease. `aborted` and what happened for an older one,
+  // failed_precondition for one that is newer than what is known here.
   Status check(uint64_t worker, uint64_t incarnation);
+
+  // Takes a caller for who it says where its incarnation is newer than what is known here: a process before this one gave it out,
+  // and the record of it is lost. False: it is not newer, or there is no such worker.
+  bool adopt(uint64_t worker, uint64_t incarnation);
 
   // Whether a hello of this process would be a new incarnation.
   bool is_new(int worker, uint64_t process_id) const;

@@ -8,6 +8,7 @@ namespace argosy::ps {
 void Core::on_init_dense(const CallPtr& call) {
   change<wire::InitDenseRequest>(call, [this](State&, const auto&, Verdict verdict) {
     parking_.wake(Topic::initialised);
+    if (verdict == Verdict::change) ++news_;
     wire::InitDenseReply reply;
     reply.set_had_values(verdict == Verdict::duplicate);
     return outgoing(reply);
@@ -71,7 +72,8 @@ void Core::on_set_rate(const CallPtr& call) {
 }
 
 void Core::on_shrink(const CallPtr& call) {
-  change<wire::ShrinkRequest>(call, [](State& state, const auto&, Verdict) { return outgoing(state.last_shrink()); });
+  change<wire::ShrinkRequest>(call,
+                              [](State& state, const auto& request, Verdict) { return outgoing(state.shrink_reply(request)); });
 }
 
 // ---- Rows, piece by piece.

@@ -77,13 +77,10 @@ void Core::dispatch(const CallPtr& call) {
 State* Core::admit(const CallPtr& call, const wire::Caller& caller, bool observer) {
   State* state = state_.load();
   if (state == nullptr) {
-    call->fail(
-        caller.incarnation() == 0
-            ? Status::failed_precondition("{} serves no job yet; workers introduce themselves with Hello first ({} did not)",
-                                          name_, call->request.peer)
-            : Status::failed_precondition("{} serves no job: it was started again without what it held. Start the job again, "
-                                          "and give servers a directory so that they keep their state",
-                                          name_));
+    call->fail(caller.incarnation() == 0 ? Status::failed_precondition(
+                                               "{} serves no job yet; workers introduce themselves with Hello first ({} did not)",
+                                               name_, call->request.peer)
+                                         : forgotten(caller));
     return nullptr;
   }
   if (caller.job() != state->job()) {
@@ -92,11 +89,30 @@ State* Core::admit(const CallPtr& call, const wire::Caller& caller, bool observe
     return nullptr;
   }
   if (observer && caller.incarnation() == 0) return state;
-  if (Status s = state->members().check(caller.worker(), caller.incarnation()); !s.ok()) {
+  Status s = state->members().check(caller.worker(), caller.incarnation());
+  if (s.code() == Code::failed_precondition) s = lossy_ ? readmit(*state, caller) : forgotten(caller);
+  if (!s.ok()) {
     call->fail(s);
     return nullptr;
   }
   return state;
+}
+
+// A worker that came after the last snapshot goes on as it was: what it did since is lost, as durability=snapshot says.
+Status Core::readmit(State& state, const wire::Caller& caller) {
+  if (state.members().adopt(caller.worker(), caller.incarnation())) {  // or another call of it was faster
+    ++news_;
+    ++changes_;
+    log_warning("worker {} came after the last snapshot; it goes on, without what it had sent since", caller.worker());
+  }
+  return state.members().check(caller.worker(), caller.incarnation());
+}
+
+Status Core::forgotten(const wire::Caller& caller) const {
+  return Status::failed_precondition(
+      "{} does not know worker {} any more: it was started again without what it held (durability={}). Start the job again, and "
+      "give servers a directory (--directory) so that they keep their state",
+      name_, caller.worker(), durability_name(durability_));
 }
 
 Result<State::Verdict> Core::commit(const Record& record) {
@@ -127,6 +143,7 @@ Status Core::import(wire::Method method, const std::string& header, std::span<co
     status = commit({.method = method, .seconds = now_seconds(), .header = header, .payload = payload}).status();
   }
   gate_.leave();
+  ++news_;
   parking_.wake(Topic::initialised);
   return status;
 }

@@ -64,6 +64,8 @@ class Core {
   void dispatch(const CallPtr& call);
   // The state, if the caller may ask; else the call has been answered. `observer`: also for a caller without a hello.
   State* admit(const CallPtr& call, const wire::Caller& caller, bool observer = false);
+  Status readmit(State& state, const wire::Caller& caller);
+  Status forgotten(const wire::Caller& caller) const;  // what a worker is told by a server that has lost everything
   // The request in the call's header; answers the call where it is none.
   template <typename Message>
   std::optional<Message> read(const CallPtr& call);
@@ -168,14 +170,14 @@ class Core {
   std::atomic<uint64_t> snapshots_ = 0;
   std::atomic<double> last_pause_ = 0;
   std::atomic<uint64_t> changes_ = 0;  // since the start
-  std::atomic<uint64_t> hellos_ = 0;   // of new incarnations
+  std::atomic<uint64_t> news_ = 0;     // what a server without a log must not lose: new incarnations, first values
   uint64_t log_start_ = 0;             // where replay begins, by the snapshot that was taken up
 
   // Of the snapshots for recovery: used by recover(), then by ps-snapshot, then by stop().
   uint64_t next_number_ = 1;
   Stopwatch since_snapshot_;
   uint64_t changes_at_snapshot_ = 0;
-  uint64_t hellos_at_snapshot_ = 0;
+  uint64_t news_at_snapshot_ = 0;
   SteadyClock::time_point retry_at_;
   uint64_t saved_id_ = 0;  // of the last part that was saved for a user, and what was answered
   wire::SaveSnapshotReply saved_reply_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <thread>
 
 #include "argosy/ps/server_scratch.h"
 
@@ -151,7 +152,67 @@ TEST(ServerLog, IsMissedWhereThereIsNone) {
   process.restart();
   const auto refused = worker.push({batch_id(0, 0)}, {count_at({5})});
   EXPECT_EQ(refused.status().code(), Code::failed_precondition);
-  EXPECT_THAT(refused.status().message(), HasSubstr("started again without what it held"));
+  EXPECT_THAT(refused.status().message(), HasSubstr("started again without what it held (durability=none)"));
+}
+
+// The same for a server that knows its job from the start, as those of scripts do: its tables are new ones, and the worker must
+// not go on with them.
+TEST(ServerLog, IsMissedByAServerThatKnowsItsJob) {
+  ServerOptions options = InProcess::options();
+  options.spec = job(Mode::async, 2, {counting_rows()});
+  InProcess process(options);
+  Worker worker = process.worker(*options.spec, 0), other = process.worker(*options.spec, 1);
+  ASSERT_TRUE(worker.hello().ok());
+  ASSERT_TRUE(other.hello().ok());
+  process.restart();
+  for (Worker* one : {&worker, &other}) {
+    for (const Status& status : {one->push({batch_id(0, 0)}, {count_at({5})}).status(), one->pull_rows(0, {5}).status(),
+                                 one->heartbeat(), one->leave(0, 1), one->gather("b", 1, "").status(), one->goodbye()}) {
+      EXPECT_EQ(status.code(), Code::failed_precondition);
+      EXPECT_THAT(status.message(),
+                  testing::AllOf(HasSubstr("server 0 ("), HasSubstr("durability=none"), HasSubstr("--directory")));
+    }
+  }
+}
+
+// With snapshots alone a restart loses what came after the last one: workers go on, also those that nobody remembers.
+TEST(ServerSnapshots, AWorkerThatCameAfterTheLastOneGoesOn) {
+  Folder folder;
+  ServerOptions options = options_for(folder);
+  options.durability = Durability::snapshot;
+  options.snapshot_seconds = 1000;
+  const JobSpec spec = job(Mode::async, 2, {counting_rows(), counting_dense()});
+  InProcess process(options);
+  Worker first = process.worker(spec, 0), late = process.worker(spec, 1);
+  const auto snapshots = [&](uint64_t count) {
+    const Deadline deadline = Deadline::after_seconds(10);
+    while (first.stats()->snapshots() < count && !deadline.passed()) std::this_thread::yield();
+    return first.stats()->snapshots();
+  };
+  ASSERT_TRUE(first.hello().ok());
+  ASSERT_EQ(snapshots(1), 1u);
+  ASSERT_TRUE(first.init_dense(1, {1, 2, 3, 4}).ok());
+  ASSERT_EQ(snapshots(2), 2u);
+  ASSERT_TRUE(first.push({batch_id(0, 0)}, {count_at({5})}).ok());
+  process.restart();
+  EXPECT_EQ(*first.push({batch_id(0, 1)}, {count_at({5})}), wire::APPLIED);
+  EXPECT_THAT(*first.pull_dense(1), testing::ElementsAre(1, 2, 3, 4)) << "first values are in a snapshot at once";
+
+  const auto numbered = folder.path() / "server-0" / "snapshots";
+  const auto before = folder.path() / "before";
+  std::filesystem::copy(numbered, before, std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(late.hello().ok());
+  process.kill();
+  std::filesystem::remove_all(numbered);  // as if it had died before the snapshot that the hello made due
+  std::filesystem::rename(before, numbered);
+  process.start();
+  EXPECT_EQ(*late.push({batch_id(0, 0)}, {count_at({7})}), wire::APPLIED);
+  EXPECT_EQ(late.stats()->workers(1).state(), "live");
+  EXPECT_EQ(*late.push({batch_id(0, 0)}, {count_at({7})}), wire::DUPLICATE);
+  EXPECT_THAT(*late.pull_rows(0, {7}), testing::ElementsAre(1, 1));
+  Worker again = process.worker(spec, 1);
+  ASSERT_TRUE(again.hello().ok());
+  EXPECT_EQ(late.heartbeat().code(), Code::aborted) << "a newer process fences it off as ever";
 }
 
 // Rows beyond the memory limit are on disk when the process dies; snapshot and log have them all the same.

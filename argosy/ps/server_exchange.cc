@@ -23,14 +23,14 @@ void Core::on_gather(const CallPtr& call) {
 }
 
 void Core::on_next_file(const CallPtr& call) {
-  change<wire::NextFileRequest>(
-      call, [&](State& state, const wire::NextFileRequest& request, Verdict) -> std::optional<Outgoing> {
-        const auto file = state.exchange().file(request);
-        wire::NextFileReply reply;
-        reply.set_done(!file.ok() || file->kind == Exchange::File::done);
-        if (file.ok()) reply.set_file(file->place);
-        return outgoing(reply);
-      });
+  change<wire::NextFileRequest>(call,
+                                [&](State& state, const wire::NextFileRequest& request, Verdict) -> std::optional<Outgoing> {
+                                  const auto file = state.exchange().file(request);
+                                  wire::NextFileReply reply;
+                                  reply.set_done(!file.ok() || file->kind == Exchange::File::done);
+                                  if (file.ok()) reply.set_file(file->place);
+                                  return outgoing(reply);
+                                });
 }
 
 void Core::on_post(const CallPtr& call) {

@@ -222,6 +222,108 @@ TEST(ServerSnapshot, BuildsDeltasOnABase) {
   EXPECT_THAT(save(worker, folder.path() / "d2", wire::DELTA, 4, false).status().message(), HasSubstr("nothing to build on"));
 }
 
+wire::ShrinkRequest shrink_request(const Worker& worker, uint64_t number) {
+  wire::ShrinkRequest request;
+  *request.mutable_caller() = worker.caller();
+  request.set_table(-1);
+  request.set_number(number);
+  return request;
+}
+
+Result<wire::ShrinkReply> shrink(Worker& worker, const wire::ShrinkRequest& request) {
+  return worker.call<wire::ShrinkReply>(wire::SHRINK, request);
+}
+
+void save_and_publish(Worker& worker, const std::filesystem::path& folder, wire::SnapshotKind kind, uint64_t id) {
+  const auto saved = save(worker, folder, kind, id, false);
+  ASSERT_TRUE(saved.ok()) << saved.status().message();
+  ASSERT_TRUE(save(worker, folder, kind, id, true).ok());
+}
+
+// Base and deltas load to the table as it was, without the rows that a shrink has dropped and with those that came back.
+TEST(ServerSnapshot, DeltasKnowWhatAShrinkHasDropped) {
+  Folder folder;
+  TableSpec table = counting_rows();
+  table.admission = {.kind = Admission::Kind::count, .count = 2};
+  const JobSpec spec = job(Mode::async, 1, {table});
+  InProcess process(options_for(folder));
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  uint32_t batch = 0;
+  const auto push = [&](std::vector<uint64_t> keys) {
+    ASSERT_TRUE(worker.push({batch_id(0, batch++)}, {count_at(std::move(keys))}).ok());
+  };
+  push({1, 2, 3, 4});
+  push({1, 2, 3, 4, 50});  // 50 waits for its second gradient
+  save_and_publish(worker, folder.path() / "base", wire::BASE, 2);
+  push({2});
+  push({2});
+  push({2});
+  wire::ShrinkRequest request = shrink_request(worker, 1);
+  request.set_unseen_steps(2);
+  const auto report = shrink(worker, request);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->dropped(), 3u);
+  EXPECT_EQ(report->dropped_waiting(), 1u);
+  push({3});
+  push({3});  // comes back
+  process.restart();
+  save_and_publish(worker, folder.path() / "d1", wire::DELTA, 3);
+  push({2, 50});
+  save_and_publish(worker, folder.path() / "d2", wire::DELTA, 4);
+  const auto values = *worker.pull_rows(0, {1, 2, 3, 4, 50});
+  const auto loaded = load(worker, folder.path() / "d2");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_EQ(*worker.pull_rows(0, {1, 2, 3, 4, 50}), values);
+  EXPECT_EQ(worker.stats()->tables(0).rows(), 2u);
+  push({50});  // was seen once since it was dropped
+  EXPECT_EQ(worker.stats()->tables(0).rows(), 3u);
+}
+
+// A shrink halves the counters of rows that stay, which get no gradient by it: the delta has them all the same.
+TEST(ServerSnapshot, DeltasKnowThatCountersHaveDecayed) {
+  Folder folder;
+  TableSpec table = counting_rows();
+  table.show_click = {.enabled = true, .non_click_weight = 1, .click_weight = 1, .decay = 0.5f};
+  InProcess process(options_for(folder));
+  Worker worker = process.worker(job(Mode::async, 1, {table}), 0);
+  ASSERT_TRUE(worker.hello().ok());
+  ASSERT_TRUE(worker.push({batch_id(0, 0)}, {count_at({1, 2, 3})}).ok());
+  save_and_publish(worker, folder.path() / "base", wire::BASE, 2);
+  ASSERT_EQ(shrink(worker, shrink_request(worker, 1))->kept(), 3u);  // 0.5
+  save_and_publish(worker, folder.path() / "d1", wire::DELTA, 3);
+  ASSERT_TRUE(load(worker, folder.path() / "d1").ok());
+  wire::ShrinkRequest request = shrink_request(worker, 2);  // 0.25
+  request.set_score(0.3f);
+  EXPECT_EQ(shrink(worker, request)->dropped(), 3u);
+}
+
+// The answer may be lost, the server killed, the worker started again with its script: a shrink counts once.
+TEST(ServerSnapshot, AShrinkIsDoneOnce) {
+  Folder folder;
+  TableSpec table = counting_rows();
+  table.show_click = {.enabled = true, .non_click_weight = 1, .click_weight = 1, .decay = 0.5f};
+  const JobSpec spec = job(Mode::async, 2, {table});
+  InProcess process(options_for(folder));
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  ASSERT_TRUE(worker.push({batch_id(0, 0)}, {count_at({1, 2})}).ok());
+  wire::ShrinkRequest first = shrink_request(worker, 1), second = shrink_request(worker, 2);
+  first.set_score(0.4f);
+  second.set_score(0.4f);
+  EXPECT_EQ(shrink(worker, first)->kept(), 2u);
+  EXPECT_EQ(shrink(worker, first)->kept(), 2u) << "repeated";
+  process.restart();
+  EXPECT_EQ(shrink(worker, first)->kept(), 2u) << "repeated to the next process";
+  Worker again = process.worker(spec, 0);
+  ASSERT_TRUE(again.hello().ok());
+  *first.mutable_caller() = *second.mutable_caller() = again.caller();
+  EXPECT_EQ(shrink(again, first)->kept(), 2u) << "replayed";
+  EXPECT_EQ(shrink(again, second)->dropped(), 2u) << "another one";
+  EXPECT_EQ(shrink(again, second)->dropped(), 2u);
+  EXPECT_EQ(again.stats()->tables(0).rows(), 0u);
+}
+
 TEST(ServerSnapshot, ReportsWhatIsMissingAndUnusedAndRefusesWhatDoesNotFit) {
   Folder folder;
   const auto serve = [&](const char* name, std::vector<TableSpec> tables, const auto& use) {

@@ -78,8 +78,8 @@ void Core::snapshot_when_due() {
   const bool changed = changes_ != changes_at_snapshot_;
   const bool full = journal_ != nullptr && journal_->log().snapshot_due();
   const bool time = options_.snapshot_seconds > 0 && since_snapshot_.seconds() > options_.snapshot_seconds;
-  // Without a log, workers that have come since would not be known to the next process.
-  const bool news = durability_ == Durability::snapshot && hellos_ != hellos_at_snapshot_;
+  // Without a log, workers that have come since, and first values, would not be known to the next process.
+  const bool news = durability_ == Durability::snapshot && news_ != news_at_snapshot_;
   if (!changed || !(full || time || news) || retry_at_ > SteadyClock::now()) return;
   if (const Status s = cut_snapshot(); !s.ok()) {
     log_error("no snapshot could be cut, the next try is in {} s: {}", kRetrySeconds, s.message());
@@ -93,7 +93,7 @@ Status Core::cut_snapshot() {
   const table::OneServer me{static_cast<uint32_t>(options_.server), static_cast<uint32_t>(options_.servers)};
   Frozen frozen(*this);
   RETURN_IF_ERROR(frozen.status());
-  const uint64_t changes = changes_, hellos = hellos_;
+  const uint64_t changes = changes_, news = news_;
   wire::StateImage image = state_image();
   if (journal_ != nullptr) {
     ASSIGN_OR_RETURN(const uint64_t position, journal_->log().rotate());
@@ -101,14 +101,14 @@ Status Core::cut_snapshot() {
   }
   const table::SnapshotInfo info{.id = random_id(), .step = image.batches(), .server = me.server, .servers = me.servers};
   ASSIGN_OR_RETURN(auto writer, table::SnapshotWriter::open(table::numbered_snapshot(root, next_number_), info));
-  ASSIGN_OR_RETURN(const WrittenTables written, write_tables(state_.load()->tables(), {}, *writer));
+  ASSIGN_OR_RETURN(const WrittenTables written, write_tables(state_.load()->tables(), nullptr, *writer));
   frozen.thaw();
   RETURN_IF_ERROR(writer->commit(image.SerializeAsString()));
   log_info("snapshot {}: {} rows, {} bytes; pushes waited {:.3f} s", next_number_, written.rows, written.bytes, frozen.seconds());
   ++next_number_;
   ++snapshots_;
   changes_at_snapshot_ = changes;
-  hellos_at_snapshot_ = hellos;
+  news_at_snapshot_ = news;
   since_snapshot_.restart();
   if (journal_ != nullptr) RETURN_IF_ERROR(journal_->log().drop_before(image.log_position()));
   return table::keep_newest_snapshots(root, 1, me);
@@ -175,23 +175,23 @@ Result<wire::SaveSnapshotReply> Core::save_part(const wire::SaveSnapshotRequest&
   Frozen frozen(*this);
   RETURN_IF_ERROR(frozen.status());
   info.step = state.rate_step();
-  std::vector<uint64_t> since;
   if (request.kind() != wire::FULL) info.kind = table::SnapshotKind::base;
   if (request.kind() == wire::DELTA) {
     ASSIGN_OR_RETURN(info.parent, delta_parent(request.folder()));
     info.kind = table::SnapshotKind::delta;
-    since.assign(state.saved().steps().begin(), state.saved().steps().end());
   }
   wire::StateImage image;
   if (request.kind() == wire::FULL) image = state_image();
   image.set_extra(request.extra());
   const std::filesystem::path folder = saving_folder(request.folder());
   ASSIGN_OR_RETURN(auto writer, table::SnapshotWriter::open(folder, info));
-  ASSIGN_OR_RETURN(const WrittenTables written, write_tables(state.tables(), since, *writer));
+  ASSIGN_OR_RETURN(const WrittenTables written,
+                   write_tables(state.tables(), request.kind() == wire::DELTA ? &state.saved() : nullptr, *writer));
   wire::SavedRecord saved;
   saved.set_folder(request.folder());
   saved.set_id(request.id());
   for (const uint64_t steps : table_steps(state.tables())) saved.add_steps(steps);
+  saved.set_shrinks(state.shrinks());
   frozen.thaw();
   RETURN_IF_ERROR(writer->commit(image.SerializeAsString()));
   if (request.kind() != wire::FULL) RETURN_IF_ERROR(remember_saved(saved));
@@ -208,8 +208,7 @@ Result<table::SnapshotParent> Core::delta_parent(const std::string& folder) cons
   const wire::SavedRecord& saved = state_.load()->saved();
   const std::filesystem::path parent = saved.folder(), here = folder;
   if (saved.id() == 0) {
-    return Status::failed_precondition(
-        "a delta has nothing to build on: no base was saved, or rows were dropped or set since; save a base");
+    return Status::failed_precondition("a delta has nothing to build on: no base was saved, or rows were set since; save a base");
   }
   if (parent.parent_path() != here.parent_path() || parent == here) {
     return Status::invalid_argument("a delta has to lie beside what it builds on, {}; {} does not", saved.folder(), folder);

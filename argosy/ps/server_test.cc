@@ -283,7 +283,8 @@ TEST(ServerHello, RefusesAnotherJobVersionSchemaAndSize) {
     alter(hello);
     return worker.call<wire::HelloReply>(wire::HELLO, hello).status().message();
   };
-  EXPECT_THAT(refusal([](auto& h) { h.set_version(9); }), HasSubstr("speaks protocol version 1, worker 0 (host:"));
+  EXPECT_THAT(refusal([](auto& h) { h.set_version(9); }),
+              HasSubstr(fmt::format("speaks protocol version {}, worker 0 (host:", kProtocolVersion)));
   EXPECT_THAT(refusal([](auto& h) { h.set_job("other"); }), HasSubstr("serves job 'test'; worker 0 (host:"));
   EXPECT_THAT(refusal([](auto& h) { h.set_servers(3); }), HasSubstr("is server 0 of 1; worker 0 (host:"));
   EXPECT_THAT(refusal([](auto& h) { h.mutable_spec()->set_workers(3); }), HasSubstr("expects 2 workers; worker 0 (host:"));

@@ -87,7 +87,7 @@ void Core::on_hello(const CallPtr& call) {
   if (status.ok() && state_.load()->members().is_new(worker, hello->process_id())) {
     status = commit(record_of(call, now_seconds())).status();
     if (status.ok()) {
-      ++hellos_;
+      ++news_;
       log_info("{} has come, incarnation {}", caller, state_.load()->members().worker(worker).incarnation);
     }
   }

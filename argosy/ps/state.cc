@@ -13,6 +13,9 @@ std::span<const float> floats_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
+// Keys of dropped rows that are remembered for the next delta; with more, a new base is smaller.
+constexpr uint64_t kMostErased = uint64_t{16} << 20;
+
 std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 std::span<const uint64_t> batches_of(const wire::PushRequest& push) {
@@ -213,24 +216,51 @@ Status State::apply_set_rate(const Record& record) {
 
 Status State::apply_shrink(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, parse<wire::ShrinkRequest>(record));
-  last_shrink_.Clear();
-  forget_saved();
+  ++shrinks_;
+  wire::ShrinkReply reply;
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (!tables_->is_sparse(i) || (request.table() >= 0 && static_cast<size_t>(request.table()) != i)) continue;
-    Expiry expiry = spec().tables[i].expiry;
-    if (request.has_score()) expiry.score = request.score();
-    if (request.has_unseen_steps()) expiry.unseen_steps = request.unseen_steps();
-    if (request.has_ttl_seconds()) expiry.ttl_seconds = request.ttl_seconds();
-    ASSIGN_OR_RETURN(const auto report, tables_->sparse(i).shrink(expiry, record.seconds));
-    last_shrink_.set_kept(last_shrink_.kept() + report.kept);
-    last_shrink_.set_dropped(last_shrink_.dropped() + report.dropped);
-    last_shrink_.set_dropped_waiting(last_shrink_.dropped_waiting() + report.dropped_waiting);
+    RETURN_IF_ERROR(shrink_table(i, request, record.seconds, reply));
   }
+  shrink_answers_[{request.caller().worker(), request.number()}] = reply;
   return {};
 }
 
+Status State::shrink_table(size_t table, const wire::ShrinkRequest& request, uint32_t seconds, wire::ShrinkReply& reply) {
+  Expiry expiry = spec().tables[table].expiry;
+  if (request.has_score()) expiry.score = request.score();
+  if (request.has_unseen_steps()) expiry.unseen_steps = request.unseen_steps();
+  if (request.has_ttl_seconds()) expiry.ttl_seconds = request.ttl_seconds();
+  table::SparseTable& rows = tables_->sparse(table);
+  std::vector<uint64_t> erased;
+  ASSIGN_OR_RETURN(const auto report, rows.shrink(expiry, seconds, &erased));
+  reply.set_kept(reply.kept() + report.kept);
+  reply.set_dropped(reply.dropped() + report.dropped);
+  reply.set_dropped_waiting(reply.dropped_waiting() + report.dropped_waiting);
+  if (saved_.id() == 0 || (erased.empty() && !rows.decays())) return {};
+  wire::Shrunk* shrunk = saved_.add_shrunk();
+  shrunk->set_number(shrinks_);
+  shrunk->set_table(static_cast<uint32_t>(table));
+  shrunk->mutable_keys()->Assign(erased.begin(), erased.end());
+  shrunk->set_decayed(rows.decays());
+  uint64_t keys = 0;
+  for (const wire::Shrunk& one : saved_.shrunk()) keys += static_cast<uint64_t>(one.keys_size());
+  if (keys > kMostErased) forget_saved();
+  return {};
+}
+
+wire::ShrinkReply State::shrink_reply(const wire::ShrinkRequest& request) const {
+  const auto found = shrink_answers_.find({request.caller().worker(), request.number()});
+  return found == shrink_answers_.end() ? wire::ShrinkReply() : found->second;
+}
+
+// What was shrunk while it was being written is not in it.
 Status State::apply_saved(const Record& record) {
-  ASSIGN_OR_RETURN(saved_, parse<wire::SavedRecord>(record));
+  ASSIGN_OR_RETURN(auto saved, parse<wire::SavedRecord>(record));
+  for (const wire::Shrunk& shrunk : saved_.shrunk()) {
+    if (shrunk.number() > saved.shrinks()) *saved.add_shrunk() = shrunk;
+  }
+  saved_ = std::move(saved);
   return {};
 }
 

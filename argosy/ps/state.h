@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -75,9 +76,12 @@ class State {
 
   SyncSteps& sync() { return sync_; }
   Exchange& exchange() { return exchange_; }
-  const wire::ShrinkReply& last_shrink() const { return last_shrink_; }
-  // What a delta snapshot can build on; without an id: nothing, because no base was saved since rows were last dropped or set.
+  // The answer to a shrink that was applied.
+  wire::ShrinkReply shrink_reply(const wire::ShrinkRequest& request) const;
+  // What a delta snapshot can build on, and which rows were dropped since; without an id: nothing, because no base was saved
+  // since rows were last set.
   const wire::SavedRecord& saved() const { return saved_; }
+  uint64_t shrinks() const { return shrinks_; }
   void forget_saved() { saved_.Clear(); }
 
   // After skip_lost_steps(): publishes the new position.
@@ -114,6 +118,7 @@ class State {
   Status apply_import_state(const Record& record);
   Status apply_set_rate(const Record& record);
   Status apply_shrink(const Record& record);
+  Status shrink_table(size_t table, const wire::ShrinkRequest& request, uint32_t seconds, wire::ShrinkReply& reply);
   Status apply_gather(const Record& record);
   Status apply_next_file(const Record& record);
   Status apply_post(const Record& record);
@@ -131,7 +136,8 @@ class State {
   const std::unique_ptr<Membership> members_;
   SyncSteps sync_;
   Exchange exchange_;
-  wire::ShrinkReply last_shrink_;
+  uint64_t shrinks_ = 0;
+  std::map<std::pair<uint32_t, uint64_t>, wire::ShrinkReply> shrink_answers_;  // by worker and number
   wire::SavedRecord saved_;
   std::atomic<uint64_t> position_ = 0;  // of sync_, packed
   std::atomic<uint64_t> steps_ = 0;

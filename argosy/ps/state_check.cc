@@ -167,7 +167,8 @@ Result<Verdict> State::check_shrink(const Record& record) const {
                                          table.name);
     }
   }
-  return Verdict::change;
+  const bool known = request.number() != 0 && shrink_answers_.contains({request.caller().worker(), request.number()});
+  return known ? Verdict::duplicate : Verdict::change;
 }
 
 Result<Verdict> State::check_gather(const Record& record) const {

@@ -112,8 +112,8 @@ Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) {
   constexpr uint32_t kMostReaders = 1024;
   const uint32_t worker = request.caller().worker();
   if (request.reader() >= kMostReaders) {
-    return Status::invalid_argument("file list '{}': reader {} of worker {} asks for a file; there are {} at most", request.list(),
-                                    request.reader(), worker, kMostReaders);
+    return Status::invalid_argument("file list '{}': reader {} of worker {} asks for a file; there are {} at most",
+                                    request.list(), request.reader(), worker, kMostReaders);
   }
   FileList& known = lists_[request.list()];
   if (known.files == 0) known.files = request.files();

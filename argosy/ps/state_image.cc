@@ -65,6 +65,13 @@ wire::StateImage State::image() const {
   }
   exchange_.save(image.mutable_exchange());
   *image.mutable_saved() = saved_;
+  image.set_shrinks(shrinks_);
+  for (const auto& [who, reply] : shrink_answers_) {
+    wire::ShrinkAnswer* answer = image.add_answers();
+    answer->set_worker(who.first);
+    answer->set_number(who.second);
+    *answer->mutable_reply() = reply;
+  }
   return image;
 }
 
@@ -97,6 +104,9 @@ Status State::restore(const wire::StateImage& image) {
   }
   RETURN_IF_ERROR(exchange_.restore(image.exchange()));
   saved_ = image.saved();
+  shrinks_ = image.shrinks();
+  shrink_answers_.clear();
+  for (const auto& answer : image.answers()) shrink_answers_[{answer.worker(), answer.number()}] = answer.reply();
   batches_ = image.batches();
   pushes_ = image.pushes();
   steps_ = image.steps();
@@ -110,6 +120,7 @@ Status State::begin_again() {
   for (const auto& worker : old_image.workers()) fresh.add_workers()->set_incarnation(worker.incarnation());
   *fresh.mutable_rates() = old_image.rates();
   *fresh.mutable_saved() = old_image.saved();
+  fresh.set_shrinks(old_image.shrinks());
   fresh.set_batches(old_image.batches());
   fresh.set_pushes(old_image.pushes());
   fresh.set_steps(old_image.steps());

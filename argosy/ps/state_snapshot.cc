@@ -11,6 +11,7 @@ namespace {
 using Chunk = table::SnapshotChunk;
 
 constexpr size_t kRowChunkBytes = size_t{4} << 20;
+constexpr size_t kKeysAtOnce = kRowChunkBytes / sizeof(uint64_t);
 constexpr uint64_t kDensePiece = uint64_t{4} << 20;  // elements
 
 // The form of DenseTable::export_bytes, without its numbers.
@@ -55,12 +56,34 @@ Result<table::TableProgress> progress_from(std::string_view bytes) {
   return progress;
 }
 
-Result<WrittenTables> write_sparse(const table::SparseTable& table, std::optional<uint64_t> changed_since,
-                                   table::SnapshotWriter& writer) {
+// What a delta says of one sparse table.
+struct TableChanges {
+  std::optional<uint64_t> since;  // rows with a gradient after this step; nothing: all rows
+  std::vector<uint64_t> erased;   // before those rows, which may have come back
+};
+
+TableChanges changes_of(const wire::SavedRecord& saved, size_t table) {
+  TableChanges changes;
+  if (static_cast<size_t>(saved.steps_size()) > table) changes.since = saved.steps(static_cast<int>(table));
+  for (const wire::Shrunk& shrunk : saved.shrunk()) {
+    if (shrunk.table() != table) continue;
+    changes.erased.insert(changes.erased.end(), shrunk.keys().begin(), shrunk.keys().end());
+    if (shrunk.decayed()) changes.since.reset();
+  }
+  return changes;
+}
+
+Result<WrittenTables> write_sparse(const table::SparseTable& table, const TableChanges& changes, table::SnapshotWriter& writer) {
   WrittenTables written;
   const std::string progress = progress_bytes(table.progress());
   RETURN_IF_ERROR(writer.add({Chunk::Kind::progress, table.spec().name, 0, 0, progress}));
-  table::SparseTable::Export rows = table.begin_export(changed_since);
+  for (size_t at = 0; at < changes.erased.size(); at += kKeysAtOnce) {
+    const auto keys = std::span(changes.erased).subspan(at, std::min(kKeysAtOnce, changes.erased.size() - at));
+    const std::string_view bytes(reinterpret_cast<const char*>(keys.data()), keys.size_bytes());
+    RETURN_IF_ERROR(writer.add({Chunk::Kind::erased, table.spec().name, 0, keys.size(), bytes}));
+    written.bytes += bytes.size();
+  }
+  table::SparseTable::Export rows = table.begin_export(changes.since);
   for (;;) {
     std::string records;
     ASSIGN_OR_RETURN(const bool more, rows.next(kRowChunkBytes, records));
@@ -191,9 +214,10 @@ class TableReader {
         return rows.set_progress(progress);
       }
       case Chunk::Kind::rows: return take_rows(chunk, table, rows);
-      default:
-        return Status::failed_precondition("the snapshot has a list of erased rows, which this version does not write or read");
+      case Chunk::Kind::erased: return erase_rows(chunk, rows);
+      case Chunk::Kind::dense: break;  // above
     }
+    return Status::internal("a chunk of kind {}", static_cast<int>(chunk.kind));
   }
 
   Status take_rows(const Chunk& chunk, size_t table, table::SparseTable& rows) {
@@ -209,6 +233,14 @@ class TableReader {
     }
     rows_[table] += mine.size() / chunk.record_bytes();
     return rows.import_records(mine);
+  }
+
+  Status erase_rows(const Chunk& chunk, table::SparseTable& rows) {
+    std::vector<uint64_t> mine;
+    for (uint64_t i = 0; i < chunk.count; ++i) {
+      if (server_of(chunk.key(i), tables_.servers()) == tables_.server()) mine.push_back(chunk.key(i));
+    }
+    return rows.erase(mine);
   }
 
   Tables& tables_;
@@ -236,14 +268,12 @@ Result<std::string> slice_dense(std::string_view bytes, uint64_t begin, uint64_t
   return slice;
 }
 
-Result<WrittenTables> write_tables(const Tables& tables, const std::vector<uint64_t>& changed_since,
-                                   table::SnapshotWriter& writer) {
+Result<WrittenTables> write_tables(const Tables& tables, const wire::SavedRecord* saved, table::SnapshotWriter& writer) {
   WrittenTables written;
   for (size_t i = 0; i < tables.size(); ++i) {
     WrittenTables one;
     if (tables.is_sparse(i)) {
-      const auto since = changed_since.empty() ? std::nullopt : std::optional<uint64_t>(changed_since[i]);
-      ASSIGN_OR_RETURN(one, write_sparse(tables.sparse(i), since, writer));
+      ASSIGN_OR_RETURN(one, write_sparse(tables.sparse(i), saved == nullptr ? TableChanges() : changes_of(*saved, i), writer));
     } else if (tables.dense(i) != nullptr && tables.dense(i)->initialised()) {
       ASSIGN_OR_RETURN(one, write_dense(*tables.dense(i), tables.range(i), writer));
     }

@@ -20,10 +20,8 @@ struct WrittenTables {
   uint64_t bytes = 0;
 };
 
-// Adds the tables of one server. `changed_since` is empty (everything), or has a step for each table: of sparse tables only rows
-// that got a gradient later are written. REQUIRES: nobody changes the tables meanwhile.
-Result<WrittenTables> write_tables(const Tables& tables, const std::vector<uint64_t>& changed_since,
-                                   table::SnapshotWriter& writer);
+// Adds the tables of one server: everything, or what has changed since `saved`. REQUIRES: nobody changes the tables meanwhile.
+Result<WrittenTables> write_tables(const Tables& tables, const wire::SavedRecord* saved, table::SnapshotWriter& writer);
 
 // Puts what belongs to this server in place of what the tables hold; tables that the snapshot does not have stay as they are, and
 // so do those that are not in `only`, where that is not empty. Returns a report for every table of the job or the snapshot. A

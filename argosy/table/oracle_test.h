@@ -84,6 +84,8 @@ class Oracle {
     for (size_t i = 0; i < delta.size(); ++i) row.value[i] += delta[i];
   }
 
+  void erase(uint64_t key) { rows_.erase(key); }
+
   void set(uint64_t key, std::span<const float> value) {
     Row& row = rows_[key];
     make(key, row);

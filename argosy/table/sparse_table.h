@@ -113,8 +113,14 @@ class SparseTable {
   Status set_state(size_t state, std::span<const uint64_t> keys, std::span<const float> values);
 
   // Drops rows by `expiry`, after the counters have decayed. Uses the steps so far and `now_seconds` as the present.
-  // failed_precondition if it asks for a counter that this table does not keep.
-  Result<ShrinkReport> shrink(const Expiry& expiry, uint32_t now_seconds);
+  // failed_precondition if it asks for a counter that this table does not keep. With `erased`, the keys of what was dropped, rows
+  // and counters of waiting keys, are appended to it.
+  Result<ShrinkReport> shrink(const Expiry& expiry, uint32_t now_seconds, std::vector<uint64_t>* erased = nullptr);
+  // Whether shrink() changes the counters of rows that stay.
+  bool decays() const { return layout_.counts_show_click() && spec_.show_click.decay != 1; }
+
+  // Removes the rows and the counters of these keys, where there are any.
+  Status erase(std::span<const uint64_t> keys);
 
   // All rows as records of codec(), some at a time. Each row that is there from beginning to end comes at least once; one
   // that is changed meanwhile may come twice, the newer last. A caller who needs the state of one moment keeps
@@ -135,7 +141,7 @@ class SparseTable {
     std::unique_ptr<State> state_;
   };
   // With changed_since: only rows that got a gradient in a later step than that one, or a value or state by set_rows or
-  // set_state since then. Rows that were dropped leave no trace in it.
+  // set_state since then. Rows that were dropped leave no trace in it, nor do counters that shrink() changed.
   Export begin_export(std::optional<uint64_t> changed_since = {}) const;
 
   // Puts records of an equal codec() in, counters included, replacing rows with the same key. The bytes may come from anywhere:
@@ -181,8 +187,9 @@ class SparseTable {
   bool drawn(uint64_t key) const;
   bool keeps_waiting() const;
 
-  Status shrink_rows(Shard& shard, const std::function<bool(RowCounters&)>& expired, ShrinkReport& report);
-  Status shrink_cold(Shard& shard, const std::function<bool(RowCounters&)>& expired, ShrinkReport& report);
+  struct Shrinking;
+  Status shrink_rows(Shard& shard, Shrinking& shrinking);
+  Status shrink_cold(Shard& shard, Shrinking& shrinking);
 
   const SparseSpec spec_;
   const std::unique_ptr<optim::Rule> rule_;  // null in geo mode

@@ -28,7 +28,7 @@ class Drill {
       } else if (kind == 17) {
         random_.below(2) == 0 ? set() : set_state();
       } else if (kind == 18) {
-        shrink();
+        random_.below(3) == 0 ? erase() : shrink();
       } else {
         compare_all();
       }
@@ -113,10 +113,19 @@ class Drill {
 
   void shrink() {
     const size_t before = oracle_.rows().size();
-    const auto report = table_->shrink(table_->spec().expiry, now_);
+    std::vector<uint64_t> erased;
+    const auto report = table_->shrink(table_->spec().expiry, now_, &erased);
     ASSERT_TRUE(report.ok()) << report.status().to_string();
     oracle_.shrink(table_->spec().expiry, now_);
     EXPECT_EQ(report->dropped + report->dropped_waiting, before - oracle_.rows().size());
+    EXPECT_EQ(erased.size(), before - oracle_.rows().size());
+    for (const uint64_t key : erased) EXPECT_FALSE(oracle_.rows().contains(key)) << key;
+  }
+
+  void erase() {
+    const auto keys = some_keys();
+    ASSERT_EQ(table_->erase(keys), Status());
+    for (const uint64_t key : keys) oracle_.erase(key);
   }
 
   void compare_all() {

@@ -166,7 +166,32 @@ Status SparseTable::set_rows(std::span<const uint64_t> keys, std::span<const flo
   });
 }
 
-Result<ShrinkReport> SparseTable::shrink(const Expiry& expiry, uint32_t now_seconds) {
+Status SparseTable::erase(std::span<const uint64_t> keys) {
+  return for_blocks(keys, [&](const Block& block) -> Status {
+    auto& [shard, probes, slots] = block;
+    RETURN_IF_ERROR(shard.bring_back(probes, slots));
+    for (const Probe& probe : probes) {
+      shard.waiting().erase(probe.key);
+      if (const uint32_t slot = shard.find(probe.key, probe.hash); slot != kNoSlot) RETURN_IF_ERROR(shard.erase(slot));
+    }
+    return {};
+  });
+}
+
+// One shrink(): which rows go, and what became of them.
+struct SparseTable::Shrinking {
+  std::function<bool(RowCounters&)> expired;  // after the counters have decayed
+  std::vector<uint64_t>* erased = nullptr;
+  ShrinkReport report = {};
+
+  bool drops(uint64_t key, RowCounters& counters) const {
+    if (!expired(counters)) return false;
+    if (erased != nullptr) erased->push_back(key);
+    return true;
+  }
+};
+
+Result<ShrinkReport> SparseTable::shrink(const Expiry& expiry, uint32_t now_seconds, std::vector<uint64_t>* erased) {
   if (expiry.score != 0 && !layout_.counts_show_click()) {
     return Status::failed_precondition(
         "table '{}' keeps no shows and clicks, so it cannot drop rows below score {}; enable show_click in its spec", spec_.name,
@@ -186,37 +211,38 @@ Result<ShrinkReport> SparseTable::shrink(const Expiry& expiry, uint32_t now_seco
            (expiry.unseen_steps != 0 && later(now_step - expiry.unseen_steps, counters.seen_step)) ||
            (expiry.ttl_seconds != 0 && timed_out);
   };
-  ShrinkReport report;
+  Shrinking shrinking{.expired = expired, .erased = erased};
   for (const auto& shard : shards_) {
     std::lock_guard lock(shard->mutex());
-    RETURN_IF_ERROR(shrink_cold(*shard, expired, report));
-    RETURN_IF_ERROR(shrink_rows(*shard, expired, report));
-    report.dropped_waiting += absl::erase_if(shard->waiting(), [&](auto& entry) { return expired(entry.second); });
+    RETURN_IF_ERROR(shrink_cold(*shard, shrinking));
+    RETURN_IF_ERROR(shrink_rows(*shard, shrinking));
+    shrinking.report.dropped_waiting +=
+        absl::erase_if(shard->waiting(), [&](auto& entry) { return shrinking.drops(entry.first, entry.second); });
   }
-  return report;
+  return shrinking.report;
 }
 
-Status SparseTable::shrink_rows(Shard& shard, const std::function<bool(RowCounters&)>& expired, ShrinkReport& report) {
+Status SparseTable::shrink_rows(Shard& shard, Shrinking& shrinking) {
   for (size_t position = 0; position < shard.positions(); ++position) {
     const uint32_t slot = shard.slot_at(position);
     if (slot == kNoSlot) continue;
     float* const row = shard.row(slot);
     RowCounters counters = layout_.counters(row);
-    if (expired(counters)) {
+    if (shrinking.drops(layout_.view(row).key, counters)) {
       RETURN_IF_ERROR(shard.erase(slot));
-      ++report.dropped;
+      ++shrinking.report.dropped;
       continue;
     }
     if (counters != layout_.counters(row)) {
       layout_.set_counters(row, counters);
       RowLayout::header(row).flags = RowLayout::header(row).flags | RowHeader::kChanged;
     }
-    ++report.kept;
+    ++shrinking.report.kept;
   }
   return {};
 }
 
-Status SparseTable::shrink_cold(Shard& shard, const std::function<bool(RowCounters&)>& expired, ShrinkReport& report) {
+Status SparseTable::shrink_cold(Shard& shard, Shrinking& shrinking) {
   if (shard.cold_rows() == 0) return {};
   ColdStore::Batch batch;
   uint64_t erased = 0;
@@ -227,7 +253,7 @@ Status SparseTable::shrink_cold(Shard& shard, const std::function<bool(RowCounte
     if (shard.find(key) != kNoSlot) continue;
     std::memcpy(row.data(), cursor->row(), layout_.bytes());
     RowCounters counters = layout_.counters(row.data());
-    if (expired(counters)) {
+    if (shrinking.drops(key, counters)) {
       batch.erase(shard.number(), key);
       ++erased;
       continue;
@@ -236,10 +262,10 @@ Status SparseTable::shrink_cold(Shard& shard, const std::function<bool(RowCounte
       layout_.set_counters(row.data(), counters);
       batch.put(shard.number(), key, row.data(), layout_.bytes());
     }
-    ++report.kept;
+    ++shrinking.report.kept;
   }
   RETURN_IF_ERROR(cursor->status());
-  report.dropped += erased;
+  shrinking.report.dropped += erased;
   return shard.rewrite_cold(std::move(batch), erased);
 }
 
