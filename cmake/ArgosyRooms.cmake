@@ -68,6 +68,27 @@ function(argosy_room name)
   endif()
 endfunction()
 
+# argosy_proto(ROOM FILE): the code that protoc makes of argosy/ROOM/FILE.proto, seen by the room and its tests only.
+function(argosy_proto room file)
+  set(wire "${CMAKE_CURRENT_BINARY_DIR}/wire")
+  set(made "${wire}/argosy/${room}/${file}.pb")
+  file(MAKE_DIRECTORY "${wire}/argosy/${room}")
+  add_custom_command(
+    OUTPUT "${made}.cc" "${made}.h"
+    COMMAND "${ARGOSY_PROTOC}" "--proto_path=${PROJECT_SOURCE_DIR}" "--cpp_out=${wire}" "argosy/${room}/${file}.proto"
+    DEPENDS "${file}.proto"
+    VERBATIM)
+  set_source_files_properties("${made}.cc" PROPERTIES COMPILE_OPTIONS -w)
+  target_sources(argosy_${room} PRIVATE "${made}.cc")
+  add_custom_target(${room}_messages DEPENDS "${made}.h")
+  add_dependencies(${room}_headers ${room}_messages)
+  foreach(user argosy_${room} ${room}_test ${room}_bench ${room}_headers)
+    if(TARGET ${user})
+      target_include_directories(${user} SYSTEM PRIVATE "${wire}")
+    endif()
+  endforeach()
+endfunction()
+
 # Links libtorch and takes the one precompiled torch header.
 function(argosy_use_torch target)
   target_link_libraries(${target} PRIVATE argosy_torch)

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "argosy/base/text.h"
 
@@ -86,21 +87,39 @@ bool is_taken(const addrinfo& where) {
   return taken;
 }
 
+// The host without brackets, empty where it cannot be one, and ":port", empty where there is none.
+std::pair<std::string, std::string> split_endpoint(const std::string& endpoint) {
+  const size_t bracket = endpoint.rfind(']'), colon = endpoint.rfind(':');
+  const bool has_port = colon != std::string::npos && (bracket == std::string::npos || colon > bracket);
+  std::string host = endpoint.substr(0, has_port ? colon : std::string::npos);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find_first_of(":/[] ") != std::string::npos) {
+    host.clear();
+  }
+  return {host, has_port ? endpoint.substr(colon) : ""};
+}
+
 }  // namespace
 
 Result<Address> Address::parse(const std::string& endpoint) {
-  const size_t bracket = endpoint.rfind(']'), colon = endpoint.rfind(':');
-  const bool has_port = colon != std::string::npos && (bracket == std::string::npos || colon > bracket);
-  Address address{.host = endpoint.substr(0, has_port ? colon : std::string::npos)};
-  if (has_port) {
-    const auto port = parse_integer(std::string_view(endpoint).substr(colon + 1));
-    if (!port || *port < 1 || *port > 65535) return Status::invalid_argument("endpoint '{}' is not host:port", endpoint);
-    address.port = static_cast<int>(*port);
+  const auto [host, port] = split_endpoint(endpoint);
+  if (!port.empty()) {
+    ASSIGN_OR_RETURN(Address address, parse_with_port(endpoint));
+    if (address.port == 0) return Status::invalid_argument("endpoint '{}' has port 0; expected 1 to 65535", endpoint);
+    return address;
   }
-  if (address.host.starts_with('[') && address.host.ends_with(']'))
-    address.host = address.host.substr(1, address.host.size() - 2);
-  if (address.host.empty()) return Status::invalid_argument("endpoint '{}' has no host", endpoint);
-  return address;
+  if (host.empty()) return Status::invalid_argument("endpoint '{}' has no host", endpoint);
+  return Address{.host = host};
+}
+
+Result<Address> Address::parse_with_port(const std::string& endpoint) {
+  const auto [host, port] = split_endpoint(endpoint);
+  const int64_t number = port.empty() ? -1 : parse_integer(std::string_view(port).substr(1)).value_or(-1);
+  if (host.empty() || number < 0 || number > 65535) {
+    return Status::invalid_argument("'{}' is no address; expected host:port, such as 10.0.0.5:6170 or [::1]:6170", endpoint);
+  }
+  return Address{.host = host, .port = static_cast<int>(number)};
 }
 
 std::string Address::to_string() const {

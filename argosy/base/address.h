@@ -6,12 +6,14 @@
 
 namespace argosy {
 
-// "host:port" in its two parts; an IPv6 address stands in brackets, which `host` has not. The port is 0 where there is none.
+// "host:port" in its two parts; an IPv6 address stands in brackets, which `host` has not.
 struct Address {
   std::string host;
   int port = 0;
 
-  static Result<Address> parse(const std::string& endpoint);
+  static Result<Address> parse(const std::string& endpoint);  // the port is 0 where there is none
+  // Both must be there; port 0 lets who listens take any.
+  static Result<Address> parse_with_port(const std::string& endpoint);
   std::string to_string() const;  // with brackets where the host needs them
 };
 

@@ -18,6 +18,15 @@ TEST(Address, HostAndPort) {
   for (const char* wrong : {"", ":80", "a:", "a:b", "a:0", "a:65536", "[]:80"}) EXPECT_FALSE(Address::parse(wrong).ok()) << wrong;
 }
 
+TEST(Address, WithAPortThatMustBeThere) {
+  EXPECT_EQ(Address::parse_with_port("[::1]:6170")->host, "::1");
+  EXPECT_EQ(Address::parse_with_port("[::1]:6170")->to_string(), "[::1]:6170");
+  EXPECT_EQ(Address::parse_with_port("server-0.job:6170")->to_string(), "server-0.job:6170");
+  EXPECT_EQ(Address::parse_with_port("127.0.0.1:0")->port, 0);
+  for (const char* wrong : {"", "a", "a:", "a:b", "a:-1", "::1:80", "http://a:80", "a:80:90", "[::1]", "a:65536"})
+    EXPECT_FALSE(Address::parse_with_port(wrong).ok()) << wrong;
+}
+
 TEST(Address, ThisMachineHasItsLoopbackAndNoOthersAddress) {
   EXPECT_TRUE(is_this_machine("127.0.0.1"));
   EXPECT_TRUE(is_this_machine("127.3.2.1"));

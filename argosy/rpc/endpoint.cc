@@ -12,7 +12,6 @@
 #include <memory>
 
 #include "argosy/base/env.h"
-#include "argosy/base/text.h"
 
 namespace argosy::rpc {
 namespace {
@@ -58,25 +57,6 @@ std::optional<std::string> socket_folder() {
 
 }  // namespace
 
-std::string Endpoint::to_string() const {
-  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
-}
-
-Result<Endpoint> parse_endpoint(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  const int64_t port = colon == std::string::npos ? -1 : parse_integer(text.substr(colon + 1)).value_or(-1);
-  std::string host = text.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-  } else if (host.find_first_of(":/[] ") != std::string::npos) {
-    host.clear();
-  }
-  if (host.empty() || port < 0 || port > 65535) {
-    return Status::invalid_argument("'{}' is no address; expected host:port, such as 10.0.0.5:6170 or [::1]:6170", text);
-  }
-  return Endpoint{host, static_cast<int>(port)};
-}
-
 std::optional<std::string> local_address(const std::string& host) {
   if (is_address(host)) return host;
   std::array<char, 256> own{};
@@ -84,9 +64,9 @@ std::optional<std::string> local_address(const std::string& host) {
   return named || host == "localhost" ? first_address(host) : std::nullopt;
 }
 
-Status check_free(const Endpoint& endpoint) {
-  auto addresses = resolve(endpoint.host, endpoint.port, AF_UNSPEC);
-  if (!addresses.ok()) return addresses.status().with_context("cannot listen on {}", endpoint.to_string());
+Status check_free(const Address& address) {
+  auto addresses = resolve(address.host, address.port, AF_UNSPEC);
+  if (!addresses.ok()) return addresses.status().with_context("cannot listen on {}", address.to_string());
   const addrinfo& first = **addresses;
   const int socket_fd = socket(first.ai_family, first.ai_socktype | SOCK_CLOEXEC, 0);
   const int on = 1;
@@ -95,9 +75,9 @@ Status check_free(const Endpoint& endpoint) {
   close(socket_fd);
   if (failed == EADDRINUSE) {
     return Status::unavailable("cannot listen on {}: another process uses the port; stop it or take another port",
-                               endpoint.to_string());
+                               address.to_string());
   }
-  if (failed != 0) return Status::unavailable("cannot listen on {}: {}", endpoint.to_string(), std::strerror(failed));
+  if (failed != 0) return Status::unavailable("cannot listen on {}: {}", address.to_string(), std::strerror(failed));
   return Status::ok_status();
 }
 

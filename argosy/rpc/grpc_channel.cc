@@ -161,7 +161,7 @@ Status GrpcChannel::wait_ready(Deadline deadline) {
 }  // namespace
 
 Result<std::unique_ptr<Channel>> connect_channel(const std::string& endpoint, const ChannelOptions& options) {
-  ASSIGN_OR_RETURN(const Endpoint parsed, parse_endpoint(endpoint));
+  ASSIGN_OR_RETURN(const Address parsed, Address::parse_with_port(endpoint));
   ASSIGN_OR_RETURN(const auto credentials, channel_credentials(options.security));
   auto shared = std::make_shared<ClientShared>(endpoint);
   shared->hint = unreachable_hint(options.security);

@@ -44,7 +44,7 @@ void set_arguments(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingEveryMs / 2);
 }
 
-void warn_of_open_address(const Endpoint& endpoint, const Security& security) {
+void warn_of_open_address(const Address& endpoint, const Security& security) {
   const auto address = local_address(endpoint.host);
   if (address && is_loopback(*address)) return;
   if (!security.tls() && security.token.empty()) {
@@ -85,7 +85,7 @@ class GrpcServer final : public Server {
   explicit GrpcServer(std::shared_ptr<ServerShared> shared) : shared_(std::move(shared)), tcp_(shared_), unix_(shared_) {}
   ~GrpcServer() override { stop(Deadline::after(std::chrono::nanoseconds(0))); }
 
-  Status listen(Endpoint endpoint, const ServerOptions& options) {
+  Status listen(Address endpoint, const ServerOptions& options) {
     ASSIGN_OR_RETURN(auto credentials, server_credentials(options.security));
     RETURN_IF_ERROR(check_free(endpoint));
     if (!tcp_.listen(endpoint.to_string(), credentials)) {
@@ -111,7 +111,7 @@ class GrpcServer final : public Server {
 
  private:
   // Holding the TCP port gives the right to the socket of its name: one that is left there belonged to a server that died.
-  void listen_on_socket(const Endpoint& endpoint, std::shared_ptr<grpc::ServerCredentials> credentials) {
+  void listen_on_socket(const Address& endpoint, std::shared_ptr<grpc::ServerCredentials> credentials) {
     const auto address = local_address(endpoint.host);
     const auto path = address ? socket_path(*address, endpoint.port) : std::nullopt;
     if (!path) return;
@@ -129,7 +129,7 @@ class GrpcServer final : public Server {
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Handler handler) {
-  ASSIGN_OR_RETURN(const Endpoint endpoint, parse_endpoint(options.address));
+  ASSIGN_OR_RETURN(const Address endpoint, Address::parse_with_port(options.address));
   const int threads = options.threads > 0 ? options.threads : std::max(2, available_cores());
   auto shared = std::make_shared<ServerShared>(std::move(handler), threads);
   shared->endpoint = options.address;

@@ -265,14 +265,5 @@ TEST(UnixSocket, FolderIsThisUsersAlone) {
   unlink((path + ".file").c_str());
 }
 
-TEST(Endpoint, IsReadAndWritten) {
-  EXPECT_EQ(parse_endpoint("[::1]:6170")->host, "::1");
-  EXPECT_EQ(parse_endpoint("[::1]:6170")->to_string(), "[::1]:6170");
-  EXPECT_EQ(parse_endpoint("server-0.job:6170")->to_string(), "server-0.job:6170");
-  for (const char* bad : {"", "a", "a:", "a:b", "a:-1", "::1:80", "http://a:80", "a:80:90", "[::1]"}) {
-    EXPECT_FALSE(parse_endpoint(bad).ok()) << bad;
-  }
-}
-
 }  // namespace
 }  // namespace argosy::rpc
