@@ -4,6 +4,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/base/log.h"
+#include "argosy/fleet/leave.h"
 
 namespace argosy::fleet {
 namespace {
@@ -35,7 +36,9 @@ void Fleet::distribute(const std::shared_ptr<Program>& main, const std::shared_p
   job_ = value_or_throw(Job::create(*main, *startup, strategy, role().server_endpoints, worker_num()));
   main_ = main;
   startup_ = startup;
-  if (is_worker()) throw_if_error(job_->become_worker(role().index, *main, *startup));
+  if (!is_worker()) return;
+  throw_if_error(job_->become_worker(role().index, *main, *startup));
+  if (this == &fleet()) leave_at_exit(job_->worker());
 }
 
 const Job& Fleet::job() const {

@@ -193,6 +193,12 @@ Status RemoteWorker::close() {
   return status;
 }
 
+void RemoteWorker::fail(const std::string& why) {
+  std::lock_guard lock(mutex_);
+  if (std::exchange(closed_, true)) return;
+  if (client_ != nullptr) client_->fail(why);
+}
+
 Status RemoteWorker::set_rate(float rate) {
   RETURN_IF_ERROR(running());
   return communicator_->set_rate(-1, rate);

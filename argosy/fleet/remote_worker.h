@@ -46,6 +46,8 @@ class RemoteWorker : public engine::RemoteParameters {
   Status fetch(std::string_view name, std::span<float> values) override;
   Status store(std::string_view name, std::span<const float> values) override;
   Status close() override;
+  // In place of it where the process fails: sends nothing but that it does, and why (see ps::Client::fail).
+  void fail(const std::string& why);
 
   Status set_rate(float rate);  // of all tables, in place of their schedules
   ps::CommunicatorCounters counters() const;

@@ -211,7 +211,7 @@ std::vector<Flag> common_flags() {
       {{"--started_port", "--start_port"},
        Part::both,
        "PORT",
-       "the first process's port; the others follow (6170; one collective machine: any free)",
+       "the first process's port; the others follow (6170, or the next free ones for servers; one collective machine: any free)",
        number([](CommandLine& l, int v) { l.collective.nodes.started_port = l.job.start_port = v; }, 1, 65535)},
       {{"--log_dir"},
        Part::both,

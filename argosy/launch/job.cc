@@ -4,6 +4,7 @@
 #include <set>
 
 #include "argosy/base/address.h"
+#include "argosy/base/log.h"
 #include "argosy/base/text.h"
 
 namespace argosy::launch {
@@ -42,17 +43,39 @@ Result<std::vector<std::string>> endpoints_of(const char* kind, const std::vecto
   return endpoints;
 }
 
+bool all_free(int first, int count) {
+  for (int port = first; port < first + count; ++port) {
+    if (is_port_in_use({.host = "127.0.0.1", .port = port})) return false;
+  }
+  return true;
+}
+
+// So that two jobs of one machine need no flag to get on with each other. A server finds out who was faster where they start at
+// once.
+int first_port(const JobOptions& options) {
+  constexpr int kStandard = 6170, kBeyond = 32768;  // from there on ports belong to outgoing connections
+  if (options.start_port || !options.servers.empty()) return options.start_port.value_or(kStandard);
+  const int servers = options.server_num.value_or(kProcesses), all = servers + options.worker_num.value_or(kProcesses);
+  for (int first = kStandard; first + all <= kBeyond; first += all) {
+    if (!all_free(first, servers)) continue;
+    if (first != kStandard) log_info("port {} is in use; this job's servers take {} and up", kStandard, first);
+    return first;
+  }
+  return kStandard;
+}
+
 Result<Endpoints> all_endpoints(const JobOptions& options) {
   for (const std::string& server : options.servers) {
     const auto address = Address::parse(server);
     if (!address.ok() || address->port == 0) return Status::invalid_argument("--servers: '{}' is not host:port", server);
   }
   Endpoints all;
-  ASSIGN_OR_RETURN(all.servers, endpoints_of("server", options.servers, options.server_num, options.start_port));
-  const int next_port = options.start_port + static_cast<int>(all.servers.size());
+  const int first = first_port(options);
+  ASSIGN_OR_RETURN(all.servers, endpoints_of("server", options.servers, options.server_num, first));
+  const int next_port = first + static_cast<int>(all.servers.size());
   ASSIGN_OR_RETURN(all.workers, endpoints_of("worker", options.workers, options.worker_num, next_port));
   if (const int last = next_port + static_cast<int>(all.workers.size()) - 1; last > 65535)
-    return Status::invalid_argument("--start_port {}: the job would need ports up to {}", options.start_port, last);
+    return Status::invalid_argument("--start_port {}: the job would need ports up to {}", first, last);
   return all;
 }
 

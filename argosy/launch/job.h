@@ -15,7 +15,7 @@ struct JobOptions {
   std::optional<int> server_num, worker_num;  // 2 where neither they nor the lists are given
   std::vector<std::string> servers, workers;  // endpoints; made from start_port where empty. A worker's may be a host alone.
   std::string node_ip;  // of the endpoints, only those of this host are started; empty: all of this machine
-  int start_port = 6170;
+  std::optional<int> start_port;  // not given: 6170, or where somebody listens there the next ports that are free
   std::string log_dir = "logs";
 };
 

@@ -1,6 +1,9 @@
 #include "argosy/launch/job.h"
 
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace argosy::launch {
 namespace {
@@ -9,6 +12,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 
 const Program kProgram = {.command = {"./train", "--lr", "1"}, .kind = Program::Kind::executable};
@@ -72,6 +76,25 @@ TEST(Job, OneMachinesPartOfAList) {
   EXPECT_EQ(make_job(wanted, kProgram)->servers.size(), 2u);
   wanted.workers = {"192.0.2.7:1"};  // an address kept for documents, nobody's
   EXPECT_THAT(make_job(wanted, kProgram)->workers, IsEmpty());
+}
+
+// Two jobs of one machine need no flag: the second one's servers take ports that are free.
+TEST(Job, TakesOtherPortsWhereSomebodyListensOnTheStandardOnes) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(6171);
+  (void)::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);  // or another process has it
+  (void)::listen(fd, 1);
+  const auto job = make_job({}, kProgram);
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  EXPECT_THAT(job->servers[0].environment.at("PADDLE_PSERVERS_IP_PORT_LIST"), Not(HasSubstr("6171")));
+  EXPECT_TRUE(check_ports_free(*job).ok());
+  JobOptions asked;
+  asked.start_port = 6170;
+  EXPECT_THAT(check_ports_free(*make_job(asked, kProgram)).message(), HasSubstr("choose others with --start_port"));
+  ::close(fd);
 }
 
 TEST(Job, WhatCannotBeIsNamed) {

@@ -51,13 +51,13 @@ class AsyncCommunicator final : public CommunicatorBase {
 
   Status thread_done() override { return failure(); }
 
-  Status refresh() override {
+ private:
+  void set_threads(int) override {}
+
+  Status refresh_all() override {
     RETURN_IF_ERROR(flush());
     return keep(receive_dense({}, patience()));
   }
-
- private:
-  void set_threads(int) override {}
 
   Status flush() override {
     std::unique_lock lock(mutex_);

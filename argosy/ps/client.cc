@@ -182,7 +182,15 @@ ClientCounters ClientImpl::counters() const {
           .bytes_received = counters.bytes_received};
 }
 
-Status ClientImpl::stop() {
+Status ClientImpl::stop() { return say_goodbye({}); }
+
+void ClientImpl::fail(const std::string& why) {
+  wire::GoodbyeRequest goodbye;
+  goodbye.set_failed(why);
+  (void)say_goodbye(goodbye);
+}
+
+Status ClientImpl::say_goodbye(const wire::GoodbyeRequest& goodbye) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return {};
@@ -191,8 +199,8 @@ Status ClientImpl::stop() {
   stopping_changed_.notify_all();
   heartbeat_.join();
   // A server that has heard everybody's goodbye ends, perhaps before its answer is on its way: nothing to wait for long.
-  auto answers = servers_->call(to_all(wire::GOODBYE, wire::GoodbyeRequest()),
-                                Deadline::after_seconds(std::min(5.0, options_.server_wait_seconds)));
+  auto answers =
+      servers_->call(to_all(wire::GOODBYE, goodbye), Deadline::after_seconds(std::min(5.0, options_.server_wait_seconds)));
   const Code code = answers.status().code();
   return code == Code::unavailable || code == Code::deadline_exceeded ? Status() : answers.status();
 }

@@ -244,6 +244,9 @@ class Client {
 
   // Goodbye: this worker is done and no longer waited for. Ends the heartbeats. Safe to call twice.
   virtual Status stop() = 0;
+  // In place of it by a process that fails: the servers need not find out by its silence, and do what on_worker_loss says. `why`
+  // goes on after "which": "ended with status 1". Waits for a few seconds at most.
+  virtual void fail(const std::string& why) = 0;
 };
 
 }  // namespace argosy::ps

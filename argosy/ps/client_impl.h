@@ -78,8 +78,11 @@ class ClientImpl final : public Client {
   Result<std::vector<ServerStats>> stats() override;
   ClientCounters counters() const override;
   Status stop() override;
+  void fail(const std::string& why) override;
 
  private:
+  // Ends the heartbeats and says goodbye; nothing where that has happened.
+  Status say_goodbye(const wire::GoodbyeRequest& goodbye);
   // What a server said to Hello.
   struct Introduction {
     uint64_t incarnation = 0;

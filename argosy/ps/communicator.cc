@@ -144,10 +144,13 @@ Status CommunicatorBase::store_rows(int table, std::span<const uint64_t> keys, s
   return client_.import_rows(table, keys, values);
 }
 
+// After an interruption nobody knows which part of a step was sent, but what the servers hold is whole.
+Status CommunicatorBase::refresh() { return interrupted() ? receive_dense({}, patience()) : refresh_all(); }
+
 Status CommunicatorBase::stop() {
   if (stopped_) return failure();
   stopped_ = true;
-  Status left = leave_round();
+  Status left = interrupted() ? Status() : leave_round();
   end_threads();
   return left;
 }
@@ -159,7 +162,14 @@ Status CommunicatorBase::failure() const {
 
 Status CommunicatorBase::keep(Status status) {
   std::lock_guard lock(failure_mutex_);
-  if (failure_.ok() && !status.ok()) failure_ = status;
+  if (!failure_.ok() || status.ok()) return status;
+  failure_ = status;
+  if (status.code() == Code::cancelled) {
+    failure_ = Status::cancelled(
+        "this worker was interrupted in the middle of a step and cannot train on; it can save what the servers hold, and stop "
+        "({})",
+        status.message());
+  }
   return status;
 }
 

@@ -85,7 +85,8 @@ struct CommunicatorCounters {
 // them, with relaxed atomic stores; in geo mode it also trains there.
 //
 // Every wait has a deadline, and its error names the worker, thread or server that is missing. After an error that is not a
-// wrong argument every later call returns it: the worker's state is no longer known.
+// wrong argument every later call returns it: the worker's state is no longer known. After `cancelled`, which is a user's Ctrl-C,
+// refresh() still receives and stop() still works.
 //
 // Thread-safe: trainer threads call next_batch_id, batch_of_round, wants, pull, step and thread_done concurrently. The other
 // calls are made by one thread, while no trainer thread runs.

@@ -25,6 +25,7 @@ class CommunicatorBase : public Communicator {
   bool wants(BatchId batch) override;
   Status store_dense(int table, std::span<const float> values) override;
   Status store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) override;
+  Status refresh() final;
   Status stop() override;
   Status set_rate(int table, std::optional<float> rate) override;
   CommunicatorCounters counters() const override;
@@ -36,6 +37,8 @@ class CommunicatorBase : public Communicator {
   virtual void set_threads(int threads) = 0;
   // Until the servers have everything that was given to step().
   virtual Status flush() = 0;
+  // What refresh() does in this mode.
+  virtual Status refresh_all() = 0;
   // Steps of the current round that this worker has pushed.
   virtual uint32_t steps_of_round() const { return 0; }
   // The current round is now round().
@@ -61,13 +64,14 @@ class CommunicatorBase : public Communicator {
 
   // The first error; it stays.
   Status failure() const;
-  // Keeps it where it is the first; returns `status`.
+  // Keeps it where it is the first; returns `status`. A `cancelled` one says what the worker can still do.
   Status keep(Status status);
 
   std::atomic<uint64_t> pushes_{0}, merged_batches_{0}, receives_{0}, skipped_{0};
 
  private:
   Status leave_round();
+  bool interrupted() const { return failure().code() == Code::cancelled; }
 
   const CommunicatorOptions options_;
   const Clipper clipper_;

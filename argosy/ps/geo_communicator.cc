@@ -59,7 +59,6 @@ class GeoCommunicator final : public CommunicatorBase {
   Status pull(std::span<const RowRequest> requests) override;
   Status step(const StepGradients& gradients) override;
   Status thread_done() override { return failure(); }
-  Status refresh() override { return flush(); }
   Status set_rate(int table, std::optional<float> rate) override;
   Status store_dense(int table, std::span<const float> values) override;
   Status store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) override;
@@ -73,6 +72,7 @@ class GeoCommunicator final : public CommunicatorBase {
 
   void set_threads(int) override {}
   Status flush() override;
+  Status refresh_all() override { return flush(); }
   void end_threads() override;
 
   void train(const StepGradients& gradients);

@@ -10,7 +10,7 @@ class HalfAsyncCommunicator final : public MeetingCommunicator {
 
   Status start() override {
     RETURN_IF_ERROR(check_bound());
-    return refresh();
+    return refresh_all();
   }
 
   Status pull(std::span<const RowRequest> requests) override {
@@ -18,12 +18,12 @@ class HalfAsyncCommunicator final : public MeetingCommunicator {
     return client().pull_rows(requests);
   }
 
-  Status refresh() override { return receive_dense({}, patience()); }
-
  private:
+  Status refresh_all() override { return receive_dense({}, patience()); }
+
   Status send(const Push& push) override {
     RETURN_IF_ERROR(client().push(push));
-    return refresh();
+    return refresh_all();
   }
 };
 

@@ -39,6 +39,7 @@ uint64_t Membership::hello(int worker, uint64_t process_id, const std::string& p
   member.worker.process_id = process_id;
   member.worker.process = process;
   member.heard = SteadyClock::now();
+  member.failed.clear();
   return ++member.worker.incarnation;
 }
 
@@ -161,6 +162,14 @@ void Membership::touch_all() {
   for (Member& member : members_) member.heard = SteadyClock::now();
 }
 
+void Membership::fail(int worker, const std::string& why, double silent_seconds) {
+  std::lock_guard lock(mutex_);
+  Member& member = members_[at(worker)];
+  member.failed = why;
+  member.heard =
+      SteadyClock::now() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(silent_seconds));
+}
+
 std::vector<int> Membership::silent(double seconds) const {
   std::lock_guard lock(mutex_);
   std::vector<int> workers;
@@ -175,6 +184,7 @@ std::string Membership::describe(int worker) const {
   std::lock_guard lock(mutex_);
   const Member& member = members_[at(worker)];
   if (member.worker.phase == Phase::not_seen) return fmt::format("worker {}, which never came", worker);
+  if (!member.failed.empty()) return fmt::format("worker {} ({}), which {}", worker, member.worker.process, member.failed);
   return fmt::format("worker {} ({}), silent for {:.1f} s", worker, member.worker.process, seconds_since(member.heard));
 }
 

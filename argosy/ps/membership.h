@@ -77,16 +77,19 @@ class Membership {
 
   // Gives every live worker a new lease, as after a restart.
   void touch_all();
+  // The worker's process has failed, says the process: as if nothing had been heard of it for so long.
+  void fail(int worker, const std::string& why, double silent_seconds);
   // Live workers that were silent for longer than `seconds`.
   std::vector<int> silent(double seconds) const;
 
-  // "worker 1 (host:4711), silent for 12.3 s" or "worker 1, which never came", for messages.
+  // "worker 1 (host:4711), silent for 12.3 s", or ", which ended with status 1", or "worker 1, which never came", for messages.
   std::string describe(int worker) const;
 
  private:
   struct Member {
     Worker worker;
     SteadyClock::time_point heard;
+    std::string failed;  // what its process said at its end; empty: nothing
     std::set<uint64_t> under_way;
   };
 

@@ -87,6 +87,7 @@ class Core {
   void on_hello(const CallPtr& call);
   void on_heartbeat(const CallPtr& call);
   void on_goodbye(const CallPtr& call);
+  void on_failure(const CallPtr& call, const wire::GoodbyeRequest& goodbye);
   Status check_hello(const wire::HelloRequest& hello, const std::string& caller) const;
   Status adopt(const wire::HelloRequest& hello, const std::string& caller);
   void keep();  // the body of "ps-keeper"

@@ -344,6 +344,35 @@ TEST(ServerWaits, FailsCallsThatWaitForALostWorkerAndNamesIt) {
   EXPECT_TRUE(second.pull_rows(0, {1}).ok());
 }
 
+// A process that fails says so: nobody has to wait for its lease to end, and it has not finished.
+TEST(ServerWaits, ForNobodyWhoSaysThatHeHasFailed) {
+  for (const OnWorkerLoss choice : {OnWorkerLoss::fail, OnWorkerLoss::shrink}) {
+    ServerOptions options = InProcess::options();
+    options.lease_seconds = 1000;
+    options.on_worker_loss = choice;
+    const JobSpec spec = job(Mode::sync, 2, {counting_rows()});
+    InProcess process(options);
+    Worker one = process.worker(spec, 0), failed = process.worker(spec, 1);
+    ASSERT_TRUE(one.hello().ok());
+    ASSERT_TRUE(failed.hello().ok());
+    wire::GoodbyeRequest goodbye;
+    *goodbye.mutable_caller() = failed.caller();
+    goodbye.set_failed("ended with status 7");
+    ASSERT_TRUE(failed.call<wire::GoodbyeReply>(wire::GOODBYE, goodbye).ok());
+    const auto met = one.gather("barrier", 1, "");
+    EXPECT_EQ(met.ok(), choice == OnWorkerLoss::shrink);
+    if (choice == OnWorkerLoss::fail) EXPECT_THAT(met.status().message(), HasSubstr("which ended with status 7"));
+    ASSERT_TRUE(one.goodbye().ok());
+    const auto over = process.server->wait(Deadline::after_seconds(0.1));
+    ASSERT_TRUE(over.ok());
+    EXPECT_EQ(*over, choice == OnWorkerLoss::shrink) << "it is not done";
+    if (*over) continue;
+    Worker again = process.worker(spec, 1);
+    EXPECT_TRUE(again.hello().ok());
+    EXPECT_TRUE(again.heartbeat().ok()) << "it may be started again";
+  }
+}
+
 TEST(ServerWaits, ShrinksTheJobWhereThatIsAskedFor) {
   const JobSpec spec = job(Mode::sync, 2, {counting_rows()});
   ServerOptions options = InProcess::options();

@@ -118,6 +118,9 @@ void Core::on_heartbeat(const CallPtr& call) {
 }
 
 void Core::on_goodbye(const CallPtr& call) {
+  const auto goodbye = read<wire::GoodbyeRequest>(call);
+  if (!goodbye) return;
+  if (!goodbye->failed().empty()) return on_failure(call, *goodbye);
   change<wire::GoodbyeRequest>(call, [this](State& state, const auto& request, Verdict) {
     advance();
     parking_.wake(Topic::gather);
@@ -132,6 +135,14 @@ void Core::end_if_done() {
   std::lock_guard lock(end_mutex_);
   ended_ = true;
   end_changed_.notify_all();
+}
+
+// The lease of a worker that says that it has failed is over at once; the keeper does what on_worker_loss says.
+void Core::on_failure(const CallPtr& call, const wire::GoodbyeRequest& goodbye) {
+  State* state = admit(call, goodbye.caller());
+  if (state == nullptr) return;
+  state->members().fail(static_cast<int>(goodbye.caller().worker()), goodbye.failed(), options_.lease_seconds);
+  call->send(outgoing(wire::GoodbyeReply()));
 }
 
 // ---- Time.

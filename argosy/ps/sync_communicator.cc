@@ -31,12 +31,12 @@ class SyncCommunicator final : public MeetingCommunicator {
     return client().pull_rows(requests);
   }
 
-  Status refresh() override {
+ private:
+  Status refresh_all() override {
     RETURN_IF_ERROR(enter());
     return receive_dense({}, patience());
   }
 
- private:
   // All servers are at next(): what is read now is what every worker reads at this step. Needed once a round, and once after a
   // start; after a step send() has seen to it.
   Status enter() {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "argosy/base/wait_check.h"
 #include "argosy/ps/training_test.h"
 
 namespace argosy::ps {
@@ -168,6 +169,29 @@ TEST(SyncCommunicator, AStoppedWorkerBlocksTheOthersAndIsNamed) {
   EXPECT_EQ(status.code(), Code::deadline_exceeded);
   EXPECT_THAT(status.message(), HasSubstr("worker 1"));
   EXPECT_EQ(busy.communicator->refresh(), status) << "the first error stays";
+}
+
+// After Ctrl-C in the middle of a step a script may still save and leave; who goes on is not held up by it.
+TEST(SyncCommunicator, AnInterruptedWorkerCanReceiveAndStopButNotTrainOn) {
+  Cluster cluster(2);
+  const JobSpec spec = training_spec(Mode::sync, 2);
+  std::unique_ptr<TestWorker> other;
+  std::thread starting([&] { other = std::make_unique<TestWorker>(cluster.client(1), spec, CommunicatorOptions{}); });
+  TestWorker worker(cluster.client(0), spec, {});
+  starting.join();
+  ASSERT_TRUE(worker.status.ok()) << worker.status.to_string();
+  set_wait_check([] { return true; });
+  const Status interrupted = worker.train(worker.communicator->next_batch_id());
+  set_wait_check(nullptr);
+  EXPECT_EQ(interrupted.code(), Code::cancelled);
+  const Status again = worker.train(worker.communicator->next_batch_id());
+  EXPECT_EQ(again.code(), Code::cancelled);
+  EXPECT_THAT(again.message(), HasSubstr("cannot train on; it can save what the servers hold, and stop"));
+  EXPECT_EQ(worker.communicator->refresh(), Status());
+  EXPECT_EQ(worker.communicator->stop(), Status());
+  EXPECT_EQ(worker.client->stop(), Status());
+  const Status alone = other->train(other->communicator->next_batch_id());
+  EXPECT_TRUE(alone.ok()) << alone.to_string();
 }
 
 // A worker is cut off at any moment, in the middle of a step, and started again: it replays its script, and the result is

@@ -3,6 +3,7 @@
 #include "argosy/engine/metrics.h"
 #include "argosy/fleet/file_handout.h"
 #include "argosy/fleet/fleet.h"
+#include "argosy/fleet/leave.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/interrupt.h"
@@ -38,13 +39,6 @@ LogLevel log_level(const std::string& name) {
   if (name == "warning" || name == "warn") return LogLevel::warning;
   if (name == "error" || name == "critical") return LogLevel::error;
   throw Error(Status::invalid_argument("log_level is DEBUG, INFO, WARNING or ERROR; found '{}'", name));
-}
-
-// Closes the worker, with an end to its patience after `seconds`.
-void close_worker(RemoteWorker& worker, std::optional<double> seconds) {
-  Status status;
-  run_interruptibly([&] { status = worker.close(); }, [] {}, seconds);
-  throw_if_error(status);
 }
 
 // Workers whose script changes the rate between runs: one tells the servers; in geo mode each has its own.
@@ -97,7 +91,9 @@ void bind_strategy(py::module_& m) {
 void bind_worker(py::module_& m) {
   py::class_<RemoteWorker, std::shared_ptr<RemoteWorker>>(m, "RemoteWorker", "A worker's connection to the servers of its job.")
       .def("connected", &RemoteWorker::connected)
-      .def("close", &close_worker, py::arg("seconds") = py::none())
+      .def(
+          "fail", [](RemoteWorker& w, const std::string& why) { run_without_gil([&] { w.fail(why); }); }, py::arg("why"))
+      .def("leave_at_exit", [](const std::shared_ptr<RemoteWorker>& w) { fleet::leave_at_exit(w); })
       .def("directs_rate", &directs_rate)
       .def("learning_rate", &learning_rate, "The (name, value) of the rate that servers use; None where they follow a schedule.")
       .def(

@@ -7,9 +7,9 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 
-#include "argosy/base/clock.h"
 #include "argosy/base/thread.h"
 #include "argosy/base/wait_check.h"
 
@@ -53,7 +53,7 @@ void install_wait_check() {
   set_wait_check(&check_wait);
 }
 
-void run_interruptibly(const std::function<void()>& work, const std::function<void()>& stop, std::optional<double> seconds) {
+void run_interruptibly(const std::function<void()>& work, const std::function<void()>& stop) {
   std::exception_ptr raised;
   {
     const py::gil_scoped_release release;
@@ -70,11 +70,10 @@ void run_interruptibly(const std::function<void()>& work, const std::function<vo
       std::unique_lock lock(mutex);
       return changed.wait_for(lock, kPollPeriod, [&] { return done; });
     };
-    const Stopwatch watch;
     std::optional<InterruptedWork> interrupted;
     while (!ended()) {
       if (raised == nullptr) raised = raised_by_signals();
-      if (raised == nullptr && !(seconds && watch.seconds() > *seconds)) continue;
+      if (raised == nullptr) continue;
       if (!interrupted) interrupted.emplace();
       stop();
     }

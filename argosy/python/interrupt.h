@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 
 // Long work of the core that Ctrl-C can end.
 namespace argosy::python {
@@ -10,12 +9,9 @@ namespace argosy::python {
 // a signal handler raises, calls `stop`, again and again until `work` has ended, and throws what the handler raised. Waits for
 // servers and other workers end by themselves then.
 //
-// With `seconds`, `work` is told to end after them, as if a handler had raised.
-//
 // Signals reach Python's main thread only: a call from another one just waits. REQUIRES: the GIL is held; `work` throws nothing
 // and ends soon after `stop`, which any thread may call at any time.
-void run_interruptibly(
-    const std::function<void()>& work, const std::function<void()>& stop = [] {}, std::optional<double> seconds = {});
+void run_interruptibly(const std::function<void()>& work, const std::function<void()>& stop = [] {});
 
 // Calls `work` in this thread, without the GIL. A wait for servers or other workers in it ends where a signal handler raises,
 // and what that raised is thrown in place of the wait's own error. For short work that may have to wait.

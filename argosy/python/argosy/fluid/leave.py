@@ -2,20 +2,18 @@
 import atexit
 import sys
 
-from argosy import _core
-
-_SECONDS = 60  # to flush what is queued and tell the servers; nobody waits longer for a process that has done its work
-
 _connections = []
-_failed = False
+_failure = None
 
 
 def at_exit(connection):
-    """When the script ends without an exception, a connection that is still open is closed: what was learned reaches the servers,
-    and nobody waits for this worker any more. After an exception nothing is sent: the servers find out by its silence."""
+    """A connection that is still open when the script ends is closed by the core, which knows the exit status: with 0 what was
+    learned reaches the servers, with another one they learn that this worker has failed. An exception that nobody catches is told
+    to them here, by its name: Python ends by a signal of its own after Ctrl-C."""
+    connection.leave_at_exit()
     if not _connections:
         _watch_exceptions()
-        atexit.register(_leave)
+        atexit.register(_tell_failure)
     _connections.append(connection)
 
 
@@ -23,18 +21,14 @@ def _watch_exceptions():
     before = sys.excepthook
 
     def note(kind, error, trace):
-        global _failed
-        _failed = True
+        global _failure
+        _failure = kind.__name__
         before(kind, error, trace)
 
     sys.excepthook = note
 
 
-def _leave():
-    for connection in _connections:
-        if _failed or not connection.connected():
-            continue
-        try:
-            connection.close(_SECONDS)
-        except Exception as error:
-            _core.log_warning(f"leaving the job at the script's end: {error}")
+def _tell_failure():
+    for connection in _connections if _failure else ():
+        if connection.connected():
+            connection.fail(f"ended by {_failure}")

@@ -1,0 +1,81 @@
+#include "argosy/fleet/leave.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/log.h"
+#include "argosy/base/thread.h"
+#include "argosy/base/wait_check.h"
+
+namespace argosy::fleet {
+namespace {
+
+constexpr double kSeconds = 60;  // nobody waits longer for a process that has done its work
+
+struct Leaving {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<RemoteWorker>> workers;  // guarded by mutex
+  pid_t process = 0;                                   // that has them; guarded by mutex
+};
+
+// Leaked on purpose: it is used while static objects are destroyed.
+Leaving& leaving() {
+  static Leaving& instance = *new Leaving;
+  return instance;
+}
+
+void close_in_time(RemoteWorker& worker) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;  // guarded by mutex
+  Thread closer("leave", [&] {
+    if (const Status status = worker.close(); !status.ok())
+      log_warning("leaving the job at the process's end: {}", status.message());
+    std::lock_guard lock(mutex);
+    done = true;
+    changed.notify_all();
+  });
+  std::unique_lock lock(mutex);
+  if (!changed.wait_until(lock, Deadline::after_seconds(kSeconds).when(), [&] { return done; }))
+    set_wait_check([] { return true; });
+  lock.unlock();
+  closer.join();
+}
+
+// Python, which waits may ask about signals, has ended before.
+void leave(int status, void*) {
+  set_wait_check(nullptr);
+  std::vector<std::shared_ptr<RemoteWorker>> workers;
+  {
+    std::lock_guard lock(leaving().mutex);
+    if (leaving().process == ::getpid()) workers.swap(leaving().workers);
+  }
+  for (const auto& worker : workers) {
+    if (!worker->connected()) continue;
+    if (status == 0)
+      close_in_time(*worker);
+    else
+      worker->fail(fmt::format("ended with status {}", status));
+  }
+}
+
+}  // namespace
+
+void leave_at_exit(std::shared_ptr<RemoteWorker> worker) {
+  std::lock_guard lock(leaving().mutex);
+  auto& workers = leaving().workers;
+  if (leaving().process != ::getpid()) {
+    leaving().process = ::getpid();
+    workers.clear();
+    ::on_exit(&leave, nullptr);
+  }
+  if (std::find(workers.begin(), workers.end(), worker) == workers.end()) workers.push_back(std::move(worker));
+}
+
+}  // namespace argosy::fleet

@@ -1,0 +1,82 @@
+"""How workers end: what the servers and the other workers learn of it."""
+import signal
+import time
+
+import pytest
+
+from test_ps_python import JOB, free_ports
+
+
+@pytest.fixture
+def pair(job):
+    """Starts a server and two workers by hand: a launcher would end all of them with the first failure."""
+    port = free_ports(1)[0]
+    env = dict(PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=2, ARGOSY_LEASE_SECONDS=500)
+
+    def start(script):
+        job.write("train.py", JOB + script)
+        server = job.python("train.py", TRAINING_ROLE="PSERVER", POD_IP="127.0.0.1", PADDLE_PORT=port, **env)
+        return server, [job.python("train.py", TRAINING_ROLE="TRAINER", PADDLE_TRAINER_ID=i, **env) for i in range(2)]
+
+    return start
+
+
+@pytest.mark.parametrize("end, status, told", [
+    ("sys.exit(3)", 3, "which ended with status 3"),
+    ("raise SystemExit('no data')", 1, "which ended with status 1"),
+    ("raise ValueError('no data')", 1, "which ended by ValueError"),
+    ("os.kill(os.getpid(), 2)\n    import time; time.sleep(60)", -signal.SIGINT, "which ended by KeyboardInterrupt"),
+])
+def test_a_worker_that_fails_has_not_finished(job, pair, end, status, told):
+    """The others learn of it at once, long before its lease is over; on_worker_loss is `fail`."""
+    server, workers = pair(f"""
+if fleet.worker_index() == 1:
+    {end}
+try:
+    fleet.barrier_worker()
+except Exception as error:
+    print('told', error)
+fleet.stop_worker()
+""")
+    job.end(workers[1], status)
+    assert told in job.end(workers[0])
+    assert server.poll() is None, "it waits for the worker to be started again"
+    server.send_signal(signal.SIGTERM)
+    assert "lost worker 1" in job.end(server)
+
+
+@pytest.mark.parametrize("end", ["pass", "sys.exit(0)", "raise SystemExit()"])
+def test_a_worker_that_forgets_to_stop_is_done_when_it_ends_well(job, pair, end):
+    server, workers = pair(f"exe.run(fluid.default_main_program(), feed=batch(1))\n{end}\n")
+    for process in (*workers, server):
+        job.end(process)
+
+
+def test_after_ctrl_c_a_script_can_still_save_and_stop(job, pair):
+    """In sync mode, in the middle of a step that the other worker does not make."""
+    server, workers = pair("""
+import time
+if fleet.worker_index() == 1:
+    while not os.path.exists('saved/w'): time.sleep(0.05)
+    print(exe.run(fluid.default_main_program(), feed=batch(1), fetch_list=[loss]))
+    sys.exit(0)
+try:
+    print('waiting', flush=True)
+    exe.run(fluid.default_main_program(), feed=batch(0))
+except KeyboardInterrupt:
+    print('interrupted')
+try:
+    exe.run(fluid.default_main_program(), feed=batch(0))
+except Exception as error:
+    print('again:', error)
+fleet.save_persistables(exe, 'saved')
+fleet.stop_worker()
+""")
+    while workers[0].stdout.readline().strip() != "waiting":
+        assert workers[0].poll() is None
+    time.sleep(1)  # into the step; earlier would be as good
+    workers[0].send_signal(signal.SIGINT)
+    out = job.end(workers[0])
+    assert "interrupted" in out and "again: " in out and "cannot train on" in out
+    for process in (workers[1], server):
+        job.end(process)
