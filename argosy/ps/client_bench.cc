@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <set>
 
 #include "argosy/base/random.h"
@@ -72,10 +73,15 @@ class ServerProcess {
   std::string endpoint_;
 };
 
+std::vector<uint64_t> all_keys() {
+  std::vector<uint64_t> keys(kRows);
+  std::iota(keys.begin(), keys.end(), 0);
+  return keys;
+}
+
 // Batches of unique keys, enough of them that none finds its rows in the processor's cache.
 std::vector<std::vector<uint64_t>> make_batches() {
-  std::vector<uint64_t> keys(kRows);
-  for (size_t i = 0; i < kRows; ++i) keys[i] = i;
+  std::vector<uint64_t> keys = all_keys();
   Random random(1);
   std::vector<std::vector<uint64_t>> batches(32);
   for (auto& batch : batches) {
@@ -83,6 +89,14 @@ std::vector<std::vector<uint64_t>> make_batches() {
     batch.assign(keys.begin(), keys.begin() + kBatch);
   }
   return batches;
+}
+
+// What a turn pulls and what it pushes: a batch's gradients come when other batches have taken its rows' place in the cache.
+const std::vector<uint64_t>& pulled_keys(const std::vector<std::vector<uint64_t>>& batches, size_t turn) {
+  return batches[turn % batches.size()];
+}
+const std::vector<uint64_t>& pushed_keys(const std::vector<std::vector<uint64_t>>& batches, size_t turn) {
+  return batches[(turn + batches.size() / 2) % batches.size()];
 }
 
 // Servers with a table of a million rows, a client, and batches of unique keys.
@@ -107,9 +121,7 @@ class Job {
     need(connected.ok(), connected.status().message());
     client = std::move(*connected);
 
-    std::vector<uint64_t> keys(kRows);
-    for (size_t i = 0; i < kRows; ++i) keys[i] = i;
-    const Status filled = client->import_rows(0, keys, std::vector<float>(kRows * kWidth, 0.5f));
+    const Status filled = client->import_rows(0, all_keys(), std::vector<float>(kRows * kWidth, 0.5f));
     need(filled.ok(), filled.message());
   }
   ~Job() {
@@ -120,13 +132,13 @@ class Job {
   }
 
   void pull() {
-    const RowRequest request{.table = 0, .keys = next(), .rows = rows.data()};
+    const RowRequest request{.table = 0, .keys = pulled_keys(batches, turn_), .rows = rows.data()};
     const Status status = client->pull_rows(std::span(&request, 1));
     need(status.ok(), status.message());
   }
   void push() {
     const BatchId batch = pushed_++;
-    const RowGradients gradients{.table = 0, .keys = next(), .values = rows.data()};
+    const RowGradients gradients{.table = 0, .keys = pushed_keys(batches, turn_), .values = rows.data()};
     const std::shared_ptr<const void> stays(this, [](const void*) {});  // as the communicators' memory does
     const Status status = client->push({.batches = std::span(&batch, 1), .rows = std::span(&gradients, 1), .owner = stays});
     need(status.ok(), status.message());
@@ -138,8 +150,6 @@ class Job {
   std::vector<float> rows = std::vector<float>(kBatch * kWidth);
 
  private:
-  const std::vector<uint64_t>& next() const { return batches[turn_ % batches.size()]; }
-
   std::filesystem::path folder_;
   std::vector<std::unique_ptr<ServerProcess>> processes_;
   size_t turn_ = 0;
@@ -188,14 +198,14 @@ void wire(benchmark::State& state) {
 // The rows of a pull and a push, in this process.
 void store(benchmark::State& state) {
   auto table = std::move(table::SparseTable::make({.name = "bench", .width = kWidth, .rule = "adagrad"})).value();
+  need(table->set_rows(all_keys(), std::vector<float>(kRows * kWidth, 0.5f)).ok(), "the table cannot be filled");
   std::vector<float> rows(kBatch * kWidth);
   const auto batches = make_batches();
-  for (const auto& keys : batches) need(table->pull(keys, rows, true).ok(), "a pull failed");
   size_t turn = 0;
   for (auto _ : state) {
-    const auto& keys = batches[turn++ % batches.size()];
-    need(table->pull(keys, rows, true).ok(), "a pull failed");
-    need(table->apply(table->begin_step(0.01f), keys, rows).ok(), "a push failed");
+    need(table->pull(pulled_keys(batches, turn), rows, true).ok(), "a pull failed");
+    need(table->apply(table->begin_step(0.01f), pushed_keys(batches, turn), rows).ok(), "a push failed");
+    turn += 1;
   }
 }
 
