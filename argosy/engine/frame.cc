@@ -76,6 +76,14 @@ Status Frame::run() {
   return {};
 }
 
+void Frame::take_rows(RowsAhead::Rows& rows) {
+  for (auto& [table, ahead] : rows) {
+    PulledRows& pulled = pulled_rows_[table];
+    std::swap(pulled, ahead);
+    pulled.step = step;
+  }
+}
+
 std::unique_ptr<Frame> Frame::another() const {
   auto frame = std::make_unique<Frame>(program_, scope_);
   frame->bfloat16_matmul = bfloat16_matmul;

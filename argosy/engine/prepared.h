@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "argosy/base/key_index.h"
 #include "argosy/base/status.h"
 #include "argosy/engine/op.h"
+#include "argosy/engine/pulled_rows.h"
 #include "argosy/engine/remote.h"
 #include "argosy/engine/scope.h"
 #include "argosy/graph/program.h"
@@ -83,13 +83,6 @@ class PreparedProgram {
   bool sends_ = false, averages_ = false;
 };
 
-// The keys of a batch in a remote table. Row `number + 1` of the table's value in the frame belongs to the key with that
-// number; row 0 is zero and stands for padding.
-struct PulledRows {
-  uint64_t step = 0;  // Frame::step of the run that it is about
-  KeyIndex index;
-};
-
 // A pending lookup: the leaf whose gradient the backward operator turns into rows of `table`.
 struct RowLeaf {
   int32_t table;  // value index of the parameter
@@ -113,6 +106,8 @@ class Frame {
   std::shared_ptr<void>& state(int32_t index) { return states_[static_cast<size_t>(index)]; }
   std::vector<RowLeaf>& row_leaves() { return row_leaves_; }
   PulledRows& pulled_rows(int32_t table) { return pulled_rows_[table]; }
+  // Gives this run rows that were pulled ahead for its batch; `rows` gets memory back that can be used again. After begin().
+  void take_rows(RowsAhead::Rows& rows);
   std::unique_ptr<Frame> another() const;  // for another thread, over the same program and scope
   void measure(bool on);                   // whether run() adds up the seconds of each instruction
   const std::vector<double>& op_seconds() const { return op_seconds_; }
@@ -133,7 +128,7 @@ class Frame {
   std::vector<Value*> stored_;  // the scope's value of each persistable; null for others
   std::vector<std::shared_ptr<void>> states_;
   std::vector<RowLeaf> row_leaves_;
-  std::unordered_map<int32_t, PulledRows> pulled_rows_;
+  RowsAhead::Rows pulled_rows_;
   std::vector<double> op_seconds_;  // empty where nothing is measured
 };
 

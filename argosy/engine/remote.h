@@ -83,6 +83,8 @@ class RemoteParameters {
   // false: every server has this batch already (see begin_batch), so that it need not be computed.
   virtual bool wants(uint64_t batch) const = 0;
   virtual Status pull(std::span<const RowPull> pulls) = 0;
+  // Whether the rows of a thread's next batch may be pulled while it computes the one before, whose gradients they then lack.
+  virtual bool may_pull_ahead() const { return false; }
   virtual Status step(const StepGradients& gradients) = 0;  // waits as the mode says
 
   // Everything that was sent has been applied, and the scope's dense parameters are the servers' current ones.

@@ -44,8 +44,10 @@ class FakeServers : public RemoteParameters {
   uint64_t begin_batch() override { return next_batch++; }
   uint64_t begin_batch(uint64_t number) override { return number; }
   bool wants(uint64_t batch) const override { return batch >= first_wanted; }
+  bool may_pull_ahead() const override { return ahead; }
   Status pull(std::span<const RowPull> pulls) override {
     std::lock_guard lock(mutex);
+    if (calls == pulls_before_error) return Status::unavailable("server 0 is away");
     for (const RowPull& pull : pulls) {
       keys_asked += pull.keys.size();
       for (size_t i = 0; i < pull.keys.size(); ++i) {
@@ -89,7 +91,8 @@ class FakeServers : public RemoteParameters {
   uint64_t next_batch = 0, first_wanted = 0;
   size_t keys_asked = 0;
   int calls = 0, parallel_threads = 0, round_threads = 0, threads_done = 0, rounds_ended = 0, refreshes = 0;
-  bool skip_round = false;
+  bool skip_round = false, ahead = false;
+  int pulls_before_error = -1;
 
  private:
   std::map<std::string, RemoteVariable, std::less<>> variables_ = {{"table", {RemoteVariable::rows, 0, {100, 2}}},
@@ -291,6 +294,60 @@ TEST_F(RemoteDatasetTest, SeveralThreadsSkipTheSamplesThatCounted) {
   for (int key = 0; key < 10; ++key) {
     EXPECT_EQ(remote_->rows.at(static_cast<uint64_t>(key)), static_cast<float>(key) - (key < 8 ? 1 : 2)) << "key " << key;
   }
+}
+
+// Pulling ahead changes when rows are asked for, and nothing else: each batch asks once, and each sample counts once.
+TEST_F(RemoteDatasetTest, RowsThatWerePulledAheadAreTheBatchsOwn) {
+  remote_->ahead = true;
+  for (const int threads : {1, 2}) {
+    remote_->rows.clear();
+    remote_->batches.clear();
+    remote_->calls = 0;
+    ASSERT_TRUE(train_on(*main_, threads).ok());
+    EXPECT_EQ(remote_->batches.size(), 10u);
+    EXPECT_EQ(remote_->calls, 10) << "the operator asks for nothing that is there already";
+    EXPECT_EQ(remote_->rows.at(50), 50 - 40.0f);
+    for (uint64_t key = 0; key < 10; ++key) EXPECT_EQ(remote_->rows.at(key), static_cast<float>(key) - 4);
+  }
+}
+
+TEST_F(RemoteDatasetTest, AWorkerThatPullsAheadSkipsWhatTheServersHave) {
+  remote_->ahead = true;
+  remote_->first_wanted = 7;
+  ASSERT_TRUE(train_on(*main_, 1).ok());
+  EXPECT_EQ(remote_->batches, (std::vector<uint64_t>{7, 8, 9}));
+  EXPECT_EQ(remote_->calls, 3) << "a batch that is skipped pulls nothing";
+}
+
+TEST_F(RemoteDatasetTest, AnErrorOfAPullAheadEndsThePass) {
+  remote_->ahead = true;
+  remote_->pulls_before_error = 3;
+  const auto report = train_on(*main_, 2);
+  EXPECT_EQ(report.status().code(), Code::unavailable);
+  EXPECT_EQ(report.status().message(), "server 0 is away");
+  EXPECT_EQ(remote_->rounds_ended, 1) << "the other workers must not wait for this one";
+}
+
+// A table whose first ids are in the batch and whose later ones are computed: one pull ahead, one by the operator.
+TEST_F(RemoteDatasetTest, ComputedIdsArePulledInTheirPlace) {
+  remote_->ahead = true;
+  auto main = graph::Program::create(), startup = graph::Program::create();
+  const graph::ProgramGuard guard(main, startup);
+  const Variable a = L::data("a", {1}, kInt64, {.lod_level = 1});
+  const auto look_up = [](const Variable& ids) {
+    return L::embedding(ids, {100, 2}, {.is_sparse = true, .param = ParamAttr("table")});
+  };
+  const Variable next = L::elementwise_add(a, L::fill_constant({1}, kInt64, 60));
+  const Variable first = look_up(a);
+  const Variable second = look_up(L::elementwise_add(next, L::fill_constant({1}, kInt64, 0)));
+  const Variable loss = L::reduce_sum(L::elementwise_add(first, second));
+  const auto pairs = graph::append_backward(loss);
+  value_or_throw(main->global_block().append_op({.type = "send",
+                                                 .inputs = {{"X", {pairs[0].grad.name()}}},
+                                                 .attributes = {{"parameters", std::vector<std::string>{"table"}}}}));
+  ASSERT_TRUE(train_on(*main, 1).ok());
+  EXPECT_EQ(remote_->rows.at(3), 3 - 4.0f);
+  EXPECT_EQ(remote_->rows.at(63), 63 - 4.0f);
 }
 
 TEST_F(RemoteDatasetTest, EvaluationBeginsWithTheServersCurrentParameters) {

@@ -9,11 +9,14 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
+#include "argosy/engine/one_ahead.h"
+#include "argosy/engine/pulled_rows.h"
 #include "argosy/engine/remote_rows.h"
 
 namespace argosy::engine {
@@ -41,12 +44,22 @@ Value copy_of(Frame& frame, const std::string& name) {
   return value;
 }
 
+// A batch of one thread, and its rows where they were pulled ahead.
+struct TakenBatch {
+  data::Batch batch;
+  uint64_t id = 0;  // from RemoteParameters::begin_batch()
+  RowsAhead::Rows rows;
+};
+
 // What the threads of one run share.
 class Run {
  public:
   // `remote` is null where the program sends nothing to parameter servers.
   Run(data::BatchSource& source, const TrainOptions& options, int threads, RemoteParameters* remote)
       : source_(source), options_(options), threads_(threads), remote_(remote) {}
+
+  // Each thread's next batch is read and its rows are pulled while it computes. Before the threads begin.
+  void pull_ahead(const RowsAhead& rows) { rows_ahead_ = &rows; }
 
   void thread_body(int number, Frame& frame) {
     run_batches(number, frame);
@@ -59,7 +72,8 @@ class Run {
 
  private:
   void run_batches(int number, Frame& frame);
-  Status step(Frame& frame, const data::Batch& batch);
+  Result<bool> take_batch(int number, TakenBatch& taken);
+  Status step(Frame& frame, TakenBatch& taken);
   Status bind(Frame& frame, const data::Batch& batch);
   void after_step(int number, Frame& frame, const data::Batch& batch);
   void tell(Frame& frame);
@@ -72,6 +86,7 @@ class Run {
   const TrainOptions& options_;
   const int threads_;
   RemoteParameters* const remote_;
+  const RowsAhead* rows_ahead_ = nullptr;  // null: each step pulls for itself
   const Stopwatch watch_;
   std::atomic<int64_t> batches_{0}, samples_{0}, read_nanoseconds_{0}, compute_nanoseconds_{0};
 
@@ -117,9 +132,11 @@ Status Run::bind(Frame& frame, const data::Batch& batch) {
   return {};
 }
 
-Status Run::step(Frame& frame, const data::Batch& batch) {
+Status Run::step(Frame& frame, TakenBatch& taken) {
   RETURN_IF_ERROR(frame.begin());
-  RETURN_IF_ERROR(bind(frame, batch));
+  RETURN_IF_ERROR(bind(frame, taken.batch));
+  frame.batch = taken.id;
+  frame.take_rows(taken.rows);
   return frame.run();
 }
 
@@ -162,23 +179,34 @@ void Run::print_fetches(int64_t batch, const std::vector<Value>& values) {
   print(line);
 }
 
+// The next batch of a thread that the servers do not have yet; false: there is none.
+Result<bool> Run::take_batch(int number, TakenBatch& taken) {
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, source_.next(number, taken.batch));
+    if (!more || remote_ == nullptr) return more;
+    taken.id = remote_->begin_batch(taken.batch.number);
+    if (!remote_->wants(taken.id)) continue;
+    if (rows_ahead_ != nullptr) RETURN_IF_ERROR(rows_ahead_->pull(taken.batch, taken.rows));
+    return true;
+  }
+}
+
 void Run::run_batches(int number, Frame& frame) {
   at::set_num_threads(1);  // of this thread only
-  data::Batch batch;
+  TakenBatch taken;
+  std::optional<OneAhead<TakenBatch>> ahead;
+  if (rows_ahead_ != nullptr)
+    ahead.emplace(fmt::format("ahead-{}", number), [this, number](TakenBatch& next) { return take_batch(number, next); });
   for (;;) {
     Stopwatch phase;
-    auto more = source_.next(number, batch);
+    auto more = ahead ? ahead->next(taken) : take_batch(number, taken);
     read_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
     if (!more.ok()) return fail(more.status());  // also a stop from outside: the pass was cut short
     if (!*more) return;
-    if (remote_ != nullptr) {
-      frame.batch = remote_->begin_batch(batch.number);
-      if (!remote_->wants(frame.batch)) continue;
-    }
     phase.restart();
-    if (Status status = step(frame, batch); !status.ok()) return fail(std::move(status));
+    if (Status status = step(frame, taken); !status.ok()) return fail(std::move(status));
     compute_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
-    after_step(number, frame, batch);
+    after_step(number, frame, taken.batch);
     frame.end();
   }
 }
@@ -303,6 +331,9 @@ Result<TrainReport> train(Runner& runner, const graph::Program& program, data::B
     }
   }
   Run run(source, options, threads, sends ? remote.get() : nullptr);
+  std::optional<RowsAhead> rows_ahead;
+  if (sends && remote->may_pull_ahead()) rows_ahead.emplace(frames[0]->program(), source.options().slots, *remote);
+  if (rows_ahead && !rows_ahead->empty()) run.pull_ahead(*rows_ahead);
   if (Status status = source.start(threads); status.ok())
     run_threads(run, frames);
   else

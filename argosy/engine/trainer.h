@@ -16,7 +16,7 @@ namespace argosy::engine {
 struct TrainProgress {
   int64_t batches = 0, samples = 0;
   double seconds = 0;          // since the start
-  double read_seconds = 0;     // waiting for and parsing data
+  double read_seconds = 0;     // waiting for and parsing data, and waiting for rows that are pulled ahead
   double compute_seconds = 0;  // operators
   double samples_per_second() const { return seconds > 0 ? static_cast<double>(samples) / seconds : 0; }
 };

@@ -41,6 +41,7 @@ class RemoteWorker : public engine::RemoteParameters {
   uint64_t begin_batch(uint64_t number) override;
   bool wants(uint64_t batch) const override;
   Status pull(std::span<const engine::RowPull> pulls) override;
+  bool may_pull_ahead() const override { return plan_.spec.mode == ps::Mode::async; }
   Status step(const engine::StepGradients& gradients) override;
   Status refresh() override;
   Status fetch(std::string_view name, std::span<float> values) override;

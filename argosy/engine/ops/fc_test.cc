@@ -22,6 +22,26 @@ TEST_F(Fc, MultipliesAndAddsTheBias) {
                   {x, Variable(main_, main_->global_block(), *params[0]), Variable(main_, main_->global_block(), *params[1])});
 }
 
+// Large float32 products go another way than small ones and than float64, forward and backward.
+TEST_F(Fc, LargeProductsAreThoseOfFloat64) {
+  const Variable x = data("x", {-1, 96}, DType::float32);
+  const Variable y = layers::fc(x, 130, {.act = "relu"});
+  start();
+  stored("fc_0.b_0").uniform_();
+  const at::Tensor input = at::randn({128, 96});
+  at::Tensor leaf = input.to(at::kDouble).requires_grad_(), w = stored("fc_0.w_0").to(at::kDouble).detach().requires_grad_();
+  const at::Tensor expected = (at::mm(leaf, w) + stored("fc_0.b_0").to(at::kDouble)).relu();
+  const Feed feed = {{"x", {.tensor = input}}};
+  EXPECT_TRUE(at::allclose(run(feed, y).to(at::kDouble), expected, 1e-5, 1e-5));
+
+  expected.sum().backward();
+  const Variable table(main_, main_->global_block(), *main_->parameters()[0]);
+  const auto grads = graph::gradients({y}, {x, table});
+  const auto found = run(feed, grads);
+  EXPECT_TRUE(at::allclose(found[0].tensor.to(at::kDouble), leaf.grad(), 1e-4, 1e-4));
+  EXPECT_TRUE(at::allclose(found[1].tensor.to(at::kDouble), w.grad(), 1e-4, 1e-4));
+}
+
 TEST_F(Fc, FlattensWhatItIsTold) {
   EXPECT_EQ(layers::fc(data("a", {-1, 3, 4}), 2).shape(), (std::vector<int64_t>{-1, 2}));
   EXPECT_EQ(main_->global_block().find_var("fc_0.w_0")->shape, (std::vector<int64_t>{12, 2}));

@@ -1,6 +1,10 @@
 // The matrix product of fc layers, alone and fused with bias and relu.
 #include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include <optional>
+#include <string_view>
 
 #include "argosy/engine/op.h"
 #include "argosy/engine/tensor_pool.h"
@@ -28,6 +32,30 @@ std::vector<int64_t> product_shape(const at::Tensor& x, int64_t x_dims, const at
   return shape;
 }
 
+// oneDNN's product x @ w.t() + bias, with relu: a tenth faster than libtorch's own float32 product (MKL) on AMD's processors.
+// Null where libtorch was built without it.
+using LinearOp = at::Tensor(const at::Tensor& x, const at::Tensor& w, const std::optional<at::Tensor>& bias,
+                            std::string_view after, c10::List<std::optional<at::Scalar>> numbers,
+                            std::optional<std::string_view> algorithm);
+const c10::TypedOperatorHandle<LinearOp>* linear_op() {
+  static const auto op = [] {
+    const auto found = c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
+    return found ? std::optional(found->typed<LinearOp>()) : std::nullopt;
+  }();
+  return op && at::globalContext().userEnabledMkldnn() ? &*op : nullptr;
+}
+
+// Whether oneDNN's product pays: its call costs some microseconds.
+bool wants_linear(const at::Tensor& x, const at::Tensor& w) {
+  return x.scalar_type() == at::kFloat && x.is_contiguous() && x.numel() * w.numel() / x.size(1) >= 1'000'000 &&
+         linear_op() != nullptr;
+}
+
+at::Tensor linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, bool relu) {
+  return linear_op()->call(x, w, bias.defined() ? std::optional(bias) : std::nullopt, relu ? "relu" : "none",
+                           c10::List<std::optional<at::Scalar>>(), "");
+}
+
 at::Tensor matrix_product(const at::Tensor& x, const at::Tensor& y) {
   at::Tensor out = pooled_tensor({x.size(0), y.size(1)}, x.scalar_type());
   return at::mm_out(out, x, y);
@@ -41,6 +69,7 @@ at::Tensor converted(const at::Tensor& x, at::ScalarType type) {
 // x @ w + bias, and relu of it, as `type`, which differs from that of x and w where the product is a narrow one.
 // REQUIRES: autograd does not record.
 at::Tensor fc_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, bool relu, at::ScalarType type) {
+  if (x.scalar_type() == type && wants_linear(x, w)) return linear(x, w.t(), bias, relu);
   at::Tensor out;
   if (bias.defined() && x.scalar_type() == type) {
     out = pooled_tensor({x.size(0), w.size(1)}, type);
@@ -79,7 +108,8 @@ struct FusedFc : torch::autograd::Function<FusedFc> {
     if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) grad_bias = grad.sum(0);
     const at::ScalarType type = grad.scalar_type();
     if (context->saved_data["narrow"].toBool()) grad = converted(grad, at::kBFloat16);
-    if (context->needs_input_grad(0)) grad_x = converted(matrix_product(grad, w.t()), type);
+    if (context->needs_input_grad(0))
+      grad_x = wants_linear(grad, w) ? linear(grad, w, {}, false) : converted(matrix_product(grad, w.t()), type);
     if (context->needs_input_grad(1)) grad_w = converted(matrix_product(x.t(), grad), type);
     return {grad_x, grad_w, grad_bias, at::Tensor(), at::Tensor()};
   }

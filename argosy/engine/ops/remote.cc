@@ -1,13 +1,10 @@
 // Pulling rows from parameter servers, sending gradients, and the first meeting with them.
 #include <ATen/ATen.h>
 
-#include <cstring>
-
 #include "argosy/engine/op.h"
 #include "argosy/engine/prepared.h"
-#include "argosy/engine/remote_rows.h"
+#include "argosy/engine/pulled_rows.h"
 #include "argosy/engine/row_merge.h"
-#include "argosy/engine/tensor_pool.h"
 
 namespace argosy::engine {
 namespace {
@@ -28,49 +25,40 @@ const RemoteVariable& remote_variable(const OpContext& op, const RemoteParameter
   return *variable;
 }
 
-// The ids of a slot as numbers of rows (see PulledRows).
-at::Tensor number_ids(const OpContext& op, size_t slot, int64_t padding, KeyIndex& index) {
-  const at::Tensor ids = op.tensor("Ids", slot).contiguous();
+at::Tensor ids_of(const OpContext& op, size_t slot) {
+  at::Tensor ids = op.tensor("Ids", slot).contiguous();
   if (ids.scalar_type() != at::kLong)
     op.fail("variable '{}' holds {}, expected int64 ids", op.input_name("Ids", slot), c10::toString(ids.scalar_type()));
-  at::Tensor numbers = at::empty(ids.sizes(), at::kLong);
-  const int64_t* from = ids.const_data_ptr<int64_t>();
-  auto* to = numbers.mutable_data_ptr<int64_t>();
-  index.reserve_more(static_cast<size_t>(ids.numel()));
-  for (int64_t i = 0; i < ids.numel(); ++i)
-    to[i] = padding != -1 && from[i] == padding ? 0 : int64_t{index.add(static_cast<uint64_t>(from[i]))} + 1;
-  return numbers;
+  return ids;
+}
+
+void use_rows_ahead(const OpContext& op, PulledRows& pulled) {
+  for (size_t i = 0; i < op.input_count("Ids"); ++i)
+    op.set_output("LocalIds", std::move(pulled.numbers[i]), op.input("Ids", i).lod, i);
+  op.set_output("W", std::move(pulled.rows));
+  pulled.ahead = false;
 }
 
 void pull_rows(const OpContext& op) {
   const int32_t table = op.instruction().find_output("W")->values[0];
-  const std::string& name = op.frame().program().values()[static_cast<size_t>(table)].name;
-  const auto remote = remote_of(op);
-  const RemoteVariable& variable = remote_variable(op, *remote, name);
   PulledRows& pulled = op.frame().pulled_rows(table);
   if (pulled.step != op.frame().step) {
     pulled.index.reset(0);
     pulled.step = op.frame().step;
+    pulled.ahead = false;
   }
+  if (pulled.ahead) return use_rows_ahead(op, pulled);
+  const auto remote = remote_of(op);
+  const std::string& name = op.frame().program().values()[static_cast<size_t>(table)].name;
+  const RemoteVariable& variable = remote_variable(op, *remote, name);
   const size_t known = pulled.index.size();
   const auto& paddings = op.attr<std::vector<int64_t>>("padding_ids");
   for (size_t i = 0; i < op.input_count("Ids"); ++i)
-    op.set_output("LocalIds", number_ids(op, i, paddings[i], pulled.index), op.input("Ids", i).lod, i);
-  const int64_t width = variable.shape.back();
-  const auto keys = pulled.index.keys();
-  at::Tensor rows = pooled_tensor({static_cast<int64_t>(keys.size()) + 1, width}, at::kFloat);
-  float* data = rows.mutable_data_ptr<float>();
-  const size_t kept = (known + 1) * static_cast<size_t>(width);
-  if (known > 0)
-    std::memcpy(data, op.output("W").tensor.const_data_ptr<float>(), kept * sizeof(float));
-  else
-    std::memset(data, 0, kept * sizeof(float));
-  const RowPull pull{.table = variable.table,
-                     .keys = keys.subspan(known),
-                     .rows = data + kept,
-                     .create = op.frame().program().sends() && op.attr<bool>("create")};
-  throw_if_failed(remote->pull({&pull, 1}));
-  op.set_output("W", std::move(rows));
+    op.set_output("LocalIds", number_ids(ids_of(op, i), paddings[i], pulled.index), op.input("Ids", i).lod, i);
+  const bool create = op.frame().program().sends() && op.attr<bool>("create");
+  auto rows = pull_numbered(*remote, variable, pulled.index, known, known > 0 ? op.output("W").tensor : at::Tensor(), create);
+  throw_if_failed(rows.status());
+  op.set_output("W", std::move(*rows));
 }
 
 ARGOSY_OP("pull_rows", pull_rows)
