@@ -5,13 +5,14 @@
 namespace argosy::engine {
 
 std::span<const int64_t> RowMerger::index() const {
+  if (by_place_) return ids_;
   const auto keys = rows_.keys();
   return {reinterpret_cast<const int64_t*>(keys.data()), keys.size()};
 }
 
 void RowMerger::add_row(int64_t id, const float* gradient, int64_t width, float scale) {
-  const size_t known = rows_.size();
-  const uint32_t number = rows_.add(static_cast<uint64_t>(id));
+  const size_t known = by_place_ ? ids_.size() : rows_.size();
+  const uint32_t number = number_of(id);
   float* sum = sums_.data() + static_cast<int64_t>(number) * width;
   if (number == known) {
     for (int64_t k = 0; k < width; ++k) sum[k] = gradient[k] * scale;
@@ -41,7 +42,7 @@ void RowMerger::add_piece(const RowGradient::Piece& piece, int64_t width, float 
 }
 
 void RowMerger::add_up(const RowGradient& gradient, std::span<const float> values, std::vector<float>& sums) {
-  sums.assign(rows_.size(), 0.0f);
+  sums.assign(index().size(), 0.0f);
   for (const auto& piece : gradient.pieces) {
     const int64_t* ids = piece.ids.const_data_ptr<int64_t>();
     const auto samples = piece.lod == nullptr ? static_cast<size_t>(piece.ids.numel()) : piece.lod->back().size() - 1;
@@ -49,7 +50,7 @@ void RowMerger::add_up(const RowGradient& gradient, std::span<const float> value
       const int64_t begin = piece.lod == nullptr ? static_cast<int64_t>(sample) : piece.lod->back()[sample];
       const int64_t end = piece.lod == nullptr ? begin + 1 : piece.lod->back()[sample + 1];
       for (int64_t i = begin; i < end; ++i) {
-        if (ids[i] != piece.skip_id) sums[rows_.add(static_cast<uint64_t>(ids[i]))] += values[sample];
+        if (ids[i] != piece.skip_id) sums[number_of(ids[i])] += values[sample];
       }
     }
   }
@@ -58,7 +59,13 @@ void RowMerger::add_up(const RowGradient& gradient, std::span<const float> value
 void RowMerger::merge(const RowGradient& gradient) {
   int64_t total = 0;
   for (const auto& piece : gradient.pieces) total += piece.ids.numel();
-  rows_.reset(static_cast<size_t>(total));
+  by_place_ = gradient.height <= 2 * total;
+  if (by_place_) {
+    numbers_.assign(static_cast<size_t>(gradient.height), kNone);
+    ids_.clear();
+  } else {
+    rows_.reset(static_cast<size_t>(total));
+  }
   if (sums_.size() < static_cast<size_t>(total * gradient.width)) sums_.resize(static_cast<size_t>(total * gradient.width));
   for (const auto& piece : gradient.pieces) add_piece(piece, gradient.width, gradient.scale);
 }
