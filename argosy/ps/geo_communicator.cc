@@ -341,8 +341,9 @@ void GeoCommunicator::receive_into_dense() {
     const auto values = storage(i);
     for (size_t k = 0; k < values.size(); ++k) {
       std::atomic_ref<float> value(values[k]);
-      const float others = dense_[i].received[k] - dense_[i].base[k];
-      value.store(value.load(std::memory_order_relaxed) + others, std::memory_order_relaxed);
+      // In this order of sums a parameter of which nothing is unsent becomes the servers', to the bit.
+      const float unsent = value.load(std::memory_order_relaxed) - dense_[i].base[k];
+      value.store(dense_[i].received[k] + unsent, std::memory_order_relaxed);
       dense_[i].base[k] = dense_[i].received[k];
     }
   }

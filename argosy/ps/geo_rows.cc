@@ -92,7 +92,7 @@ void GeoRows::receive(std::span<const uint64_t> keys, std::span<const float> row
     float* row = values(shard, found->second);
     float* base = row + width_;
     for (size_t k = 0; k < width_; ++k) {
-      row[k] += rows[i * width_ + k] - base[k];
+      row[k] = rows[i * width_ + k] + (row[k] - base[k]);  // exactly theirs where nothing is unsent
       base[k] = rows[i * width_ + k];
     }
   }
