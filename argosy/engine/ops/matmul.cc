@@ -47,7 +47,7 @@ const c10::TypedOperatorHandle<LinearOp>* linear_op() {
 
 // Whether oneDNN's product pays: its call costs some microseconds.
 bool wants_linear(const at::Tensor& x, const at::Tensor& w) {
-  return x.scalar_type() == at::kFloat && x.is_contiguous() && x.numel() * w.numel() / x.size(1) >= 1'000'000 &&
+  return x.scalar_type() == at::kFloat && x.is_cpu() && x.is_contiguous() && x.size(0) * w.numel() >= 1'000'000 &&
          linear_op() != nullptr;
 }
 
@@ -108,8 +108,7 @@ struct FusedFc : torch::autograd::Function<FusedFc> {
     if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) grad_bias = grad.sum(0);
     const at::ScalarType type = grad.scalar_type();
     if (context->saved_data["narrow"].toBool()) grad = converted(grad, at::kBFloat16);
-    if (context->needs_input_grad(0))
-      grad_x = wants_linear(grad, w) ? linear(grad, w, {}, false) : converted(matrix_product(grad, w.t()), type);
+    if (context->needs_input_grad(0)) grad_x = converted(matrix_product(grad, w.t()), type);
     if (context->needs_input_grad(1)) grad_w = converted(matrix_product(x.t(), grad), type);
     return {grad_x, grad_w, grad_bias, at::Tensor(), at::Tensor()};
   }
