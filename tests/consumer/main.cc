@@ -10,7 +10,7 @@
 
 using namespace argosy;
 
-graph::Variable data(const std::string& name, std::vector<int64_t> shape) {
+graph::Variable input(const std::string& name, std::vector<int64_t> shape) {
   const auto program = graph::default_main_program();
   graph::VarDesc desc;
   desc.name = name;
@@ -20,7 +20,7 @@ graph::Variable data(const std::string& name, std::vector<int64_t> shape) {
 }
 
 int main() {
-  const graph::Variable x = data("x", {-1, 3});
+  const graph::Variable x = input("x", {-1, 3});
   const graph::Variable y = graph::LayerHelper("soft_cap", "").append_unary("soft_cap", x, {{"cap", 2.0f}});
   const graph::Variable dx = graph::gradients({y}, {x})[0];
 
