@@ -361,7 +361,9 @@ TEST(ServerWaits, ForNobodyWhoSaysThatHeHasFailed) {
     ASSERT_TRUE(failed.call<wire::GoodbyeReply>(wire::GOODBYE, goodbye).ok());
     const auto met = one.gather("barrier", 1, "");
     EXPECT_EQ(met.ok(), choice == OnWorkerLoss::shrink);
-    if (choice == OnWorkerLoss::fail) EXPECT_THAT(met.status().message(), HasSubstr("which ended with status 7"));
+    if (choice == OnWorkerLoss::fail) {
+      EXPECT_THAT(met.status().message(), HasSubstr("which ended with status 7"));
+    }
     ASSERT_TRUE(one.goodbye().ok());
     const auto over = process.server->wait(Deadline::after_seconds(0.1));
     ASSERT_TRUE(over.ok());
