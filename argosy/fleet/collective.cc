@@ -169,7 +169,8 @@ bool OptimizerSteps::step(double loss) {
   return true;
 }
 
-// In place: gradients may be views of the pieces that are sent, which the reducer needs to find again.
+// Views of the pieces that are sent are cleared in place, so that the reducer finds them again; the others are given back, and
+// the next backward need not add to them.
 void OptimizerSteps::clear_grad() {
   if (backwards_ % std::max(strategy_.gradient_merge, 1) != 0) return;
   std::vector<at::Tensor> dense;
@@ -177,7 +178,7 @@ void OptimizerSteps::clear_grad() {
     for (auto& parameter : group.params()) {
       at::Tensor& gradient = const_cast<at::Tensor&>(parameter).mutable_grad();
       if (!gradient.defined()) continue;
-      if (gradient.is_sparse())
+      if (gradient.is_sparse() || !gradient.is_view())
         gradient.reset();
       else
         dense.push_back(gradient);
