@@ -7,7 +7,8 @@ import signal
 import time
 
 import pytest
-from conftest import free_range, two_machines
+from machines import two_machines
+from ps_job import free_range
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CIFAR = ROOT / "build/release/examples/cifar"

@@ -10,7 +10,8 @@ import sys
 import time
 
 import pytest
-from conftest import free_range, two_machines
+from machines import two_machines
+from ps_job import free_range
 
 SECONDS = 60
 PLACES = "PADDLE_|FLAGS_|TRAINING_ROLE|POD_IP|RANK$|LOCAL_|WORLD_SIZE|MASTER_|OMPI_|PMI|SLURM_|TORCHELASTIC_|PET_|ARGOSY_|CUDA_VISIBLE"
