@@ -72,30 +72,30 @@ void GeoRows::collect(float share, std::vector<uint64_t>& keys, std::vector<floa
   }
 }
 
-void GeoRows::replace(std::span<const uint64_t> keys, std::span<const float> rows) {
+template <typename Body>
+void GeoRows::for_known(std::span<const uint64_t> keys, const Body& body) {
   for (size_t i = 0; i < keys.size(); ++i) {
     Shard& shard = shard_of(keys[i]);
     std::lock_guard lock(shard.mutex);
     const auto found = shard.slots.find(keys[i]);
-    if (found == shard.slots.end()) continue;
-    float* row = values(shard, found->second);
-    for (float* to : {row, row + width_}) std::ranges::copy(rows.subspan(i * width_, width_), to);
+    if (found != shard.slots.end()) body(i, values(shard, found->second));
   }
 }
 
+void GeoRows::replace(std::span<const uint64_t> keys, std::span<const float> rows) {
+  for_known(keys, [&](size_t i, float* row) {
+    for (float* to : {row, row + width_}) std::ranges::copy(rows.subspan(i * width_, width_), to);
+  });
+}
+
 void GeoRows::receive(std::span<const uint64_t> keys, std::span<const float> rows) {
-  for (size_t i = 0; i < keys.size(); ++i) {
-    Shard& shard = shard_of(keys[i]);
-    std::lock_guard lock(shard.mutex);
-    const auto found = shard.slots.find(keys[i]);
-    if (found == shard.slots.end()) continue;
-    float* row = values(shard, found->second);
+  for_known(keys, [&](size_t i, float* row) {
     float* base = row + width_;
     for (size_t k = 0; k < width_; ++k) {
       row[k] = rows[i * width_ + k] + (row[k] - base[k]);  // exactly theirs where nothing is unsent
       base[k] = rows[i * width_ + k];
     }
-  }
+  });
 }
 
 }  // namespace argosy::ps

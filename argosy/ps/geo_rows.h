@@ -54,6 +54,9 @@ class GeoRows {
   };
 
   Shard& shard_of(uint64_t key) { return shards_[(key * 0x9e3779b97f4a7c15ULL) >> 60]; }
+  // Calls body(place in keys, row) for each key that this worker has, under its shard's lock.
+  template <typename Body>
+  void for_known(std::span<const uint64_t> keys, const Body& body);
   float* values(Shard& shard, uint32_t slot) const { return shard.floats.data() + size_t{slot} * 2 * width_; }
 
   const size_t width_;
