@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from ps_job import free_range
 
 # A regression with a dense layer and a table; every batch is a function of the worker's number and the step.
 NETWORK = """
@@ -52,16 +53,6 @@ STEPS = """
 losses = [float(exe.run(fluid.default_main_program(), feed=batch(100 * i + fleet.worker_index()), fetch_list=[loss])[0]) for i in range(60)]
 print('losses', losses[0], losses[-1])
 """
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 def learned(log):
@@ -295,7 +286,8 @@ print('losses', losses[0], losses[-1])
 
 # Server programs work from their bytes alone, servers may have names, and end when all trainers have closed.
 def test_transpiled_programs_train_and_end(job):
-    ports = free_ports(2)
+    ports = [free_range(2)]
+    ports.append(ports[0] + 1)
     servers = [f"localhost:{ports[0]}", f"127.0.0.1:{ports[1]}"]
     job.write("train.py", TRANSPILER + "exe.close()\n")
     started = [job.python("train.py", ROLE="PSERVER", SERVERS=",".join(servers), ENDPOINT=one) for one in servers]
@@ -311,7 +303,7 @@ def test_a_script_that_ends_says_goodbye_and_one_that_fails_does_not(job):
     job.write("train.py", TRANSPILER + "if os.environ.get('FAIL') == os.environ['ID']: raise KeyError('broken')\n")
 
     def run(fail):
-        port = free_ports(1)[0]
+        port = free_range(1)
         env = dict(SERVERS=f"127.0.0.1:{port}", FAIL=fail, ARGOSY_LEASE_SECONDS=2)
         server = job.python("train.py", ROLE="PSERVER", ENDPOINT=env["SERVERS"], **env)
         return server, [job.python("train.py", ROLE="TRAINER", ID=i, **env) for i in range(2)]
@@ -330,7 +322,8 @@ def test_a_script_that_ends_says_goodbye_and_one_that_fails_does_not(job):
 
 def test_ctrl_c_ends_a_worker_and_a_server_that_wait(job):
     job.write("train.py", JOB)
-    port = free_ports(2)
+    port = [free_range(2)]
+    port.append(port[0] + 1)
     env = dict(PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port[0]},127.0.0.1:{port[1]}", PADDLE_TRAINERS_NUM=1, PADDLE_TRAINER_ID=0)
     worker = job.python("train.py", TRAINING_ROLE="TRAINER", **env)
     server = job.python("train.py", TRAINING_ROLE="PSERVER", POD_IP="127.0.0.1", PADDLE_PORT=port[0], **env)
@@ -465,7 +458,7 @@ fleet.stop_worker()
 def test_a_server_of_a_missing_folder_and_a_worker_without_servers_say_so(job):
     job.write("server.py", JOB.replace("fleet.run_server()", "fleet.init_server('nowhere')"))
     job.write("worker.py", JOB)
-    port = free_ports(1)[0]
+    port = free_range(1)
     env = dict(PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=1, PADDLE_TRAINER_ID=0)
     out = job.end(job.python("server.py", TRAINING_ROLE="PSERVER", POD_IP="127.0.0.1", PADDLE_PORT=port, **env), 1)
     assert "cannot load from 'nowhere'" in out
