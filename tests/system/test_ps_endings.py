@@ -4,13 +4,14 @@ import time
 
 import pytest
 
-from test_ps_python import JOB, free_ports
+from ps_job import free_range
+from ps_scripts import JOB
 
 
 @pytest.fixture
 def pair(job):
     """Starts a server and two workers by hand: a launcher would end all of them with the first failure."""
-    port = free_ports(1)[0]
+    port = free_range(1)
     env = dict(PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=2, ARGOSY_LEASE_SECONDS=500)
 
     def start(script):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from test_ps_python import JOB, STEPS
+from ps_scripts import JOB, STEPS
 
 # Does to files under $STORE what `hadoop fs` does to those of its store.
 COMMAND = """#!/bin/sh

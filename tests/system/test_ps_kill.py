@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ps_job import until
-from test_ps_modes import MODES, SERVE, STRATEGY
+from ps_scripts import MODES, SERVE, STRATEGY
 
 STEPS, PACE = 100, 20  # a kill every PACE steps
 
@@ -82,8 +82,8 @@ def counts():
     return np.array([sum(step % (k + 1) == 0 for step in range(1, STEPS + 1)) for k in range(10)], "float64")
 
 
-def train(job, script, mode, victims=(), *flags):
-    """Runs a job of two servers and two workers in which `victims` are killed. Returns the parameters in the end."""
+def train(job, script, mode, victims=(), *flags, after=""):
+    """Runs a job of two servers and two workers in which `victims` are killed, each after its log says `after`. Returns the parameters in the end."""
     for old in [*job.folder.glob("steps.*"), *job.folder.glob("killed-*")]:
         old.unlink()
     job.write("train.py", script + TRAIN)
@@ -95,6 +95,7 @@ def train(job, script, mode, victims=(), *flags):
 
     for i, victim in enumerate(victims, 1):
         until(lambda: furthest() >= PACE * i or launcher.poll() is not None, job.logs)
+        job.wait_for_line(victim, after)
         job.signal(launcher, victim, signal.SIGKILL)
         (job.folder / f"killed-{i}").touch()
     out = job.end(launcher)
@@ -195,7 +196,7 @@ fleet.barrier_worker()
 def test_other_durabilities(job, durability):
     """A server is killed. wal_sync loses nothing; snapshot loses what came after the last one, and never counts twice."""
     flags = ["--directory=kept", f"--durability={durability}", "--snapshot-seconds=0.1"]
-    values = train(job, COUNT, "async", ["server 0", "server 1"], *flags)
+    values = train(job, COUNT, "async", ["server 0", "server 1"], *flags, after="snapshot 1:")
     rows = np.concatenate([2 * counts(), np.zeros(10), counts(), counts()])
     table = values["table"]
     if durability == "wal_sync":

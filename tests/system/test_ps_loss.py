@@ -9,7 +9,7 @@ import time
 import pytest
 
 from ps_job import free_range, until
-from test_ps_modes import ENDLESS
+from ps_scripts import ENDLESS
 
 
 def steps(job, worker):

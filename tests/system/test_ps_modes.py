@@ -7,33 +7,7 @@ import numpy as np
 import pytest
 
 from ps_job import until
-
-MODES = ["sync", "half_async", "async", "geo"]
-
-# Strategies by mode, as StrategyFactory has them.
-STRATEGY = """
-import os, sys
-import numpy as np
-import paddle
-import paddle.fluid as fluid
-from paddle.fluid.incubate.fleet.base import role_maker
-from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
-from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory
-
-paddle.enable_static()
-mode = sys.argv[1]
-strategy = StrategyFactory.create_geo_strategy(4) if mode == 'geo' else getattr(StrategyFactory, 'create_%s_strategy' % mode)()
-fleet.init(role_maker.PaddleCloudRoleMaker())
-"""
-
-SERVE = """
-if fleet.is_server():
-    fleet.run_server()
-    sys.exit(0)
-exe = fluid.Executor(fluid.CPUPlace())
-exe.run(fluid.default_startup_program())
-me = fleet.worker_index()
-"""
+from ps_scripts import ENDLESS, MODES, SERVE, STRATEGY
 
 # Clicks depend on ids, of which worker 0 sees the even ones only and worker 1 the odd ones, and a little on dense features. A worker
 # is tested with the other's samples: what it has not received from the servers it cannot know.
@@ -122,25 +96,6 @@ def test_any_reader_trains_in_any_mode(job, mode, reader):
         auc, batches = re.search(r"auc (\S+) batches (\d+)", log).groups()
         assert float(auc) > 0.9, log
         assert int(batches) == 2 * 160, log  # every batch of both workers reached every server
-
-
-# Steps without an end, until there is a file of that name; steps.N says how far worker N is.
-ENDLESS = STRATEGY + """
-x = fluid.layers.data('x', [4])
-ids = fluid.layers.data('ids', [1], dtype='int64')
-rows = fluid.layers.embedding(ids, [50, 2], is_sparse=True)
-loss = fluid.layers.mean(fluid.layers.fc(fluid.layers.concat([x, rows], axis=1), 1))
-fleet.distributed_optimizer(fluid.optimizer.SGD(0.001), strategy).minimize(loss)
-""" + SERVE + """
-steps = os.open('steps.%d' % me, os.O_CREAT | os.O_WRONLY)
-step = 0
-while not os.path.exists('end'):
-    exe.run(feed={'x': np.ones((2, 4), 'float32'), 'ids': np.array([[step % 50], [7]])})
-    step += 1
-    os.pwrite(steps, b'%9d' % step, 0)
-fleet.stop_worker()
-"""
-
 
 @pytest.mark.parametrize("mode", MODES)
 def test_only_sync_waits_for_a_worker_that_stands_still(job, mode):

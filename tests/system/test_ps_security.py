@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from ps_job import free_range, until
-from test_ps_modes import SERVE, STRATEGY
+from ps_scripts import SERVE, STRATEGY
 
 TRAIN = STRATEGY + """
 x = fluid.layers.data('x', [4])
