@@ -89,16 +89,18 @@ function(argosy_proto room file)
   endforeach()
 endfunction()
 
+# The one precompiled torch header. Its place in the build is part of what ccache compares, and the same whichever rooms are built.
+if(ARGOSY_TORCH)
+  add_library(argosy_torch_pch OBJECT "${PROJECT_SOURCE_DIR}/cmake/torch_pch.cc")
+  target_link_libraries(argosy_torch_pch PRIVATE argosy_flags argosy_torch)
+  target_compile_options(argosy_torch_pch PRIVATE -fpch-preprocess)
+  target_precompile_headers(argosy_torch_pch PRIVATE "${PROJECT_SOURCE_DIR}/cmake/torch_pch.h")
+endif()
+
 # Links libtorch and takes the one precompiled torch header.
 function(argosy_use_torch target)
   target_link_libraries(${target} PRIVATE argosy_torch)
   set_property(TARGET ${target} APPEND PROPERTY BUILD_RPATH "${ARGOSY_TORCH_LIB}")
-  if(NOT TARGET argosy_torch_pch)
-    add_library(argosy_torch_pch OBJECT "${PROJECT_SOURCE_DIR}/cmake/torch_pch.cc")
-    target_link_libraries(argosy_torch_pch PRIVATE argosy_flags argosy_torch)
-    target_compile_options(argosy_torch_pch PRIVATE -fpch-preprocess)
-    target_precompile_headers(argosy_torch_pch PRIVATE "${PROJECT_SOURCE_DIR}/cmake/torch_pch.h")
-  endif()
   get_target_property(type ${target} TYPE)
   if(type STREQUAL EXECUTABLE)
     # CMake gives programs -fPIE, with which GCC refuses a header that was precompiled with -fPIC.

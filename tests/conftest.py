@@ -1,6 +1,7 @@
 """What every Python test shares. The front end under test is the one that this checkout built."""
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -9,6 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "release"
 
 sys.path.insert(0, str(BUILD / "python"))
+# A shell ignores Ctrl-C for what it runs in the background, and whatever that starts would inherit it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["PYTHONPATH"] = str(BUILD / "python")
 os.environ["PATH"] = os.pathsep.join([str(BUILD / "bin"), str(ROOT / ".venv" / "bin"), os.environ["PATH"]])
 

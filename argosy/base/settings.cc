@@ -42,8 +42,8 @@ const std::vector<Setting>& table() {
       {.name = "worker_wait_seconds",
        .kind = Kind::seconds,
        .standard = "600",
-       .help = "how much longer on_worker_loss=wait waits for a worker that counts as dead, and a server for the last ones of "
-               "its job"},
+       .help = "how much longer on_worker_loss=wait waits for a worker that counts as dead, and a server while it hears of no "
+               "worker at all"},
       {.name = "mailbox_limit",
        .kind = Kind::bytes,
        .standard = "1G",

@@ -46,39 +46,31 @@ Moments combined_moments(const at::Tensor& input, Group& group) {
   return {common, ((variances + (means - common).square()) * counts).sum(0) / count, count};
 }
 
-struct SyncBatchNormFunction : torch::autograd::Function<SyncBatchNormFunction> {
+// Only what needs the other members; weight and bias are autograd's own.
+struct NormaliseFunction : torch::autograd::Function<NormaliseFunction> {
   // Gives the output and the combined batch's mean, variance and count, which have no gradient.
-  static variable_list forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight,
-                               const at::Tensor& bias, double eps, const std::shared_ptr<Group>& group) {
+  static variable_list forward(AutogradContext* context, const at::Tensor& input, double eps,
+                               const std::shared_ptr<Group>& group) {
     const auto [mean, variance, count] = combined_moments(input, *group);
     const auto type = input.scalar_type();
     const at::Tensor scale = (variance + eps).rsqrt().to(type);
     const at::Tensor normal = (input - spread(mean.to(type), input)) * spread(scale, input);
-    at::Tensor output = normal;
-    if (weight.defined()) output = output * spread(weight, input);
-    if (bias.defined()) output = output + spread(bias, input);
-    context->save_for_backward({normal, weight, scale, count});
-    context->saved_data["has_bias"] = bias.defined();
+    context->save_for_backward({normal, scale, count});
     group_of(context) = group;
     context->mark_non_differentiable({mean, variance, count});
-    return {output, mean, variance, count};
+    return {normal, mean, variance, count};
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
-    const at::Tensor &normal = saved[0], &weight = saved[1], &scale = saved[2], &count = saved[3];
+    const at::Tensor &normal = saved[0], &scale = saved[1], &count = saved[2];
     const at::Tensor& outer = gradients[0];
     const auto dims = all_but_channels(outer);
-    const at::Tensor sum = outer.to(at::kDouble).sum(dims), dot = (outer * normal).to(at::kDouble).sum(dims);
-    at::Tensor sums = at::stack({sum, dot});
+    at::Tensor sums = at::stack({outer.to(at::kDouble).sum(dims), (outer * normal).to(at::kDouble).sum(dims)});
     check(group_of(context)->all_reduce(sums));
     const at::Tensor means = (sums / count).to(outer.scalar_type());
-    at::Tensor inner = outer - spread(means[0], outer) - normal * spread(means[1], outer);
-    inner = inner * spread(scale, outer);
-    if (weight.defined()) inner = inner * spread(weight, outer);
-    const at::Tensor weight_gradient = weight.defined() ? dot.to(weight.scalar_type()) : at::Tensor();
-    const at::Tensor bias_gradient = context->saved_data["has_bias"].toBool() ? sum.to(outer.scalar_type()) : at::Tensor();
-    return {inner, weight_gradient, bias_gradient, at::Tensor(), at::Tensor()};
+    const at::Tensor inner = outer - spread(means[0], outer) - normal * spread(means[1], outer);
+    return {inner * spread(scale, outer), at::Tensor(), at::Tensor()};
   }
 
   // The group travels beside the tensors: it is no IValue of its own.
@@ -102,14 +94,17 @@ at::Tensor sync_batch_norm(const at::Tensor& input, const BatchNormState& state,
                           state.eps,
                           /*cudnn_enabled=*/true);
   }
-  const auto out = SyncBatchNormFunction::apply(input, state.weight, state.bias, state.eps, group);
+  const auto out = NormaliseFunction::apply(input, state.eps, group);
   if (training && state.running_mean.defined()) {
     const at::NoGradGuard no_grad;
     const at::Tensor followed = state.biased_var ? out[2] : out[2] * (out[3] / (out[3] - 1));
     state.running_mean.detach().lerp_(out[1].to(state.running_mean.scalar_type()), state.momentum);
     state.running_var.detach().lerp_(followed.to(state.running_var.scalar_type()), state.momentum);
   }
-  return out[0];
+  at::Tensor output = out[0];
+  if (state.weight.defined()) output = output * spread(state.weight.to(input.scalar_type()), input);
+  if (state.bias.defined()) output = output + spread(state.bias.to(input.scalar_type()), input);
+  return output;
 }
 
 }  // namespace argosy::collective

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace argosy::ps {
 namespace {
@@ -30,6 +31,13 @@ Membership::Worker Membership::worker(int index) const {
 double Membership::silent_seconds(int index) const {
   std::lock_guard lock(mutex_);
   return seconds_since(members_[at(index)].heard);
+}
+
+double Membership::quiet_seconds() const {
+  std::lock_guard lock(mutex_);
+  double least = std::numeric_limits<double>::infinity();
+  for (const Member& member : members_) least = std::min(least, seconds_since(member.heard));
+  return least;
 }
 
 uint64_t Membership::hello(int worker, uint64_t process_id, const std::string& process) {

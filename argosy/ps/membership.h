@@ -38,6 +38,7 @@ class Membership {
   int workers() const { return static_cast<int>(members_.size()); }
   Worker worker(int index) const;
   double silent_seconds(int index) const;
+  double quiet_seconds() const;  // since anybody was heard of, or since the beginning
 
   // ---- Records. REQUIRES, for all: 0 <= worker < workers().
 

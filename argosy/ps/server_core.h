@@ -92,7 +92,7 @@ class Core {
   Status adopt(const wire::HelloRequest& hello, const std::string& caller);
   void keep();  // the body of "ps-keeper"
   void watch_leases();
-  void give_up_on_the_last();
+  void give_up_on_workers();
   void end_if_done();  // the server has nothing to wait for any more
   void lose(const std::vector<int>& workers);
   void answer_waiting();
@@ -177,6 +177,7 @@ class Core {
   // Of the snapshots for recovery: used by recover(), then by ps-snapshot, then by stop().
   uint64_t next_number_ = 1;
   Stopwatch since_snapshot_;
+  const Stopwatch since_start_;
   uint64_t changes_at_snapshot_ = 0;
   uint64_t news_at_snapshot_ = 0;
   SteadyClock::time_point retry_at_;

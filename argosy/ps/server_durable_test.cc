@@ -20,11 +20,6 @@ ServerOptions options_for(const Folder& folder) {
   return options;
 }
 
-Rows count_at(std::vector<uint64_t> keys, float by = 1) {
-  std::vector<float> values(keys.size() * 2, -by);
-  return {0, std::move(keys), std::move(values)};
-}
-
 // The whole point: acknowledged is kept, and a retry after the restart is still a retry.
 TEST(ServerLog, KeepsAcknowledgedPushesAndTheirNumbers) {
   Folder folder;

@@ -13,6 +13,18 @@
 // What tests of servers share: small jobs, and a worker that speaks the messages one by one, without the client's retries.
 namespace argosy::ps::scratch {
 
+#define ASSERT_OK(expression)                             \
+  do {                                                    \
+    const auto result_of = (expression);                  \
+    ASSERT_TRUE(result_of.ok()) << message_of(result_of); \
+  } while (false)
+
+inline std::string message_of(const Status& status) { return status.to_string(); }
+template <typename T>
+std::string message_of(const Result<T>& result) {
+  return result.status().to_string();
+}
+
 // A sparse table of `width` that starts at 0 and is trained by SGD at rate 1: pushing -1 counts.
 inline TableSpec counting_rows(std::string name = "rows", uint32_t width = 2) {
   TableSpec table;
@@ -55,6 +67,12 @@ struct Rows {
   std::vector<uint64_t> keys;
   std::vector<float> values;
 };
+
+// Adds `by` to every value of these rows of a counting table.
+inline Rows count_at(std::vector<uint64_t> keys, float by = 1, uint32_t table = 0, size_t width = 2) {
+  std::vector<float> values(keys.size() * width, -by);
+  return {table, std::move(keys), std::move(values)};
+}
 
 struct Dense {
   uint32_t table = 0;

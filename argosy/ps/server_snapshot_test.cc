@@ -23,11 +23,6 @@ ServerOptions options_for(const Folder& folder, int server = 0, int servers = 1)
   return options;
 }
 
-Rows count_at(std::vector<uint64_t> keys, float by = 1) {
-  std::vector<float> values(keys.size() * 2, -by);
-  return {0, std::move(keys), std::move(values)};
-}
-
 Result<wire::SaveSnapshotReply> save(Worker& worker, const std::filesystem::path& folder, wire::SnapshotKind kind, uint64_t id,
                                      bool publish, const std::string& extra = "") {
   wire::SaveSnapshotRequest request;

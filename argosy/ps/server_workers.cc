@@ -157,6 +157,7 @@ void Core::keep() {
     }
     const double paused = since_tick.seconds();
     since_tick.restart();
+    give_up_on_workers();
     if (state_.load() == nullptr) continue;
     // A process that did not run did not hear anybody either.
     if (paused > options_.lease_seconds / 2) state_.load()->members().touch_all();
@@ -182,18 +183,20 @@ void Core::watch_leases() {
     log_warning("lost {}; on_worker_loss is {}", state.members().describe(worker), on_worker_loss_name(options_.on_worker_loss));
   }
   if (options_.on_worker_loss == OnWorkerLoss::shrink && !silent.empty()) lose(silent);
-  give_up_on_the_last();
 }
 
-// A server whose last workers have died would wait for ever.
-void Core::give_up_on_the_last() {
-  const Membership& members = state_.load()->members();
-  const std::vector<int> silent = members.silent(options_.lease_seconds + options_.worker_wait_seconds);
-  int awaited = 0;
-  for (int worker = 0; worker < members.workers(); ++worker) awaited += members.is_awaited(worker) ? 1 : 0;
-  if (!options_.end_with_workers || silent.empty() || std::ssize(silent) < awaited) return;
-  (void)fatal(Status::deadline_exceeded("lost: {}; no other worker is left, and none of them came back in {:.0f} s",
-                                        list_workers(members, silent), options_.worker_wait_seconds));
+// A server would wait for ever where nobody ever comes, and where its last workers have died.
+void Core::give_up_on_workers() {
+  const Membership* members = state_.load() == nullptr ? nullptr : &state_.load()->members();
+  const double quiet = members == nullptr ? since_start_.seconds() : members->quiet_seconds();
+  if (!options_.end_with_workers || quiet <= options_.lease_seconds + options_.worker_wait_seconds) return;
+  std::vector<int> missing;
+  for (int worker = 0; members != nullptr && worker < members->workers(); ++worker) {
+    if (members->worker(worker).phase != Membership::Phase::done) missing.push_back(worker);
+  }
+  (void)fatal(Status::deadline_exceeded(
+      "no worker was heard of in {:.1f} s; missing: {}. See the workers' logs; worker_wait_seconds says how long a server waits",
+      quiet, members == nullptr ? "all of them" : list_workers(*members, missing)));
 }
 
 // Goes on without these workers. Where a snapshot is being cut, the next tick does it.

@@ -35,7 +35,7 @@ test = fluid.default_main_program().clone(for_test=True)
 fleet.distributed_optimizer(fluid.optimizer.SGD(0.5), strategy).minimize(loss)
 """ + SERVE + """
 feeder = fluid.DataFeeder([ids, dense, click], fluid.CPUPlace())
-ROUNDS, SAMPLES, BATCH = 4, 1200, 30
+ROUNDS, SAMPLES, BATCH = 6, 1200, 30
 
 
 def batches(seed):
@@ -95,7 +95,7 @@ def test_any_reader_trains_in_any_mode(job, mode, reader):
     for log in job.launch("train.py", mode, reader, threads, CPU_NUM=threads):
         auc, batches = re.search(r"auc (\S+) batches (\d+)", log).groups()
         assert float(auc) > 0.9, log
-        assert int(batches) == 2 * 160, log  # every batch of both workers reached every server
+        assert int(batches) == 2 * 240, log  # every batch of both workers reached every server
 
 @pytest.mark.parametrize("mode", MODES)
 def test_only_sync_waits_for_a_worker_that_stands_still(job, mode):

@@ -1,0 +1,175 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "argosy/ps/server_scratch.h"
+
+// Whom a server waits for, and for how long.
+namespace argosy::ps {
+namespace {
+
+using namespace scratch;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(ServerWaits, NamesWhoIsMissingBeforeTheCallerGivesUp) {
+  const JobSpec spec = job(Mode::sync, 3, {counting_rows(), counting_dense("w")});
+  InProcess process(InProcess::options());
+  Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+  ASSERT_OK(first.hello());
+  ASSERT_OK(second.hello());
+  const auto pull = first.pull_rows(0, {1}, Position{0, 1}, 1);
+  EXPECT_EQ(pull.status().code(), Code::deadline_exceeded);
+  EXPECT_THAT(pull.status().message(), HasSubstr("waits for worker 0 (host:"));
+  EXPECT_THAT(pull.status().message(), HasSubstr("worker 2, which never came"));
+  const auto barrier = first.gather("start", 1, "", 1);
+  EXPECT_THAT(barrier.status().message(), HasSubstr("at barrier 'start' number 1; missing: worker 1 (host:"));
+  wire::WaitInitialisedRequest wait;
+  *wait.mutable_caller() = second.caller();
+  const auto values = second.call<wire::WaitInitialisedReply>(wire::WAIT_INITIALISED, wait, {}, 1);
+  EXPECT_THAT(values.status().message(), HasSubstr("for first values of 'w', which worker 0 sets"));
+}
+
+TEST(ServerWaits, FailsCallsThatWaitForALostWorkerAndNamesIt) {
+  const JobSpec spec = job(Mode::sync, 2, {counting_rows()});
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 0.5;
+  InProcess process(options);
+  Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+  ASSERT_OK(first.hello());
+  ASSERT_OK(second.hello());
+  auto waiting = std::async(std::launch::async, [&] { return first.gather("b", 1, ""); });
+  while (waiting.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) ASSERT_OK(first.heartbeat());
+  const auto barrier = waiting.get();
+  EXPECT_EQ(barrier.status().code(), Code::failed_precondition);
+  EXPECT_THAT(barrier.status().message(), HasSubstr("lost: worker 1 (host:"));
+  ASSERT_OK(second.heartbeat());  // it was only slow
+  EXPECT_TRUE(second.pull_rows(0, {1}).ok());
+}
+
+// A process that fails says so: nobody has to wait for its lease to end, and it has not finished.
+TEST(ServerWaits, ForNobodyWhoSaysThatHeHasFailed) {
+  for (const OnWorkerLoss choice : {OnWorkerLoss::fail, OnWorkerLoss::shrink}) {
+    ServerOptions options = InProcess::options();
+    options.lease_seconds = 1000;
+    options.on_worker_loss = choice;
+    const JobSpec spec = job(Mode::sync, 2, {counting_rows()});
+    InProcess process(options);
+    Worker one = process.worker(spec, 0), failed = process.worker(spec, 1);
+    ASSERT_TRUE(one.hello().ok());
+    ASSERT_TRUE(failed.hello().ok());
+    wire::GoodbyeRequest goodbye;
+    *goodbye.mutable_caller() = failed.caller();
+    goodbye.set_failed("ended with status 7");
+    ASSERT_TRUE(failed.call<wire::GoodbyeReply>(wire::GOODBYE, goodbye).ok());
+    const auto met = one.gather("barrier", 1, "");
+    EXPECT_EQ(met.ok(), choice == OnWorkerLoss::shrink);
+    if (choice == OnWorkerLoss::fail) {
+      EXPECT_THAT(met.status().message(), HasSubstr("which ended with status 7"));
+    }
+    ASSERT_TRUE(one.goodbye().ok());
+    const auto over = process.server->wait(Deadline::after_seconds(0.1));
+    ASSERT_TRUE(over.ok());
+    EXPECT_EQ(*over, choice == OnWorkerLoss::shrink) << "it is not done";
+    if (*over) continue;
+    Worker again = process.worker(spec, 1);
+    EXPECT_TRUE(again.hello().ok());
+    EXPECT_TRUE(again.heartbeat().ok()) << "it may be started again";
+  }
+}
+
+TEST(ServerWaits, ShrinksTheJobWhereThatIsAskedFor) {
+  const JobSpec spec = job(Mode::sync, 2, {counting_rows()});
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 0.5;
+  options.on_worker_loss = OnWorkerLoss::shrink;
+  InProcess process(options);
+  Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+  ASSERT_OK(first.hello());
+  ASSERT_OK(second.hello());
+  ASSERT_OK(first.push({batch_id(0, 0)}, {count_at({5}, 2)}, {}, Position{0, 0}));
+  auto waiting = std::async(std::launch::async, [&] { return first.pull_rows(0, {5}, Position{0, 1}); });
+  while (waiting.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) ASSERT_OK(first.heartbeat());
+  EXPECT_THAT(*waiting.get(), ElementsAre(2, 2));  // alone
+  EXPECT_EQ(second.heartbeat().code(), Code::aborted);
+  // Started again it joins, and is told that its old steps are over.
+  Worker again = process.worker(spec, 1);
+  ASSERT_OK(again.hello());
+  EXPECT_EQ(*again.push({batch_id(0, 0)}, {count_at({5})}, {}, Position{0, 0}), wire::LATE);
+}
+
+// A server ends, naming them, when the workers that are left have been away for longer than anybody waits.
+TEST(ServerWaits, GivesUpWhenTheLastWorkersAreLost) {
+  const JobSpec spec = job(Mode::async, 2, {});
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 0.2;
+  options.worker_wait_seconds = 0.2;
+  for (const bool one_is_done : {true, false}) {
+    InProcess process(options);
+    Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+    ASSERT_OK(first.hello());
+    ASSERT_OK(second.hello());
+    if (one_is_done) ASSERT_OK(first.goodbye());
+    const auto over = process.server->wait(Deadline::after_seconds(20));
+    EXPECT_EQ(over.status().code(), Code::deadline_exceeded);
+    EXPECT_THAT(over.status().message(), HasSubstr("worker 1 (")) << one_is_done;
+    EXPECT_EQ(over.status().message().find("worker 0") == std::string::npos, one_is_done);
+  }
+}
+
+// Neither a server to which nobody comes waits for ever, nor one that some of the workers never reach.
+TEST(ServerWaits, GivesUpOnWorkersThatNeverCome) {
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 0.2;
+  options.worker_wait_seconds = 0.2;
+  for (const bool one_comes : {true, false}) {
+    InProcess process(options);
+    Worker first = process.worker(job(Mode::async, 2, {}), 0);
+    if (one_comes) {
+      ASSERT_OK(first.hello());
+      ASSERT_OK(first.goodbye());
+    }
+    const auto over = process.server->wait(Deadline::after_seconds(20));
+    EXPECT_EQ(over.status().code(), Code::deadline_exceeded);
+    EXPECT_THAT(over.status().message(), HasSubstr(one_comes ? "missing: worker 1, which never came" : "missing: all of them"));
+  }
+}
+
+// A worker that trains is enough, however long the others take.
+TEST(ServerWaits, GoesOnWhileSomebodyIsHeardOf) {
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 0.2;
+  options.worker_wait_seconds = 0.2;
+  InProcess process(options);
+  Worker first = process.worker(job(Mode::async, 2, {}), 0), second = process.worker(job(Mode::async, 2, {}), 1);
+  ASSERT_OK(first.hello());
+  for (const Stopwatch watch; watch.seconds() < 1; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+    ASSERT_OK(first.heartbeat());
+  ASSERT_OK(second.hello());
+  ASSERT_OK(first.goodbye());
+  ASSERT_OK(second.goodbye());
+  EXPECT_TRUE(*process.server->wait(Deadline::after_seconds(20)));
+}
+
+// A job that goes on without a lost worker also ends without it, whether it was lost before the others were done or after.
+TEST(ServerWaits, EndsAJobThatHasShrunk) {
+  const JobSpec spec = job(Mode::async, 2, {});
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 0.5;
+  options.on_worker_loss = OnWorkerLoss::shrink;
+  for (const bool lost_first : {true, false}) {
+    InProcess process(options);
+    Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+    ASSERT_OK(first.hello());
+    ASSERT_OK(second.hello());
+    for (const Stopwatch watch; lost_first && watch.seconds() < 0.9; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+      ASSERT_OK(first.heartbeat());
+    ASSERT_OK(first.goodbye());
+    EXPECT_TRUE(*process.server->wait(Deadline::after_seconds(20)));
+  }
+}
+
+}  // namespace
+}  // namespace argosy::ps
