@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 database=$1/compile_commands.json
-.venv/bin/python - "$database" <<'PYTHON' | xargs -0 -r -n 1 -P "$(nproc)" .venv/bin/clang-tidy -p "$1" --quiet
+sanitizers=$(clang-14 -print-resource-dir)/include  # absl includes their headers, and clang-tidy's package has none
+.venv/bin/python - "$database" <<'PYTHON' | xargs -0 -r -n 1 -P "$(nproc)" .venv/bin/clang-tidy -p "$1" --quiet --extra-arg=-idirafter"$sanitizers"
 import json, pathlib, sys
 root = pathlib.Path.cwd()
 for entry in json.load(open(sys.argv[1])):

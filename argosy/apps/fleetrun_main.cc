@@ -19,9 +19,9 @@ int fail(const Status& status) {
 }
 
 Result<int> run_with_servers(const CommandLine& line) {
-  ASSIGN_OR_RETURN(Job job, make_job(line.job, line.program));
+  ASSIGN_OR_RETURN(const Job job, make_job(line.job, line.program));
   RETURN_IF_ERROR(check_ports_free(job));
-  return Supervisor(std::move(job), line.supervisor).run();
+  return Supervisor(job, line.supervisor).run();
 }
 
 }  // namespace

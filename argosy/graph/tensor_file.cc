@@ -48,7 +48,7 @@ class Cursor {
   Result<T> number(const char* what) {
     ASSIGN_OR_RETURN(const std::string_view bytes, take(sizeof(T), what));
     T value;
-    std::memcpy(&value, bytes.data(), sizeof value);
+    std::memcpy(&value, bytes.data(), bytes.size());
     return value;
   }
 

@@ -20,7 +20,7 @@ std::vector<ProcessSpec> all_specs(const Job& job) {
 
 }  // namespace
 
-Supervisor::Supervisor(Job job, SupervisorOptions options) : group_(all_specs(job)), options_(std::move(options)) {
+Supervisor::Supervisor(const Job& job, SupervisorOptions options) : group_(all_specs(job)), options_(std::move(options)) {
   const bool await_servers = job.has_other_workers || job.workers.empty();
   for (size_t i = 0; i < group_.size(); ++i) {
     const bool worker = i >= job.servers.size();

@@ -27,7 +27,7 @@ struct SupervisorOptions {
 // the job with 128 + the signal; a second one ends the grace too. No process is left behind in any case.
 class Supervisor {
  public:
-  Supervisor(Job job, SupervisorOptions options);
+  Supervisor(const Job& job, SupervisorOptions options);
 
   int run();
 

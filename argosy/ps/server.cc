@@ -108,7 +108,7 @@ class RunningServer final : public Server {
   }
 
   template <typename Message>
-  Status send(wire::Method method, Message message, std::span<const uint64_t> keys, std::span<const float> values) {
+  Status send(wire::Method method, const Message& message, std::span<const uint64_t> keys, std::span<const float> values) {
     std::vector<std::byte> payload(keys.size_bytes() + values.size_bytes());
     if (!keys.empty()) std::memcpy(payload.data(), keys.data(), keys.size_bytes());
     if (!values.empty()) std::memcpy(payload.data() + keys.size_bytes(), values.data(), values.size_bytes());

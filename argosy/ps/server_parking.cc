@@ -19,17 +19,17 @@ uint64_t Parking::version(Topic topic) const {
 }
 
 void Parking::park(Topic topic, uint64_t seen_version, CallPtr call) {
+  bool stopped = false;
   {
     std::lock_guard lock(mutex_);
-    if (!stopped_) {
-      if (lot(topic).version == seen_version) {
-        lot(topic).calls.push_back(std::move(call));
-        return;
-      }
-      ready_.push_back(std::move(call));
+    stopped = stopped_;
+    if (!stopped && lot(topic).version == seen_version) {
+      lot(topic).calls.push_back(std::move(call));
+      return;
     }
+    if (!stopped) ready_.push_back(call);
   }
-  if (call != nullptr) {
+  if (stopped) {
     call->fail(stopping());
   } else {
     woken_.notify_one();

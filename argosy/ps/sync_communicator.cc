@@ -100,7 +100,7 @@ class SyncCommunicator final : public MeetingCommunicator {
   Status while_moving(Position awaited, Call call) {
     std::optional<Position> seen;
     for (;;) {
-      const Status status = call(patience());
+      Status status = call(patience());
       if (status.code() != Code::deadline_exceeded) return status;
       ASSIGN_OR_RETURN(const Position now, client().position());
       const bool moved = seen ? now > *seen : now.round < awaited.round;

@@ -111,14 +111,14 @@ void bind_reduction(py::module_& m, const char* name) {
       py::arg("input"), py::arg("dim") = py::none(), py::arg("keep_dim") = false, py::arg("name") = py::none());
 }
 
-template <Variable (*function)(const Variable&, const Variable&, Variable)>
+template <Variable (*function)(const Variable&, const Variable&, const Variable&)>
 void bind_comparison(py::module_& m, const char* name) {
   m.def(
       name, [](const Variable& x, const Variable& y, const VariableOrNone& cond) { return function(x, y, cond); }, py::arg("x"),
       py::arg("y"), py::arg("cond") = py::none());
 }
 
-template <Variable (*function)(const Variable&, const Variable&, Variable, const std::string&)>
+template <Variable (*function)(const Variable&, const Variable&, const Variable&, const std::string&)>
 void bind_logical(py::module_& m, const char* name) {
   m.def(
       name,

@@ -49,7 +49,7 @@ bool is_private_folder(const std::string& path) {
 }
 
 std::optional<std::string> socket_folder() {
-  const std::string path = fmt::format("{}/argosy-{}", env_text("TMPDIR").value_or("/tmp"), geteuid());
+  std::string path = fmt::format("{}/argosy-{}", env_text("TMPDIR").value_or("/tmp"), geteuid());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return std::nullopt;
   if (!is_private_folder(path)) return std::nullopt;
   return path;
@@ -69,6 +69,7 @@ Status check_free(const Address& address) {
   if (!addresses.ok()) return addresses.status().with_context("cannot listen on {}", address.to_string());
   const addrinfo& first = **addresses;
   const int socket_fd = socket(first.ai_family, first.ai_socktype | SOCK_CLOEXEC, 0);
+  if (socket_fd < 0) return Status::unavailable("cannot make a socket for {}: {}", address.to_string(), std::strerror(errno));
   const int on = 1;
   setsockopt(socket_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // as gRPC does: connections of an earlier server may linger
   const int failed = bind(socket_fd, first.ai_addr, first.ai_addrlen) == 0 ? 0 : errno;

@@ -147,7 +147,7 @@ Status GrpcChannel::wait_ready(Deadline deadline) {
   const Stopwatch watch;
   std::string reason = fmt::format("no connection came about; {}", shared_->hint);
   for (;;) {
-    const Status ping = call_and_wait(Message{.method = kPingMethod}, deadline).status();
+    Status ping = call_and_wait(Message{.method = kPingMethod}, deadline).status();
     const bool unreachable = ping.code() == Code::unavailable;
     if (unreachable) reason = ping.message();
     if (!unreachable && ping.code() != Code::deadline_exceeded) return ping;

@@ -104,7 +104,7 @@ void ServerStream::OnReadDone(bool ok) {
   const size_t bytes = request.Length();
   shared_->bytes_in.fetch_add(bytes, std::memory_order_relaxed);
   if (read_on(static_cast<int64_t>(bytes)) && !state_.closed()) StartRead(&incoming_);
-  shared_->pool.add([self = shared_from_this(), request = std::move(request)] { self->handle(request); });
+  shared_->pool.add([self = shared_from_this(), request] { self->handle(request); });
 }
 
 bool ServerStream::read_on(int64_t arrived) {

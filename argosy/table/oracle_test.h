@@ -28,7 +28,7 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-inline std::unique_ptr<SparseTable> make(SparseSpec spec, StoreOptions options = {}) {
+inline std::unique_ptr<SparseTable> make(SparseSpec spec, const StoreOptions& options = {}) {
   auto table = SparseTable::make(std::move(spec), std::move(options));
   EXPECT_TRUE(table.ok()) << table.status().to_string();
   return std::move(table).value();

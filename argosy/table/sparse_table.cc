@@ -32,7 +32,7 @@ Scratch& scratch() {
 
 }  // namespace
 
-Result<std::unique_ptr<SparseTable>> SparseTable::make(SparseSpec spec, StoreOptions options) {
+Result<std::unique_ptr<SparseTable>> SparseTable::make(SparseSpec spec, const StoreOptions& options) {
   RETURN_IF_ERROR(spec.check());
   RETURN_IF_ERROR(options.check().with_context("table '{}'", spec.name));
   std::unique_ptr<optim::Rule> rule;

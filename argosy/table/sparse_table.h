@@ -71,7 +71,7 @@ struct TableSize {
 // on; rows may then be lost, so the table has to be rebuilt from snapshot and log.
 class SparseTable {
  public:
-  static Result<std::unique_ptr<SparseTable>> make(SparseSpec spec, StoreOptions options = {});
+  static Result<std::unique_ptr<SparseTable>> make(SparseSpec spec, const StoreOptions& options = {});
   ~SparseTable();
   SparseTable(const SparseTable&) = delete;
   SparseTable& operator=(const SparseTable&) = delete;

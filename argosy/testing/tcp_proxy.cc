@@ -252,7 +252,8 @@ Result<std::unique_ptr<TcpProxy>> TcpProxy::start(int target_port) {
   sockaddr_in address = loopback(0);
   socklen_t size = sizeof address;
   auto* plain = reinterpret_cast<sockaddr*>(&address);
-  if (bind(listener.fd(), plain, size) != 0 || listen(listener.fd(), 64) != 0 || getsockname(listener.fd(), plain, &size) != 0) {
+  if (listener.fd() < 0 || bind(listener.fd(), plain, size) != 0 || listen(listener.fd(), 64) != 0 ||
+      getsockname(listener.fd(), plain, &size) != 0) {
     return Status::unavailable("the proxy cannot listen on 127.0.0.1: {}", std::strerror(errno));
   }
   Socket wake(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));

@@ -103,7 +103,7 @@ Variable reduce_any(const Variable& input, const ReduceOptions& options) { retur
 Variable mean(const Variable& x, const std::string& name) { return unary("mean", x, name); }
 
 Variable sum(const std::vector<Variable>& x) { return add_up(x, {}); }
-Variable sums(const std::vector<Variable>& input, Variable out) { return add_up(input, out); }
+Variable sums(const std::vector<Variable>& input, const Variable& out) { return add_up(input, out); }
 
 Variable matmul(const Variable& x, const Variable& y, const MatmulOptions& options) {
   return binary("matmul", x, y, options.name,
@@ -161,28 +161,32 @@ Variable increment(const Variable& x, float value, bool in_place) {
   return out;
 }
 
-Variable less_than(const Variable& x, const Variable& y, bool force_cpu, Variable cond) {
+Variable less_than(const Variable& x, const Variable& y, bool force_cpu, const Variable& cond) {
   return compare("less_than", x, y, force_cpu, cond);
 }
-Variable less_equal(const Variable& x, const Variable& y, Variable cond) { return compare("less_equal", x, y, false, cond); }
-Variable greater_than(const Variable& x, const Variable& y, Variable cond) { return compare("greater_than", x, y, false, cond); }
-Variable greater_equal(const Variable& x, const Variable& y, Variable cond) {
+Variable less_equal(const Variable& x, const Variable& y, const Variable& cond) {
+  return compare("less_equal", x, y, false, cond);
+}
+Variable greater_than(const Variable& x, const Variable& y, const Variable& cond) {
+  return compare("greater_than", x, y, false, cond);
+}
+Variable greater_equal(const Variable& x, const Variable& y, const Variable& cond) {
   return compare("greater_equal", x, y, false, cond);
 }
-Variable equal(const Variable& x, const Variable& y, Variable cond) { return compare("equal", x, y, false, cond); }
-Variable not_equal(const Variable& x, const Variable& y, Variable cond) { return compare("not_equal", x, y, false, cond); }
+Variable equal(const Variable& x, const Variable& y, const Variable& cond) { return compare("equal", x, y, false, cond); }
+Variable not_equal(const Variable& x, const Variable& y, const Variable& cond) { return compare("not_equal", x, y, false, cond); }
 
-Variable logical_and(const Variable& x, const Variable& y, Variable out, const std::string& name) {
+Variable logical_and(const Variable& x, const Variable& y, const Variable& out, const std::string& name) {
   return logical("logical_and", x, y, out, name);
 }
-Variable logical_or(const Variable& x, const Variable& y, Variable out, const std::string& name) {
+Variable logical_or(const Variable& x, const Variable& y, const Variable& out, const std::string& name) {
   return logical("logical_or", x, y, out, name);
 }
-Variable logical_xor(const Variable& x, const Variable& y, Variable out, const std::string& name) {
+Variable logical_xor(const Variable& x, const Variable& y, const Variable& out, const std::string& name) {
   return logical("logical_xor", x, y, out, name);
 }
 
-Variable logical_not(const Variable& x, Variable out, const std::string& name) {
+Variable logical_not(const Variable& x, const Variable& out, const std::string& name) {
   LayerHelper helper("logical_not", name);
   const Variable made = out ? out : helper.create_tmp(kBool);
   helper.append_op({.type = "logical_not", .inputs = {{"X", {x.name()}}}, .outputs = {{"Out", {made.name()}}}});

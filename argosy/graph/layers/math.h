@@ -41,7 +41,7 @@ Variable reduce_any(const Variable& input, const ReduceOptions& options = {});
 Variable mean(const Variable& x, const std::string& name = "");
 
 Variable sum(const std::vector<Variable>& x);                          // of variables of one shape
-Variable sums(const std::vector<Variable>& input, Variable out = {});  // the same, into `out` where it is given
+Variable sums(const std::vector<Variable>& input, const Variable& out = {});  // the same, into `out` where it is given
 
 struct MatmulOptions {
   bool transpose_x = false, transpose_y = false;
@@ -70,17 +70,17 @@ Variable cumsum(const Variable& x, std::optional<int32_t> axis = std::nullopt, b
 Variable increment(const Variable& x, float value = 1.0f, bool in_place = true);
 
 // Comparisons write to `cond` where it is given.
-Variable less_than(const Variable& x, const Variable& y, bool force_cpu = false, Variable cond = {});
-Variable less_equal(const Variable& x, const Variable& y, Variable cond = {});
-Variable greater_than(const Variable& x, const Variable& y, Variable cond = {});
-Variable greater_equal(const Variable& x, const Variable& y, Variable cond = {});
-Variable equal(const Variable& x, const Variable& y, Variable cond = {});
-Variable not_equal(const Variable& x, const Variable& y, Variable cond = {});
+Variable less_than(const Variable& x, const Variable& y, bool force_cpu = false, const Variable& cond = {});
+Variable less_equal(const Variable& x, const Variable& y, const Variable& cond = {});
+Variable greater_than(const Variable& x, const Variable& y, const Variable& cond = {});
+Variable greater_equal(const Variable& x, const Variable& y, const Variable& cond = {});
+Variable equal(const Variable& x, const Variable& y, const Variable& cond = {});
+Variable not_equal(const Variable& x, const Variable& y, const Variable& cond = {});
 
-Variable logical_and(const Variable& x, const Variable& y, Variable out = {}, const std::string& name = "");
-Variable logical_or(const Variable& x, const Variable& y, Variable out = {}, const std::string& name = "");
-Variable logical_xor(const Variable& x, const Variable& y, Variable out = {}, const std::string& name = "");
-Variable logical_not(const Variable& x, Variable out = {}, const std::string& name = "");
+Variable logical_and(const Variable& x, const Variable& y, const Variable& out = {}, const std::string& name = "");
+Variable logical_or(const Variable& x, const Variable& y, const Variable& out = {}, const std::string& name = "");
+Variable logical_xor(const Variable& x, const Variable& y, const Variable& out = {}, const std::string& name = "");
+Variable logical_not(const Variable& x, const Variable& out = {}, const std::string& name = "");
 
 // Of the variable as a whole; shape [1].
 Variable isfinite(const Variable& x);

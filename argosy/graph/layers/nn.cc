@@ -6,7 +6,6 @@ namespace argosy::layers {
 namespace {
 
 using graph::LayerHelper;
-using graph::OpDesc;
 using graph::shape_to_string;
 
 int64_t flattened_width(const Variable& input, int32_t from) {
