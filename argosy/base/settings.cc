@@ -44,6 +44,10 @@ const std::vector<Setting>& table() {
        .standard = "600",
        .help = "how much longer on_worker_loss=wait waits for a worker that counts as dead, and a server while it hears of no "
                "worker at all"},
+      {.name = "worker_start_seconds",
+       .kind = Kind::seconds,
+       .standard = "3600",
+       .help = "how long a server that hears of no worker waits while some have not come yet: they may read data first"},
       {.name = "mailbox_limit",
        .kind = Kind::bytes,
        .standard = "1G",

@@ -49,6 +49,7 @@ struct ServerOptions {
   double lease_seconds = 10;
   OnWorkerLoss on_worker_loss = OnWorkerLoss::fail;
   double worker_wait_seconds = 600;
+  double worker_start_seconds = 3600;
   bool end_with_workers = true;  // the server ends when all workers have said goodbye
 
   rpc::Security security;

@@ -123,7 +123,7 @@ TEST(ServerWaits, GivesUpWhenTheLastWorkersAreLost) {
 TEST(ServerWaits, GivesUpOnWorkersThatNeverCome) {
   ServerOptions options = InProcess::options();
   options.lease_seconds = 0.2;
-  options.worker_wait_seconds = 0.2;
+  options.worker_start_seconds = 0.5;
   for (const bool one_comes : {true, false}) {
     InProcess process(options);
     Worker first = process.worker(job(Mode::async, 2, {}), 0);
@@ -142,10 +142,11 @@ TEST(ServerWaits, GoesOnWhileSomebodyIsHeardOf) {
   ServerOptions options = InProcess::options();
   options.lease_seconds = 0.2;
   options.worker_wait_seconds = 0.2;
+  options.worker_start_seconds = 1.5;
   InProcess process(options);
   Worker first = process.worker(job(Mode::async, 2, {}), 0), second = process.worker(job(Mode::async, 2, {}), 1);
   ASSERT_OK(first.hello());
-  for (const Stopwatch watch; watch.seconds() < 1; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+  for (const Stopwatch watch; watch.seconds() < 2.2; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
     ASSERT_OK(first.heartbeat());
   ASSERT_OK(second.hello());
   ASSERT_OK(first.goodbye());

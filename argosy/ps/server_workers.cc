@@ -157,10 +157,10 @@ void Core::keep() {
     }
     const double paused = since_tick.seconds();
     since_tick.restart();
+    // A process that did not run did not hear anybody either.
+    if (state_.load() != nullptr && paused > options_.lease_seconds / 2) state_.load()->members().touch_all();
     give_up_on_workers();
     if (state_.load() == nullptr) continue;
-    // A process that did not run did not hear anybody either.
-    if (paused > options_.lease_seconds / 2) state_.load()->members().touch_all();
     watch_leases();
     answer_waiting();
     if (since_exports.seconds() > 10) {
@@ -189,14 +189,19 @@ void Core::watch_leases() {
 void Core::give_up_on_workers() {
   const Membership* members = state_.load() == nullptr ? nullptr : &state_.load()->members();
   const double quiet = members == nullptr ? since_start_.seconds() : members->quiet_seconds();
-  if (!options_.end_with_workers || quiet <= options_.lease_seconds + options_.worker_wait_seconds) return;
+  if (!options_.end_with_workers || quiet <= options_.lease_seconds) return;
   std::vector<int> missing;
+  bool some_never_came = members == nullptr;
   for (int worker = 0; members != nullptr && worker < members->workers(); ++worker) {
-    if (members->worker(worker).phase != Membership::Phase::done) missing.push_back(worker);
+    const Membership::Phase phase = members->worker(worker).phase;
+    if (phase != Membership::Phase::done) missing.push_back(worker);
+    some_never_came |= phase == Membership::Phase::not_seen;
   }
+  if (quiet <= (some_never_came ? options_.worker_start_seconds : options_.lease_seconds + options_.worker_wait_seconds)) return;
   (void)fatal(Status::deadline_exceeded(
-      "no worker was heard of in {:.1f} s; missing: {}. See the workers' logs; worker_wait_seconds says how long a server waits",
-      quiet, members == nullptr ? "all of them" : list_workers(*members, missing)));
+      "no worker was heard of in {:.1f} s; missing: {}. See the workers' logs; {} says how long a server waits", quiet,
+      members == nullptr ? "all of them" : list_workers(*members, missing),
+      some_never_came ? "worker_start_seconds" : "worker_wait_seconds"));
 }
 
 // Goes on without these workers. Where a snapshot is being cut, the next tick does it.

@@ -28,6 +28,7 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   options.mem_limit_bytes = static_cast<uint64_t>(settings.bytes("mem_limit"));
   options.lease_seconds = settings.seconds("lease_seconds");
   options.worker_wait_seconds = settings.seconds("worker_wait_seconds");
+  options.worker_start_seconds = settings.seconds("worker_start_seconds");
   options.mailbox_limit_bytes = static_cast<uint64_t>(settings.bytes("mailbox_limit"));
   options.security = security_of(settings);
   RETURN_IF_ERROR(options.check());
