@@ -1,14 +1,16 @@
 // One rank of a data-parallel training: prints {"ms": …}, the mean time of a step in the last of several runs. Started by
 // fleetrun --no-python, or alone. The same loop as bench/ddp_peer.py.
 //
-//   collective_bench MODEL BATCH SIDE STEPS [plain] [graph] [bfloat16] [channels_last] [adam] [alone]
+//   collective_bench MODEL BATCH SIDE STEPS [graph] [bfloat16] [channels_last] [adam] [alone] [compare]
 //
-// plain: the bare loop, without Argosy. graph: the whole step as a CUDA graph, with the fused Adam. alone: gradients are sent
-// also where there is one process, so that a measurement on one GPU has NCCL in it.
+// compare: prints {"ms": …, "plain_ms": …}, the latter of the bare loop, without Argosy, in turns with the other. graph: the
+// whole step as a CUDA graph, with the fused Adam. alone: gradients are sent also where there is one process, so that a
+// measurement on one GPU has NCCL in it.
 #include <torch/cuda.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/sgd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <set>
@@ -22,7 +24,7 @@
 namespace argosy::bench {
 namespace {
 
-constexpr int kRuns = 3;
+constexpr int kRuns = 3, kTurnSteps = 3;
 
 struct Options {
   std::string model;
@@ -57,68 +59,76 @@ void measure(const std::function<void()>& step, const Options& options, bool on_
   timed(step, std::max(options.steps / 4, collective::CapturedStep::kWarmUp + 2), on_gpu);
   double seconds = 0;
   for (int run = 0; run < kRuns; ++run) {
-    if (!options.has("plain")) fleet::barrier_worker();
+    fleet::barrier_worker();
     seconds = timed(step, options.steps, on_gpu);
   }
-  if (options.has("plain") || fleet::is_first_worker()) std::printf("{\"ms\": %.4f}\n", 1000 * seconds / options.steps);
+  if (fleet::is_first_worker()) std::printf("{\"ms\": %.4f}\n", 1000 * seconds / options.steps);
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<int64_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+// Two loops in turns: a percent of difference cannot be seen between two processes.
+void measure_in_turns(const std::function<void()>& step, const std::function<void()>& plain, const Options& options,
+                      bool on_gpu) {
+  std::vector<double> ours, others;
+  for (int turn = -2; turn < options.steps; ++turn) {
+    const double own = timed(step, kTurnSteps, on_gpu), other = timed(plain, kTurnSteps, on_gpu);
+    if (turn < 0) continue;
+    ours.push_back(own);
+    others.push_back(other);
+  }
+  std::printf("{\"ms\": %.4f, \"plain_ms\": %.4f}\n", 1000 * median(ours) / kTurnSteps, 1000 * median(others) / kTurnSteps);
 }
 
 template <typename M, typename O>
-void train(M& model, O& optimizer, const Batch& batch, const Options& options) {
-  const auto step = [&] {
-    const at::Tensor loss = at::cross_entropy_loss(model->forward(batch.input).to(at::kFloat), batch.target);
-    loss.backward();
-    optimizer.step();
-    return loss;
-  };
-  if (!options.has("graph")) {
-    return measure([&] { step(), optimizer.zero_grad(); }, options, batch.input.is_cuda());
-  }
-  collective::CapturedStep captured([&] {
-    const at::Tensor loss = step();
-    optimizer.zero_grad();
-    return loss;
-  });
-  measure([&] { value_or_throw(captured.run()); }, options, true);
+at::Tensor train(M& model, O& optimizer, const Batch& batch) {
+  const at::Tensor loss = at::cross_entropy_loss(model.forward(batch.input).to(at::kFloat), batch.target);
+  loss.backward();
+  optimizer.step();
+  optimizer.zero_grad();
+  return loss;
 }
 
-template <typename M>
-void with_optimizer(M& model, std::vector<at::Tensor> parameters, const Batch& batch, const Options& options) {
-  const auto run = [&](auto optimizer) {
-    if (options.has("plain")) return train(model, optimizer, batch, options);
-    auto distributed = fleet::distributed_optimizer(std::move(optimizer));
-    train(model, distributed, batch, options);
-  };
-  if (options.has("adam")) return run(collective::FusedAdam(parameters, torch::optim::AdamOptions(1e-3)));
-  run(torch::optim::SGD(parameters, 0.01));
-}
-
-// A pointer to what has forward(), as a module's own is.
-struct Distributed {
-  fleet::DistributedModel<Model> model;
-  Distributed* operator->() { return this; }
-  at::Tensor forward(const at::Tensor& input) { return model.forward(input); }
-};
-
-void run(const Options& options) {
-  at::set_num_threads(1);
-  if (!options.has("plain")) fleet::init({.is_collective = true});
-  const c10::Device device = options.has("plain")
-                                 ? (torch::cuda::is_available() ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU))
-                                 : fleet::device();
-  const auto type = options.has("bfloat16") ? at::kBFloat16 : at::kFloat;
+std::shared_ptr<Model> model_for(const Options& options, c10::Device device) {
   at::manual_seed(1);
   auto module = make_model(options.model);
-  module->to(device, type);
+  module->to(device, options.has("bfloat16") ? at::kBFloat16 : at::kFloat);
   if (options.has("channels_last")) {
     for (auto& parameter : module->parameters()) {
       if (parameter.dim() == 4) parameter.set_data(parameter.contiguous(at::MemoryFormat::ChannelsLast));
     }
   }
-  const Batch batch = make_batch(options, device, type);
-  if (options.has("plain")) return with_optimizer(module, module->parameters(), batch, options);
-  Distributed distributed{fleet::distributed_model(module, {.reduce_alone = options.has("alone")})};
-  with_optimizer(distributed, module->parameters(), batch, options);
+  return module;
+}
+
+template <typename Make>
+void run_with(const Options& options, Make make_optimizer) {
+  const c10::Device device = fleet::device();
+  const auto module = model_for(options, device), other = model_for(options, device);
+  const Batch batch = make_batch(options, device, options.has("bfloat16") ? at::kBFloat16 : at::kFloat);
+  auto model = fleet::distributed_model(module, {.reduce_alone = options.has("alone")});
+  auto optimizer = fleet::distributed_optimizer(make_optimizer(module->parameters()));
+  const auto step = [&] { return train(model, optimizer, batch); };
+  if (options.has("compare")) {
+    auto plain = make_optimizer(other->parameters());
+    return measure_in_turns(step, [&] { train(*other, plain, batch); }, options, device.is_cuda());
+  }
+  if (!options.has("graph")) return measure(step, options, device.is_cuda());
+  collective::CapturedStep captured(step);
+  measure([&] { value_or_throw(captured.run()); }, options, true);
+}
+
+void run(const Options& options) {
+  at::set_num_threads(1);
+  fleet::init({.is_collective = true});
+  if (options.has("adam")) {
+    run_with(options, [](auto parameters) { return collective::FusedAdam(parameters, torch::optim::AdamOptions(1e-3)); });
+  } else {
+    run_with(options, [](auto parameters) { return torch::optim::SGD(parameters, 0.01); });
+  }
   fleet::leave();
 }
 
