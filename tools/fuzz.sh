@@ -7,8 +7,8 @@ export build=$1 seconds=$2
 mkdir -p "$build/findings"
 
 run_one() {
-  local name=$1 work
-  work=$(mktemp -d)
+  local name=$1
+  work=$(mktemp -d)  # not local: the trap runs after the function
   trap 'rm -rf "$work"' EXIT
   cp -r "fuzz/corpus/$name" "$work/corpus"
   echo "fuzz: $name for $seconds s, from $(find "$work/corpus" -type f | wc -l) inputs"
