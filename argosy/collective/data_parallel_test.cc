@@ -247,7 +247,7 @@ TEST(DataParallel, AKilledRankEndsTheBackwardOfTheOthersWithItsName) {
   EXPECT_EQ(ends[1].status, 128 + SIGKILL);
   EXPECT_NE(ends[0].status, 0);
   EXPECT_NE(ends[2].status, 0);
-  EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 1 is lost"));
+  EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 1 is lost")) << "its status is " << ends[0].status;
   EXPECT_LT(std::max(ends[0].time, ends[2].time), std::chrono::seconds(20));
 }
 

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <fmt/ranges.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,6 +46,13 @@ c10::Device device_of(const Place& place) {
   return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
+// A peer that dies while it is written to must come back as an error that names it. Gloo writes to its sockets without
+// MSG_NOSIGNAL, and by default the signal would end this process without a word. What the program has chosen itself stays.
+void ignore_broken_pipes() {
+  struct sigaction now {};
+  if (::sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) ::signal(SIGPIPE, SIG_IGN);
+}
+
 }  // namespace
 
 Group::~Group() = default;
@@ -61,6 +69,7 @@ Result<std::shared_ptr<Group>> Group::join(const Place& place, const Settings& s
   std::iota(world->ranks_.begin(), world->ranks_.end(), 0);
   world->device_ = device_of(place);
   if (place.master_port == 0 && place.world_size == 1) return world;
+  ignore_broken_pipes();
   shared->host = own_host(place);
   ASSIGN_OR_RETURN(shared->store, open_store(place, shared->timeout));
   RETURN_IF_ERROR(world->connect("world"));

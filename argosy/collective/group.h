@@ -34,7 +34,8 @@ Result<ReduceOp> parse_reduce_op(const std::string& name);  // "sum", "prod", "m
 // call that was cancelled (base/wait_check.h) the members are out of step, and all there is left to do is to end.
 class Group {
  public:
-  // All processes of the job, at the meeting place of `place`.
+  // All processes of the job, at the meeting place of `place`. The process no longer dies of SIGPIPE, unless it had chosen how
+  // to take it.
   static Result<std::shared_ptr<Group>> join(const Place& place, const Settings& settings);
   ~Group();
 

@@ -137,6 +137,21 @@ TEST(Group, AKilledMemberIsNamedAtOnce) {
   EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 2 is lost"));
 }
 
+// Gloo's writes to a dead peer would end the process by the signal, and nothing would be named.
+TEST(Group, ABrokenPipeEndsNoMember) {
+  expect_ranks(2, [](const Place& place) {
+    const auto action = [] {
+      struct sigaction now {};
+      ::sigaction(SIGPIPE, nullptr, &now);
+      return now.sa_handler;
+    };
+    const auto own = place.rank == 0 ? SIG_DFL : +[](int) {};
+    ::signal(SIGPIPE, own);
+    auto group = join(place);
+    require(action() == (place.rank == 0 ? SIG_IGN : own), "the handler after join");
+  });
+}
+
 TEST(Group, AStoppedMemberIsNamedAndTheOthersEnd) {
   const auto ends = testing::run_ranks(
       2,

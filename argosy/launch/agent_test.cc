@@ -83,13 +83,13 @@ TEST_F(AgentTest, OneThatDoesNotListenToSigtermOrIsStoppedIsKilled) {
 
 // Not the one that failed: all of them, with the checkpoint that rank 0 has noted.
 TEST_F(AgentTest, TheWholeGroupStartsAgainFromTheLastCheckpoint) {
-  EXPECT_EQ(
-      run("echo try $TORCHELASTIC_RESTART_COUNT from [$ARGOSY_RESUME]; [ $RANK = 0 ] && printf "
-          "/data/epoch$TORCHELASTIC_RESTART_COUNT > "
-          "$ARGOSY_CHECKPOINT_FILE.new && mv $ARGOSY_CHECKPOINT_FILE.new $ARGOSY_CHECKPOINT_FILE; "
-          "[ $RANK = 1 ] || exit 0; while [ ! -e log/last_checkpoint ]; do sleep 0.02; done; [ $TORCHELASTIC_RESTART_COUNT = 2 ]",
-          2, 2),
-      0);
+  // Rank 1 fails once both of this start have said theirs and the checkpoint of this start is noted.
+  EXPECT_EQ(run("count=$TORCHELASTIC_RESTART_COUNT; echo try $count from [$ARGOSY_RESUME]; "
+                "if [ $RANK = 0 ]; then printf /data/epoch$count > $ARGOSY_CHECKPOINT_FILE.new; "
+                "mv $ARGOSY_CHECKPOINT_FILE.new $ARGOSY_CHECKPOINT_FILE; exit 0; fi; "
+                "until grep -qs epoch$count log/last_checkpoint; do sleep 0.02; done; [ $count = 2 ]",
+                2, 2),
+            0);
   EXPECT_EQ(text("log/workerlog.1"), "try 0 from []\ntry 1 from [/data/epoch0]\ntry 2 from [/data/epoch1]\n");
   EXPECT_EQ(text("log/workerlog.0"), text("log/workerlog.1"));
   EXPECT_THAT(error_, HasSubstr("rank 1: exit status 1 of node 127.0.0.1; the whole group starts again (2 of 2)"));
