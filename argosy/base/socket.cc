@@ -81,11 +81,19 @@ Result<Fd> listen_at(const Address& address) {
   return socket;
 }
 
-Result<Fd> accept_from(const Fd& listener) {
-  Fd socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (socket.open() || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return socket;
-  return Status::unavailable("cannot take a connection: {}", std::strerror(errno));
+namespace {
+
+// Where nobody listens at a port from which connections go out, the system may have given a socket that very port: it is then
+// connected with itself.
+bool is_connected_with_itself(const Fd& socket) {
+  sockaddr_storage own{}, other{};
+  socklen_t own_size = sizeof own, other_size = sizeof other;
+  return ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own), &own_size) == 0 &&
+         ::getpeername(socket.get(), reinterpret_cast<sockaddr*>(&other), &other_size) == 0 && own_size == other_size &&
+         std::memcmp(&own, &other, own_size) == 0;
 }
+
+}  // namespace
 
 Result<Fd> connect_to(const Address& address, const std::string& own_host, Deadline deadline) {
   ASSIGN_OR_RETURN(const Resolved found, resolve(address));
@@ -98,6 +106,7 @@ Result<Fd> connect_to(const Address& address, const std::string& own_host, Deadl
     }
     code = ::connect(socket.get(), one->ai_addr, one->ai_addrlen) == 0 ? 0 : errno;
     if (code == EINPROGRESS) code = finish_connect(socket, deadline);
+    if (code == 0 && is_connected_with_itself(socket)) code = ECONNREFUSED;
     const int on = 1;
     ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (code == 0) return socket;

@@ -16,9 +16,6 @@ namespace argosy {
 // does. The socket does not block.
 Result<Fd> listen_at(const Address& address);
 
-// The next connection that has come, which does not block; one that is not open where there is none.
-Result<Fd> accept_from(const Fd& listener);
-
 // Connects within the deadline; from the address `own_host` where that is not empty. The socket does not block.
 Result<Fd> connect_to(const Address& address, const std::string& own_host, Deadline deadline);
 

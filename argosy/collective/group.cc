@@ -49,7 +49,7 @@ c10::Device device_of(const Place& place) {
 // A peer that dies while it is written to must come back as an error that names it. Gloo writes to its sockets without
 // MSG_NOSIGNAL, and by default the signal would end this process without a word. What the program has chosen itself stays.
 void ignore_broken_pipes() {
-  struct sigaction now {};
+  struct sigaction now{};
   if (::sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) ::signal(SIGPIPE, SIG_IGN);
 }
 

@@ -141,7 +141,7 @@ TEST(Group, AKilledMemberIsNamedAtOnce) {
 TEST(Group, ABrokenPipeEndsNoMember) {
   expect_ranks(2, [](const Place& place) {
     const auto action = [] {
-      struct sigaction now {};
+      struct sigaction now{};
       ::sigaction(SIGPIPE, nullptr, &now);
       return now.sa_handler;
     };

@@ -19,11 +19,9 @@ Agent::Agent(Link& link, CollectiveJob job, AgentOptions options)
     : link_(link), job_(std::move(job)), options_(std::move(options)) {}
 
 int Agent::run() {
-  link_.send({.kind = "join",
-              .fields = {{"job", options_.job},
-                         {"token", options_.token},
-                         {"rank", std::to_string(options_.rank)},
-                         {"endpoints", join(options_.endpoints, ",")}}});
+  link_.send(
+      {.kind = "join",
+       .fields = {{"job", options_.job}, {"rank", std::to_string(options_.rank)}, {"endpoints", join(options_.endpoints, ",")}}});
   for (;; std::this_thread::sleep_for(kLookEvery)) {
     if (const int number = stop_signal(); number != 0) {
       log_warning("stopped by signal {}", number);

@@ -16,7 +16,7 @@ namespace argosy::launch {
 struct AgentOptions {
   std::vector<std::string> endpoints;  // of this node's processes
   int rank = -1;                       // of this node, where it is known beforehand
-  std::string job, token;
+  std::string job;
   double grace_seconds = 5;  // between SIGTERM and SIGKILL
   int follow = 0;            // whose log is shown as it grows, by number on this node
 };

@@ -88,7 +88,7 @@ std::map<std::string, std::string> variables_of(const CollectiveJob& job, const 
 }
 
 Status bad_start(const Message& start) {
-  return Status::invalid_argument("the meeting place says '{}', which cannot be", std::string(trim(to_line(start))));
+  return Status::invalid_argument("the meeting place says '{}', which cannot be", to_line(start));
 }
 
 }  // namespace

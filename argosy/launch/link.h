@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "argosy/base/clock.h"
-#include "argosy/launch/line_socket.h"
 #include "argosy/launch/message.h"
+#include "argosy/launch/seal.h"
+#include "argosy/launch/store_line.h"
 
 namespace argosy::launch {
 
@@ -25,18 +27,33 @@ class Link {
 constexpr double kBeatSeconds = 1;      // between two signs of life on a line
 constexpr double kSilenceSeconds = 15;  // after which the other side counts as gone
 
-// To a meeting place on another machine, or of another launcher of this one.
+// The places of what is said between the first node and a guest, for its seal.
+std::string place_from(int guest, int count);  // of the guest's count-th message, from 1
+std::string place_to(int guest, int count);
+std::string place_of_end(int guest);  // of the line that is posted when its launcher has ended
+
+// To the meeting place of another launcher, through the store that it hosts.
 class RemoteLink : public Link {
  public:
-  RemoteLink(Fd socket, std::string place) : socket_(std::move(socket)), place_(std::move(place)) {}
+  // `place` is host:port, for messages.
+  RemoteLink(StoreLine store, std::string token, std::string place)
+      : store_(std::move(store)), token_(std::move(token)), place_(std::move(place)) {}
 
-  void send(const Message& message) override { socket_.send(message); }
+  void send(const Message& message) override;
   std::vector<Message> receive() override;
   std::string broken() const override;
 
  private:
-  LineSocket socket_;
-  const std::string place_;  // host:port
+  void welcome(const PostLine& line);
+  std::optional<Message> open(const PostLine& line);
+  void post(const Message& message);
+
+  StoreLine store_;
+  const std::string token_, place_;
+  std::optional<Seal> seal_;  // once it is welcome
+  int guest_ = 0, sent_ = 0, heard_ = 0;
+  std::vector<Message> before_welcome_;
+  std::string refused_;
   Stopwatch since_sent_, since_heard_;
 };
 

@@ -3,7 +3,6 @@
 #include <poll.h>
 
 #include "argosy/base/log.h"
-#include "argosy/base/socket.h"
 
 namespace argosy::launch {
 namespace {
@@ -32,13 +31,18 @@ class Meeting::FirstLink : public Link {
     return std::exchange(meeting_.to_first_, {});
   }
 
+  std::string broken() const override {
+    std::scoped_lock lock(meeting_.mutex_);
+    return meeting_.lost_.empty() ? "" : fmt::format("the store in which the nodes meet is lost: {}", meeting_.lost_);
+  }
+
  private:
   Meeting& meeting_;
 };
 
-Meeting::Meeting(RoundsOptions options, Fd listener)
-    : rounds_(std::move(options), SteadyClock::now()), listener_(std::move(listener)) {
-  if (listener_.open()) thread_ = Thread("meeting", [this] { serve(); });
+Meeting::Meeting(RoundsOptions options, std::optional<MeetingPlace> place)
+    : rounds_(std::move(options), SteadyClock::now()), place_(std::move(place)) {
+  if (place_) thread_ = Thread("meeting", [this] { serve(); });
 }
 
 Meeting::~Meeting() {
@@ -62,49 +66,69 @@ void Meeting::sort_messages() {
   }
 }
 
-// Until the owner ends it, and then until the guests have heard of the end or have had time to.
+// Until the owner ends it, and then until the guests have heard of the end or have had time to; or until the store is lost.
 void Meeting::serve() {
   std::optional<Deadline> goodbye;
   while (!goodbye || (!guests_.empty() && !goodbye->passed())) {
-    wait_for_guests();
-    if (!goodbye) take_guests();
-    for (auto& [number, guest] : guests_) hear_guest(number, guest);
+    pollfd waited{.fd = place_->store.fd(), .events = POLLIN};
+    ::poll(&waited, 1, kLookMilliseconds);
+    for (const PostLine& line : place_->store.receive()) hear(line);
+    look_after_guests();
     send_to_guests();
+    const std::string lost = place_->store.broken();
     std::scoped_lock lock(mutex_);
     if (stop_ && !goodbye) goodbye = Deadline::after_seconds(kGoodbyeSeconds);
     std::erase_if(guests_,
-                  [&](const auto& entry) { return !entry.second.socket.open() || (goodbye && !rounds_.knows(entry.first)); });
+                  [&](const auto& entry) { return !entry.second.gone.empty() || (goodbye && !rounds_.knows(entry.first)); });
+    if (lost.empty()) continue;
+    lost_ = lost;
+    return;
   }
 }
 
-void Meeting::wait_for_guests() {
-  std::vector<pollfd> waited = {{.fd = listener_.get(), .events = POLLIN}};
-  for (const auto& [number, guest] : guests_) {
-    const short events = static_cast<short>(POLLIN | (guest.socket.has_more_to_write() ? POLLOUT : 0));
-    waited.push_back({.fd = guest.socket.fd(), .events = events});
-  }
-  ::poll(waited.data(), waited.size(), kLookMilliseconds);
+void Meeting::hear(const PostLine& line) {
+  if (line.kind == PostLine::Kind::letter) return hear_letter(line.guest, line.text);
+  const auto guest = guests_.find(line.guest);
+  const bool its_own = place_->seal.opened(line.text, place_of_end(line.guest)).ok();
+  if (line.kind == PostLine::Kind::gone && its_own && guest != guests_.end())
+    guest->second.gone = "is gone: its launcher has ended";
 }
 
-void Meeting::take_guests() {
-  for (;;) {
-    auto socket = accept_from(listener_);
-    if (!socket.ok()) log_warning("meeting place: {}", socket.status().message());
-    if (!socket.ok() || !socket->open()) return;
-    if (guests_.size() < kMostGuests) guests_.emplace(++last_guest_, Guest{.socket = LineSocket(std::move(*socket))});
+// A letter that is not sealed as it should be is nobody's word: one who has not joined is told why, a member hears nothing, since
+// it has not written it.
+void Meeting::hear_letter(int number, const std::string& text) {
+  if (!guests_.contains(number) && guests_.size() >= kMostGuests) return;
+  Guest& guest = guests_[number];
+  const auto line = place_->seal.opened(text, place_from(number, guest.heard + 1));
+  const auto message = line.ok() ? parse_line(*line) : line.status();
+  if (!message.ok()) {
+    if (guest.heard == 0) send(number, {.kind = "end", .fields = {{"code", "1"}, {"why", message.status().message()}}});
+    return;
   }
-}
-
-void Meeting::hear_guest(int number, Guest& guest) {
-  const std::vector<Message> messages = guest.socket.receive();
-  if (!messages.empty()) guest.since_heard.restart();
-  if (guest.since_heard.seconds() > kSilenceSeconds) guest.socket.close(fmt::format("is silent since {} s", kSilenceSeconds));
+  ++guest.heard;
+  guest.since_heard.restart();
+  if (message->kind == "alive") return;
   std::scoped_lock lock(mutex_);
-  if (!rounds_.knows(number) && guest.since_came.seconds() > kSilenceSeconds) guest.socket.close("has not joined");
-  for (const Message& message : messages) {
-    if (message.kind != "alive") rounds_.hear(number, message, false, SteadyClock::now());
+  rounds_.hear(number, *message, false, SteadyClock::now());
+}
+
+void Meeting::look_after_guests() {
+  for (auto& [number, guest] : guests_) {
+    if (guest.since_heard.seconds() > kSilenceSeconds) {
+      guest.gone = fmt::format("is silent since {} s", kSilenceSeconds);
+      send(number, {.kind = "end", .fields = {{"code", "1"}, {"why", "this node " + guest.gone + " and counts as lost"}}});
+    }
+    std::scoped_lock lock(mutex_);
+    if (!rounds_.knows(number) && guest.since_came.seconds() > kSilenceSeconds) guest.gone = "has not joined";
+    if (!guest.gone.empty()) rounds_.lose(number, guest.gone, SteadyClock::now());
   }
-  if (!guest.socket.open()) rounds_.lose(number, guest.socket.why_closed(), SteadyClock::now());
+}
+
+void Meeting::send(int number, const Message& message) {
+  Guest& guest = guests_[number];
+  const std::string place = place_to(number, ++guest.sent);
+  place_->store.send({PostLine::Kind::letter, number, place_->seal.sealed(to_line(message), place)});
+  guest.since_sent.restart();
 }
 
 void Meeting::send_to_guests() {
@@ -116,12 +140,8 @@ void Meeting::send_to_guests() {
     messages.swap(to_guests_);
   }
   for (auto& [number, guest] : guests_) {
-    if (guest.since_sent.seconds() >= kBeatSeconds) {
-      guest.socket.send({.kind = "alive"});
-      guest.since_sent.restart();
-    }
-    for (const Message& message : messages[number]) guest.socket.send(message);
-    guest.socket.flush();
+    if (guest.since_sent.seconds() >= kBeatSeconds) send(number, {.kind = "alive"});
+    for (const Message& message : messages[number]) send(number, message);
   }
 }
 

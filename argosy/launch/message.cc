@@ -68,7 +68,7 @@ std::vector<std::string> Message::list(const std::string& name) const { return s
 std::string to_line(const Message& message) {
   std::string line = message.kind;
   for (const auto& [name, value] : message.fields) line += fmt::format(" {}={}", name, encoded(value));
-  return line + "\n";
+  return line;
 }
 
 Result<Message> parse_line(std::string_view line) {

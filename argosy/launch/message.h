@@ -23,9 +23,7 @@ struct Message {
   friend bool operator==(const Message&, const Message&) = default;
 };
 
-constexpr size_t kLongestLine = 1 << 20;
-
-// With the end of line. Everything but letters, digits and -._:,;[]/ is written as %XX.
+// Everything but letters, digits and -._:,;[]/ is written as %XX.
 std::string to_line(const Message& message);
 
 // REQUIRES: `line` has no end of line. Any bytes may come: what to_line() would not write is an error.

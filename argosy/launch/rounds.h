@@ -17,7 +17,7 @@ struct RoundsOptions {
   double last_call_seconds = 2;  // how long more than `least` nodes are waited for, since the last one came
   double join_seconds = 600;     // how long nodes are waited for that must be there
   double stop_seconds = 30;      // how long a node may take to stop its processes before it counts as lost
-  std::string job, token;        // who says another name or secret is refused
+  std::string job;               // who says another name is refused
   std::function<std::string()> checkpoint = [] { return std::string(); };  // to go on from
 };
 
@@ -27,7 +27,7 @@ struct RoundsOptions {
 //
 // A round: all members gather; each is told "start", and starts its processes. When a process fails, or nodes come or go in a job
 // that allows it (least < most), each is told "stop", answers "stopped", and a new round begins from the last checkpoint. Members
-// say "join job token rank endpoints", "failed round code why", "done round", "stopped round", "leave code"; they hear "start
+// say "join job rank endpoints", "failed round code why", "done round", "stopped round", "leave code"; they hear "start
 // round node restart resume nodes", "stop round why" and, last, "end code why"; the first node also hears what its user wants to
 // know, "note text". Members of one round get node numbers: the first node 0, then by the ranks that they asked for, then in
 // order of arrival.

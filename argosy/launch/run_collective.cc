@@ -16,6 +16,8 @@ namespace argosy::launch {
 namespace {
 
 constexpr double kTrySeconds = 2;
+constexpr double kGreetingSeconds = 30;  // at least, for the store of a first node that listens already
+constexpr double kHeldSeconds = 65;  // more than the minute for which the system keeps the port of a connection that has ended
 constexpr auto kTryEvery = std::chrono::milliseconds(100);
 
 // This node's line to the meeting place, and the meeting place itself where it is here.
@@ -40,20 +42,20 @@ RoundsOptions rounds_options(const CollectiveOptions& options, const Nodes& node
           .last_call_seconds = options.last_call_seconds,
           .join_seconds = options.join_seconds,
           .job = setting_of(job.program, "ARGOSY_JOB", "job"),
-          .token = setting_of(job.program, "ARGOSY_TOKEN", ""),
           .checkpoint = [file = job.checkpoint_file()] {
             const auto noted = noted_checkpoint(file);
             return noted.ok() && !noted->empty() ? *noted : checkpoint_to_resume();
           }};
 }
 
-// The first node's launcher may start later than this one.
-Result<Fd> connect_patiently(const Nodes& nodes, double seconds) {
+// Until somebody listens there: the first node's launcher may start later than this one. Returns the address of this node, as
+// the first sees it.
+Result<Address> wait_for_first(const Nodes& nodes, double seconds) {
   const Deadline deadline = Deadline::after_seconds(seconds);
   log_info("waits for the launcher of the first node at {}", nodes.meeting.to_string());
   for (;;) {
     auto socket = connect_to(nodes.meeting, nodes.host, Deadline::after_seconds(kTrySeconds));
-    if (socket.ok()) return socket;
+    if (socket.ok()) return local_address(*socket);
     if (stop_signal() != 0) return Status::cancelled("stopped by signal {}", stop_signal());
     if (deadline.passed()) {
       return socket.status().with_context(
@@ -63,27 +65,55 @@ Result<Fd> connect_patiently(const Nodes& nodes, double seconds) {
   }
 }
 
-Result<Way> find_way(const CollectiveOptions& options, const Nodes& nodes, const CollectiveJob& job) {
-  Way way{.host = nodes.host.empty() ? (nodes.most == 1 ? "127.0.0.1" : "") : nodes.host};
-  Fd listener;
-  if (nodes.most > 1 && nodes.hosts_meeting != Nodes::Host::no) {
-    auto listening = listen_at(nodes.meeting);
-    const bool somebody_else = listening.status().code() == Code::already_exists && nodes.hosts_meeting == Nodes::Host::if_free;
-    if (!listening.ok() && !somebody_else)
-      return listening.status().with_context("the meeting place of the nodes; --rdzv_endpoint or --started_port choose another");
-    if (listening.ok()) listener = std::move(*listening);
+// A port that nobody listens at can still be held: by a connection that went out from it and has ended a moment ago.
+Result<Fd> listen_patiently(const Address& address) {
+  const Deadline deadline = Deadline::after_seconds(kHeldSeconds);
+  for (bool told = false;; std::this_thread::sleep_for(kTryEvery)) {
+    auto listening = listen_at(address);
+    if (listening.status().code() != Code::already_exists || deadline.passed() || stop_signal() != 0) return listening;
+    if (connect_to(address, "", Deadline::after_seconds(kTrySeconds)).ok()) return listening;
+    if (!std::exchange(told, true))
+      log_info("{} is held by a connection that has ended; waits until it is free, at most {} s", address.to_string(),
+               kHeldSeconds);
   }
+}
+
+// The socket of the meeting place where it is to be here; one that is not open where it is elsewhere.
+Result<Fd> listen_for_nodes(const Nodes& nodes) {
+  if (nodes.most == 1 || nodes.hosts_meeting == Nodes::Host::no) return Fd();
+  auto listening = listen_patiently(nodes.meeting);
+  const bool somebody_else = listening.status().code() == Code::already_exists && nodes.hosts_meeting == Nodes::Host::if_free;
+  if (somebody_else) return Fd();
+  if (!listening.ok())
+    return listening.status().with_context("the meeting place of the nodes; --rdzv_endpoint or --started_port choose another");
+  return listening;
+}
+
+Result<std::optional<MeetingPlace>> open_place(const Nodes& nodes, Fd listener, const std::string& token) {
+  std::optional<MeetingPlace> place;
+  if (!listener.open()) return place;
+  log_info("{} nodes meet at {}", nodes.most, nodes.meeting.to_string());
+  Seal seal = Seal::fresh(token);
+  ASSIGN_OR_RETURN(StoreLine store, StoreLine::host(nodes.meeting, std::move(listener), seal.greeting()));
+  place.emplace(std::move(store), std::move(seal));
+  return place;
+}
+
+Result<Way> find_way(const CollectiveOptions& options, const Nodes& nodes, const CollectiveJob& job) {
+  const std::string token = setting_of(job.program, "ARGOSY_TOKEN", "");
+  Way way{.host = nodes.host.empty() ? (nodes.most == 1 ? "127.0.0.1" : "") : nodes.host};
+  ASSIGN_OR_RETURN(Fd listener, listen_for_nodes(nodes));
   if (nodes.most == 1 || listener.open()) {
     if (way.host.empty()) way.host = nodes.meeting.host;
-    if (listener.open()) log_info("{} nodes meet at {}", nodes.most, nodes.meeting.to_string());
-    way.meeting = std::make_unique<Meeting>(rounds_options(options, nodes, job), std::move(listener));
+    ASSIGN_OR_RETURN(auto place, open_place(nodes, std::move(listener), token));
+    way.meeting = std::make_unique<Meeting>(rounds_options(options, nodes, job), std::move(place));
     way.link = way.meeting->first_link();
     return way;
   }
-  ASSIGN_OR_RETURN(Fd socket, connect_patiently(nodes, options.join_seconds));
-  ASSIGN_OR_RETURN(const Address own, local_address(socket));
+  ASSIGN_OR_RETURN(const Address own, wait_for_first(nodes, options.join_seconds));
   if (way.host.empty()) way.host = own.host;
-  way.link = std::make_unique<RemoteLink>(std::move(socket), nodes.meeting.to_string());
+  ASSIGN_OR_RETURN(StoreLine store, StoreLine::join(nodes.meeting, std::max(options.join_seconds, kGreetingSeconds)));
+  way.link = std::make_unique<RemoteLink>(std::move(store), token, nodes.meeting.to_string());
   return way;
 }
 
@@ -124,11 +154,8 @@ Result<int> run_collective(const CollectiveOptions& options, const Program& prog
   std::filesystem::remove(job.checkpoint_file(), nothing_there);  // that of a job before
   ASSIGN_OR_RETURN(Way way, find_way(options, nodes, job));
   ASSIGN_OR_RETURN(const auto endpoints, own_endpoints(way.host, nodes.started_port, job.devices.processes));
-  const AgentOptions agent{.endpoints = endpoints,
-                           .rank = nodes.rank,
-                           .job = setting_of(program, "ARGOSY_JOB", "job"),
-                           .token = setting_of(program, "ARGOSY_TOKEN", ""),
-                           .follow = options.follow};
+  const AgentOptions agent{
+      .endpoints = endpoints, .rank = nodes.rank, .job = setting_of(program, "ARGOSY_JOB", "job"), .follow = options.follow};
   return Agent(*way.link, job, agent).run();
 }
 

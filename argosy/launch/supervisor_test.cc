@@ -58,7 +58,7 @@ class SupervisorTest : public testing::Test {
 
 TEST_F(SupervisorTest, ServersAreStoppedWhenTheWorkersAreDone) {
   EXPECT_EQ(run({"trap 'echo asked to end; exit 1' TERM; echo up; sleep 60 & wait"},
-                {"while ! grep -q up server0; do sleep 0.02; done; echo trained"}),
+                {"while ! grep -qs up server0; do sleep 0.02; done; echo trained"}),
             0);
   EXPECT_EQ(text("server0"), "up\nasked to end\n");
   EXPECT_EQ(text("worker0"), "trained\n");
@@ -86,7 +86,7 @@ TEST_F(SupervisorTest, TheFirstFailureIsTheJobsStatusAndEndsTheRest) {
 TEST_F(SupervisorTest, AJobThatMayShrinkGoesOnWithoutAWorker) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({"sleep 60"},
-                {"while ! grep -q reason worker1; do sleep 0.02; done; sleep 0.1; echo trained", "echo the reason; kill -9 $$"},
+                {"while ! grep -qs reason worker1; do sleep 0.02; done; sleep 0.1; echo trained", "echo the reason; kill -9 $$"},
                 {.shrink = true}),
             0);
   const std::string shown = testing::internal::GetCapturedStderr();

@@ -9,6 +9,7 @@ import time
 import pytest
 from machines import two_machines
 from ps_job import free_range
+from waiting import wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CIFAR = ROOT / "build/release/examples/cifar"
@@ -99,14 +100,6 @@ def process_of(job, rank):
         except OSError:
             continue
     return None
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return found
 
 
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGSTOP])

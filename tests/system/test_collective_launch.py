@@ -1,17 +1,22 @@
 """Collective jobs by the launcher, on one machine and on several. Processes are shell text: the launcher knows nothing of what they train."""
 import contextlib
+import datetime
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
 
 import pytest
+import torch.distributed
 from machines import two_machines
 from ps_job import free_range
+from waiting import wait_for
 
 SECONDS = 60
 PLACES = "PADDLE_|FLAGS_|TRAINING_ROLE|POD_IP|RANK$|LOCAL_|WORLD_SIZE|MASTER_|OMPI_|PMI|SLURM_|TORCHELASTIC_|PET_|ARGOSY_|CUDA_VISIBLE"
@@ -97,8 +102,8 @@ def test_one_machine_as_the_document_shows_it(job):
 
 
 # As in the document: the same command on each node, with its own --node_ip.
-def two_nodes(job, script, *options, processes=2, **env):
-    port = free_range(processes + 1)  # the last is the meeting place's
+def two_nodes(job, script, *options, processes=2, port=None, **env):
+    port = port or free_range(processes + 1)  # the last is the meeting place's
     return port, [job.start(ip[-1], "--cluster_node_ips=127.0.0.1,127.0.0.2", f"--node_ip={ip}", f"--started_port={port}",
                             f"--selected_gpus={','.join(map(str, range(processes)))}", *options, script=script, ARGOSY_DEVICE="cpu", **env)
                   for ip in ("127.0.0.1", "127.0.0.2")]
@@ -165,6 +170,18 @@ def test_a_port_in_use_is_found_before_anything_starts(job):
     assert not (job.folder / "started").exists()
 
 
+def test_a_port_that_only_an_old_connection_holds_is_waited_for(job):
+    port = free_range(2)
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as old:
+        old.bind(("127.0.0.1", port + 1))
+        old.connect(server.getsockname())
+        _, nodes = two_nodes(job, WHO, processes=1, port=port)
+        nodes[0].wait_for_line(f"127.0.0.1:{port + 1} is held by a connection that has ended; waits until it is free")
+        old.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closes without the minute of TIME_WAIT
+    for node in nodes:
+        node.end()
+
+
 def test_another_process_can_be_shown(job):
     out = job.start("a", "--nproc_per_node=2", "--follow=1", script="echo I am $RANK").end()
     assert "I am 1\n" in out and "I am 0" not in out
@@ -184,13 +201,73 @@ def listeners(pid):
     return found
 
 
-def test_the_meeting_place_listens_at_its_own_address_alone(job):
-    port, nodes = two_nodes(job, "echo 1 | put up.$RANK; until_there over", processes=1)
+def store_keeper(launcher):
+    """The process id of the argosy-store that a launcher has started."""
+    for folder in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if folder.name.isdigit() and (folder / "comm").read_text() == "argosy-store\n":
+                if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == launcher.process.pid:
+                    return int(folder.name)
+    raise AssertionError("there is no argosy-store")
+
+
+HOLD = "echo 1 | put up.$RANK; until_there over"
+
+
+def test_the_meeting_place_is_a_c10d_store_at_its_own_address_alone(job):
+    port, nodes = two_nodes(job, HOLD, processes=1)
     job.wait_for("up.0"), job.wait_for("up.1")
-    assert listeners(nodes[0].process.pid) == {("127.0.0.1", port + 1)} and listeners(nodes[1].process.pid) == set()
+    keepers = [store_keeper(node) for node in nodes]
+    assert listeners(keepers[0]) == {("127.0.0.1", port + 1)} and listeners(keepers[1]) == set()
+    assert all(listeners(node.process.pid) == set() for node in nodes)
+    store = torch.distributed.TCPStore("127.0.0.1", port + 1, is_master=False, timeout=datetime.timedelta(seconds=20))
+    assert store.get("argosy/meeting/greeting").startswith(b"argosy-meeting-") and store.get("argosy/meeting/guests") == b"1"
     (job.folder / "over").touch()
     for node in nodes:
         node.end()
+    for pid in keepers:
+        assert not pathlib.Path(f"/proc/{pid}").exists()
+
+
+def test_who_writes_to_the_store_without_the_token_changes_nothing(job):
+    """Bytes that are no call of a store, letters that are none, and forged ones; the job ends as its processes say."""
+    port, nodes = two_nodes(job, HOLD + "; [ $RANK = 0 ] || exit 3", processes=1, ARGOSY_TOKEN="secret")
+    job.wait_for("up.0"), job.wait_for("up.1")
+    strangers = [socket.create_connection(("127.0.0.1", port + 1), 10) for _ in range(20)]
+    for number, stranger in enumerate(strangers):
+        stranger.sendall([b"GET / HTTP/1.1\r\n\r\n", os.urandom(5000), b"\xff" * 100, b""][number % 4])
+    for stranger in strangers[::2]:
+        stranger.close()
+    store = torch.distributed.TCPStore("127.0.0.1", port + 1, is_master=False, timeout=datetime.timedelta(seconds=20))
+    forged = ["letter 1 " + "0" * 64 + " done round=1", "gone 1 ", "letter 7 join", "lost", "letter 1 x\ngone 1 y", "\n", "x" * 2_000_000]
+    for text in forged:
+        store.queue_push("argosy/meeting/first", text)
+        store.queue_push("argosy/meeting/guest/1", text.replace("done round=1", "end code=0"))
+    wait_for(lambda: store.queue_len("argosy/meeting/first") == store.queue_len("argosy/meeting/guest/1") == 0)
+    (job.folder / "over").touch()
+    for node in nodes:
+        assert "rank 1: exit status 3 of node 127.0.0.2" in node.end(3)
+
+
+def test_a_launcher_without_the_store_program_says_so(job):
+    alone = shutil.copy(pathlib.Path(shutil.which("fleetrun")).resolve(), job.folder)
+    done = subprocess.run([alone, "--nnodes=2", f"--rdzv_endpoint=127.0.0.1:{free_range(1)}", "--no-python", "true"], env=job.env, cwd=job.folder,
+                          capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 2 and f"needs the program argosy-store, which is not at {job.folder}/argosy-store" in done.stderr
+
+
+@pytest.mark.parametrize("killed", ["launcher", "keeper"])
+def test_the_death_of_the_first_node_ends_the_others_at_once(job, killed):
+    """Of its launcher, which takes the store with it, or of the store alone. No process is left on either node."""
+    _, nodes = two_nodes(job, "echo $$ | put pid.$RANK; exec sleep 60", processes=1)
+    pids = [int(job.wait_for(f"pid.{rank}")) for rank in range(2)] + [store_keeper(node) for node in nodes]
+    begun = time.monotonic()
+    os.kill(nodes[0].process.pid if killed == "launcher" else pids[2], signal.SIGKILL)
+    assert re.search(r"the meeting place 127.0.0.1:\d+ is lost \(.*\): the launcher of the first node has ended", nodes[1].end(1))
+    if killed == "keeper":
+        assert "the store in which the nodes meet is lost" in nodes[0].end(1)
+    assert time.monotonic() - begun < 10
+    wait_for(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids))
 
 
 ELASTIC = ("echo $WORLD_SIZE from [$ARGOSY_RESUME] | put world.$TORCHELASTIC_RESTART_COUNT.$RANK; "
@@ -224,7 +301,7 @@ def test_nodes_join_and_leave_an_elastic_job(job):
     assert job.wait_for("world.4.0") == "1 from [/data/epoch3]\n"
     (job.folder / "over").touch()
     assert "node 127.0.0.2 was told to end" in first.end()
-    assert re.search(r"node 127.0.0.3 (closed|lost) the connection", first.out.read_text())
+    assert "node 127.0.0.3 is gone: its launcher has ended" in first.out.read_text()
 
 
 def test_the_end_of_the_first_node_is_the_end_of_the_job(job):

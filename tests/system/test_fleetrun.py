@@ -154,7 +154,7 @@ def test_a_port_in_use_is_found_before_anything_starts(fleetrun):
 
 def test_a_server_killed_with_9_is_started_again(fleetrun):
     script = ("if [ $TRAINING_ROLE = PSERVER ]; then echo serving $PADDLE_PSERVER_ID $PADDLE_PORT; [ -e killed ] && touch back; exec sleep 60; fi; "
-              "while ! grep -q serving logs/serverlog.0; do sleep 0.02; done; touch up; while [ ! -e back ]; do sleep 0.02; done")
+              "while ! grep -qs serving logs/serverlog.0; do sleep 0.02; done; touch up; while [ ! -e back ]; do sleep 0.02; done")
     process = fleetrun.start("[ $TRAINING_ROLE = PSERVER ] && echo $$ > pid; " + script, "--server_num=1", "--worker_num=1", "--max_restart=1")
     fleetrun.wait_for("up")
     (fleetrun.folder / "killed").touch()

@@ -1,11 +1,12 @@
-#include "argosy/launch/line_socket.h"
+#include "argosy/base/line_socket.h"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
 
-namespace argosy::launch {
+namespace argosy {
 namespace {
 
 constexpr size_t kMostUnsent = 4 << 20;  // of a peer that does not read
@@ -18,9 +19,10 @@ void LineSocket::close(const std::string& why) {
   socket_.close();
 }
 
-void LineSocket::send(const Message& message) {
+void LineSocket::send(std::string_view line) {
   if (!open()) return;
-  to_write_ += to_line(message);
+  to_write_ += line;
+  to_write_ += '\n';
   flush();
   if (to_write_.size() > kMostUnsent) close("does not read what it is sent");
 }
@@ -47,22 +49,17 @@ void LineSocket::read() {
   }
 }
 
-std::vector<Message> LineSocket::receive() {
+std::vector<std::string> LineSocket::receive() {
   read();
-  std::vector<Message> messages;
+  std::vector<std::string> lines;
   size_t begin = 0;
   for (size_t end = read_.find('\n'); end != std::string::npos; end = read_.find('\n', begin)) {
-    auto message = parse_line(std::string_view(read_).substr(begin, end - begin));
-    if (!message.ok()) {
-      close(message.status().message());
-      return messages;
-    }
-    messages.push_back(std::move(*message));
+    lines.push_back(read_.substr(begin, end - begin));
     begin = end + 1;
   }
   read_.erase(0, begin);
   if (read_.size() > kLongestLine) close("sends a line without end");
-  return messages;
+  return lines;
 }
 
-}  // namespace argosy::launch
+}  // namespace argosy
