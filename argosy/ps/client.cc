@@ -13,6 +13,8 @@
 namespace argosy::ps {
 namespace {
 
+constexpr double kLongestBeat = 5;  // seconds between two signs of life, whatever the lease
+
 std::string this_process() {
   char host[256] = "";
   if (gethostname(host, sizeof(host) - 1) != 0) return fmt::format("?:{}", getpid());
@@ -99,12 +101,10 @@ rpc::Message ClientImpl::hello_message(int server) const {
 Status ClientImpl::introduce() {
   std::vector<ServerCall> calls;
   for (int server = 0; server < servers_->size(); ++server) calls.push_back({server, hello_message(server)});
-  ASSIGN_OR_RETURN(const auto answers, servers_->call(std::move(calls)));
-  for (int server = 0; server < servers_->size(); ++server) {
-    RETURN_IF_ERROR(keep_introduction(server, answers[static_cast<size_t>(server)]));
-  }
-  if (replays_) log_info("worker {} was started before: batches that the servers have are skipped", options_.worker);
   heartbeat_ = Thread("ps-heartbeat", [this] { heartbeats(); });
+  const auto keep = [this](int server, const rpc::Received& answer) { return keep_introduction(server, answer); };
+  RETURN_IF_ERROR(servers_->call(std::move(calls), {}, keep).status());
+  if (replays_) log_info("worker {} was started before: batches that the servers have are skipped", options_.worker);
   return {};
 }
 
@@ -120,6 +120,11 @@ Status ClientImpl::keep_introduction(int server, const rpc::Received& received) 
   introduction.next_step = reply->next_step();
   introduction.lease_seconds = reply->lease_seconds();
   if (introduction.window != Window()) replays_ = true;
+  {
+    std::lock_guard lock(mutex_);
+    greeted_.push_back(server);
+  }
+  stopping_changed_.notify_all();
   return {};
 }
 
@@ -133,16 +138,17 @@ wire::Caller ClientImpl::caller(int server) const {
 
 // A heartbeat that is lost is made up for by the next; one that is refused says what every other call will be told.
 void ClientImpl::heartbeats() {
-  double lease = std::numeric_limits<double>::max();
-  for (const Introduction& introduction : introductions_) lease = std::min(lease, introduction.lease_seconds);
-  const double every = std::clamp(lease / 4, 0.01, 5.0);
-  for (;;) {
+  std::vector<int> greeted;
+  for (double every = kLongestBeat;;) {
     {
       std::unique_lock lock(mutex_);
       const auto next = Deadline::after_seconds(every);
-      if (stopping_changed_.wait_until(lock, next.when(), [&] { return stopping_; })) return;
+      stopping_changed_.wait_until(lock, next.when(), [&] { return stopping_ || greeted_.size() > greeted.size(); });
+      if (stopping_) return;
+      greeted = greeted_;
     }
-    for (int server = 0; server < servers_->size(); ++server) {
+    for (const int server : greeted) {
+      every = std::min(every, std::max(introductions_[static_cast<size_t>(server)].lease_seconds / 4, 0.01));
       servers_->channel(server).call(message(wire::HEARTBEAT, server, wire::HeartbeatRequest()), Deadline::after_seconds(every),
                                      [](const Result<rpc::Received>&) {});
     }

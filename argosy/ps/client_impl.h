@@ -35,7 +35,7 @@ class ClientImpl final : public Client {
   ClientImpl(const ClientOptions& options, const JobSpec& spec, std::unique_ptr<Servers> servers);
   ~ClientImpl() override;
 
-  // Hello to every server, then heartbeats.
+  // Hello to every server, and heartbeats to each from its answer on: the last may come long after the first.
   Status introduce();
 
   const JobSpec& spec() const override { return spec_; }
@@ -153,7 +153,7 @@ class ClientImpl final : public Client {
   const JobSpec spec_;
   const std::unique_ptr<Servers> servers_;
   const uint64_t process_id_;
-  std::vector<Introduction> introductions_;  // constant after introduce()
+  std::vector<Introduction> introductions_;  // each constant once its server is in greeted_
   bool replays_ = false;                     // constant after introduce(): some server had batches of this worker
 
   Pool<Bytes> bytes_;
@@ -165,6 +165,7 @@ class ClientImpl final : public Client {
   std::mutex mutex_;
   std::condition_variable stopping_changed_;
   bool stopping_ = false;                                  // guarded by mutex_, as are those below
+  std::vector<int> greeted_;                               // servers that have answered the hello
   std::map<std::string, uint64_t, std::less<>> gathers_;   // answered, by name
   std::map<std::pair<std::string, int>, uint64_t> files_;  // handed out, by list and reader
   std::map<int, uint64_t> posts_;                          // by receiver

@@ -139,6 +139,22 @@ TEST(Client, WaitsForServersAndNamesTheMissing) {
   EXPECT_THAT(failed.status().message(), HasSubstr("server 1 (place 1) has not answered"));
 }
 
+// A server that takes long to come, because it reads a large snapshot, costs nobody the lease at those that are there.
+TEST(Client, KeepsItsLeaseWhileAServerIsStillToCome) {
+  Cluster cluster(2, [](ServerOptions& options) { options.lease_seconds = 0.3; });
+  cluster.kill(1);
+  std::thread late([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    cluster.start(1);
+  });
+  const auto client = connected(cluster, counting_spec(1));
+  late.join();
+  ASSERT_NE(client, nullptr);
+  const BatchId batch = 0;
+  EXPECT_TRUE(client->push({.batches = std::span(&batch, 1)}).ok());
+  EXPECT_EQ(row_values(*client, 1, {7}, 2).size(), 2u);
+}
+
 TEST(Client, AnotherSchemaOrJobIsRefusedByName) {
   Cluster cluster(1);
   const auto client = connected(cluster, counting_spec(1));

@@ -32,8 +32,8 @@ size_t bytes_of(const rpc::Message& message) { return message.header.size() + rp
 // One Servers::call: which of its messages are under way, wait to be sent again, or are answered.
 class CallRun {
  public:
-  CallRun(Servers& servers, std::vector<ServerCall> calls, std::optional<Deadline> held_until)
-      : servers_(servers), calls_(std::move(calls)), held_until_(held_until), slots_(calls_.size()) {}
+  CallRun(Servers& servers, std::vector<ServerCall> calls, std::optional<Deadline> held_until, const Servers::OnAnswer& answered)
+      : servers_(servers), calls_(std::move(calls)), held_until_(held_until), answered_(answered), slots_(calls_.size()) {}
 
   Result<std::vector<rpc::Received>> run() {
     for (size_t i = 0; i < calls_.size(); ++i) send(i);
@@ -106,7 +106,7 @@ class CallRun {
       if (slot.away_since && said_) log_info("{} answers again", servers_.name(calls_[i].server));
       slot.answer = std::move(*answer);
       open_ -= 1;
-      return {};
+      return answered_ ? answered_(calls_[i].server, *slot.answer) : Status();
     }
     const Status& status = answer.status();
     if (status.code() == Code::deadline_exceeded && held_until_) return ask_again(i, status);
@@ -160,6 +160,7 @@ class CallRun {
   Servers& servers_;
   const std::vector<ServerCall> calls_;
   const std::optional<Deadline> held_until_;
+  const Servers::OnAnswer& answered_;
   std::vector<Slot> slots_;
   size_t open_ = calls_.size();
   bool said_ = false;
@@ -173,8 +174,9 @@ std::string Servers::name(int server) const {
   return fmt::format("server {} ({})", server, channels_[static_cast<size_t>(server)]->peer());
 }
 
-Result<std::vector<rpc::Received>> Servers::call(std::vector<ServerCall> calls, std::optional<Deadline> held_until) {
-  return CallRun(*this, std::move(calls), held_until).run();
+Result<std::vector<rpc::Received>> Servers::call(std::vector<ServerCall> calls, std::optional<Deadline> held_until,
+                                                 const OnAnswer& answered) {
+  return CallRun(*this, std::move(calls), held_until, answered).run();
 }
 
 Result<rpc::Received> Servers::call(int server, rpc::Message message, std::optional<Deadline> held_until) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ struct ServersOptions {
 // Thread-safe.
 class Servers {
  public:
+  using OnAnswer = std::function<Status(int server, const rpc::Received& answer)>;
+
   Servers(std::vector<std::unique_ptr<rpc::Channel>> channels, const ServersOptions& options);
 
   int size() const { return static_cast<int>(channels_.size()); }
@@ -38,7 +41,9 @@ class Servers {
 
   // Sends all, waits for all, and returns the answers in the order of the calls; or the first final error. With
   // `held_until`, servers may hold their answers until then: one that says `deadline_exceeded` before is asked again.
-  Result<std::vector<rpc::Received>> call(std::vector<ServerCall> calls, std::optional<Deadline> held_until = {});
+  // `answered` is called with each answer as it comes, in the caller's thread; its error ends the call.
+  Result<std::vector<rpc::Received>> call(std::vector<ServerCall> calls, std::optional<Deadline> held_until = {},
+                                          const OnAnswer& answered = {});
   Result<rpc::Received> call(int server, rpc::Message message, std::optional<Deadline> held_until = {});
 
   struct Counters {
