@@ -1,6 +1,7 @@
 #include "argosy/collective/fused_adam.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <torch/serialize/archive.h>
 
 namespace argosy::collective {

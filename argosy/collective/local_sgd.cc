@@ -1,6 +1,7 @@
 #include "argosy/collective/local_sgd.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "argosy/fleet/collective.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <torch/cuda.h>
 #include <torch/nn/utils/clip_grad.h>
 

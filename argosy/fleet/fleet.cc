@@ -59,21 +59,21 @@ RemoteWorker& Fleet::connection(std::string_view call) const {
 void Fleet::init_worker() { connection("init_worker()"); }
 
 LoadReport Fleet::init_server(const ServerModel& model) {
-  server_index();
+  server_index_of(role(), "init_server()");
   job();
   if (job_->serving()) throw Error(Status::failed_precondition("init_server() was called before; a process is one server"));
   return value_or_throw(job_->become_server(role().index, model, scope()));
 }
 
 void Fleet::run_server() {
-  server_index();
+  server_index_of(role(), "run_server()");
   job();
   if (!job_->serving()) init_server();
   throw_if_error(job_->serve());
 }
 
 void Fleet::stop_worker() {
-  worker_index();
+  worker_index_of(role(), "stop_worker()");
   throw_if_error(job().worker()->close());
 }
 
@@ -115,10 +115,11 @@ void Fleet::load_snapshot(const std::string& folder) const {
   throw_if_error(worker.refresh());
 }
 
-uint64_t Fleet::shrink(std::optional<double> threshold) const {
+uint64_t Fleet::shrink(std::optional<double> threshold, std::optional<uint32_t> unseen_steps,
+                       std::optional<uint32_t> ttl_seconds) const {
   RemoteWorker& worker = connection("shrink()");
   throw_if_error(worker.refresh());
-  ps::ShrinkLimits limits;
+  ps::ShrinkLimits limits{.unseen_steps = unseen_steps, .ttl_seconds = ttl_seconds};
   if (threshold) limits.score = static_cast<float>(*threshold);
   uint64_t dropped = 0;
   const auto& tables = job().plan().spec.tables;

@@ -65,8 +65,11 @@ class Fleet {
   // Snapshots are the servers' own form: fast, with all rows and all state. The folder is on the servers' machines.
   void save_snapshot(const std::string& folder, const std::string& kind = "full") const;  // full, delta, base
   void load_snapshot(const std::string& folder) const;
-  // Drops rows of sparse tables by their expiry, or those below `threshold` in score. Returns how many.
-  uint64_t shrink(std::optional<double> threshold = {}) const;
+  // Drops rows of sparse tables by their expiry (Strategy::tables), or by what is given: those below `threshold` in score, that
+  // got no gradient in more than so many steps, or for so many seconds, which only tables with such an expiry count. Returns how
+  // many.
+  uint64_t shrink(std::optional<double> threshold = {}, std::optional<uint32_t> unseen_steps = {},
+                  std::optional<uint32_t> ttl_seconds = {}) const;
   void set_learning_rate(double rate) const;  // of all tables, in place of their schedules
   // What each server says of itself: rows and memory of its tables, pushes, bytes.
   std::vector<ps::ServerStats> server_stats() const;
@@ -126,5 +129,14 @@ inline void save_persistables(const std::string& folder, const Program& program,
 inline LoadReport load_persistables(const std::string& folder, const Program& program, const data::RemoteStore& store = {}) {
   return fleet().load_persistables(folder, program, store);
 }
+
+inline void save_snapshot(const std::string& folder, const std::string& kind = "full") { fleet().save_snapshot(folder, kind); }
+inline void load_snapshot(const std::string& folder) { fleet().load_snapshot(folder); }
+inline uint64_t shrink(std::optional<double> threshold = {}, std::optional<uint32_t> unseen_steps = {},
+                       std::optional<uint32_t> ttl_seconds = {}) {
+  return fleet().shrink(threshold, unseen_steps, ttl_seconds);
+}
+inline void set_learning_rate(double rate) { fleet().set_learning_rate(rate); }
+inline std::vector<ps::ServerStats> server_stats() { return fleet().server_stats(); }
 
 }  // namespace argosy::fleet

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "argosy/base/log.h"
 #include "argosy/engine/scope.h"
 #include "argosy/fleet/table_rows.h"
@@ -12,6 +14,8 @@ namespace {
 std::span<float> floats_of(const engine::Value& value) {
   return {value.tensor.data_ptr<float>(), static_cast<size_t>(value.tensor.numel())};
 }
+
+Status has_left() { return Status::failed_precondition("this worker has left its job (stop_worker or exe.close)"); }
 
 }  // namespace
 
@@ -31,7 +35,7 @@ Status RemoteWorker::connect() {
 }
 
 Status RemoteWorker::connect_locked() {
-  if (closed_) return Status::failed_precondition("this worker has left its job (stop_worker or exe.close)");
+  if (closed_) return has_left();
   if (client_ != nullptr) return {};
   ASSIGN_OR_RETURN(client_, ps::Client::connect(client_options_, plan_.spec));
   return {};
@@ -92,6 +96,7 @@ Status RemoteWorker::give_first_values() {
 }
 
 Status RemoteWorker::running() const {
+  if (closed_) return has_left();
   if (started_) return {};
   return Status::failed_precondition("this worker is not connected to its servers; run the startup program first");
 }
@@ -134,6 +139,24 @@ Status RemoteWorker::step(const engine::StepGradients& gradients) {
 
 Status RemoteWorker::refresh() { return started_ ? communicator_->refresh() : Status(); }
 
+Status RemoteWorker::before_gathering() { return started_ ? communicator_->before_gathering() : Status(); }
+
+// A table takes any key; what is fetched as a tensor has the declared rows only.
+void RemoteWorker::warn_of_undeclared_rows(int table, uint64_t declared) {
+  uint64_t others = 0;
+  const Status seen = client_->for_each_row(table, [&](std::span<const uint64_t> keys, std::span<const float>) {
+    others += static_cast<uint64_t>(std::ranges::count_if(keys, [&](uint64_t key) { return key >= declared; }));
+    return Status();
+  });
+  const std::string& name = plan_.spec.tables[static_cast<size_t>(table)].name;
+  if (!seen.ok()) log_warning("table '{}': cannot tell whether it has rows beyond the declared ones: {}", name, seen.message());
+  if (others == 0) return;
+  log_warning(
+      "table '{}': {} trained rows have keys outside 0 … {}, which its declared size leaves out: they are not in what is fetched "
+      "or saved from here; save_snapshot() keeps all rows, and a larger size or ids modulo the size would include them",
+      name, others, declared - 1);
+}
+
 Status RemoteWorker::fetch(std::string_view name, std::span<float> values) {
   RETURN_IF_ERROR(running());
   const engine::RemoteVariable* variable = find(name);
@@ -144,6 +167,7 @@ Status RemoteWorker::fetch(std::string_view name, std::span<float> values) {
     const ps::DenseRequest request{.table = variable->table, .values = values};
     return client_->pull_dense({&request, 1});
   }
+  warn_of_undeclared_rows(variable->table, values.size() / table.width);
   return for_all_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
     const ps::RowRequest request{
         .table = variable->table, .keys = keys, .rows = values.data() + begin * table.width, .create = false};
@@ -195,7 +219,7 @@ Status RemoteWorker::close() {
 
 void RemoteWorker::fail(const std::string& why) {
   std::lock_guard lock(mutex_);
-  if (std::exchange(closed_, true)) return;
+  if (closed_.exchange(true)) return;
   if (client_ != nullptr) client_->fail(why);
 }
 

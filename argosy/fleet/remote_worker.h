@@ -44,6 +44,8 @@ class RemoteWorker : public engine::RemoteParameters {
   bool may_pull_ahead() const override { return plan_.spec.mode == ps::Mode::async; }
   Status step(const engine::StepGradients& gradients) override;
   Status refresh() override;
+  Status before_gathering();  // see ps::Communicator
+  double wait_seconds() const { return communicator_options_.sync_wait_seconds; }  // for other workers
   Status fetch(std::string_view name, std::span<float> values) override;
   Status store(std::string_view name, std::span<const float> values) override;
   Status close() override;
@@ -59,15 +61,16 @@ class RemoteWorker : public engine::RemoteParameters {
   Status give_first_values();
   Status fetch_state(std::string_view name, std::span<float> values);
   Status store_state(std::string_view name, std::span<const float> values);
-  Status running() const;  // an error where attach() has not been
+  Status running() const;  // an error where attach() has not been, or close() has
+  void warn_of_undeclared_rows(int table, uint64_t declared);
 
   const Plan plan_;
   const std::map<std::string, engine::RemoteVariable, std::less<>> variables_;
   const ps::ClientOptions client_options_;
   const ps::CommunicatorOptions communicator_options_;
 
-  mutable std::mutex mutex_;  // of the life cycle: connect, attach, close
-  bool closed_ = false;       // guarded by mutex_
+  mutable std::mutex mutex_;         // of the life cycle: connect, attach, close
+  std::atomic<bool> closed_{false};  // written under mutex_
   std::unique_ptr<ps::Client> client_;              // set by connect(), then constant
   std::map<int, engine::Value> dense_;              // tensors that the communicator writes to, by table; set by attach()
   std::unique_ptr<ps::Communicator> communicator_;  // set by attach(), then constant; uses client_

@@ -9,9 +9,7 @@
 namespace argosy::fleet {
 namespace {
 
-constexpr double kWaitSeconds = 600;  // for the other workers
-
-Deadline deadline() { return Deadline::after_seconds(kWaitSeconds); }
+Deadline deadline(const RemoteWorker& worker) { return Deadline::after_seconds(worker.wait_seconds()); }
 
 Result<ps::Reduce> reduce_of(const std::string& mode) {
   if (mode == "sum") return ps::Reduce::sum;
@@ -26,9 +24,9 @@ class ServerPeers final : public Peers {
   explicit ServerPeers(const Fleet& fleet) : fleet_(fleet) {}
 
   void barrier() const override {
-    RemoteWorker& worker = fleet_.connection("barrier_worker()");
-    throw_if_error(worker.refresh());
-    throw_if_error(worker.client().barrier("barrier", deadline()));
+    RemoteWorker& worker = gathering("barrier_worker()");
+    if (worker.plan().spec.mode != ps::Mode::sync) throw_if_error(worker.refresh());  // what is queued counts as before it
+    throw_if_error(worker.client().barrier("barrier", deadline(worker)));
     throw_if_error(worker.refresh());
   }
 
@@ -36,20 +34,27 @@ class ServerPeers final : public Peers {
   void all_reduce(std::vector<int64_t>& values, const std::string& mode) const override { reduce(values, mode); }
 
   std::vector<std::string> all_gather(const std::string& bytes) const override {
-    return value_or_throw(client("all_gather()").all_gather("all_gather", bytes, deadline()));
+    RemoteWorker& worker = gathering("all_gather()");
+    return value_or_throw(worker.client().all_gather("all_gather", bytes, deadline(worker)));
   }
 
   std::optional<size_t> next(const std::string& list, size_t count) const override {
-    return value_or_throw(client("next_file()").next_file(list, count));
+    return value_or_throw(fleet_.connection("next_file()").client().next_file(list, count));
   }
 
  private:
-  ps::Client& client(std::string_view call) const { return fleet_.connection(call).client(); }
+  // The worker's connection, of which nobody waits for a step from now on.
+  RemoteWorker& gathering(std::string_view call) const {
+    RemoteWorker& worker = fleet_.connection(call);
+    throw_if_error(worker.before_gathering());
+    return worker;
+  }
 
   template <typename T>
   void reduce(std::vector<T>& values, const std::string& mode) const {
     const ps::Reduce reduce = value_or_throw(reduce_of(mode));
-    throw_if_error(client("all_reduce()").all_reduce("all_reduce", reduce, std::span(values), deadline()));
+    RemoteWorker& worker = gathering("all_reduce()");
+    throw_if_error(worker.client().all_reduce("all_reduce", reduce, std::span(values), deadline(worker)));
   }
 
   const Fleet& fleet_;
@@ -60,7 +65,8 @@ class ServerPeers final : public Peers {
 std::shared_ptr<const Peers> Fleet::peers() const { return std::make_shared<ServerPeers>(*this); }
 
 double global_auc(const Fleet& fleet, const Scope& scope, const std::string& stat_pos, const std::string& stat_neg) {
-  ps::Client& client = fleet.connection("global_auc()").client();
+  RemoteWorker& worker = fleet.connection("global_auc()");
+  throw_if_error(worker.before_gathering());
   std::vector<std::vector<int64_t>> counts;
   for (const std::string& name : {stat_pos, stat_neg}) {
     const Value* value = scope.find(name);
@@ -71,14 +77,16 @@ double global_auc(const Fleet& fleet, const Scope& scope, const std::string& sta
     const at::Tensor numbers = value->tensor.to(at::kLong).flatten().contiguous();
     const int64_t* data = numbers.const_data_ptr<int64_t>();
     counts.emplace_back(data, data + numbers.numel());
-    throw_if_error(client.all_reduce("global_auc", ps::Reduce::sum, std::span(counts.back()), deadline()));
+    throw_if_error(worker.client().all_reduce("global_auc", ps::Reduce::sum, std::span(counts.back()), deadline(worker)));
   }
   return engine::auc_of_counts(counts[0], counts[1]);
 }
 
 // Every block goes through the servers' boxes, an empty one last; a worker takes while it gives, so that boxes stay small.
 void Fleet::global_shuffle(data::InMemoryDataset& dataset, uint64_t seed) const {
-  ps::Client& client = connection("global_shuffle()").client();
+  RemoteWorker& worker = connection("global_shuffle()");
+  throw_if_error(worker.before_gathering());
+  ps::Client& client = worker.client();
   const int workers = worker_num(), self = worker_index();
   throw_if_error(dataset.begin_exchange(seed));
   int open = workers - 1;
@@ -107,11 +115,11 @@ void Fleet::global_shuffle(data::InMemoryDataset& dataset, uint64_t seed) const 
     }
   }
   post(true);
-  const Deadline end = deadline();
+  const Deadline end = deadline(worker);
   while (open > 0) {
     if (!take(Deadline::after_seconds(1)) && end.passed())
-      throw Error(
-          Status::deadline_exceeded("global_shuffle: {} workers have not sent all their records in {} s", open, kWaitSeconds));
+      throw Error(Status::deadline_exceeded("global_shuffle: {} workers have not sent all their records in {} s", open,
+                                            worker.wait_seconds()));
   }
   throw_if_error(dataset.end_exchange());
 }

@@ -29,11 +29,20 @@ struct Strategy {
   std::optional<bool> independent_recv_thread;
   std::optional<bool> sum_merged;  // left out: merged gradients of sgd are added up, others averaged
 
+  // Of sparse tables by their names, under PaddlePaddle's names: sparse_delete_threshold, sparse_delete_after_unseen_days and
+  // sparse_delete_after_unseen_steps (which rows shrink() drops), sparse_show_click_decay_rate, sparse_nonclk_coeff and
+  // sparse_click_coeff (the score), sparse_embedx_threshold (the score from which a key gets a row).
+  std::map<std::string, std::map<std::string, double>> tables;
+
   // Settings of the job by their names in docs/settings.md; an ARGOSY_* variable wins over them.
   std::map<std::string, std::string> settings;
 };
 
-// What a worker of such a job does. A variable that cannot be read is an error that names it.
+// Gives the tables of a job what the strategy says of them. A name or value that cannot be is an error that names it.
+Status apply_table_options(const Strategy& strategy, ps::JobSpec& spec);
+
+// What a worker of such a job does. A variable that cannot be read, or a FLAGS_communicator_* that does not exist here, is an
+// error that names it.
 Result<ps::CommunicatorOptions> communicator_options(const Strategy& strategy, const Plan& plan, const Settings& settings);
 
 }  // namespace fleet

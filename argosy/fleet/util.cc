@@ -20,7 +20,8 @@ const Peers& Util::peers() const {
 
 std::vector<std::string> Util::get_file_shard(const std::vector<std::string>& files) const {
   if (!role_) return files;
-  const auto workers = static_cast<size_t>(role().worker_count), index = static_cast<size_t>(worker_index_of(role()));
+  const auto workers = static_cast<size_t>(role().worker_count),
+             index = static_cast<size_t>(worker_index_of(role(), "get_file_shard()"));
   const size_t each = files.size() / workers, more = files.size() % workers;
   const size_t begin = index * each + std::min(index, more);
   const size_t count = each + (index < more ? 1 : 0);

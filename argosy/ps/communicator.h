@@ -125,6 +125,10 @@ class Communicator {
   // This thread has no more data in this round; the others no longer wait for it.
   virtual Status thread_done() = 0;
 
+  // Before this worker waits for all others in a barrier or the like, which all of them enter: where steps are taken together,
+  // those who still train must not wait for its steps meanwhile. Nothing within a round.
+  virtual Status before_gathering() = 0;
+
   // Sends what is queued, waits until the servers have it, and receives dense parameters: before a save or an evaluation.
   virtual Status refresh() = 0;
   // Gives a dense table, or some rows of a sparse one, new values: on the servers, and in this worker's copy. What it had trained

@@ -18,6 +18,7 @@ class CommunicatorBase : public Communicator {
   Status bind_dense(int table, std::span<float> storage) override;
   Result<bool> begin_round(int threads) override;
   Status end_round() override;
+  Status before_gathering() override { return {}; }
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
   BatchId next_batch_id() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
@@ -55,6 +56,9 @@ class CommunicatorBase : public Communicator {
   uint32_t round() const { return round_of(next_batch_.load(std::memory_order_relaxed)); }
   Deadline patience() const { return Deadline::after_seconds(options_.sync_wait_seconds); }
 
+  // Flushes, tells the servers, and goes on with the next round.
+  Status leave_round();
+
   // All dense tables have storage.
   Status check_bound() const;
   // All dense parameters, into their storage.
@@ -70,7 +74,6 @@ class CommunicatorBase : public Communicator {
   std::atomic<uint64_t> pushes_{0}, merged_batches_{0}, receives_{0}, skipped_{0};
 
  private:
-  Status leave_round();
   bool interrupted() const { return failure().code() == Code::cancelled; }
 
   const CommunicatorOptions options_;

@@ -85,6 +85,7 @@ void bind_strategy(py::module_& m) {
       .def_readwrite("thread_pool_size", &Strategy::thread_pool_size)
       .def_readwrite("independent_recv_thread", &Strategy::independent_recv_thread)
       .def_readwrite("sum_merged", &Strategy::sum_merged)
+      .def_readwrite("tables", &Strategy::tables)
       .def_readwrite("settings", &Strategy::settings);
 }
 
@@ -165,8 +166,10 @@ void bind_life(py::class_<Fleet>& fleet) {
            py::arg("folder"), py::arg("kind"))
       .def("load_snapshot", waiting(+[](const Fleet& f, const std::string& folder) { f.load_snapshot(folder); }),
            py::arg("folder"))
-      .def("shrink", waiting(+[](const Fleet& f, std::optional<double> threshold) { return f.shrink(threshold); }),
-           py::arg("threshold"))
+      .def("shrink",
+           waiting(+[](const Fleet& f, std::optional<double> threshold, std::optional<uint32_t> unseen_steps,
+                       std::optional<uint32_t> ttl_seconds) { return f.shrink(threshold, unseen_steps, ttl_seconds); }),
+           py::arg("threshold"), py::arg("unseen_steps"), py::arg("ttl_seconds"))
       .def("server_stats", waiting(+[](const Fleet& f) { return f.server_stats(); }));
 }
 

@@ -202,6 +202,34 @@ def test_compiled_programs_run_as_they_are(fluid, exe):
         strategy.num_thread = 4
 
 
+def test_what_a_compiled_program_is_given_is_checked(fluid):
+    y = linear(fluid)
+    program = fluid.default_main_program()
+    for given, message in [({"loss_name": "nope"}, "loss_name='nope', and the program has no such variable"),
+                           ({"loss_name": y}, "is the name of a variable; found .*give loss.name"),
+                           ({"build_strategy": "foo"}, "build_strategy takes a BuildStrategy; found 'foo'"),
+                           ({"exec_strategy": fluid.BuildStrategy()}, "exec_strategy takes a ExecutionStrategy")]:
+        with pytest.raises(errors.InvalidArgumentError, match=message):
+            fluid.CompiledProgram(program).with_data_parallel(**given)
+        with pytest.raises(errors.InvalidArgumentError, match=message):
+            fluid.ParallelExecutor(use_cuda=False, **given)
+    with pytest.raises(errors.InvalidArgumentError, match="CompiledProgram: build_strategy takes a BuildStrategy; found 'foo'"):
+        fluid.CompiledProgram(program, "foo")
+    strategy = fluid.BuildStrategy()
+    strategy.reduce_strategy = fluid.BuildStrategy.ReduceStrategy.Reduce
+    strategy.gradient_scale_strategy = fluid.BuildStrategy.GradientScaleStrategy.CoeffNumDevice
+    for name, value in (("gradient_scale_strategy", fluid.BuildStrategy.GradientScaleStrategy.Customized), ("reduce_strategy", "foo")):
+        with pytest.raises(ValueError, match=f"BuildStrategy.{name}"):
+            setattr(strategy, name, value)
+
+
+def test_fluids_collective_strategy_is_a_build_strategy_too(fluid):
+    from paddle.fluid.incubate.fleet.collective import DistributedStrategy
+
+    y = linear(fluid)
+    fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel(y.name, build_strategy=DistributedStrategy())
+
+
 def test_a_gpu_that_is_not_there_is_a_clear_error(fluid, monkeypatch):
     monkeypatch.delenv("ARGOSY_DEVICE", raising=False)
     monkeypatch.setattr(device, "_gpu_count", lambda: 0)

@@ -91,9 +91,9 @@ def test_calls_in_the_wrong_order_or_role_say_so(fluid, fleet, network):
     fleet.init(role())
     with pytest.raises(RuntimeError, match="nothing has been distributed yet"):
         fleet.init_worker()
-    with pytest.raises(RuntimeError, match="server_index\\(\\) is for servers"):
+    with pytest.raises(RuntimeError, match="run_server\\(\\) is for servers"):
         fleet.run_server()
-    with pytest.raises(RuntimeError, match="server_index\\(\\) is for servers"):
+    with pytest.raises(RuntimeError, match="init_server\\(\\) is for servers"):
         fleet.init_server()
     fleet.init(role("server"))
     for call in (fleet.init_worker, fleet.stop_worker, fleet.barrier_worker, lambda: fleet.shrink(), fleet.server_stats,
@@ -240,6 +240,26 @@ def test_a_sparse_embedding_goes_to_the_servers(fluid, fleet, entry, accepted):
     fleet.init(role())
     fleet.distributed_optimizer(fluid.optimizer.Adagrad(0.1)).minimize(fluid.layers.mean(rows))
     assert fluid.default_main_program().global_block().ops[-1].attr("parameters") == ["rows"]
+
+
+@pytest.mark.parametrize("table_class, message", [
+    ("SSDSparseTable", "found 'SSDSparseTable'; .*mem_limit"), ("MemorySparseGeoTable", "a_sync_configs"),
+    ("MemorySparsTable", "did you mean MemorySparseTable"), (None, "found None; leave it out")])
+def test_a_table_class_that_nothing_reads_is_refused(fluid, table_class, message):
+    import paddle
+
+    ids = fluid.layers.data("ids", [1], dtype="int64")
+    with pytest.raises(ValueError, match=f"table_class is 'MemorySparseTable'; .*{message}"):
+        paddle.static.nn.sparse_embedding(ids, [10, 4], table_class=table_class)
+
+
+def test_a_fleet_minimizes_with_its_optimizer(fluid, fleet, network):
+    fleet.init(role())
+    with pytest.raises(RuntimeError, match="fleet.minimize\\(\\) before fleet.distributed_optimizer"):
+        fleet.minimize(network)
+    fleet.distributed_optimizer(fluid.optimizer.SGD(0.1))
+    fleet.minimize(network, fluid.default_startup_program())
+    assert op_types(fleet.main_program) == op_types(fluid.default_main_program()) and fleet._programs is not None
 
 
 def test_metrics_of_one_worker_alone(fluid):

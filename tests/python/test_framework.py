@@ -37,8 +37,8 @@ def test_data_adds_the_batch_only_where_no_size_is_open(fluid):
 def test_a_variable_tells_what_it_is(fluid):
     x = fluid.layers.data("x", [4], dtype="int64", lod_level=1)
     assert (x.name, x.shape, x.lod_level, x.persistable, x.stop_gradient) == ("x", (-1, 4), 1, False, True)
-    assert x.dtype == fluid.core.VarDesc.VarType.INT64 and str(x.dtype) == "VarType.INT64"
-    assert x.type == fluid.core.VarDesc.VarType.LOD_TENSOR
+    assert x.dtype == fluid.core.VarDesc.VarType.INT64 and str(x.dtype) == "paddle.int64" and repr(x.dtype) == "<VarType.INT64: 3>"
+    assert x.type == fluid.core.VarDesc.VarType.LOD_TENSOR and str(x.type) == "VarType.LOD_TENSOR"
     assert str(x).startswith('name: "x"\ntype {\n  type: LOD_TENSOR\n')
 
 

@@ -68,6 +68,36 @@ def test_a_role_that_the_script_gives(fleet, worker):
     assert maker.is_worker() and maker.worker_index() == 0 and maker.server_num() == 2
 
 
+def makers():
+    from paddle.distributed import fleet
+
+    return role_maker.UserDefinedRoleMaker, fleet.UserDefinedRoleMaker
+
+
+@pytest.mark.parametrize("maker", makers())
+def test_endpoints_say_how_many_workers_there_are_and_may_be_a_text(maker):
+    workers = ["127.0.0.1:7001", "127.0.0.1:7002"]
+    for servers in (SERVERS, tuple(SERVERS), ", ".join(SERVERS)):
+        for given in (workers, ",".join(workers)):
+            made = maker(current_id=1, role=role_maker.Role.WORKER, server_endpoints=servers, worker_endpoints=given)
+            assert (made.worker_num(), made.get_pserver_endpoints(), made.get_trainer_endpoints()) == (2, SERVERS, workers)
+    with pytest.raises(ValueError, match="2 worker endpoints .* for 3 workers"):
+        maker(worker_num=3, server_endpoints=SERVERS, worker_endpoints=workers)
+    with pytest.raises(ValueError, match="worker_num is 0"):
+        maker(server_endpoints=SERVERS)
+    for wrong in (6001, [6001], {"a": 1}):
+        with pytest.raises(ValueError, match="server_endpoints is a list of texts, host:port, .*found"):
+            maker(worker_num=1, server_endpoints=wrong)
+
+
+def test_the_processes_of_a_collective_job_may_be_a_text():
+    from paddle.distributed import fleet
+
+    text = "127.0.0.1:7001,127.0.0.1:7002"
+    assert role_maker.UserDefinedCollectiveRoleMaker(1, text).worker_num() == 2
+    assert fleet.UserDefinedRoleMaker(is_collective=True, current_id=1, worker_endpoints=text).worker_num() == 2
+
+
 def test_roles_are_the_numbers_that_scripts_write():
     assert role_maker.Role.WORKER == 1 and role_maker.Role.SERVER == 2
 

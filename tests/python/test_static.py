@@ -145,6 +145,6 @@ def test_a_static_network_trains(fluid, exe):
 
 def test_an_input_spec_describes_an_input(fluid):
     spec = paddle.static.InputSpec([None, 4], "int64", "x")
-    assert repr(spec) == "InputSpec(shape=(-1, 4), dtype=VarType.INT64, name=x, stop_gradient=False)"
+    assert repr(spec) == "InputSpec(shape=(-1, 4), dtype=paddle.int64, name=x, stop_gradient=False)"
     assert spec == paddle.static.InputSpec([-1, 4], "int64", "x") and spec.unbatch().shape == (4,) and spec.batch(3).shape == (3, 4)
     assert paddle.static.InputSpec.from_tensor(paddle.static.data("y", [2])).name == "y"

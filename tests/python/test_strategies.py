@@ -53,6 +53,32 @@ def test_what_servers_cannot_do_is_refused_by_name(name, value, reason):
         setattr(config(), name, value)
 
 
+@pytest.mark.parametrize("mode", ["nccl2", "collective"])
+def test_a_collective_configuration_is_refused_where_there_are_servers(mode):
+    with pytest.raises(ValueError, match=f"mode = '{mode}' is of jobs without servers.*set mode='pserver'"):
+        core_strategy(config(mode=mode))
+    strategy = StrategyFactory.create_async_strategy()
+    strategy.set_program_config({"mode": mode})
+    with pytest.raises(ValueError, match=f"mode = '{mode}' is of jobs without servers"):
+        core_strategy(strategy)
+
+
+@pytest.mark.parametrize("other", ["half_async", "completely_not_async"])
+def test_a_geo_configuration_has_no_other_mode(other):
+    both = config(sync_mode=False, geo_sgd_mode=True, **{other: True})
+    with pytest.raises(ValueError, match=f"geo_sgd_mode=True does not go with {other}=True"):
+        core_strategy(both)
+    assert both._core_strategy(sync_mode=True).mode == Mode.sync
+
+
+@pytest.mark.parametrize("name", ["sync_mode", "half_async", "geo_sgd_mode", "completely_not_async", "runtime_split_send_recv", "print_log"])
+def test_a_switch_is_true_or_false(name):
+    with pytest.raises(ValueError, match=f"DistributeTranspilerConfig.{name} is True or False; found 'False'"):
+        config(**{name: "False"})
+    with pytest.raises(ValueError, match="transpile: sync_mode is True or False; found 'False'"):
+        config()._core_strategy(sync_mode="False")
+
+
 @pytest.mark.parametrize("values, message", [
     ({"trainers": 2}, "takes the endpoints of all trainers"), ({"trainer_id": 2}, "the number of this one"),
     ({"current_endpoint": "127.0.0.1:7"}, "trainer 0 is 127.0.0.1:5 in trainers, and current_endpoint says 127.0.0.1:7")])
@@ -70,7 +96,8 @@ def test_what_fluids_collective_strategy_cannot_do_is_refused_by_name():
     strategy = Fluids()
     strategy.mode, strategy.fuse_all_reduce_ops, strategy.fuse_grad_size_in_MB = "collective", True, 4
     assert options_of(strategy).bucket_mb == 4
-    for name, value in (("use_local_sgd", True), ("use_amp", True), ("forward_recompute", True), ("nccl_comm_num", 2), ("mode", "pserver")):
+    for name, value in (("use_local_sgd", True), ("use_amp", True), ("forward_recompute", True), ("nccl_comm_num", 2), ("mode", "pserver"),
+                        ("gradient_scale_strategy", Fluids.GradientScaleStrategy.One), ("sync_batch_norm", True), ("exec_strategy", "foo")):
         with pytest.raises(ValueError, match=name):
             setattr(strategy, name, value)
 
@@ -105,10 +132,25 @@ def test_a_worker_of_an_asynchronous_job_is_told_how_to_send():
     assert core_strategy(strategy).send_queue_size == 3 and core_strategy(strategy).max_merge_var_num is None
 
 
+def test_the_environments_deadline_is_honoured_and_its_retries_are_refused(monkeypatch):
+    monkeypatch.setenv("FLAGS_rpc_deadline", "7000")
+    strategy = StrategyFactory.create_sync_strategy()
+    assert core_strategy(strategy).settings == {"call_seconds": "7.0"} and "7000" in repr(strategy.get_trainer_runtime_config())
+    strategy.set_trainer_runtime_config({"rpc_deadline": 5000})
+    assert core_strategy(strategy).settings == {"call_seconds": "5.0"}
+    for name, value, message in [("rpc_deadline", "soon", "is a number; found 'soon'"), ("rpc_deadline", "-1", "1 or more; found '-1'"),
+                                 ("rpc_retry_times", "9", "server_wait_seconds")]:
+        with monkeypatch.context() as patch:
+            patch.setenv("FLAGS_" + name, value)
+            with pytest.raises(ValueError, match=f"FLAGS_{name}.*{message}"):
+                StrategyFactory.create_sync_strategy()
+
+
 def test_runtime_settings_that_nothing_honours_are_refused():
     strategy = StrategyFactory.create_sync_strategy()
     for given, message in [({"communicator_speed": 1}, "no setting 'communicator_speed'"), ({"rpc_retry_times": 9}, "server_wait_seconds"),
-                           ({"communicator_send_queue_size": "many"}, "is a number; found 'many'")]:
+                           ({"communicator_send_queue_size": "many"}, "is a number; found 'many'"),
+                           ({"communicator_max_merge_var_num": -1}, "max_merge_var_num is a number, 1 or more; found -1")]:
         with pytest.raises(ValueError, match=message):
             strategy.set_trainer_runtime_config(given)
     strategy.set_trainer_runtime_config({"communicator_send_queue_size": 9})
@@ -131,6 +173,23 @@ def test_execution_settings_are_kept():
     assert strategy.get_execute_strategy().num_threads == 3 and strategy.get_build_strategy().async_mode
     with pytest.raises(ValueError, match="no setting 'threads'"):
         strategy.set_execute_strategy({"threads": 3})
+    with pytest.raises(ValueError, match="gradient_scale_strategy = 1: .*CoeffNumDevice"):
+        strategy.set_build_strategy({"gradient_scale_strategy": 1})
+    with pytest.raises(ValueError, match="num_iteration_per_run = 2: .*leave it at 1"):
+        strategy.set_execute_strategy({"num_iteration_per_run": 2})
+
+
+def test_strategies_inside_a_strategy_have_their_kind():
+    from paddle.static import BuildStrategy
+
+    strategy = DistributedStrategy()
+    for name, kind in (("build_strategy", "BuildStrategy"), ("execution_strategy", "ExecutionStrategy")):
+        with pytest.raises(ValueError, match=f"DistributedStrategy.{name} takes a {kind}; found 'hello'"):
+            setattr(strategy, name, "hello")
+    strategy.build_strategy = build = BuildStrategy()
+    build.sync_batch_norm = True
+    with pytest.raises(ValueError, match="set DistributedStrategy.sync_batch_norm itself"):
+        options_of(strategy)
 
 
 @pytest.mark.parametrize("order", [("a_sync", "a_sync_configs"), ("a_sync_configs", "a_sync")])
@@ -161,6 +220,15 @@ def test_the_queue_is_set_up_by_a_sync_configs():
         core_strategy(strategy)
 
 
+@pytest.mark.parametrize("name, value, message", [
+    ("k_steps", "a", "is a number, 0 or more; found 'a'"), ("k_steps", -1, "0 or more; found -1"), ("k_steps", True, "found True"),
+    ("max_merge_var_num", -1, "1 or more; found -1"), ("send_queue_size", 0, "1 or more; found 0"),
+    ("independent_recv_thread", "no", "is True or False; found 'no'"), ("use_ps_gpu", 1, "= 1: tables are in the servers' memory")])
+def test_a_sync_configs_are_checked_when_they_are_set(name, value, message):
+    with pytest.raises(ValueError, match=f"^a_sync_configs: {name} .*{message}"):
+        DistributedStrategy().a_sync_configs = {name: value}
+
+
 @pytest.mark.parametrize("name, value", [("amp", True), ("sharding", True), ("hybrid_configs", {"mp_degree": 2}), ("dgc", True)])
 def test_what_no_job_has_is_refused(name, value):
     strategy = DistributedStrategy()
@@ -169,7 +237,7 @@ def test_what_no_job_has_is_refused(name, value):
         setattr(strategy, name, value)
     with pytest.raises(AttributeError, match="has no setting 'asynchronous'"):
         strategy.asynchronous = True
-    with pytest.raises(AttributeError, match="has no setting 'steps'"):
+    with pytest.raises(AttributeError, match="a_sync_configs has no setting 'steps'"):
         strategy.a_sync_configs = {"steps": 1}
     with pytest.raises(ValueError, match="use_ps_gpu"):
         strategy.a_sync_configs = {"use_ps_gpu": 1}

@@ -81,3 +81,59 @@ fleet.stop_worker()
     assert "interrupted" in out and "again: " in out and "cannot train on" in out
     for process in (workers[1], server):
         job.end(process)
+
+
+@pytest.mark.parametrize("wait", ["fleet.barrier_worker()", "fleet.util.all_reduce(1)", "fleet.util.all_gather('a')"])
+def test_unequal_feeds_end_in_a_gathering(job, wait):
+    """In sync mode: who waits for the others in it is not waited for in steps; after it all train together again."""
+    job.write("train.py", JOB + f"""
+def train(steps):
+    for i in range(steps): exe.run(fluid.default_main_program(), feed=batch(i))
+train(2 if fleet.worker_index() else 6)
+{wait}
+train(0 if fleet.worker_index() else 3)
+{wait}
+train(2)
+table = np.array(fluid.global_scope().find_var('table').get_tensor())
+print('table', table.sum(), 'batches', sum(server.batches for server in fleet.server_stats()))
+fleet.barrier_worker()
+fleet.stop_worker()
+""")
+    logs = job.launch("train.py")
+    shown = {line for log in logs for line in log.splitlines() if line.startswith("table ")}
+    assert len(shown) == 1, logs
+
+
+def test_after_stop_worker_nobody_waits_for_servers(job):
+    job.write("train.py", JOB + """
+import time
+fleet.stop_worker()
+begun = time.monotonic()
+for call in (lambda: exe.run(fluid.default_main_program(), feed=batch(1)), lambda: fluid.global_scope().find_var('table').get_tensor()):
+    try:
+        call()
+    except Exception as error:
+        print('told', error)
+print('at once', time.monotonic() - begun < 5)
+""")
+    for log in job.launch("train.py"):
+        assert log.count("this worker has left its job (stop_worker or exe.close)") == 2 and "at once True" in log, log
+
+
+def test_a_barrier_waits_as_long_as_the_setting_says(job, pair):
+    job.env["ARGOSY_SYNC_WAIT_SECONDS"] = "2"
+    server, workers = pair("""
+import time
+if fleet.worker_index() == 1:
+    time.sleep(60)
+try:
+    fleet.barrier_worker()
+except Exception as error:
+    print('told', error)
+os._exit(0)
+""")
+    begun = time.monotonic()
+    assert "told" in job.end(workers[0]) and time.monotonic() - begun < 40
+    for process in (workers[1], server):
+        process.kill()
+        process.wait()

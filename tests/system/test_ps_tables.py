@@ -97,6 +97,59 @@ print('before', before, 'dropped', dropped, 'left', trained(), 'rows', rows_now(
         assert f"before ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 10) dropped {dropped} left [0, 1, 2, 3, 4] rows 5" in log, log
 
 
+OPTIONS = TABLE.replace("strategy.a_sync = True", "strategy.a_sync = True; strategy.fleet_desc_configs = {'table': eval(sys.argv[2])}")
+
+
+def test_rows_expire_by_steps_without_a_gradient(job):
+    job.write("train.py", OPTIONS + """
+if me == 0:
+    train([1, 2, 3])
+    for turn in range(6): train([1, 50])
+fleet.barrier_worker()
+kept = fleet.shrink(unseen_steps=1000) if me == 0 else 0
+print('kept', kept, 'dropped', fleet.shrink() if me == 0 else 2, 'left', trained())
+""" + END)
+    for log in job.launch("train.py", "None", "{'sparse_delete_after_unseen_steps': 4}"):
+        assert "kept 0 dropped 2 left [1, 50]" in log, log
+
+
+def test_scores_decay_and_say_who_gets_a_row(job):
+    """A click weighs 1, a show without one 0.5; a key has a row from 2 on. Each shrink() halves what was counted."""
+    job.write("train.py", OPTIONS + """
+if me == 0:
+    for turn in range(4): train([1], clicks=1), train([2])
+    train([3], clicks=1)
+fleet.barrier_worker()
+print('rows', trained())
+fleet.barrier_worker()
+print('dropped', [fleet.shrink() for _ in range(3)] if me == 0 else [0, 1, 1], 'left', trained())
+""" + END)
+    options = {"sparse_show_click_decay_rate": 0.5, "sparse_nonclk_coeff": 0.5, "sparse_embedx_threshold": 2, "sparse_delete_threshold": 0.9}
+    for log in job.launch("train.py", "paddle.distributed.ShowClickEntry('show', 'click')", repr(options)):
+        assert "rows [1, 2]" in log and "dropped [0, 1, 1] left []" in log, log
+
+
+@pytest.mark.parametrize("options, told", [
+    ("{'sparse_delete_treshold': 1}", "'sparse_delete_treshold' is no option of a sparse table; expected one of sparse_click_coeff"),
+    ("{'sparse_click_coeff': -1}", "table 'table': sparse_click_coeff is -1, expected a number from 0"),
+    ("{'sparse_click_coeff': 'a'}", "fleet_desc_configs['table']['sparse_click_coeff'] is a number; found 'a'"),
+])
+def test_table_options_that_cannot_be_are_named(job, options, told):
+    job.write("train.py", OPTIONS)
+    launcher = job.fleetrun("train.py", "None", options)
+    assert launcher.wait(60) != 0
+    assert told in job.logs()
+
+
+def test_rows_outside_the_declared_size_are_not_dropped_in_silence(job):
+    job.write("train.py", TABLE + """
+train([2, 1 << 40])
+fleet.barrier_worker()
+if me == 0: fleet.save_persistables(exe, 'saved')
+""" + END)
+    assert "table 'table': 1 trained rows have keys outside 0 … 999, which its declared size leaves out" in job.launch("train.py", "None")[0]
+
+
 LARGE = """
 import sys
 import numpy as np

@@ -15,6 +15,7 @@ _NAMES = {
     "enable_dygraph": "graph_mode:disable_static",
     "disable_dygraph": "graph_mode:enable_static",
     "is_compiled_with_cuda": "fluid.framework",
+    "dtype": "fluid.var_type:VarType",
     "set_device": "device",
     "get_device": "device",
     "seed": "fluid.framework",

@@ -10,16 +10,22 @@ def _hint(name, known):
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def names(package, modules, members, further=None):
-    """A package's __getattr__ and __dir__ (PEP 562).
+def names(package, modules, members, further=None, starred=()):
+    """A package's __getattr__ and __dir__ (PEP 562). Its __all__, for `from package import *`, is found on first use too: all members.
 
     modules: submodules, found as attributes without an import statement.
     members: attribute -> submodule that has it, or "submodule:name" where it is called otherwise there.
     further: a submodule that is asked for any other name. It is imported only then.
+    starred: submodules that `import *` gives too.
     """
     known = sorted({*modules, *members})
 
+    def further_names():
+        return () if further is None else importlib.import_module(f"{package}.{further}").__all__
+
     def find(name):
+        if name == "__all__":
+            return sorted(one for one in {*members, *starred, *further_names()} if not one.startswith("_"))
         if name in members:
             module, _, member = members[name].partition(":")
             return getattr(importlib.import_module(f"{package}.{module}"), member or name)
@@ -38,7 +44,6 @@ def names(package, modules, members, further=None):
         return value
 
     def __dir__():
-        more = () if further is None else importlib.import_module(f"{package}.{further}").__all__
-        return sorted({*vars(sys.modules[package]), *known, *more})
+        return sorted({*vars(sys.modules[package]), *known, *further_names()})
 
     return __getattr__, __dir__

@@ -1,6 +1,7 @@
 """paddle.jit: layers as TorchScript, which C++ programs open with torch::jit::load.
 
-save() records one run of forward(): what a layer decides by values or sizes in Python is decided once. The file is path.pt.
+save() records one run of forward(). What a layer decides by values or sizes in Python is decided once there, and so save() runs the record on other
+inputs too, and refuses a layer that it does not follow. The file is path.pt.
 """
 import functools
 import inspect
@@ -8,7 +9,7 @@ import io
 
 import torch
 
-from argosy.dynamic import dtypes
+from argosy.dynamic import dtypes, recording
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError, NotFoundError
 from argosy.fluid import state_file
@@ -16,7 +17,7 @@ from argosy.nn.layer import Layer
 
 __all__ = ["to_static", "not_to_static", "save", "load", "TranslatedLayer", "enable_to_static"]
 
-_ANY = 2  # the size in place of -1 while forward() is recorded
+_ANY, _ANOTHER = 2, 3  # the sizes in place of -1: while forward() is recorded, and when the record is checked
 
 
 def to_static(function=None, input_spec=None, build_strategy=None, backend=None, **kwargs):
@@ -52,10 +53,10 @@ class _Recorded(torch.nn.Module):
         return unwrap(self._call[0](*wrap(inputs)))
 
 
-def _example(spec):
+def _example(spec, any_size):
     if isinstance(spec, Tensor):
         return spec._torch.detach()
-    shape = [_ANY if size in (-1, None) else size for size in spec.shape]
+    shape = [any_size if size in (-1, None) else size for size in spec.shape]
     dtype = dtypes.to_torch(spec.dtype)
     return torch.rand(shape).to(dtype) if dtype.is_floating_point else torch.zeros(shape, dtype=dtype)
 
@@ -74,12 +75,14 @@ def save(layer, path, input_spec=None, **configs):
         raise InvalidArgumentError(f"jit.save takes a Layer; found {type(layer).__name__}")
     if configs:
         raise InvalidArgumentError(f"jit.save has no option {', '.join(configs)}")
-    examples = tuple(_example(spec) for spec in _specs(layer, input_spec))
+    examples, resized = (tuple(_example(spec, size) for spec in _specs(layer, input_spec)) for size in (_ANY, _ANOTHER))
     states = [(part, part.training) for part in layer.sublayers(True)]
     layer.eval()
     try:
         with torch.no_grad():
-            traced = torch.jit.trace(_Recorded(layer).eval(), examples, check_trace=False)
+            live = _Recorded(layer).eval()
+            traced = torch.jit.trace(live, examples, check_trace=False)
+            recording.check(type(layer).__name__, traced, live, examples, resized, [buffer._torch for buffer in layer.buffers()])
     finally:
         for part, training in states:
             part.training = training

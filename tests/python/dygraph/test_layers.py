@@ -150,3 +150,16 @@ def test_recurrent_layers_stop_where_sequences_end():
     assert list(layer.state_dict())[:4] == ["weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"] and layer.weight_ih_l1.shape == [16, 8]
     with pytest.raises(errors.InvalidArgumentError, match="direction is 'forward' or 'bidirect'; found 'back'"):
         nn.GRU(1, 1, direction="back")
+
+
+def test_the_default_dtype_reaches_parameters():
+    paddle.set_default_dtype("float64")
+    try:
+        made = nn.Sequential(nn.Conv2D(1, 2, 3), nn.BatchNorm2D(2), nn.Flatten(), nn.Linear(2, 1))
+        assert {part.dtype for part in made.state_dict().values()} == {paddle.float64}
+        assert made(paddle.randn([2, 1, 3, 3])).dtype == paddle.float64
+        paddle.set_default_dtype("float16")
+        assert nn.Linear(1, 1).weight.dtype == paddle.float16 and nn.BatchNorm1D(1)._mean.dtype == paddle.float32
+    finally:
+        paddle.set_default_dtype("float32")
+    assert nn.Linear(1, 1).weight.dtype == paddle.float32

@@ -102,4 +102,17 @@ def test_options_that_are_not_there_are_refused(tmp_path):
     with pytest.raises(errors.InvalidArgumentError, match="protocol is a number from 2"):
         paddle.save({}, str(tmp_path / "x"), protocol=1)
     with pytest.raises(TypeError):
-        paddle.save({}, io.BytesIO())
+        paddle.save({}, io.StringIO())
+
+
+@pytest.mark.parametrize("save", [paddle.save, paddle.framework.save])
+def test_states_travel_in_memory(save):
+    layer, memory = paddle.nn.Linear(2, 3), io.BytesIO()
+    save(layer.state_dict(), memory)
+    save([paddle.ones([2]), "text"], memory)
+    memory.seek(0)
+    state, (ones, text) = paddle.load(memory), paddle.load(memory)
+    assert list(state) == ["weight", "bias"] and np.array_equal(state["weight"].numpy(), layer.weight.numpy())
+    assert ones.tolist() == [1, 1] and text == "text"
+    with pytest.raises(errors.DataLossError, match="BytesIO holds, from where it stands, nothing of paddle.save"):
+        paddle.load(memory)

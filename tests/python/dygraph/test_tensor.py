@@ -194,3 +194,58 @@ def test_bfloat16_travels_as_bits():
 
 def test_torch_takes_tensors():
     assert isinstance(torch.add(paddle.to_tensor(A), 1), torch.Tensor)
+
+
+def test_halves_are_rounded_away_from_zero():
+    values = [0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 2.4, -2.6, 0.49999997, 8388609.0]
+    rounded = [1, 2, 3, -1, -2, -3, 2, -3, 0, 8388609]  # as 2.6.2
+    x = paddle.to_tensor(values, stop_gradient=False)
+    assert paddle.round(x).tolist() == rounded and paddle.to_tensor(values).round_().tolist() == rounded
+    paddle.round(x).sum().backward()
+    assert not x.grad.numpy().any()
+
+
+BACKWARD = [np.s_[::-1], np.s_[::-2], np.s_[3:0:-1], np.s_[:, ::-1], np.s_[..., ::-2], np.s_[1, ::-1], np.s_[::-1, None, 1:, ::-1], np.s_[1:3:-1],
+            np.s_[-2::-3, 1], np.s_[::-1, [0, 2]], np.s_[[0, 3], :, ::-1], np.s_[::-1, ..., 0], np.s_[9:-9:-2]]
+
+
+@pytest.mark.parametrize("index", BACKWARD, ids=str)
+def test_slices_run_backward(index):
+    values = np.arange(60, dtype="float32").reshape(4, 5, 3)
+    x = paddle.to_tensor(values, stop_gradient=False)
+    found, weights = x[index], np.arange(values[index].size, dtype="float32").reshape(values[index].shape)
+    assert np.array_equal(found.numpy(), values[index])
+    (found * paddle.to_tensor(weights)).sum().backward()
+    expected = np.zeros_like(values)
+    expected[index] = weights
+    assert np.array_equal(x.grad.numpy(), expected)
+
+
+@pytest.mark.parametrize("index", BACKWARD, ids=str)
+def test_slices_are_written_backward(index):
+    values = np.arange(60, dtype="float32").reshape(4, 5, 3)
+    written = -np.arange(values[index].size, dtype="float32").reshape(values[index].shape)
+    x = paddle.to_tensor(values)
+    x[index] = written
+    values[index] = written
+    assert np.array_equal(x.numpy(), values)
+
+
+def test_gradients_go_through_what_is_written_backward():
+    x, y = (paddle.to_tensor(values, stop_gradient=False) for values in ([1.0, 2.0, 3.0], [5.0, 6.0]))
+    z = x * 2
+    z[:0:-1] = y
+    (z * paddle.to_tensor([1.0, 10.0, 100.0])).sum().backward()
+    assert z.tolist() == [2, 6, 5] and x.grad.tolist() == [2, 0, 0] and y.grad.tolist() == [100, 10]
+
+
+def test_the_seed_has_a_name():
+    paddle.seed(seed=1)
+    first = paddle.rand([3]).tolist()
+    paddle.seed(1)
+    assert paddle.rand([3]).tolist() == first
+
+
+def test_a_dtype_says_its_name(a):
+    assert str(a.dtype) == "paddle.float32" and repr(a.dtype) == "<VarType.FP32: 5>" and isinstance(a.dtype, paddle.dtype)
+    assert str(paddle.bool) == "paddle.bool" and f"{paddle.bfloat16}" == "paddle.bfloat16"

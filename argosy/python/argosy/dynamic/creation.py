@@ -4,6 +4,7 @@ import torch
 
 from argosy import device
 from argosy.dynamic import dtypes
+from argosy.dynamic.sizes import sizes
 from argosy.dynamic.tensor import Tensor, torch_of, unwrap
 
 __all__ = [
@@ -19,10 +20,7 @@ def _type(dtype):
 
 
 def _sizes(shape):
-    shape = unwrap(shape)
-    if isinstance(shape, (list, tuple)):
-        return [int(size) for size in shape]
-    return [int(size) for size in shape.reshape(-1)] if isinstance(shape, torch.Tensor) else [int(shape)]
+    return sizes(unwrap(shape))
 
 
 def _where(place=None):

@@ -6,7 +6,7 @@ from argosy.dynamic.calls import computes, made_of, same_names
 
 _UNARY = (
     "abs acos acosh angle asin asinh atan atanh ceil conj cos cosh deg2rad digamma erf erfinv exp expm1 floor frac i0 imag isfinite isinf "
-    "isnan lgamma log log10 log1p log2 neg rad2deg real reciprocal round rsqrt sgn sign sin sinh sqrt square tan tanh trunc sigmoid")
+    "isnan lgamma log log10 log1p log2 neg rad2deg real reciprocal rsqrt sgn sign sin sinh sqrt square tan tanh trunc sigmoid")
 _BINARY = (
     "atan2 bitwise_and bitwise_or bitwise_xor fmax fmin gcd heaviside hypot kron lcm ldexp logaddexp nextafter outer inner bitwise_not")
 _PAIRS = {  # Paddle's name -> torch's
@@ -40,6 +40,15 @@ for _name, _function in (("mean", torch.mean), ("max", torch.amax), ("min", torc
                          ("all", torch.all), ("any", torch.any), ("logsumexp", torch.logsumexp), ("nanmean", torch.nanmean),
                          ("count_nonzero", lambda x, axes, keepdim: (x != 0).sum(axes, keepdim))):
     _reduction(_name, _function)
+
+
+@_public
+def round(x):
+    """Halves go away from 0; torch's own go to the even neighbour."""
+    if not x.is_floating_point():
+        return torch.round(x)
+    whole = torch.trunc(x)
+    return torch.where((x - whole).abs() >= 0.5, whole + torch.sign(x), whole)
 
 
 @_public

@@ -3,6 +3,7 @@ import torch
 
 from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes, same_names
+from argosy.errors import InvalidArgumentError, OutOfRangeError
 
 FUNCTIONS = same_names(torch, "bmm mv masked_fill cross cdist bincount")
 
@@ -250,3 +251,19 @@ def inverse(x):
 @_public
 def cholesky(x, upper=False):
     return torch.linalg.cholesky(x, upper=upper)
+
+
+@_public
+def take(x, index, mode="raise"):
+    """Elements of the flattened tensor. Positions outside of it are an error, go round ('wrap') or become the first or last ('clip')."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise InvalidArgumentError(f"take: mode is 'raise', 'wrap' or 'clip'; found {mode!r}")
+    count, index = x.numel(), index.long()
+    if mode == "wrap":
+        index = index % count
+    elif mode == "clip":
+        index = index.clamp(0, count - 1)
+    elif bool(((index < -count) | (index >= count)).any()):
+        raise OutOfRangeError(f"take: positions lie from {-count} to {count - 1}; found {index.min().item()} to {index.max().item()}; "
+                              "mode='wrap' and mode='clip' take others")
+    return torch.take(x, index)

@@ -5,6 +5,8 @@ import torch
 
 from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes, same_names
+from argosy.dynamic.indexing import picked
+from argosy.dynamic.sizes import sizes as _sizes
 from argosy.errors import InvalidArgumentError
 
 FUNCTIONS = same_names(torch, "broadcast_tensors moveaxis atleast_1d atleast_2d atleast_3d")
@@ -15,15 +17,8 @@ def _public(function):
     return function
 
 
-def _sizes(shape):
-    """Sizes as numbers; each may be a tensor of one."""
-    if isinstance(shape, torch.Tensor):
-        return shape.tolist() if shape.dim() else [int(shape)]
-    return [int(size) for size in shape] if isinstance(shape, (list, tuple)) else [int(shape)]
-
-
 def _axes(axis):
-    return _sizes(axis)
+    return [int(one) for one in _sizes(axis)]
 
 
 @_public
@@ -83,7 +78,7 @@ def strided_slice(x, axes, starts, ends, strides):
     index = [builtins.slice(None)] * x.dim()
     for axis, *ends_and_step in zip(axes, _sizes(starts), _sizes(ends), _sizes(strides)):
         index[axis] = builtins.slice(*ends_and_step)
-    return x[tuple(index)]
+    return picked(x, tuple(index))
 
 
 @_public
@@ -221,12 +216,15 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
 @_public
 def shape(input):
     """Its sizes, as a tensor."""
+    if torch.jit.is_tracing():
+        return torch._shape_as_tensor(input).int()  # the record follows the input
     return torch.tensor(input.shape, dtype=torch.int32)
 
 
 @_public
 def numel(x):
-    return torch.tensor(x.numel())
+    count = x.numel()
+    return count if isinstance(count, torch.Tensor) else torch.tensor(count)  # a tensor while a layer is recorded
 
 
 @_public
@@ -242,6 +240,21 @@ def as_strided(x, shape, stride, offset=0):
 @_public
 def unfold(x, axis, size, step):
     return x.unfold(axis, size, step)
+
+
+@_public
+def crop(x, shape=None, offsets=None):
+    """A box out of x: sizes, of which -1 reaches to the end, from offsets on, which are 0 unless given."""
+    firsts = [0] * x.dim() if offsets is None else _sizes(offsets)
+    wanted = list(x.shape) if shape is None else _sizes(shape)
+    if len(firsts) != x.dim() or len(wanted) != x.dim():
+        raise InvalidArgumentError(f"crop: a size and an offset for each axis of shape {list(x.shape)}; found {wanted} and {firsts}")
+    for axis, (first, size) in enumerate(zip(firsts, wanted)):
+        size = x.shape[axis] - first if size == -1 else size
+        if first < 0 or size < 0 or first + size > x.shape[axis]:
+            raise InvalidArgumentError(f"crop: axis {axis} has size {x.shape[axis]}; found {size} from {first} on")
+        x = x.narrow(axis, first, size)
+    return x
 
 
 @_public

@@ -7,7 +7,7 @@ import numpy
 import torch
 
 from argosy import _core, device
-from argosy.dynamic import dtypes
+from argosy.dynamic import dtypes, indexing
 from argosy.errors import InvalidArgumentError
 
 __all__ = ["Tensor", "Parameter", "wrap", "unwrap", "torch_of"]
@@ -186,7 +186,7 @@ class Tensor:
         return Tensor(self._torch.cpu())
 
     def cuda(self, device_id=None, blocking=True):
-        return Tensor(self._torch.to(f"cuda:{device_id or 0}", non_blocking=not blocking))
+        return Tensor(self._torch.to(device.torch_device(device.CUDAPlace(device_id or 0)), non_blocking=not blocking))
 
     def pin_memory(self):
         return Tensor(self._torch.pin_memory())
@@ -248,15 +248,16 @@ class Tensor:
         return format(self._torch.item(), spec) if spec and self._torch.numel() == 1 else format(str(self), spec)
 
     def __getitem__(self, index):
-        return Tensor(self._torch[_index(index)])
+        return Tensor(indexing.picked(self._torch, _index(index)))
 
     def __setitem__(self, index, value):
         value = torch.as_tensor(value, dtype=self._torch.dtype) if isinstance(value, numpy.ndarray) else unwrap(value)
+        index = _index(index)
         if self._torch.requires_grad and self._torch.is_leaf:
             with torch.no_grad():  # a parameter is written, not computed
-                self._torch[_index(index)] = value
+                indexing.write(self._torch, index, value)
         else:
-            self._torch[_index(index)] = value
+            indexing.write(self._torch, index, value)
 
     def __deepcopy__(self, memo):
         copy = Tensor(self._torch.detach().clone().requires_grad_(self._torch.requires_grad), self._name)
@@ -316,10 +317,15 @@ def _index(index):
     if isinstance(index, tuple):
         return tuple(_index(part) for part in index)
     if isinstance(index, slice):
-        return slice(*(int(end) if isinstance(end, Tensor) else end for end in (index.start, index.stop, index.step)))
+        return slice(*(_end(end) if isinstance(end, Tensor) else end for end in (index.start, index.stop, index.step)))
     if isinstance(index, (list, numpy.ndarray)):
         return torch.as_tensor(numpy.asarray([int(one) for one in index] if isinstance(index, list) and _numbers(index) else index))
     return unwrap(index)
+
+
+def _end(tensor):
+    """While a layer is recorded the end stays a tensor: the record follows it."""
+    return tensor._torch if torch.jit.is_tracing() else int(tensor)
 
 
 def _numbers(values):

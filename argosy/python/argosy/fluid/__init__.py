@@ -24,4 +24,4 @@ _WHERE = {
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}
 _NAMES["Tensor"] = "core:LoDTensor"
 
-__getattr__, __dir__ = _lazy.names(__name__, _MODULES, _NAMES)
+__getattr__, __dir__ = _lazy.names(__name__, _MODULES, _NAMES, starred=_MODULES)

@@ -16,6 +16,7 @@ class ExecutionStrategy(Settings):
 
     _fields = {"num_threads": 0, "num_iteration_per_drop_scope": 100, "num_iteration_per_run": 1, "use_thread_barrier": False,
                "allow_op_delay": False, "use_experimental_executor": False}
+    _fixed = {"num_iteration_per_run": "Executor.run is one step of what it is fed; call it more often"}
 
 
 class BuildStrategy(Settings):
@@ -35,6 +36,19 @@ class BuildStrategy(Settings):
                "fuse_relu_depthwise_conv": False, "fuse_broadcast_ops": False, "sync_batch_norm": False,
                "enable_sequential_execution": False, "remove_unnecessary_lock": True, "debug_graphviz_path": "", "num_trainers": 1,
                "trainer_id": 0, "async_mode": False, "enable_auto_fusion": False, "cache_runtime_context": False}
+    _fixed = {"gradient_scale_strategy": "the gradient of a batch is the mean over its devices, GradientScaleStrategy.CoeffNumDevice; scale the loss "
+                                         "itself for another one"}
+
+    def __setattr__(self, name, value):
+        if name == "reduce_strategy" and value not in (self.ReduceStrategy.AllReduce, self.ReduceStrategy.Reduce):
+            raise InvalidArgumentError(f"{type(self).__name__}.reduce_strategy is ReduceStrategy.AllReduce or ReduceStrategy.Reduce; found {value!r}")
+        super().__setattr__(name, value)
+
+
+def check_strategy(what, value, kind):
+    """`value` is a strategy of this kind, or None."""
+    if value is not None and not isinstance(value, kind):
+        raise InvalidArgumentError(f"{what} takes a {kind.__name__}; found {value!r}")
 
 
 class CompiledProgram:
@@ -43,16 +57,29 @@ class CompiledProgram:
     def __init__(self, program_or_graph, build_strategy=None):
         if not isinstance(program_or_graph, framework.Program):
             raise InvalidArgumentError(f"CompiledProgram takes a Program; found {type(program_or_graph).__name__}")
+        check_strategy("CompiledProgram: build_strategy", build_strategy, BuildStrategy)
         self._program = program_or_graph
 
     def with_data_parallel(self, loss_name=None, build_strategy=None, exec_strategy=None, share_vars_from=None, places=None):
         """A program that trains on parameter servers is run by as many threads as there are CPU places, or as CPU_NUM says: each
         takes a part of what is fed. Another program has one thread: the batch that is fed is the whole batch."""
+        check_strategy("with_data_parallel: build_strategy", build_strategy, BuildStrategy)
+        check_strategy("with_data_parallel: exec_strategy", exec_strategy, ExecutionStrategy)
+        self._check_loss(loss_name)
         if places is not None and len(places) > 1 and not all(type(place) is device.CPUPlace for place in places):
             raise InvalidArgumentError(
                 f"with_data_parallel: {len(places)} places were given, and one process runs on one GPU; start more with fleetrun")
         self._threads = (lambda: len(places)) if places else cpu_num
         return self
+
+    def _check_loss(self, name):
+        if name is None:
+            return
+        if not isinstance(name, str):
+            raise InvalidArgumentError(f"with_data_parallel: loss_name is the name of a variable; found {type(name).__name__}; give loss.name")
+        if not any(block.has_var(name) for block in self._program.blocks):
+            raise InvalidArgumentError(f"with_data_parallel: loss_name={name!r}, and the program has no such variable; give "
+                                       "the name of its loss, loss.name")
 
 
 def cpu_num():
@@ -73,7 +100,8 @@ class ParallelExecutor:
         place = framework.cuda_places([0])[0] if use_cuda else framework.cpu_places(1)[0]
         self._executor = executor.Executor(place)
         program = framework.default_main_program() if main_program is None else main_program
-        self._program = CompiledProgram(program).with_data_parallel(places=None if not use_cuda else [place])
+        self._program = CompiledProgram(program).with_data_parallel(loss_name, build_strategy, exec_strategy,
+                                                                    places=None if not use_cuda else [place])
         self._scope = scope
 
     @property

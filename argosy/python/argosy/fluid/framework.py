@@ -80,9 +80,9 @@ def name_scope(prefix=None):
                 op._set_attr("op_namescope", path)
 
 
-def seed(number):
+def seed(seed):
     """Seeds the generator of the dynamic graph, from which random operators draw too where their program has no random_seed."""
-    _core.manual_seed(number)
+    _core.manual_seed(seed)
 
 
 def _version(text, what):

@@ -16,6 +16,37 @@ __all__ = [
 _OPTIMIZE = 2  # the bit of op_role
 
 
+def _parameters(given, optimizer):
+    """The members of `given`: parameters of either graph, names of a program's, or dicts with "params"."""
+    if is_tensor(given) or isinstance(given, (framework.Variable, str, dict)):
+        raise _WrongParameters(f"{optimizer}: parameters is a list, such as layer.parameters(); found one {type(given).__name__}; write [it]")
+    try:
+        members = list(given)
+    except TypeError:
+        raise _WrongParameters(f"{optimizer}: parameters is a list, such as layer.parameters(); found {type(given).__name__}") from None
+    for one in members:
+        if isinstance(one, dict):
+            if "params" not in one:
+                raise InvalidArgumentError(f"{optimizer}: a group of parameters is a dict with 'params'; found the keys {sorted(map(str, one))}")
+            one["params"] = _parameters(one["params"], optimizer)
+        else:
+            _check_parameter(one, optimizer)
+    return members
+
+
+def _check_parameter(one, optimizer):
+    if is_tensor(one):
+        if not one.is_leaf:  # a step would move a copy, and nothing of the model
+            raise InvalidArgumentError(f"{optimizer}: '{one.name}' of the parameters is computed from other tensors; give those, which can be moved")
+    elif not isinstance(one, (framework.Variable, str)):
+        raise _WrongParameters(f"{optimizer}: the parameters are Parameters, or dicts with 'params'; found {type(one).__name__} {str(one)[:60]!r}; "
+                               "give layer.parameters()")
+
+
+class _WrongParameters(InvalidArgumentError, TypeError):
+    """Paddle raises TypeError here."""
+
+
 class Optimizer:
     """What all optimizers share. The learning rate is a number, a variable, or a scheduler of paddle.optimizer.lr. A loss that is a Variable
     adds updates to its program; parameters that are Tensors are moved by step()."""
@@ -27,7 +58,7 @@ class Optimizer:
         if self._rule is None:
             raise InvalidArgumentError("Optimizer is what the optimizers share; use one of them, such as SGD or Adam")
         self._learning_rate = learning_rate
-        self._parameter_list = None if parameter_list is None else list(parameter_list)
+        self._parameter_list = None if parameter_list is None else _parameters(parameter_list, type(self).__name__)
         self.regularization = regularization
         self._grad_clip = grad_clip
         self._name = name

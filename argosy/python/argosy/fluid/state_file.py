@@ -67,6 +67,10 @@ def write_bytes(path, data):
 
 
 def write(path, state, protocol=4):
+    """To a file, the whole or nothing of it, or into an open io.BytesIO."""
+    if isinstance(path, io.BytesIO):
+        _Pickler(path, protocol=protocol).dump(state)
+        return
     buffer = io.BytesIO()
     _Pickler(buffer, protocol=protocol).dump(state)
     write_bytes(path, buffer.getbuffer())

@@ -25,6 +25,10 @@ class VarType(enum.IntEnum):
     BF16 = 22
 
     def __str__(self):
-        return f"VarType.{self.name}"
+        """Of an element type 2.x's name for it."""
+        short = _ELEMENTS.get(self.name)
+        return f"VarType.{self.name}" if short is None else f"paddle.{short}"
 
-    __repr__ = __str__
+
+_ELEMENTS = {"BOOL": "bool", "INT8": "int8", "INT16": "int16", "INT32": "int32", "INT64": "int64", "UINT8": "uint8", "FP16": "float16",
+             "BF16": "bfloat16", "FP32": "float32", "FP64": "float64"}

@@ -3,6 +3,7 @@
 A state dict is {name: array} with the parameters' own names under StructuredToParameterName@@; a tensor elsewhere is (name, array). A file is
 written whole under a name of its own and renamed, so that several processes may save to one path. Reading runs nothing that a file says.
 """
+import io
 import os
 import pickle
 
@@ -46,12 +47,12 @@ def _plain(value):
 
 
 def save(obj, path, protocol=4, **configs):
-    """Writes a state dict or another object of tensors."""
+    """Writes a state dict or another object of tensors, to a file or into an io.BytesIO."""
     if configs:
         raise InvalidArgumentError(f"paddle.save has no option {', '.join(configs)}")
     if not isinstance(protocol, int) or not 2 <= protocol <= pickle.HIGHEST_PROTOCOL:
         raise InvalidArgumentError(f"protocol is a number from 2 to {pickle.HIGHEST_PROTOCOL}; found {protocol!r}")
-    if not os.path.basename(path):
+    if not isinstance(path, io.BytesIO) and not os.path.basename(path):
         raise InvalidArgumentError(f"paddle.save: the path has no file name: {path!r}")
     if _is_state(obj):
         plain = {key: value.numpy() if isinstance(value, Tensor) else value for key, value in obj.items()}
@@ -63,7 +64,7 @@ def save(obj, path, protocol=4, **configs):
 
 def save_state(state_dict, path, protocol=4, **configs):
     """As save; a state dict goes to path.pdparams, or path.pdopt where it holds no parameter, unless the path has an extension."""
-    if _is_state(state_dict) and not os.path.splitext(path)[1]:
+    if _is_state(state_dict) and not isinstance(path, io.BytesIO) and not os.path.splitext(path)[1]:
         path += ".pdparams" if any(isinstance(value, Parameter) for value in state_dict.values()) else ".pdopt"
     save(state_dict, path, protocol, **configs)
 
@@ -105,15 +106,20 @@ def tensors_of(found, return_numpy=False):
     return _loaded(found, _contains_named(found), return_numpy)
 
 
+def _opened(found, return_numpy, keep_name_table):
+    names = found.pop(_NAMES, None) if isinstance(found, dict) else None
+    result = tensors_of(found, return_numpy or not graph_mode.in_dynamic_mode())
+    return {**result, _NAMES: names} if keep_name_table and names is not None else result
+
+
 def load(path, return_numpy=False, keep_name_table=False):
-    """What save wrote, here or in PaddlePaddle. A prefix gives (what its .pdparams holds, what its .pdopt holds), None for one that is not there."""
+    """What save wrote, here or in PaddlePaddle, from a file or from where an io.BytesIO stands. A prefix gives (what its .pdparams holds, what its
+    .pdopt holds), None for one that is not there."""
+    if isinstance(path, io.BytesIO):
+        return _opened(state_file.loads(path, "paddle.load: the io.BytesIO holds, from where it stands, nothing of paddle.save", "latin1"),
+                       return_numpy, keep_name_table)
     if os.path.isfile(path):
-        found = state_file.read_object(path, "paddle.save")
-        if isinstance(found, dict) and not keep_name_table:
-            found.pop(_NAMES, None)
-        names = found.pop(_NAMES, None) if isinstance(found, dict) else None
-        result = tensors_of(found, return_numpy or not graph_mode.in_dynamic_mode())
-        return result if names is None else {**result, _NAMES: names}
+        return _opened(state_file.read_object(path, "paddle.save"), return_numpy, keep_name_table)
     parts = [path + suffix if os.path.isfile(path + suffix) else None for suffix in (".pdparams", ".pdopt")]
     if not any(parts):
         raise NotFoundError(f"{path}: no such file, nor {path}.pdparams or {path}.pdopt")

@@ -118,6 +118,9 @@ class DataLoader:
         streams = isinstance(dataset, IterableDataset)
         if streams and (shuffle or batch_sampler is not None):
             raise InvalidArgumentError("DataLoader: an IterableDataset has an order of its own; leave shuffle and batch_sampler out")
+        if batch_sampler is not None and (batch_size != 1 or shuffle or drop_last):
+            raise InvalidArgumentError(f"DataLoader: batch_sampler makes the batches; leave out batch_size={batch_size}, shuffle={shuffle} and "
+                                       f"drop_last={drop_last}, or batch_sampler")
         if batch_sampler is None and batch_size is not None and not streams:
             self.batch_sampler = BatchSampler(dataset, shuffle=shuffle, batch_size=batch_size, drop_last=drop_last)
         self._loader = torch.utils.data.DataLoader(

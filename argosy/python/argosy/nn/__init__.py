@@ -18,5 +18,5 @@ _WHERE = {
     "clip": "ClipGradByValue ClipGradByNorm ClipGradByGlobalNorm",
 }
 
-__getattr__, __dir__ = _lazy.names(__name__, ("initializer", "functional", "clip", "layer"),
+__getattr__, __dir__ = _lazy.names(__name__, ("initializer", "functional", "clip", "layer", "utils"),
                                    {name: module for module, names in _WHERE.items() for name in names.split()})

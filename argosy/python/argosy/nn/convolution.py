@@ -3,6 +3,7 @@ import math
 
 from argosy.dynamic import functional as F
 from argosy.dynamic.functional.convolution import numbers
+from argosy.dynamic.functional.formats import channels_behind
 from argosy.errors import InvalidArgumentError
 from argosy.nn import initializer
 from argosy.nn.layer import Layer
@@ -20,6 +21,7 @@ class _Convolution(Layer):
         super().__init__()
         if in_channels % groups or out_channels % groups:
             raise InvalidArgumentError(f"{type(self).__name__}: {in_channels} and {out_channels} channels do not come in {groups} groups")
+        channels_behind(data_format or self._format, type(self).__name__, self._axes)
         self._kernel_size, self._stride = numbers(kernel_size, self._axes), numbers(stride, self._axes)
         self._dilation, self._padding, self._groups = numbers(dilation, self._axes), padding, groups
         self._in_channels, self._out_channels, self._data_format = in_channels, out_channels, data_format or self._format

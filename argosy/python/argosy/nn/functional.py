@@ -4,7 +4,7 @@ from argosy.dispatch import builds, computing
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
-__all__ = [
+_BUILDING = [
     "relu", "relu6", "leaky_relu", "elu", "gelu", "sigmoid", "log_sigmoid", "tanh", "softplus", "softsign", "swish", "silu", "hardsigmoid",
     "hardswish", "softmax", "log_softmax", "dropout", "linear", "embedding", "one_hot", "normalize", "cosine_similarity", "cross_entropy",
     "softmax_with_cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss", "square_error_cost",
@@ -205,12 +205,18 @@ def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusiv
 
 def __getattr__(name):
     """What only tensors have."""
+    if name == "__all__":
+        return sorted({*_BUILDING, *_of_tensors()})
     if name.startswith("_"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return computing(__name__, name)
 
 
-def __dir__():
+def _of_tensors():
     from argosy.dynamic import functional
 
-    return sorted({*globals(), *functional.__all__})
+    return functional.__all__
+
+
+def __dir__():
+    return sorted({*globals(), *_of_tensors()})

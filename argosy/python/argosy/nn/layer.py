@@ -39,11 +39,11 @@ class Layer:
     Assigning a Parameter, a Layer or a buffer's tensor to an attribute registers it. Confined to one thread at a time.
     """
 
-    def __init__(self, name_scope=None, dtype="float32"):
+    def __init__(self, name_scope=None, dtype=None):
         graph_mode.refuse_static(f"paddle.nn.{type(self).__name__}")
         self.training = True
         self._full_name = _core.unique_name(_snake(name_scope or type(self).__name__))
-        self._dtype = dtype
+        self._dtype = dtype or dtypes.get_default_dtype()
         self._parameters = collections.OrderedDict()
         self._buffers = collections.OrderedDict()
         self._sub_layers = collections.OrderedDict()

@@ -4,6 +4,7 @@ import torch
 from argosy import _core, device
 from argosy.dynamic import dtypes
 from argosy.dynamic import functional as F
+from argosy.dynamic.functional.formats import channels_behind
 from argosy.dynamic.tensor import Tensor
 from argosy.errors import InvalidArgumentError
 from argosy.nn import initializer
@@ -13,11 +14,17 @@ __all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchN
            "InstanceNorm3D", "LocalResponseNorm"]
 
 
+def _statistics_dtype():
+    """Running values of float16 would lose what a batch adds; they stay float32, as in Paddle."""
+    return "float32" if dtypes.get_default_dtype() == "float16" else None
+
+
 class _BatchNorm(Layer):
     _axes, _format = (2, 3, 4, 5), "NCHW"
 
     def __init__(self, num_features, momentum=0.9, epsilon=1e-05, weight_attr=None, bias_attr=None, data_format=None, use_global_stats=None, name=None):
-        super().__init__()
+        super().__init__(dtype=_statistics_dtype())
+        channels_behind(data_format or self._format, type(self).__name__)
         self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
         self._data_format, self._use_global_stats = data_format or self._format, use_global_stats
         self.weight = self.create_parameter([num_features], weight_attr, default_initializer=initializer.Constant(1.0))
@@ -123,6 +130,7 @@ class LayerNorm(Layer):
 class GroupNorm(Layer):
     def __init__(self, num_groups, num_channels, epsilon=1e-05, weight_attr=None, bias_attr=None, data_format="NCHW", name=None):
         super().__init__()
+        channels_behind(data_format, type(self).__name__)
         self._num_groups, self._num_channels, self._epsilon, self._data_format = num_groups, num_channels, epsilon, data_format
         self.weight = self.create_parameter([num_channels], weight_attr, default_initializer=initializer.Constant(1.0))
         self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
@@ -137,6 +145,7 @@ class GroupNorm(Layer):
 class _InstanceNorm(Layer):
     def __init__(self, num_features, epsilon=1e-05, momentum=0.9, weight_attr=None, bias_attr=None, data_format="NCHW", name=None):
         super().__init__()
+        channels_behind(data_format, type(self).__name__)
         self._num_features, self._epsilon, self._data_format = num_features, epsilon, data_format
         self.scale = self.create_parameter([num_features], weight_attr, default_initializer=initializer.Constant(1.0))
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
@@ -163,6 +172,7 @@ class InstanceNorm3D(_InstanceNorm):
 class LocalResponseNorm(Layer):
     def __init__(self, size, alpha=0.0001, beta=0.75, k=1.0, data_format="NCHW", name=None):
         super().__init__()
+        channels_behind(data_format, type(self).__name__)
         self._arguments = (size, alpha, beta, k, data_format)
 
     def forward(self, input):

@@ -1,14 +1,17 @@
 """Pooling layers: the functions of the same names with their arguments kept."""
 from argosy.dynamic import functional as F
+from argosy.dynamic.functional.formats import channels_behind, usual
 from argosy.nn.layer import Layer
 
 __all__ = [f"{kind}Pool{axes}D" for kind in ("Max", "Avg", "AdaptiveAvg", "AdaptiveMax") for axes in (1, 2, 3)]
 
-_FORMATS = {1: "NCL", 2: "NCHW", 3: "NCDHW"}
-
 
 class _Pool(Layer):
     _function = None
+
+    def _checked(self, data_format):
+        channels_behind(data_format or usual(self._axes), type(self).__name__, self._axes)
+        return data_format or usual(self._axes)
 
     def forward(self, x):
         return type(self)._function(x, **self._arguments)
@@ -24,7 +27,7 @@ class _Max(_Pool):
     def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format=None, name=None):
         super().__init__()
         self._arguments = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "return_mask": return_mask, "ceil_mode": ceil_mode,
-                           "data_format": data_format or _FORMATS[self._axes]}
+                           "data_format": self._checked(data_format)}
 
 
 class _Average(_Pool):
@@ -33,7 +36,7 @@ class _Average(_Pool):
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format=None, name=None):
         super().__init__()
         self._arguments = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "ceil_mode": ceil_mode, "exclusive": exclusive,
-                           "divisor_override": divisor_override, "data_format": data_format or _FORMATS[self._axes]}
+                           "divisor_override": divisor_override, "data_format": self._checked(data_format)}
 
 
 class _Average1D(_Average):
@@ -46,7 +49,7 @@ class _AdaptiveAverage(_Pool):
 
     def __init__(self, output_size, data_format=None, name=None):
         super().__init__()
-        self._arguments = {"output_size": output_size, "data_format": data_format or _FORMATS[self._axes]}
+        self._arguments = {"output_size": output_size, "data_format": self._checked(data_format)}
 
 
 class _AdaptiveMax(_Pool):

@@ -79,7 +79,7 @@ class Updates:
         """[(parameter, torch gradient)] of those that have one."""
         wanted = None if parameters is None else {id(p) for p in parameters}
         return [(slot.parameter, slot.parameter._torch.grad) for slot in self._slots.values() if slot.parameter._torch.grad is not None
-                and slot.parameter.trainable and (wanted is None or id(slot.parameter) in wanted)]
+                and not slot.parameter.stop_gradient and (wanted is None or id(slot.parameter) in wanted)]
 
     def step(self):
         """Moves every parameter that has a gradient."""

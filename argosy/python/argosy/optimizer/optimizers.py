@@ -15,6 +15,19 @@ def _penalty(weight_decay):
     raise InvalidArgumentError(f"weight_decay is a number or a regularizer; found {type(weight_decay).__name__}")
 
 
+def _check_not_negative(optimizer, **numbers):
+    for name, value in numbers.items():
+        if not value >= 0:
+            raise InvalidArgumentError(f"{type(optimizer).__name__}: {name} is 0 or more; found {value}")
+
+
+def _check_decays(optimizer, **numbers):
+    """Shares of running means that stay."""
+    for name, value in numbers.items():
+        if not 0 <= value < 1:
+            raise InvalidArgumentError(f"{type(optimizer).__name__}: {name} is 0 or more and less than 1; found {value}")
+
+
 class Optimizer(fluid.Optimizer):
     """What the optimizers of 2.x share."""
 
@@ -62,6 +75,8 @@ class Adadelta(Optimizer, fluid.AdadeltaOptimizer):
 class Adam(Optimizer, fluid.AdamOptimizer):
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None,
                  lazy_mode=False, multi_precision=False, use_multi_tensor=False, name=None):
+        _check_decays(self, beta1=beta1, beta2=beta2)
+        _check_not_negative(self, epsilon=epsilon)
         fluid.AdamOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, _penalty(weight_decay), grad_clip, name, lazy_mode)
         self._keep_wide(multi_precision)
 
@@ -71,6 +86,8 @@ class AdamW(Optimizer, fluid.AdamWOptimizer):
                  apply_decay_param_fun=None, grad_clip=None, lazy_mode=False, multi_precision=False, name=None):
         if lr_ratio is not None:
             raise InvalidArgumentError("lr_ratio: give the parameters a learning_rate of their own in their ParamAttr")
+        _check_decays(self, beta1=beta1, beta2=beta2)
+        _check_not_negative(self, epsilon=epsilon)
         fluid.AdamWOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, weight_decay, apply_decay_param_fun, grad_clip,
                                       name, lazy_mode)
         self._keep_wide(multi_precision)
@@ -79,12 +96,15 @@ class AdamW(Optimizer, fluid.AdamWOptimizer):
 class Adamax(Optimizer, fluid.AdamaxOptimizer):
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None,
                  name=None):
+        _check_decays(self, beta1=beta1, beta2=beta2)
+        _check_not_negative(self, epsilon=epsilon)
         fluid.AdamaxOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, _penalty(weight_decay), grad_clip, name)
 
 
 class RMSProp(Optimizer, fluid.RMSPropOptimizer):
     def __init__(self, learning_rate, rho=0.95, epsilon=1e-6, momentum=0.0, centered=False, parameters=None, weight_decay=None,
                  grad_clip=None, name=None):
+        _check_not_negative(self, rho=rho, epsilon=epsilon, momentum=momentum)
         fluid.RMSPropOptimizer.__init__(self, learning_rate, rho, epsilon, momentum, centered, parameters, _penalty(weight_decay), grad_clip, name)
 
 

@@ -72,17 +72,8 @@ class Fleet(fleet_base.Fleet):
             dynamic(self._model)
         return self._model
 
-    def _of_optimizer(self, call):
-        if self._optimizer is None:
-            raise FailedPreconditionError(f"fleet.{call}() before fleet.distributed_optimizer(): there is no optimizer yet")
-        return getattr(self._optimizer, call)
-
-    def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
-        """minimize() of the optimizer that distributed_optimizer() made last."""
-        return self._of_optimizer("minimize")(loss, startup_program, parameter_list, no_grad_set)
-
     def state_dict(self):
-        """state_dict() of that optimizer; so with the next ones."""
+        """state_dict() of the optimizer that distributed_optimizer() made last; so with the next ones."""
         return self._of_optimizer("state_dict")()
 
     def set_state_dict(self, state_dict):

@@ -4,6 +4,7 @@ from torch.nn import functional
 
 from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes
+from argosy.dynamic.functional.formats import channels_behind
 from argosy.errors import InvalidArgumentError
 
 FUNCTIONS = {}
@@ -135,7 +136,22 @@ FUNCTIONS["upsample"] = FUNCTIONS["interpolate"]
 
 @_public
 def pixel_shuffle(x, upscale_factor, data_format="NCHW"):
-    return functional.pixel_shuffle(x, upscale_factor) if data_format == "NCHW" else functional.pixel_shuffle(x.movedim(-1, 1), upscale_factor).movedim(1, -1)
+    return _images(lambda image: functional.pixel_shuffle(image, upscale_factor), x, data_format, "pixel_shuffle")
+
+
+def _images(function, x, data_format, what):
+    """function(x) with the channels in front."""
+    return function(x.movedim(-1, 1)).movedim(1, -1) if channels_behind(data_format, what, 2) else function(x)
+
+
+@_public
+def pixel_unshuffle(x, downscale_factor, data_format="NCHW"):
+    return _images(lambda image: functional.pixel_unshuffle(image, downscale_factor), x, data_format, "pixel_unshuffle")
+
+
+@_public
+def channel_shuffle(x, groups, data_format="NCHW"):
+    return _images(lambda image: functional.channel_shuffle(image, groups), x, data_format, "channel_shuffle")
 
 
 @_public

@@ -2,6 +2,7 @@
 from torch.nn import functional
 
 from argosy.dynamic.calls import computes
+from argosy.dynamic.functional.formats import channels_behind, usual
 from argosy.errors import InvalidArgumentError
 
 FUNCTIONS = {}
@@ -47,8 +48,8 @@ def padded(x, widths, value=0.0):
 
 
 def _convolution(axes, of_torch):
-    def function(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NC" + "DHW"[-axes:] if axes > 1 else "NCL"):
-        behind = data_format.endswith("C")
+    def function(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format=usual(axes)):
+        behind = channels_behind(data_format, function.__name__, axes)
         x = x.movedim(-1, 1) if behind else x
         stride, dilation = numbers(stride, axes), numbers(dilation, axes)
         widths, same = padding_of(padding, axes, function.__name__)
@@ -62,8 +63,8 @@ def _convolution(axes, of_torch):
 
 
 def _transposed(axes, of_torch):
-    def function(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format="NC"):
-        behind = data_format.endswith("C") and data_format != "NC"
+    def function(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format=usual(axes)):
+        behind = channels_behind(data_format, function.__name__, axes)
         x = x.movedim(-1, 1) if behind else x
         stride, dilation, extra = (numbers(one, axes) for one in (stride, dilation, output_padding))
         widths, same = padding_of(padding, axes, function.__name__)

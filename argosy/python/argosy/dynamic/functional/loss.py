@@ -160,3 +160,14 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     right = chance * label + (1 - chance) * (1 - label)
     loss = (alpha * label + (1 - alpha) * (1 - label)) * (1 - right)**gamma * loss
     return _reduced(loss if normalizer is None else loss / normalizer, reduction)
+
+
+@_public
+def dice_loss(input, label, epsilon=0.00001):
+    """1 - 2 * common area / sum of areas, a mean over the batch; the label has class numbers, with a last axis of size 1."""
+    if input.dim() != label.dim() or label.shape != (*input.shape[:-1], 1):
+        raise InvalidArgumentError(f"dice_loss: the label has the input's shape with 1 as the last size; found input {list(input.shape)} and label "
+                                   f"{list(label.shape)}")
+    areas = functional.one_hot(label.squeeze(-1).long(), input.shape[-1]).to(input.dtype)
+    axes = tuple(range(1, input.dim()))
+    return (1 - 2 * (input * areas).sum(axes) / (input.sum(axes) + areas.sum(axes) + epsilon)).mean()

@@ -3,6 +3,7 @@ import torch
 from torch.nn import functional
 
 from argosy.dynamic.calls import computes
+from argosy.dynamic.functional.formats import channels_behind
 from argosy.errors import InvalidArgumentError
 
 FUNCTIONS = {}
@@ -18,7 +19,7 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
                use_global_stats=None):
     """momentum is the share of the running values that stays, and they follow the variance of the batch itself, not an estimate for more."""
     whole = not training if use_global_stats is None else use_global_stats
-    behind = data_format in ("NHWC", "NLC", "NDHWC")
+    behind = channels_behind(data_format, "batch_norm")
     x = x.movedim(-1, 1) if behind else x
     if whole:
         found = functional.batch_norm(x, running_mean, running_var, weight, bias, False, 0.0, epsilon)
@@ -43,7 +44,7 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05):
 
 @_public
 def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format="NCHW"):
-    behind = data_format.endswith("C")
+    behind = channels_behind(data_format, "group_norm")
     found = functional.group_norm(x.movedim(-1, 1) if behind else x, num_groups, weight, bias, epsilon)
     return found.movedim(1, -1) if behind else found
 
@@ -51,13 +52,13 @@ def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format
 @_public
 def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.9, eps=1e-05, data_format="NCHW"):
     """Of each image by itself: running values are never used."""
-    if not use_input_stats or data_format not in ("NCHW", "NCL", "NCDHW"):
+    if channels_behind(data_format, "instance_norm") or not use_input_stats:
         raise InvalidArgumentError(f"instance_norm: use_input_stats is True and channels are in front here; found {use_input_stats}, {data_format!r}")
     return functional.instance_norm(x, None, None, weight, bias, True, 1 - momentum, eps)
 
 
 @_public
 def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW"):
-    if data_format.endswith("C"):
+    if channels_behind(data_format, "local_response_norm"):
         raise InvalidArgumentError(f"local_response_norm: channels are in front here; found {data_format!r}")
     return functional.local_response_norm(x, size, alpha, beta, k)

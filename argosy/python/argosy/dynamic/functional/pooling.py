@@ -3,14 +3,15 @@ from torch.nn import functional
 
 from argosy.dynamic.calls import computes
 from argosy.dynamic.functional.convolution import numbers, padded, padding_of, same_widths
+from argosy.dynamic.functional.formats import channels_behind, usual
 from argosy.errors import InvalidArgumentError
 
 FUNCTIONS = {}
 
 
-def _formed(x, axes, data_format):
+def _formed(x, axes, data_format, what):
     """(x with its channels in front, whether they were behind)."""
-    behind = data_format.endswith("C") and len(data_format) == axes + 2
+    behind = channels_behind(data_format, what, axes)
     return (x.movedim(-1, 1) if behind else x), behind
 
 
@@ -20,8 +21,8 @@ def _widths(x, kernel, stride, padding, axes, what):
 
 
 def _max(axes, of_torch):
-    def function(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCHW"):
-        x, behind = _formed(x, axes, data_format)
+    def function(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format=usual(axes)):
+        x, behind = _formed(x, axes, data_format, function.__name__)
         kernel = numbers(kernel_size, axes)
         stride = kernel if stride is None else numbers(stride, axes)
         x, even = padded(x, _widths(x, kernel, stride, padding, axes, function.__name__), float("-inf"))
@@ -34,8 +35,8 @@ def _max(axes, of_torch):
 
 
 def _average(axes, of_torch):
-    def function(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format="NCHW"):
-        x, behind = _formed(x, axes, data_format)
+    def function(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format=usual(axes)):
+        x, behind = _formed(x, axes, data_format, function.__name__)
         kernel = numbers(kernel_size, axes)
         stride = kernel if stride is None else numbers(stride, axes)
         widths = _widths(x, kernel, stride, padding, axes, function.__name__)
@@ -51,8 +52,8 @@ def _average(axes, of_torch):
 
 
 def _adaptive(name, axes, of_torch):
-    def function(x, output_size, data_format="NCHW"):
-        x, behind = _formed(x, axes, data_format)
+    def function(x, output_size, data_format=usual(axes)):
+        x, behind = _formed(x, axes, data_format, function.__name__)
         sizes = [output_size] * axes if isinstance(output_size, int) or output_size is None else list(output_size)
         found = of_torch(x, [have if want is None else want for want, have in zip(sizes, x.shape[2:])])
         return found.movedim(1, -1) if behind else found

@@ -21,6 +21,7 @@ class DistributedMode:
 
 _NCCL = "processes meet in one way, which is the device's own"
 _COLLECTIVE_MODES = ("nccl2", "collective")
+_SWITCHES = frozenset(["sync_mode", "half_async", "completely_not_async", "geo_sgd_mode", "runtime_split_send_recv", "wait_port", "print_log"])
 
 
 class DistributeTranspilerConfig(Settings):
@@ -48,6 +49,8 @@ class DistributeTranspilerConfig(Settings):
         self.settings = {}
 
     def __setattr__(self, name, value):
+        if name in _SWITCHES:
+            _check_switch(f"DistributeTranspilerConfig.{name}", value)
         other = {"sync_mode": "runtime_split_send_recv", "runtime_split_send_recv": "sync_mode"}.get(name)
         if value and other is not None and getattr(self, other):
             raise ValueError(f"{name}=True does not go with {other}=True; set {other}=False first")
@@ -57,29 +60,44 @@ class DistributeTranspilerConfig(Settings):
             raise ValueError(f"collective_mode = {value!r}: a program's processes average gradients, which is grad_allreduce")
         if name == "split_method" and value not in (None, RoundRobin):
             raise ValueError(f"split_method = {value!r}: blocks go to one server after the other, which is RoundRobin")
-        if name == "geo_sgd_need_push_nums" and not (isinstance(value, int) and value >= 1):
+        if name == "geo_sgd_need_push_nums" and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise ValueError(f"geo_sgd_need_push_nums = {value!r}: expected a number of batches, 1 or more")
         super().__setattr__(name, value)
 
     def _mode(self, sync_mode=None):
         """The mode; `sync_mode`, where given, wins over this configuration's."""
-        sync = self.sync_mode if sync_mode is None else bool(sync_mode)
+        if sync_mode is not None:
+            _check_switch("transpile: sync_mode", sync_mode)
+        sync = self.sync_mode if sync_mode is None else sync_mode
         if sync_mode is None and sync:
             for name in ("half_async", "geo_sgd_mode"):
                 if getattr(self, name) and not self.completely_not_async:
                     raise ValueError(f"{name}=True does not go with sync_mode=True; set sync_mode=False")
-        if sync or self.completely_not_async:
+        if sync:
+            return _core.Mode.sync
+        for name in ("half_async", "completely_not_async"):
+            if self.geo_sgd_mode and getattr(self, name):
+                raise InvalidArgumentError(f"geo_sgd_mode=True does not go with {name}=True: a job has one mode; set one of them to False")
+        if self.completely_not_async:
             return _core.Mode.sync
         if self.geo_sgd_mode:
             return _core.Mode.geo
         return _core.Mode.half_async if self.half_async else _core.Mode.async_
 
     def _core_strategy(self, sync_mode=None):
+        if self.mode != "pserver":
+            raise InvalidArgumentError(f"DistributeTranspilerConfig.mode = {self.mode!r} is of jobs without servers, and this one has servers; set "
+                                       "mode='pserver', or take DistributeTranspiler or fluid.incubate.fleet.collective")
         strategy = _core.Strategy()
         strategy.mode = self._mode(sync_mode)
         strategy.geo_k_steps = self.geo_sgd_need_push_nums
         strategy.settings = {name: str(value) for name, value in self.settings.items()}
         return strategy
+
+
+def _check_switch(what, value):
+    if not isinstance(value, bool):
+        raise InvalidArgumentError(f"{what} is True or False; found {value!r}")
 
 
 class ServerRuntimeConfig(Settings):

@@ -8,6 +8,10 @@ __all__ = ["fc", "embedding", "sparse_embedding", "batch_norm", "conv2d", "layer
            "conv2d_transpose"]
 
 _SHARED = frozenset(__all__) - {"fc", "embedding", "sparse_embedding"}
+_OTHER_TABLES = {
+    "SSDSparseTable": "cold rows of any table go to disk where the servers have a mem_limit: leave table_class out, and set mem_limit in the strategy's "
+                      "settings or ARGOSY_MEM_LIMIT for the servers",
+    "MemorySparseGeoTable": "a job's strategy makes it geo: leave table_class out, and set a_sync=True and k_steps above 0 in a_sync_configs"}
 
 
 def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation=None, name=None):
@@ -25,8 +29,9 @@ def sparse_embedding(input, size, padding_idx=None, is_test=False, entry=None, t
                      dtype="float32", slot=None):
     """A table on the parameter servers. `entry` says which new keys they admit."""
     text = "none" if entry is None else entry if isinstance(entry, str) else entry._to_attr()
-    if table_class not in ("MemorySparseTable", "SSDSparseTable", "MemorySparseGeoTable"):
-        raise InvalidArgumentError(f"sparse_embedding: table_class is MemorySparseTable, SSDSparseTable or MemorySparseGeoTable; found {table_class!r}")
+    if table_class != "MemorySparseTable":
+        advice = _OTHER_TABLES.get(table_class, "did you mean MemorySparseTable?") if isinstance(table_class, str) else "leave it out"
+        raise InvalidArgumentError(f"sparse_embedding: table_class is 'MemorySparseTable'; found {table_class!r}; {advice}")
     return layers.sparse_embedding(input, size, padding_idx=padding_idx, is_test=is_test, entry=text, table_class=table_class,
                                    param_attr=param_attr, dtype=dtype, slot=slot or 0)
 

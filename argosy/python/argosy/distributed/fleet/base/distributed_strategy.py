@@ -1,13 +1,17 @@
 """DistributedStrategy: how a job of paddle.distributed.fleet trains."""
+import numbers
+
 from argosy import _core
 from argosy.distributed.collective_options import CollectiveOptions
 from argosy.distributed.fleet.base import prototxt
-from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy
+from argosy.errors import InvalidArgumentError
+from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy, check_strategy
 from argosy.fluid.settings import Settings
 
 __all__ = ["DistributedStrategy"]
 
 _NOT_HERE = "it is not there, neither in parameter-server jobs nor in collective ones"
+_STRATEGIES = {"execution_strategy": ExecutionStrategy, "build_strategy": BuildStrategy}
 _COLLECTIVE = {  # what only collective jobs have
     "gradient_merge": False, "gradient_merge_configs": {"k_steps": 1, "avg": True}, "localsgd": False,
     "localsgd_configs": {"k_steps": 1, "begin_step": 1}, "adaptive_localsgd": False,
@@ -23,14 +27,28 @@ class _AsyncConfigs(Settings):
                "launch_barrier": True, "heter_worker_device_guard": "cpu", "lr_decay_steps": 10, "use_ps_gpu": 0}
     _fixed = {"launch_barrier": "workers always wait for their servers", "heter_worker_device_guard": "workers are of one kind",
               "lr_decay_steps": "servers count the steps of a schedule themselves", "use_ps_gpu": "tables are in the servers' memory"}
+    _least = {"k_steps": 0, "max_merge_var_num": 1, "send_queue_size": 1, "min_send_grad_num_before_recv": 1, "thread_pool_size": 1,
+              "send_wait_times": 0}
 
     def __init__(self):
         super().__init__()
         vars(self)["_given"] = set()
 
     def __setattr__(self, name, value):
+        self._check(name, value)
         super().__setattr__(name, value)
         self._given.add(name)
+
+    def _check(self, name, value):
+        if name not in self._fields:
+            raise AttributeError(f"a_sync_configs has no setting '{name}'; it has {', '.join(self._fields)}")
+        if name in self._fixed and value != self._fields[name]:
+            raise InvalidArgumentError(f"a_sync_configs: {name} = {value!r}: {self._fixed[name]}; leave it at {self._fields[name]!r}")
+        least = self._least.get(name)
+        if least is not None and (isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least):
+            raise InvalidArgumentError(f"a_sync_configs: {name} is a number, {least} or more; found {value!r}")
+        if name in ("independent_recv_thread", "runtime_split_send_recv") and value not in (True, False):
+            raise InvalidArgumentError(f"a_sync_configs: {name} is True or False; found {value!r}")
 
     def _queue(self):
         """What was said about the queue of gradients, which only asynchronous jobs have."""
@@ -46,6 +64,16 @@ class _AsyncConfigs(Settings):
             raise ValueError(f"a_sync_configs has {', '.join(given)}, {why}")
 
 
+def _table_options(value):
+    if not isinstance(value, dict) or not all(isinstance(options, dict) for options in value.values()):
+        raise TypeError(f"fleet_desc_configs is a dict of dicts, {{table: {{option: number}}}}; found {value!r}")
+    for table, options in value.items():
+        for name, number in options.items():
+            if isinstance(number, bool) or not isinstance(number, (int, float)):
+                raise TypeError(f"fleet_desc_configs['{table}']['{name}'] is a number; found {number!r}")
+    return {table: {name: float(number) for name, number in options.items()} for table, options in value.items()}
+
+
 class DistributedStrategy(Settings):
     """With parameter servers. a_sync False: workers go in step, which is the standard. True: nobody waits; with k_steps in a_sync_configs above 0
     a worker trains a copy of its own and exchanges differences every k_steps batches. The two may be set in either order.
@@ -55,6 +83,10 @@ class DistributedStrategy(Settings):
     k_steps by itself. fp16_allreduce: gradients travel in 16 bits. find_unused_parameters: a step may leave parameters out. sync_batch_norm:
     batches are normalized over all processes. fuse_grad_size_in_MB: of the pieces in which gradients are sent, last_comm_group_size_MB of the
     first of them; fuse_all_reduce_ops=False sends each gradient by itself.
+
+    fleet_desc_configs: of sparse tables in parameter-server jobs, {table: {option: number}}: sparse_delete_threshold,
+    sparse_delete_after_unseen_days and sparse_delete_after_unseen_steps say which rows shrink() drops, sparse_show_click_decay_rate,
+    sparse_nonclk_coeff and sparse_click_coeff what a row's score is, and sparse_embedx_threshold from which score on a key gets a row.
 
     settings: those of docs/settings.md, by name. What a job cannot do is refused by name.
     """
@@ -67,9 +99,9 @@ class DistributedStrategy(Settings):
         "split_data": True, "without_graph_optimization": True, "fuse_grad_size_in_num": 8, "cudnn_exhaustive_search": False,
         "cudnn_batchnorm_spatial_persistent": False, "conv_workspace_size_limit": 512, "amp_configs": {}, "recompute_configs": {},
         "pipeline_configs": {}, "tensor_parallel_configs": {}, "sharding_configs": {}, "dgc_configs": {}, "lars_configs": {}, "lamb_configs": {},
-        "gradient_scale_configs": {}, "hybrid_configs": {}, "qat_configs": {}, "trainer_desc_configs": {}, "fleet_desc_configs": {},
+        "gradient_scale_configs": {}, "hybrid_configs": {}, "qat_configs": {}, "trainer_desc_configs": {},
         "sparse_table_configs": {}, "fs_client_param": {}}
-    _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {}, **_standard, **_COLLECTIVE}
+    _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {}, "fleet_desc_configs": {}, **_standard, **_COLLECTIVE}
     _fixed = dict.fromkeys(_standard, _NOT_HERE)
 
     def __init__(self):
@@ -88,13 +120,20 @@ class DistributedStrategy(Settings):
             return self._async._update(value)
         if name == "a_sync" and not isinstance(value, bool):
             raise ValueError(f"a_sync is True or False; found {value!r}")
+        if name in _STRATEGIES:
+            value = _STRATEGIES[name]() if value is None else value
+            check_strategy(f"DistributedStrategy.{name}", value, _STRATEGIES[name])
         if name == "settings":
             value = dict(value)
+        if name == "fleet_desc_configs":
+            value = _table_options(value)
         super().__setattr__(name, _checked(name, value) if name in _COLLECTIVE else value)
 
     def _collective_options(self):
         if self.a_sync:
             raise ValueError("DistributedStrategy.a_sync = True is of parameter-server jobs; a collective job goes in step: leave it at False")
+        if self.build_strategy.sync_batch_norm:
+            raise InvalidArgumentError("DistributedStrategy.build_strategy.sync_batch_norm = True: set DistributedStrategy.sync_batch_norm itself")
         return CollectiveOptions.of(self)
 
     def _core_strategy(self):
@@ -111,12 +150,15 @@ class DistributedStrategy(Settings):
             strategy.mode = _core.Mode.async_
             configs._apply(strategy)
         strategy.settings = {name: str(value) for name, value in self.settings.items()}
+        strategy.tables = self.fleet_desc_configs
         return strategy
 
     # ---- a file form
 
     def save_to_prototxt(self, output):
         """Writes what differs from the standard, as text of protocol buffers."""
+        if self.fleet_desc_configs:
+            raise ValueError("DistributedStrategy.fleet_desc_configs has no file form; set it in the script")
         fields = {"a_sync": self.a_sync}
         given = {name: getattr(self._async, name) for name in _AsyncConfigs._fields if name in self._async._given}
         if given:

@@ -27,7 +27,7 @@ class UserDefinedRoleMaker(role_maker.UserDefinedRoleMaker):
             super().__init__(**kwargs)
 
     def _init_collective(self, current_id=0, role=Role.WORKER, worker_num=None, worker_endpoints=None, server_endpoints=None):
-        endpoints = list(worker_endpoints or [])
+        endpoints = role_maker.endpoint_list(worker_endpoints, "UserDefinedRoleMaker: worker_endpoints")
         if server_endpoints or Role(role) != Role.WORKER:
             raise ValueError("UserDefinedRoleMaker(is_collective=True): a collective job has workers only; found a server")
         if worker_num not in (None, len(endpoints)):

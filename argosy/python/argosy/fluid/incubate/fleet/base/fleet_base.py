@@ -143,6 +143,15 @@ class Fleet:
         self._optimizer = DistributedOptimizer(self, optimizer, strategy)
         return self._optimizer
 
+    def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
+        """minimize() of the optimizer that distributed_optimizer() made last."""
+        return self._of_optimizer("minimize")(loss, startup_program=startup_program, parameter_list=parameter_list, no_grad_set=no_grad_set)
+
+    def _of_optimizer(self, call):
+        if self._optimizer is None:
+            raise FailedPreconditionError(f"fleet.{call}() before fleet.distributed_optimizer(): there is no optimizer yet")
+        return getattr(self._optimizer, call)
+
     def _check_ready(self, call):
         if not self._core.initialised():
             raise FailedPreconditionError(f"{call} before fleet.init(): the job's servers and workers are not known yet")
@@ -250,9 +259,11 @@ class Fleet:
         """What save_snapshot wrote, with any number of servers."""
         self._core.load_snapshot(os.fspath(dirname))
 
-    def shrink(self, threshold=None):
-        """Drops rows of sparse tables by their expiry, or those whose score is below `threshold`. Returns how many."""
-        return self._core.shrink(threshold)
+    def shrink(self, threshold=None, unseen_steps=None, ttl_seconds=None):
+        """Drops rows of sparse tables by their expiry (DistributedStrategy.fleet_desc_configs), or by what is given: those whose score is
+        below `threshold`, that got no gradient in more than unseen_steps steps, or for ttl_seconds, which only tables with such an expiry
+        count. Returns how many."""
+        return self._core.shrink(threshold, unseen_steps, ttl_seconds)
 
     def server_stats(self):
         """What each server says of itself: batches, pushes, duplicates, bytes_in, bytes_out, log_bytes, snapshots, and tables with name,

@@ -2,6 +2,7 @@
 import enum
 
 from argosy import _core
+from argosy.errors import InvalidArgumentError
 
 __all__ = ["Role", "RoleMakerBase", "MPISymetricRoleMaker", "PaddleCloudRoleMaker", "UserDefinedRoleMaker",
            "UserDefinedCollectiveRoleMaker"]
@@ -79,13 +80,24 @@ class MPISymetricRoleMaker(RoleMakerBase):
         return _core.mpi_symmetric_role()
 
 
+def endpoint_list(given, what):
+    """A list of host:port, from one or from a text with commas."""
+    if given is None or isinstance(given, str) and not given:
+        return []
+    endpoints = given.split(",") if isinstance(given, str) else given
+    if not isinstance(endpoints, (list, tuple)) or not all(isinstance(one, str) for one in endpoints):
+        raise InvalidArgumentError(f"{what} is a list of texts, host:port, or one text with commas; found {given!r}")
+    return [one.strip() for one in endpoints]
+
+
 class UserDefinedRoleMaker(RoleMakerBase):
-    """As the script says."""
+    """As the script says. Without worker_num there are as many workers as worker_endpoints. Endpoints are a list, or a text with commas."""
 
     def __init__(self, current_id=0, role=Role.WORKER, worker_num=0, server_endpoints=None, worker_endpoints=None):
         super().__init__()
-        self._info = _core.user_defined_role(current_id, _core.Role(Role(role)), worker_num, list(server_endpoints or []),
-                                             list(worker_endpoints or []))
+        servers = endpoint_list(server_endpoints, "UserDefinedRoleMaker: server_endpoints")
+        workers = endpoint_list(worker_endpoints, "UserDefinedRoleMaker: worker_endpoints")
+        self._info = _core.user_defined_role(current_id, _core.Role(Role(role)), worker_num or len(workers), servers, workers)
 
     def _find_out(self):
         return self._info
@@ -96,7 +108,7 @@ class UserDefinedCollectiveRoleMaker(RoleMakerBase):
 
     def __init__(self, current_id=0, worker_endpoints=None):
         super().__init__()
-        endpoints = list(worker_endpoints or [])
+        endpoints = endpoint_list(worker_endpoints, "UserDefinedCollectiveRoleMaker: worker_endpoints")
         if not endpoints:
             raise ValueError("UserDefinedCollectiveRoleMaker: worker_endpoints has the host:port of every process; found none")
         self._place = _core.user_place(current_id, endpoints)

@@ -1,25 +1,25 @@
 """fluid.incubate.fleet.collective: 1.x's way to a collective job of programs."""
 from argosy.distributed.collective_options import CollectiveOptions
 from argosy.errors import FailedPreconditionError
-from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy
+from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy, check_strategy
 from argosy.fluid.incubate.fleet.base import fleet_base
 from argosy.fluid.incubate.fleet.base.role_maker import PaddleCloudRoleMaker
-from argosy.fluid.settings import Settings
 
 __all__ = ["Collective", "CollectiveOptimizer", "DistributedStrategy", "fleet"]
 
 _NCCL = "processes meet in one way, which is the device's own"
 
 
-class DistributedStrategy(Settings):
+class DistributedStrategy(BuildStrategy):
     """How programs of a collective job train. Gradients are averaged in every step: what else Paddle offers is refused by name. fuse_grad_size_in_MB
-    is of the pieces in which they are sent. settings: those of docs/settings.md, by name. What BuildStrategy has may be set and changes nothing."""
+    is of the pieces in which they are sent. settings: those of docs/settings.md, by name. What BuildStrategy has may be set as there, and changes nothing."""
 
     _fields = {**BuildStrategy._fields, "use_local_sgd": False, "use_dist_fc": False, "dist_fc_config": None, "mode": "nccl2",
                "collective_mode": "grad_allreduce", "nccl_comm_num": 1, "use_hierarchical_allreduce": False,
                "hierarchical_allreduce_inter_nranks": 1, "forward_recompute": False, "recompute_checkpoints": [], "use_amp": False,
                "amp_loss_scaling": 2**15, "exec_strategy": None, "fuse_grad_size_in_MB": 32, "settings": {}}
-    _fixed = {"use_local_sgd": "programs average gradients; the dynamic graph has localsgd", "use_dist_fc": "layers are not cut into parts",
+    _fixed = {**BuildStrategy._fixed, "sync_batch_norm": "programs normalize each process's batch; the dynamic graph has sync_batch_norm",
+              "use_local_sgd": "programs average gradients; the dynamic graph has localsgd", "use_dist_fc": "layers are not cut into parts",
               "dist_fc_config": "layers are not cut into parts", "collective_mode": "gradients are averaged", "nccl_comm_num": _NCCL,
               "use_hierarchical_allreduce": _NCCL, "hierarchical_allreduce_inter_nranks": _NCCL,
               "forward_recompute": "a forward is kept until its backward", "recompute_checkpoints": "a forward is kept until its backward",
@@ -32,6 +32,8 @@ class DistributedStrategy(Settings):
     def __setattr__(self, name, value):
         if name == "mode" and value not in ("nccl2", "collective"):
             raise ValueError(f"DistributedStrategy.mode is 'nccl2' or 'collective', which are one here; found {value!r}")
+        if name == "exec_strategy":
+            check_strategy("DistributedStrategy.exec_strategy", value, ExecutionStrategy)
         super().__setattr__(name, value)
 
     def _collective_options(self):

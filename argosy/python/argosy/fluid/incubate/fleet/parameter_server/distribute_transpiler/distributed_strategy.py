@@ -12,6 +12,9 @@ _MODES = {DistributedMode.SYNC: "sync", DistributedMode.ASYNC: "async_", Distrib
 _ASYNC_ONLY = frozenset(["communicator_max_merge_var_num", "communicator_send_queue_size", "communicator_independent_recv_thread",
                          "communicator_min_send_grad_num_before_recv", "communicator_thread_pool_size", "communicator_send_wait_times",
                          "communicator_is_sgd_optimizer"])
+_ENVIRONMENT = ("rpc_deadline", "rpc_retry_times")  # the core reads the other flags itself
+_LEAST = {"communicator_max_merge_var_num": 1, "communicator_send_queue_size": 1, "communicator_min_send_grad_num_before_recv": 1,
+          "communicator_thread_pool_size": 1, "communicator_send_wait_times": 0, "rpc_deadline": 1}
 _FIELDS = {"communicator_independent_recv_thread": ("independent_recv_thread", lambda text: bool(int(text))),
            "communicator_is_sgd_optimizer": ("sum_merged", lambda text: bool(int(text)))}
 
@@ -47,14 +50,22 @@ class TrainerRuntimeConfig:
                     "communicator_send_wait_times": "5", "communicator_is_sgd_optimizer": "1", "rpc_deadline": "180000",
                     "rpc_retry_times": "3"}
         self.runtime_configs = _RuntimeConfigs({name: os.getenv("FLAGS_" + name, value) for name, value in standard.items()}, self)
+        for name in _ENVIRONMENT:
+            value = os.getenv("FLAGS_" + name)
+            if value is not None:
+                self._check(name, value, f"the environment's FLAGS_{name}")
+                self._given.add(name)
 
-    def _check(self, name, value):
+    def _check(self, name, value, source="TrainerRuntimeConfig"):
         try:
             number = int(value)
         except (TypeError, ValueError):
-            raise ValueError(f"TrainerRuntimeConfig: {name} is a number; found {value!r}") from None
+            raise ValueError(f"{source}: {name} is a number; found {value!r}") from None
+        if name in _LEAST and number < _LEAST[name]:
+            raise ValueError(f"{source}: {name} is a number, {_LEAST[name]} or more; found {value!r}")
         if name == "rpc_retry_times" and number != 3:
-            raise ValueError("rpc_retry_times: a call is repeated until its server has been away for server_wait_seconds; set that one, in settings")
+            raise ValueError(f"{source}: rpc_retry_times = {value}: a call is repeated until its server has been away for "
+                             "server_wait_seconds; set that one, in settings, and leave this one at 3")
 
     def get_communicator_flags(self):
         """The settings that count in this mode, as texts."""
