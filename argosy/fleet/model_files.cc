@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "argosy/base/file.h"
@@ -38,6 +39,20 @@ std::string text_of(const engine::LoadReport& report) {
   return text;
 }
 
+// `where` is the file, for messages.
+Status load_tensor(ps::Server& server, const Plan& plan, const std::string& name, const engine::RemoteVariable& variable,
+                   const graph::TensorFile& file, const std::string& where) {
+  if (file.dtype != graph::DType::float32 || file.shape != variable.shape) {
+    return Status::invalid_argument("'{}' is {} {}, but this job's '{}' is {} float32", where, graph::shape_to_string(file.shape),
+                                    graph::dtype_name(file.dtype), name, graph::shape_to_string(variable.shape));
+  }
+  std::vector<float> values(file.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), file.bytes.data(), file.bytes.size());
+  const auto state = plan.states.find(name);
+  const std::optional<size_t> slot = state == plan.states.end() ? std::nullopt : std::optional(state->second.slot);
+  return give(server, plan, variable.table, slot, values);
+}
+
 Result<bool> load_variable(ps::Server& server, const Plan& plan, const std::string& name, const engine::RemoteVariable& variable,
                            const fs::path& path) {
   auto bytes = read_file(path);
@@ -45,16 +60,7 @@ Result<bool> load_variable(ps::Server& server, const Plan& plan, const std::stri
   if (!bytes.ok()) return bytes.status();
   auto file = graph::decode_tensor(*bytes);
   if (!file.ok()) return file.status().with_context("'{}'", path.string());
-  if (file->dtype != graph::DType::float32 || file->shape != variable.shape) {
-    return Status::invalid_argument("'{}' is {} {}, but this job's '{}' is {} float32", path.string(),
-                                    graph::shape_to_string(file->shape), graph::dtype_name(file->dtype), name,
-                                    graph::shape_to_string(variable.shape));
-  }
-  std::vector<float> values(file->bytes.size() / sizeof(float));
-  std::memcpy(values.data(), file->bytes.data(), file->bytes.size());
-  const auto state = plan.states.find(name);
-  const std::optional<size_t> slot = state == plan.states.end() ? std::nullopt : std::optional(state->second.slot);
-  RETURN_IF_ERROR(give(server, plan, variable.table, slot, values));
+  RETURN_IF_ERROR(load_tensor(server, plan, name, variable, *file, path.string()));
   return true;
 }
 
@@ -73,8 +79,50 @@ Status check_names(const Plan& plan, const std::vector<std::string>& names) {
   return {};
 }
 
+// The only file of a folder that has none of the job's variables under its name: save_persistables(filename=…) writes all into
+// it.
+std::optional<fs::path> combined_file(const Plan& plan, const fs::path& folder) {
+  std::optional<fs::path> only;
+  const auto variables = plan.variables();
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file() || name.starts_with("__")) continue;
+    if (only || variables.contains(name)) return std::nullopt;
+    only = entry.path();
+  }
+  return only;
+}
+
+Result<engine::LoadReport> load_combined(ps::Server& server, const Plan& plan, const fs::path& path,
+                                         const std::vector<std::string>& names) {
+  ASSIGN_OR_RETURN(const std::string bytes, read_file(path));
+  std::vector<graph::TensorFile> tensors;
+  for (graph::TensorFileReader reader(bytes); !reader.done();) {
+    auto file = reader.next();
+    if (!file.ok()) return file.status().with_context("'{}'", path.string());
+    tensors.push_back(std::move(*file));
+  }
+  if (tensors.size() != plan.persistables.size()) {
+    return Status::invalid_argument(
+        "'{}' has {} tensors, but a file of all persistable variables of this job's program would have {}; save it from the same "
+        "program, or one file a variable (save_persistables without filename)",
+        path.string(), tensors.size(), plan.persistables.size());
+  }
+  engine::LoadReport report;
+  const auto variables = plan.variables();
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const std::string& name = plan.persistables[i];
+    const auto variable = variables.find(name);
+    if (variable == variables.end() || !asked_for(names, name)) continue;
+    RETURN_IF_ERROR(load_tensor(server, plan, name, variable->second, tensors[i], path.string()));
+    report.loaded.push_back(name);
+  }
+  return report;
+}
+
 Result<engine::LoadReport> load_files(ps::Server& server, const Plan& plan, const fs::path& folder,
                                       const std::vector<std::string>& names) {
+  if (const auto combined = combined_file(plan, folder)) return load_combined(server, plan, *combined, names);
   engine::LoadReport report;
   std::set<std::string> known;
   for (const auto& [name, variable] : plan.variables()) {

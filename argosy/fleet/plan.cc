@@ -323,7 +323,10 @@ std::string Plan::text() const {
 }
 
 Result<Plan> make_plan(const graph::Program& main, const graph::Program& startup, ps::Mode mode, int workers) {
-  return Planner(main, startup, mode, workers).run();
+  ASSIGN_OR_RETURN(Plan plan, Planner(main, startup, mode, workers).run());
+  for (const graph::VarDesc* variable : main.persistables()) plan.persistables.push_back(variable->name);
+  std::sort(plan.persistables.begin(), plan.persistables.end());
+  return plan;
 }
 
 }  // namespace argosy::fleet

@@ -31,6 +31,7 @@ struct Plan {
   std::map<int, std::pair<std::string, std::string>> show_click;  // by table: the variables that count its samples
   std::vector<std::string> gradients;  // of each table; empty for a parameter that is not trained
   std::string learning_rate;           // the variable of a constant rate; empty for a schedule
+  std::vector<std::string> persistables;  // of the whole program, sorted: the order of a file that has all of them
 
   std::map<std::string, engine::RemoteVariable, std::less<>> variables() const;
   double first_rate() const;  // of learning_rate; 0 where that is empty

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ps_scripts import JOB, STEPS
+from ps_scripts import JOB, NETWORK, STEPS
 
 # Does to files under $STORE what `hadoop fs` does to those of its store.
 COMMAND = """#!/bin/sh
@@ -100,6 +100,27 @@ fleet.stop_worker()
         same_files(job.folder / "files", job.folder / "again")
         report = report_of_server(job)
         assert {"table", "w", "b"} <= set(report["loaded"]) and report["missing"] == []
+
+
+def test_init_server_takes_one_file_of_a_single_machine(job):
+    job.write("alone.py", NETWORK + """
+fluid.optimizer.Adam(0.05).minimize(loss)
+exe = fluid.Executor(fluid.CPUPlace())
+exe.run(fluid.default_startup_program())
+for i in range(5): exe.run(feed=batch(i))
+fluid.io.save_persistables(exe, 'files')
+fluid.io.save_persistables(exe, 'combined', filename='all')
+fluid.io.save_params(exe, 'params', filename='all')
+""")
+    job.end(job.python("alone.py"))
+    job.write("second.py", with_server("fleet.init_server('combined')") + "fleet.save_persistables(exe, 'again')\nfleet.stop_worker()\n")
+    job.launch("second.py", workers=1)
+    same_files(job.folder / "files", job.folder / "again")
+    assert {"table", "w", "b", "table_moment1_0"} <= set(report_of_server(job)["loaded"])
+    job.write("third.py", with_server("fleet.init_server('params')"))
+    launcher = job.fleetrun("third.py")
+    assert launcher.wait(60) != 0
+    assert re.search(r"all' has 3 tensors, but a file of all persistable variables of this job's program would have \d+", job.logs())
 
 
 def test_init_server_of_2_x_loads_the_variables_that_are_named(job):
