@@ -57,6 +57,13 @@ Result<Said> worker_count_from_environment() {
       "environment variable PADDLE_TRAINERS_NUM is not set (nor PADDLE_TRAINERS); it says how many workers the job has");
 }
 
+// A host and a port that two variables say, where both do.
+MaybeSaid endpoint_of(const char* host_name, const char* port_name) {
+  const MaybeSaid host = variable(host_name), port = variable(port_name);
+  if (!host || !port) return {};
+  return Said{fmt::format("{} with {}", host_name, port_name), fmt::format("{}:{}", host->value, port->value)};
+}
+
 Result<int> worker_index_from_environment(const RoleInfo& info) {
   const MaybeSaid id = variable("PADDLE_TRAINER_ID"), own = variable("PADDLE_CURRENT_ENDPOINT");
   if (!id) return Status::not_found("environment variable PADDLE_TRAINER_ID is not set; it is this worker's number, from 0");
@@ -65,6 +72,13 @@ Result<int> worker_index_from_environment(const RoleInfo& info) {
     return Status::invalid_argument("environment variables {} and {} contradict each other: that worker's endpoint is '{}'",
                                     id->to_string(), own->to_string(), info.worker_endpoints[static_cast<size_t>(index)]);
   }
+  // A pod's address and port may be anything on a worker, but not another worker's.
+  if (const MaybeSaid pod = endpoint_of("POD_IP", "PADDLE_PORT")) {
+    const auto found = std::ranges::find(info.worker_endpoints, pod->value);
+    if (found != info.worker_endpoints.end() && found - info.worker_endpoints.begin() != index)
+      return Status::invalid_argument("environment variables {} and {} contradict each other: that is worker {}", id->to_string(),
+                                      pod->to_string(), found - info.worker_endpoints.begin());
+  }
   return index;
 }
 
@@ -72,13 +86,8 @@ Result<int> worker_index_from_environment(const RoleInfo& info) {
 std::vector<Said> own_endpoints() {
   std::vector<Said> found;
   if (const MaybeSaid endpoint = variable("PADDLE_CURRENT_ENDPOINT")) found.push_back(*endpoint);
-  const auto add = [&](const char* host_name, const char* port_name) {
-    const MaybeSaid host = variable(host_name), port = variable(port_name);
-    if (host && port)
-      found.push_back({fmt::format("{} with {}", host_name, port_name), fmt::format("{}:{}", host->value, port->value)});
-  };
-  add("POD_IP", "PADDLE_PORT");
-  add("PADDLE_CURRENT_IP", "PADDLE_PSERVER_PORT");
+  if (const MaybeSaid pod = endpoint_of("POD_IP", "PADDLE_PORT")) found.push_back(*pod);
+  if (const MaybeSaid own = endpoint_of("PADDLE_CURRENT_IP", "PADDLE_PSERVER_PORT")) found.push_back(*own);
   return found;
 }
 
@@ -92,6 +101,33 @@ std::optional<size_t> find_server(const std::vector<std::string>& servers, const
     if (server.ok() && server->port == own->port && same_host(server->host, own->host)) return i;
   }
   return std::nullopt;
+}
+
+// Half of a server's endpoint, without the other half, must not be that of other servers only.
+Status check_half(const char* name, bool is_port, size_t index, const std::vector<std::string>& servers) {
+  const MaybeSaid said = variable(name);
+  if (!said) return {};
+  bool anothers = false;
+  for (size_t i = 0; i < servers.size(); ++i) {
+    const auto server = Address::parse(servers[i]);
+    const bool fits = server.ok() && (is_port ? std::to_string(server->port) : server->host) == said->value;
+    if (fits && i == index) return {};
+    anothers = anothers || fits;
+  }
+  if (!anothers) return {};
+  return Status::invalid_argument("environment variables PADDLE_PSERVER_ID='{}' and {} contradict each other: that server is {}",
+                                  index, said->to_string(), servers[index]);
+}
+
+Status cannot_tell(const std::vector<std::string>& servers) {
+  std::vector<std::string> found;
+  for (const char* name : {"POD_IP", "PADDLE_PORT", "PADDLE_CURRENT_IP"}) {
+    if (const MaybeSaid said = variable(name)) found.push_back(said->to_string());
+  }
+  return Status::not_found(
+      "this server cannot tell which of {} it is: set POD_IP and PADDLE_PORT, PADDLE_CURRENT_IP and PADDLE_PSERVER_PORT, "
+      "PADDLE_CURRENT_ENDPOINT, or PADDLE_PSERVER_ID; found {}",
+      join(servers, ","), found.empty() ? "none of them" : "only " + join(found, ", "));
 }
 
 Result<int> server_index_from_environment(const std::vector<std::string>& servers) {
@@ -110,15 +146,16 @@ Result<int> server_index_from_environment(const std::vector<std::string>& server
   const MaybeSaid id = variable("PADDLE_PSERVER_ID");
   if (!id) {
     if (index) return *index;
-    return Status::not_found(
-        "this server cannot tell which of {} it is: set POD_IP and PADDLE_PORT, PADDLE_CURRENT_ENDPOINT, or PADDLE_PSERVER_ID",
-        join(servers, ","));
+    return cannot_tell(servers);
   }
   ASSIGN_OR_RETURN(const int by_id, index_below(*id, servers.size(), "servers"));
   if (index && *index != by_id) {
     return Status::invalid_argument("environment variables {} and {} contradict each other: that is server {} of {}",
                                     id->to_string(), said->to_string(), *index, join(servers, ","));
   }
+  RETURN_IF_ERROR(check_half("PADDLE_PORT", true, static_cast<size_t>(by_id), servers));
+  RETURN_IF_ERROR(check_half("POD_IP", false, static_cast<size_t>(by_id), servers));
+  RETURN_IF_ERROR(check_half("PADDLE_CURRENT_IP", false, static_cast<size_t>(by_id), servers));
   return by_id;
 }
 
@@ -135,7 +172,9 @@ Result<RoleInfo> paddle_cloud_role() {
     info.worker_endpoints = list_of(*list);
     if (info.worker_endpoints.size() != static_cast<size_t>(info.worker_count)) return contradiction(*list, workers);
   }
-  RETURN_IF_ERROR(info.check().with_context("environment variables {} and PADDLE_TRAINER_ENDPOINTS", servers.name));
+  const bool both = !info.worker_endpoints.empty();
+  RETURN_IF_ERROR(info.check().with_context("environment variable{} {}{}", both ? "s" : "", servers.name,
+                                            both ? " and PADDLE_TRAINER_ENDPOINTS" : ""));
   if (info.role == Role::worker) {
     ASSIGN_OR_RETURN(info.index, worker_index_from_environment(info));
   } else {

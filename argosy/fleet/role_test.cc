@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
             with(kWorker, {{"PADDLE_PSERVER_IPS", "a"}, {"PADDLE_PSERVER_PORT", "1"}}),
             "PADDLE_PSERVERS_IP_PORT_LIST='127.0.0.1:6001,127.0.0.1:6002' and PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT='a:1'"},
         BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "127.0.0.1"}}),
-                "PADDLE_PSERVERS_IP_PORT_LIST and PADDLE_TRAINER_ENDPOINTS: server endpoint '127.0.0.1' is not host:port"},
+                "environment variable PADDLE_PSERVERS_IP_PORT_LIST: server endpoint '127.0.0.1' is not host:port"},
         BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1,a:1"}}), "'a:1' is listed twice"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -103,14 +103,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{with(kWorker, {{"PADDLE_TRAINER_ID", "-1"}}), "PADDLE_TRAINER_ID='-1': expected a whole number from 0"},
         BadCase{with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1"}}),
                 "PADDLE_TRAINER_ENDPOINTS='a:1' and PADDLE_TRAINERS_NUM='2' contradict each other"},
-        BadCase{
-            with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1,a:2"}, {"PADDLE_CURRENT_ENDPOINT", "a:1"}}),
-            "PADDLE_TRAINER_ID='1' and PADDLE_CURRENT_ENDPOINT='a:1' contradict each other: that worker's endpoint is 'a:2'"}));
+        BadCase{with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1,a:2"}, {"PADDLE_CURRENT_ENDPOINT", "a:1"}}),
+                "PADDLE_TRAINER_ID='1' and PADDLE_CURRENT_ENDPOINT='a:1' contradict each other: that worker's endpoint is 'a:2'"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1,a:2"}, {"POD_IP", "a"}, {"PADDLE_PORT", "1"}}),
+                "PADDLE_TRAINER_ID='1' and POD_IP with PADDLE_PORT='a:1' contradict each other: that is worker 0"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Servers, BadEnvironment,
     testing::Values(
         BadCase{kServer, "cannot tell which of 127.0.0.1:6001,127.0.0.1:6002 it is"},
+        BadCase{with(kServer, {{"POD_IP", "127.0.0.1"}}), "or PADDLE_PSERVER_ID; found only POD_IP='127.0.0.1'"},
+        BadCase{with(kServer, {{"PADDLE_PSERVER_ID", "1"}, {"PADDLE_PORT", "6001"}}),
+                "PADDLE_PSERVER_ID='1' and PADDLE_PORT='6001' contradict each other: that server is 127.0.0.1:6002"},
         BadCase{with(kServer, {{"POD_IP", "127.0.0.1"}, {"PADDLE_PORT", "9"}}),
                 "POD_IP with PADDLE_PORT say this server is 127.0.0.1:9"},
         BadCase{with(kServer, {{"PADDLE_PSERVER_ID", "2"}}), "PADDLE_PSERVER_ID='2': there are 2 servers, numbered from 0"},
