@@ -27,7 +27,7 @@ def free_range(count):
             continue
 
 
-def until(condition, what, seconds=SECONDS):
+def until(condition, what="a condition of the test", seconds=SECONDS):
     """Waits until condition() gives something that is true, and returns it."""
     deadline = time.monotonic() + seconds
     while True:

@@ -8,8 +8,7 @@ import time
 
 import pytest
 from machines import two_machines
-from ps_job import free_range
-from waiting import wait_for
+from ps_job import free_range, until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CIFAR = ROOT / "build/release/examples/cifar"
@@ -106,8 +105,8 @@ def process_of(job, rank):
 def test_a_lost_process_ends_the_job(job, images, kill):
     """Nobody hangs: the others end within the time that they are told to wait, and the launcher says who was lost."""
     process = launched(job, images, "--nproc_per_node=2", "--peer_seconds=4", epochs=1000)
-    wait_for(lambda: (job.folder / "log/workerlog.1").exists() and losses(logs(job, 2)))
-    killed = wait_for(lambda: process_of(job, 1))
+    until(lambda: (job.folder / "log/workerlog.1").exists() and losses(logs(job, 2)))
+    killed = until(lambda: process_of(job, 1))
     os.kill(killed, kill)
     begun = time.monotonic()
     process.communicate(timeout=60)
@@ -117,8 +116,8 @@ def test_a_lost_process_ends_the_job(job, images, kill):
 
 def test_a_restarted_group_goes_on_from_its_checkpoint(job, images):
     process = launched(job, images, "--nproc_per_node=2", "--max_restart=1", epochs=6)
-    wait_for(lambda: (images / "checkpoint").exists() and (0, 1) in losses(logs(job, 2)))
-    os.kill(wait_for(lambda: process_of(job, 1)), signal.SIGKILL)
+    until(lambda: (images / "checkpoint").exists() and (0, 1) in losses(logs(job, 2)))
+    os.kill(until(lambda: process_of(job, 1)), signal.SIGKILL)
     job.end(process)
     text = logs(job, 1)
     epochs = [int(epoch) for epoch in re.findall(r"rank 0 epoch (\d+)", text)]
@@ -138,9 +137,9 @@ def test_machines_come_and_go_while_it_trains(job, images):
         return losses(path.read_text()) if path.exists() else {}
 
     first = node(1)
-    wait_for(lambda: (0, 1) in trained(1))
+    until(lambda: (0, 1) in trained(1))
     second = node(2)
-    wait_for(lambda: any(rank == 1 for rank, _ in trained(2)))
+    until(lambda: any(rank == 1 for rank, _ in trained(2)))
     second.send_signal(signal.SIGTERM)
     second.communicate(timeout=60)
     assert second.returncode == 128 + signal.SIGTERM

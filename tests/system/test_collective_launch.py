@@ -15,8 +15,7 @@ import time
 import pytest
 import torch.distributed
 from machines import two_machines
-from ps_job import free_range
-from waiting import wait_for
+from ps_job import free_range, until
 
 SECONDS = 60
 PLACES = "PADDLE_|FLAGS_|TRAINING_ROLE|POD_IP|RANK$|LOCAL_|WORLD_SIZE|MASTER_|OMPI_|PMI|SLURM_|TORCHELASTIC_|PET_|ARGOSY_|CUDA_VISIBLE"
@@ -243,7 +242,7 @@ def test_who_writes_to_the_store_without_the_token_changes_nothing(job):
     for text in forged:
         store.queue_push("argosy/meeting/first", text)
         store.queue_push("argosy/meeting/guest/1", text.replace("done round=1", "end code=0"))
-    wait_for(lambda: store.queue_len("argosy/meeting/first") == store.queue_len("argosy/meeting/guest/1") == 0)
+    until(lambda: store.queue_len("argosy/meeting/first") == store.queue_len("argosy/meeting/guest/1") == 0)
     (job.folder / "over").touch()
     for node in nodes:
         assert "rank 1: exit status 3 of node 127.0.0.2" in node.end(3)
@@ -267,7 +266,7 @@ def test_the_death_of_the_first_node_ends_the_others_at_once(job, killed):
     if killed == "keeper":
         assert "the store in which the nodes meet is lost" in nodes[0].end(1)
     assert time.monotonic() - begun < 10
-    wait_for(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids))
+    until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids))
 
 
 ELASTIC = ("echo $WORLD_SIZE from [$ARGOSY_RESUME] | put world.$TORCHELASTIC_RESTART_COUNT.$RANK; "
