@@ -62,6 +62,10 @@ const std::vector<Setting>& table() {
        .help = "how long a worker waits for the others in a synchronous step or a barrier"},
       {.name = "call_seconds", .kind = Kind::seconds, .standard = "30", .help = "how long one try of a call may take"},
       {.name = "token", .help = "a secret that every call of the job carries; better in the variable than in a command line"},
+      {.name = "tls",
+       .help =
+           "folder with ca.pem, certificate.pem and key.pem: all traffic is encrypted, and both sides show who they are; what is "
+           "not in it is not used"},
       {.name = "tls_ca", .help = "PEM file of the authority that the other side's certificate must be from"},
       {.name = "tls_certificate", .help = "PEM file of the certificate that this side shows"},
       {.name = "tls_key", .help = "PEM file of its key"},

@@ -1,6 +1,7 @@
 """TLS, mutual TLS, the job token and job names between real processes: who belongs to the job trains, whoever does not is told why."""
 import re
 import signal
+import shutil
 import subprocess
 
 import pytest
@@ -64,6 +65,22 @@ def test_a_job_trains_behind_its_locks(job, authority, kind):
     for log in job.worker_logs():
         assert "learned True" in log, log
         assert "open sesame" not in job.logs()
+
+
+def test_one_folder_is_all_that_tls_needs(job, authority):
+    job.write("train.py", TRAIN)
+    folder = job.folder / "tls"
+    folder.mkdir()
+    refused = job.fleetrun(f"--tls={folder}", "train.py", "async")
+    assert refused.wait(60) != 0 and "tls/ca.pem" in job.logs(), "an empty folder is no reason to go on in clear text"
+    for file, name in {"ca.pem": "ca.pem", "job.pem": "certificate.pem", "job.key": "key.pem"}.items():
+        shutil.copy(authority / file, folder / name)
+    launcher, stranger = serving(job, f"--tls={folder}")
+    (folder / "certificate.pem").unlink(), (folder / "key.pem").unlink()  # with the rest the server is known, but not the worker
+    for known in ({}, {"ARGOSY_TLS": folder}):
+        assert re.search(r"server 0 .*has not answered", job.end(job.python("train.py", "async", **stranger, **known), 1), re.S)
+    finish(job, launcher)
+    assert "learned True" in job.log("worker 0")
 
 
 def serving(job, *flags, workers=1, **env):

@@ -36,7 +36,8 @@ class BuildStrategy(Settings):
                "fuse_relu_depthwise_conv": False, "fuse_broadcast_ops": False, "sync_batch_norm": False,
                "enable_sequential_execution": False, "remove_unnecessary_lock": True, "debug_graphviz_path": "", "num_trainers": 1,
                "trainer_id": 0, "async_mode": False, "enable_auto_fusion": False, "cache_runtime_context": False}
-    _fixed = {"gradient_scale_strategy": "the gradient of a batch is the mean over its devices, GradientScaleStrategy.CoeffNumDevice; scale the loss "
+    _fixed = {"debug_graphviz_path": "there is no graph of passes to draw; print(program) shows what runs",
+              "gradient_scale_strategy": "the gradient of a batch is the mean over its devices, GradientScaleStrategy.CoeffNumDevice; scale the loss "
                                          "itself for another one"}
 
     def __setattr__(self, name, value):
