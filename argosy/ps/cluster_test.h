@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -45,9 +46,37 @@ struct Faults {
     return random.uniform();
   }
 
+  // The answer to the next call of `method` stays on its way until release().
+  void hold_next(uint16_t method) {
+    std::lock_guard lock(mutex);
+    hold = method;
+  }
+  bool holds(uint16_t method) {
+    std::lock_guard lock(mutex);
+    if (hold != method) return false;
+    hold.reset();
+    return true;
+  }
+  void keep(rpc::Callback done, Result<rpc::Received> answer) {
+    std::lock_guard lock(mutex);
+    held.emplace(std::move(done), std::move(answer));
+  }
+  bool keeps() {
+    std::lock_guard lock(mutex);
+    return held.has_value();
+  }
+  void release() {
+    std::unique_lock lock(mutex);
+    auto [done, answer] = *std::exchange(held, std::nullopt);
+    lock.unlock();
+    done(std::move(answer));
+  }
+
  private:
   std::mutex mutex;
-  Random random;  // guarded by mutex
+  Random random;  // guarded by mutex, as are those below
+  std::optional<uint16_t> hold;
+  std::optional<std::pair<rpc::Callback, Result<rpc::Received>>> held;
 };
 
 class FaultyChannel final : public rpc::Channel {
@@ -66,6 +95,10 @@ class FaultyChannel final : public rpc::Channel {
     }
     if (draw < faults_->lose_request + faults_->lose_reply + faults_->repeat) {
       inner_->call(message, deadline, [](const Result<rpc::Received>&) {});
+    }
+    if (faults_->holds(message.method)) {
+      return inner_->call(std::move(message), deadline,
+                          [done, faults = faults_](Result<rpc::Received> answer) { faults->keep(done, std::move(answer)); });
     }
     inner_->call(std::move(message), deadline, std::move(done));
   }

@@ -65,8 +65,21 @@ Status CommunicatorBase::check_bound() const {
 }
 
 Status CommunicatorBase::receive_dense(std::optional<Position> min_step, Deadline deadline) {
+  {
+    std::unique_lock lock(receive_mutex_);
+    if (!received_.wait_until(lock, deadline.when(), [&] { return !receiving_; })) {
+      return Status::deadline_exceeded("dense parameters are still being received for another thread");
+    }
+    receiving_ = true;
+  }
   receives_ += 1;
-  return client_.pull_dense(dense_requests_, min_step, deadline);
+  Status status = client_.pull_dense(dense_requests_, min_step, deadline);
+  {
+    std::lock_guard lock(receive_mutex_);
+    receiving_ = false;
+  }
+  received_.notify_one();
+  return status;
 }
 
 Status CommunicatorBase::check_step(const StepGradients& gradients) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 
 #include "argosy/ps/clipper.h"
@@ -61,7 +62,7 @@ class CommunicatorBase : public Communicator {
 
   // All dense tables have storage.
   Status check_bound() const;
-  // All dense parameters, into their storage.
+  // All dense parameters, into their storage. One thread at a time: an older answer must not overwrite a newer one.
   Status receive_dense(std::optional<Position> min_step, Deadline deadline);
   std::span<float> storage(size_t table) const { return storage_[table]; }
   Status check_step(const StepGradients& gradients) const;
@@ -83,6 +84,10 @@ class CommunicatorBase : public Communicator {
   std::vector<DenseRequest> dense_requests_;
   std::atomic<BatchId> next_batch_{0};
   bool stopped_ = false;
+
+  std::mutex receive_mutex_;
+  std::condition_variable received_;
+  bool receiving_ = false;  // guarded by receive_mutex_
 
   mutable std::mutex failure_mutex_;
   Status failure_;  // guarded by failure_mutex_
