@@ -9,6 +9,9 @@ CTEST := .venv/bin/ctest
 PRESET_asan := asan-ubsan
 PRESET_tsan := tsan
 JOBS ?= $(shell nproc)
+# How often a test that fails is run again; a test that passes then is shown as such.
+RERUNS ?= 0
+CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
 .PHONY: help setup build demo unit pytest test asan tsan fuzz format lint parity bench clean
 
@@ -29,17 +32,17 @@ demo: build ## trains CTR-DNN on click logs that it makes, tests it and saves it
 	@$(PYTHON) tools/demo.py
 
 unit: build ## the C++ unit tests
-	@$(CTEST) --test-dir $(BUILD) --output-on-failure -j $(JOBS) --schedule-random
+	@$(CTEST) --test-dir $(BUILD) --output-on-failure -j $(JOBS) --schedule-random $(CTEST_REPEAT)
 
 pytest: build ## the Python tests
-	@$(PYTHON) -m pytest -q -n $(JOBS)
+	@$(PYTHON) -m pytest -q -n $(JOBS) --reruns $(RERUNS) --rerun-show-tracebacks -r fER
 
 test: unit pytest ## every test
 
 asan tsan: setup ## the unit tests of the torch-free rooms under sanitizers
 	@$(CMAKE) --preset $(PRESET_$@) > /dev/null
 	@$(CMAKE) --build --preset $(PRESET_$@) -j $(JOBS)
-	@$(CTEST) --preset $(PRESET_$@) -j $(JOBS)
+	@$(CTEST) --preset $(PRESET_$@) -j $(JOBS) $(CTEST_REPEAT)
 
 fuzz: setup ## each fuzzer for SECONDS (60), from the committed corpus
 	@$(CMAKE) --preset fuzz > /dev/null
