@@ -11,6 +11,9 @@ import paddle
 import paddle.nn as nn
 import paddle.nn.functional as F
 
+import dynamic_functional
+import dynamic_layers
+
 CASES = {}
 RNG = np.random.RandomState(7)
 A = RNG.uniform(-2, 2, (3, 4)).astype("float32")
@@ -294,7 +297,7 @@ def metrics():
 
 def main():
     found = {}
-    table = dict(CASES)
+    table = dict(CASES, **dynamic_functional.CASES, **dynamic_layers.CASES)
     for text in EXPRESSIONS.strip().replace("\n", ";").split(";"):
         table[text.strip()] = lambda text=text.strip(): plain(eval(text, values()))
     for name, function in table.items():

@@ -4,7 +4,7 @@ import contextlib
 import torch
 
 from argosy import device
-from argosy.dynamic import dtypes
+from argosy.dynamic import casting, dtypes
 from argosy.dynamic.tensor import Tensor
 from argosy.errors import InvalidArgumentError
 
@@ -13,13 +13,13 @@ __all__ = ["auto_cast", "amp_guard", "decorate", "amp_decorate", "GradScaler", "
 
 @contextlib.contextmanager
 def auto_cast(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True):
-    """Products of matrices and convolutions inside run in `dtype`. Which functions do is torch's list: white and black lists are refused."""
-    if custom_white_list or custom_black_list:
-        raise InvalidArgumentError("auto_cast: which functions run in 16 bits is torch's list here; leave custom_white_list and custom_black_list out")
+    """Products of matrices and convolutions inside run in `dtype`, by torch's list; what custom_white_list names does too, and what
+    custom_black_list names runs in float32."""
     if level not in ("O0", "OD", "O1", "O2") or dtype not in ("float16", "bfloat16"):
         raise InvalidArgumentError(f"auto_cast: level is O0, OD, O1 or O2, dtype float16 or bfloat16; found {level!r}, {dtype!r}")
     kind = device.torch_device().partition(":")[0]
-    with torch.autocast(kind, dtypes.to_torch(dtype), enabled=enable and level != "O0"):
+    on, chosen = enable and level != "O0", dtypes.to_torch(dtype)
+    with torch.autocast(kind, chosen, enabled=on), casting.lists(custom_white_list if on else (), custom_black_list if on else (), chosen):
         yield
 
 

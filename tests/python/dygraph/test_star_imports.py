@@ -13,7 +13,7 @@ _NAMES = {
     "paddle.vision.datasets": "MNIST Cifar10",
     "paddle.optimizer": "SGD Adam",
     "paddle.static": "Executor Program data InputSpec save",
-    "paddle.static.nn": "fc embedding batch_norm",
+    "paddle.static.nn": "fc embedding batch_norm sequence_pool sequence_expand sequence_softmax",
     "paddle.distributed": "all_reduce get_rank spawn",
     "paddle.fluid": "layers Executor ParamAttr optimizer io",
     "paddle.fluid.layers": "fc data cross_entropy noam_decay",

@@ -6,7 +6,8 @@ _WHERE = {
     "dataset": "QueueDataset InMemoryDataset",
     "entry_attr": "CountFilterEntry ProbabilityEntry ShowClickEntry",
     "environment": "ParallelEnv get_rank get_world_size",
-    "groups": "Group init_parallel_env is_initialized new_group get_group destroy_process_group",
+    "groups": "Group init_parallel_env is_initialized new_group get_group destroy_process_group get_backend is_available",
+    "exchange": "alltoall alltoall_single gather",
     "collectives": ("ReduceOp all_reduce reduce broadcast all_gather all_gather_object broadcast_object_list scatter scatter_object_list "
                     "reduce_scatter send recv barrier wait"),
     "parallel": "DataParallel",

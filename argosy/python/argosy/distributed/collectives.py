@@ -21,7 +21,7 @@ class ReduceOp:
     SUM, MAX, MIN, PROD, AVG = range(5)
 
 
-class _Done:
+class Done:
     """What a call returns: by then it has been done."""
 
     def wait(self, timeout=None):
@@ -37,7 +37,7 @@ def _name(op):
     return _NAMES[op]
 
 
-def _torch(tensor, what):
+def torch_of(tensor, what):
     if isinstance(tensor, _core.Variable) or not graph_mode.in_dynamic_mode():
         raise FailedPreconditionError(f"paddle.distributed.{what} is of the dynamic graph, and takes a Tensor; a program's gradients are averaged by "
                                       "fleet.distributed_optimizer(…).minimize(loss)")
@@ -47,10 +47,10 @@ def _torch(tensor, what):
 
 
 def _all_torch(tensors, what):
-    return [_torch(tensor, what) for tensor in tensors]
+    return [torch_of(tensor, what) for tensor in tensors]
 
 
-def _member(group, rank, what):
+def member(group, rank, what):
     found = group.get_group_rank(rank)
     if found < 0:
         raise InvalidArgumentError(f"{what}: rank {rank} is not in the group of ranks {group.ranks}")
@@ -59,34 +59,34 @@ def _member(group, rank, what):
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, sync_op=True):
     """The tensors of all become their sum (or `op`), in place."""
-    here, values = groups.chosen(group, "all_reduce"), _torch(tensor, "all_reduce")
+    here, values = groups.chosen(group, "all_reduce"), torch_of(tensor, "all_reduce")
     if here is not None:
         here._core.all_reduce(values, _name(op))
-    return _Done()
+    return Done()
 
 
 def reduce(tensor, dst, op=ReduceOp.SUM, group=None, sync_op=True):
     """The sum (or `op`) of all tensors replaces that of rank `dst`."""
-    here, values = groups.chosen(group, "reduce"), _torch(tensor, "reduce")
+    here, values = groups.chosen(group, "reduce"), torch_of(tensor, "reduce")
     if here is not None:
-        here._core.reduce(values, _member(here, dst, "reduce"), _name(op))
-    return _Done()
+        here._core.reduce(values, member(here, dst, "reduce"), _name(op))
+    return Done()
 
 
 def broadcast(tensor, src, group=None, sync_op=True):
     """Every tensor becomes that of rank `src`, in place."""
-    here, values = groups.chosen(group, "broadcast"), _torch(tensor, "broadcast")
+    here, values = groups.chosen(group, "broadcast"), torch_of(tensor, "broadcast")
     if here is not None:
-        here._core.broadcast(values, _member(here, src, "broadcast"))
-    return _Done()
+        here._core.broadcast(values, member(here, src, "broadcast"))
+    return Done()
 
 
 def all_gather(tensor_list, tensor, group=None, sync_op=True):
     """Adds to the list the tensors of all, in the order of their ranks."""
-    here, values = groups.chosen(group, "all_gather"), _torch(tensor, "all_gather")
+    here, values = groups.chosen(group, "all_gather"), torch_of(tensor, "all_gather")
     if here is not None:
         tensor_list.extend(Tensor(one) for one in here._core.all_gather(values))
-    return _Done()
+    return Done()
 
 
 def all_gather_object(object_list, obj, group=None):
@@ -100,10 +100,10 @@ def broadcast_object_list(object_list, src, group=None):
     """The list's objects become those of rank `src`."""
     here = groups.chosen(group, "broadcast_object_list")
     if here is not None:
-        object_list[:] = pickle.loads(here._core.broadcast_bytes(pickle.dumps(list(object_list)), _member(here, src, "broadcast_object_list")))
+        object_list[:] = pickle.loads(here._core.broadcast_bytes(pickle.dumps(list(object_list)), member(here, src, "broadcast_object_list")))
 
 
-def _parts(tensor_list, count, what):
+def parts_of(tensor_list, count, what):
     if tensor_list is None or len(tensor_list) != count:
         raise InvalidArgumentError(f"{what}: found {0 if tensor_list is None else len(tensor_list)} tensors, expected one for each of {count} processes")
     return _all_torch(tensor_list, what)
@@ -111,19 +111,19 @@ def _parts(tensor_list, count, what):
 
 def scatter(tensor, tensor_list=None, src=0, group=None, sync_op=True):
     """The tensor becomes the one that rank `src` has for this process in its list; only its list counts."""
-    here, values = groups.chosen(group, "scatter"), _torch(tensor, "scatter")
+    here, values = groups.chosen(group, "scatter"), torch_of(tensor, "scatter")
     if here is None:
-        return _Done()
-    source = _member(here, src, "scatter")
+        return Done()
+    source = member(here, src, "scatter")
     if here.rank != source:
         here._core.recv(values, source)
-        return _Done()
-    parts = _parts(tensor_list, here.nranks, "scatter")
+        return Done()
+    parts = parts_of(tensor_list, here.nranks, "scatter")
     for rank, part in enumerate(parts):
         if rank != source:
             here._core.send(part, rank)
     tensor.set_value(Tensor(parts[source].detach()))
-    return _Done()
+    return Done()
 
 
 def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None):
@@ -131,7 +131,7 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
     here = groups.chosen(group, "scatter_object_list")
     if here is None:
         return
-    source = _member(here, src, "scatter_object_list")
+    source = member(here, src, "scatter_object_list")
     if here.rank == source and len(in_object_list or ()) != here.nranks:
         raise InvalidArgumentError(f"scatter_object_list: found {len(in_object_list or ())} objects, expected one for each of {here.nranks} processes")
     everything = pickle.loads(here._core.broadcast_bytes(pickle.dumps(in_object_list if here.rank == source else None), source))
@@ -141,16 +141,16 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
 def reduce_scatter(tensor, tensor_or_tensor_list, op=ReduceOp.SUM, group=None, sync_op=True):
     """The tensor becomes the sum (or `op`) of what all have for this process: in a list, or one after the other along the first axis."""
     here = groups.chosen(group, "reduce_scatter")
-    _torch(tensor, "reduce_scatter")
+    torch_of(tensor, "reduce_scatter")
     if here is None:
-        return _Done()
+        return Done()
     whole = tensor_or_tensor_list
     if isinstance(whole, Tensor):
         if whole.ndim == 0 or whole.shape[0] % here.nranks:
             raise InvalidArgumentError(f"reduce_scatter: shape {whole.shape} cannot be cut into {here.nranks} equal parts")
         whole = [Tensor(part) for part in whole._torch.chunk(here.nranks)]
-    tensor.set_value(Tensor(here._core.reduce_scatter(_parts(whole, here.nranks, "reduce_scatter"), _name(op))))
-    return _Done()
+    tensor.set_value(Tensor(here._core.reduce_scatter(parts_of(whole, here.nranks, "reduce_scatter"), _name(op))))
+    return Done()
 
 
 def _refuse_later(what, sync_op):
@@ -161,19 +161,19 @@ def _refuse_later(what, sync_op):
 def send(tensor, dst=0, group=None, sync_op=True):
     """Gives the tensor to rank `dst`, which calls recv()."""
     _refuse_later("send", sync_op)
-    here, values = groups.chosen(group, "send"), _torch(tensor, "send")
+    here, values = groups.chosen(group, "send"), torch_of(tensor, "send")
     if here is not None:
-        here._core.send(values, _member(here, dst, "send"))
-    return _Done()
+        here._core.send(values, member(here, dst, "send"))
+    return Done()
 
 
 def recv(tensor, src=0, group=None, sync_op=True):
     """Takes a tensor of this one's shape and type from rank `src`, in place."""
     _refuse_later("recv", sync_op)
-    here, values = groups.chosen(group, "recv"), _torch(tensor, "recv")
+    here, values = groups.chosen(group, "recv"), torch_of(tensor, "recv")
     if here is not None:
-        here._core.recv(values, _member(here, src, "recv"))
-    return _Done()
+        here._core.recv(values, member(here, src, "recv"))
+    return Done()
 
 
 def barrier(group=None):
@@ -185,4 +185,4 @@ def barrier(group=None):
 
 def wait(tensor, group=None, use_calc_stream=True):
     """Nothing: calls have been done when they return."""
-    _torch(tensor, "wait")
+    torch_of(tensor, "wait")

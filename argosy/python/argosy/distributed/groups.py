@@ -4,7 +4,8 @@ import warnings
 from argosy.distributed import environment, job
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 
-__all__ = ["Group", "init_parallel_env", "is_initialized", "new_group", "get_group", "destroy_process_group", "chosen"]
+__all__ = ["Group", "init_parallel_env", "is_initialized", "new_group", "get_group", "destroy_process_group", "get_backend",
+           "is_available", "chosen"]
 
 _groups = {}  # by id; 0 is the group of all
 
@@ -60,7 +61,7 @@ def new_group(ranks=None, backend=None, timeout=None):
     """
     if timeout is not None:
         raise InvalidArgumentError("new_group(timeout=…): the setting collective_seconds says how long a call may wait, for all groups")
-    own = "nccl" if environment.ParallelEnv().device_type == "gpu" else "gloo"
+    own = _backend()
     if backend not in (None, own):
         raise InvalidArgumentError(f"new_group(backend={backend!r}): on this device it is {own!r}; leave it out")
     world = _all()
@@ -70,6 +71,23 @@ def new_group(ranks=None, backend=None, timeout=None):
     number = max(_groups) + 1
     _groups[number] = Group(world._core.subgroup(ranks), number, ranks)
     return _groups[number]
+
+
+def _backend():
+    """What carries the messages of this process's device."""
+    return "nccl" if environment.ParallelEnv().device_type == "gpu" else "gloo"
+
+
+def get_backend(group=None):
+    """'NCCL' on a GPU, 'GLOO' on the CPU."""
+    if chosen(group, "get_backend") is None:
+        raise InvalidArgumentError(f"get_backend: this process is not in the group of ranks {group.ranks}")
+    return _backend().upper()
+
+
+def is_available():
+    """Whether processes can compute together: always."""
+    return True
 
 
 def get_group(id=0):

@@ -3,6 +3,7 @@ import functools
 
 import torch
 
+from argosy.dynamic import casting
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError
 
@@ -25,7 +26,8 @@ def computes(function):
     @functools.wraps(function)
     def on_tensors(*args, name=None, **kwargs):
         _check(function.__name__, args[0] if args else next(iter(kwargs.values()), None))
-        return wrap(function(*[unwrap(one) for one in args], **{key: unwrap(value) for key, value in kwargs.items()}))
+        args, kwargs = [unwrap(one) for one in args], {key: unwrap(value) for key, value in kwargs.items()}
+        return wrap(casting.applied(function.__name__, function, args, kwargs) if casting.active() else function(*args, **kwargs))
 
     return on_tensors
 

@@ -1,58 +1,35 @@
 """The tensor functions of paddle, and the same as methods of Tensor."""
-import torch
-
-from argosy.dynamic import creation, gradients, math, search, shape
-from argosy.dynamic.tensor import Tensor, torch_of, unwrap
+from argosy.dynamic import creation, gradients, math, search, shape, special
+from argosy.dynamic.calls import made_of
+from argosy.dynamic.in_place import FILLS, becomes, changing, filling, retyped, written
+from argosy.dynamic.tensor import Tensor, torch_of
 
 _OWN = {name: getattr(module, name) for module in (creation, gradients) for name in module.__all__}
-_TABLE = {**math.FUNCTIONS, **shape.FUNCTIONS, **search.FUNCTIONS}
+_TABLE = {**math.FUNCTIONS, **shape.FUNCTIONS, **search.FUNCTIONS, **special.FUNCTIONS}
 globals().update(_OWN, **_TABLE)
 __all__ = sorted({*_OWN, *_TABLE, "tolist"})
 
 _NOT_METHODS = "shape numel concat"  # shape is a property; a tensor has numel() all the same, below
 _ALSO_METHODS = "is_empty is_floating_point is_integer is_complex is_tensor bernoulli multinomial"
-_IN_PLACE = (
-    "abs acos acosh add asin asinh atan atanh ceil clip cos cosh digamma divide erfinv exp expm1 flatten floor floor_divide frac lerp lgamma log "
-    "log10 log1p log2 masked_fill multiply neg pow reciprocal remainder reshape round rsqrt scale scatter sigmoid sin sinh sqrt square squeeze "
-    "subtract tan tanh tril triu trunc unsqueeze put_along_axis index_add index_fill index_put")
-_KEEPS_STORAGE = "squeeze unsqueeze reshape flatten"
+_WRITTEN = (
+    "abs acos acosh add addmm asin asinh atan atanh bitwise_and bitwise_not bitwise_or bitwise_xor ceil clip cos cosh digamma divide erf erfinv "
+    "exp expm1 fill_diagonal_tensor floor floor_divide floor_mod frac gcd hypot i0 index_add index_fill index_put lcm ldexp lerp lgamma log log10 "
+    "log1p log2 logit masked_fill mod multigammaln multiply nan_to_num neg polygamma pow put_along_axis reciprocal remainder renorm round rsqrt "
+    "scale scatter sigmoid sin sinh sqrt square subtract tan tanh tril triu trunc")
+_RETYPED = "cast cumprod cumsum equal greater_equal greater_than less_equal less_than logical_and logical_not logical_or logical_xor not_equal"
+_RESHAPED = "flatten reshape squeeze t transpose unsqueeze"
+_FIRST = {"addmm": "input", "t": "input"}  # the first argument's name where it is not x
 
 
 def tolist(x):
     return x.tolist()
 
 
-def _in_place(name):
-    function = _TABLE[name]
-
-    def changed(self, *args, **kwargs):
-        result = function(self, *args, **kwargs)._torch
-        if name in _KEEPS_STORAGE.split():
-            self._torch = result
-        elif self._torch.requires_grad and not self._torch.is_leaf:
-            self._torch = result  # recorded: what follows goes through the change
-        else:
-            with torch.no_grad():
-                self._torch.copy_(result)
-        return self
-    changed.__name__ = changed.__qualname__ = name + "_"
-    return changed
-
-
-def _filled(name, fill):
-    def changed(self, *args, **kwargs):
-        with torch.no_grad():
-            fill(self._torch, *args, **kwargs)
-        return self
-    changed.__name__ = changed.__qualname__ = name
-    return changed
-
-
-_FILLS = {
-    "zero_": lambda x: x.zero_(), "fill_": lambda x, value: x.fill_(unwrap(value)),
-    "uniform_": lambda x, min=-1.0, max=1.0, seed=0: x.uniform_(min, max), "normal_": lambda x, mean=0.0, std=1.0: x.normal_(mean, std),
-    "exponential_": lambda x, lam=1.0: x.exponential_(lam), "fill_diagonal_": lambda x, value, offset=0, wrap=False: x.fill_diagonal_(value, wrap),
-}
+def _in_place():
+    """{name: the function that changes its argument}; paddle.tanh_(x) is x.tanh_()."""
+    found = {name + "_": changing(_TABLE[name], name + "_", change, key=_FIRST.get(name, "x"))
+             for names, change in ((_WRITTEN, written), (_RETYPED, retyped), (_RESHAPED, becomes)) for name in names.split()}
+    return {**found, **{name: filling(name) for name in FILLS}, "where_": changing(_TABLE["where"], "where_", position=1)}
 
 
 def _operand(value):
@@ -75,10 +52,8 @@ def _attach():
             setattr(Tensor, name, function)
     for name in _ALSO_METHODS.split():
         setattr(Tensor, name, _OWN[name])
-    for name in _IN_PLACE.split():
-        setattr(Tensor, name + "_", _in_place(name))
-    for name, fill in _FILLS.items():
-        setattr(Tensor, name, _filled(name, fill))
+    for name, function in _CHANGING.items():
+        setattr(Tensor, name, function)
     Tensor.numel = _TABLE["numel"]
     operators = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
                  "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}
@@ -99,10 +74,11 @@ def _reversed(name):
                  "remainder": lambda a, b: a % b, "pow": lambda a, b: a**b}
     if name not in operators:
         return lambda a, b: _TABLE[name](b, a) if name in ("add", "multiply", "bitwise_and", "bitwise_or", "bitwise_xor") else _TABLE[name](a, b)
-    return lambda a, b: Tensor(operators[name](unwrap(a), unwrap(b)))
+    return made_of(operators[name], name)
 
 
+_CHANGING = _in_place()
+_ONLY_METHODS = {*FILLS} - {"normal_", "cauchy_", "geometric_"}
+globals().update({name: function for name, function in _CHANGING.items() if name not in _ONLY_METHODS})
+__all__ = sorted({*__all__, *_CHANGING} - _ONLY_METHODS)
 _attach()
-_CHANGING = {f"{name}_": getattr(Tensor, f"{name}_") for name in _IN_PLACE.split()}  # paddle.tanh_(x) is x.tanh_()
-globals().update(_CHANGING)
-__all__ = sorted({*__all__, *_CHANGING})

@@ -7,9 +7,15 @@ from argosy.dynamic import dtypes
 from argosy.dynamic.tensor import Parameter
 from argosy.errors import InvalidArgumentError
 
-__all__ = ["parameter", "values"]
+__all__ = ["parameter", "use", "values"]
 
 _NAME = "value"
+_usual = {"weight": None, "bias": None}  # what set_global_initializer has said
+
+
+def use(weight, bias):
+    """Initializers for all parameters to come whose attributes have none; None: what the layer says."""
+    _usual.update(weight=weight, bias=bias)
 
 
 def values(initializer, shape, dtype):
@@ -29,13 +35,14 @@ def values(initializer, shape, dtype):
 
 def _attr(attr):
     from argosy.fluid.initializer import Initializer
+    from argosy.fluid.param_attr import ParamAttr
 
     if attr is None or attr is True:
         return _core.ParamAttr()
     if isinstance(attr, str):
         return _core.ParamAttr(name=attr)
     if isinstance(attr, Initializer):
-        return _core.ParamAttr(initializer=attr)
+        return ParamAttr(initializer=attr)
     if isinstance(attr, _core.ParamAttr):
         return attr
     raise InvalidArgumentError(f"an attribute of a parameter is a ParamAttr, a name, an initializer or False; found {type(attr).__name__}")
@@ -46,7 +53,7 @@ def parameter(shape, attr=None, dtype=None, is_bias=False, default_initializer=N
     if attr is False:
         return None
     attr = _attr(attr)
-    initializer = attr.initializer or default_initializer
+    initializer = attr.initializer or _usual["bias" if is_bias else "weight"] or default_initializer
     if initializer is None:
         initializer = _core.constant_initializer(0.0) if is_bias else _core.xavier_initializer(True, 0, 0, 0)
     chosen = dtypes.default() if dtype is None else dtypes.to_torch(dtype)

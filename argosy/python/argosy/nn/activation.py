@@ -1,5 +1,7 @@
 """Layers that are one function: activations and losses. One row a layer: its function, and the arguments that it keeps."""
 from argosy.dynamic import functional as F
+from argosy.dynamic.functional.loss import check_reduction
+from argosy.errors import InvalidArgumentError
 from argosy.nn import initializer
 from argosy.nn.layer import Layer
 
@@ -29,9 +31,15 @@ _LOSSES = {
     "CosineEmbeddingLoss": ("cosine_embedding_loss", {"margin": 0, "reduction": "mean"}),
     "TripletMarginLoss": ("triplet_margin_loss", {"margin": 1.0, "p": 2.0, "epsilon": 1e-06, "swap": False, "reduction": "mean"}),
     "SoftMarginLoss": ("soft_margin_loss", {"reduction": "mean"}), "CTCLoss": ("ctc_loss", {"blank": 0, "reduction": "mean"}),
+    "GaussianNLLLoss": ("gaussian_nll_loss", {"full": False, "epsilon": 1e-6, "reduction": "mean"}),
+    "PoissonNLLLoss": ("poisson_nll_loss", {"log_input": True, "full": False, "epsilon": 1e-8, "reduction": "mean"}),
+    "MultiMarginLoss": ("multi_margin_loss", {"p": 1, "margin": 1.0, "weight": None, "reduction": "mean"}),
+    "MultiLabelSoftMarginLoss": ("multi_label_soft_margin_loss", {"weight": None, "reduction": "mean"}),
+    "TripletMarginWithDistanceLoss": ("triplet_margin_with_distance_loss", {"distance_function": None, "margin": 1.0, "swap": False,
+                                                                            "reduction": "mean"}),
 }
 
-__all__ = [*_ACTIVATIONS, *_LOSSES, "PReLU"]
+__all__ = [*_ACTIVATIONS, *_LOSSES, "PReLU", "RReLU", "Softmax2D"]
 
 
 def _layer(name, function, defaults):
@@ -45,6 +53,8 @@ def _layer(name, function, defaults):
         if unknown or len(args) > len(names) + 1:
             raise TypeError(f"{name} takes {', '.join([*names, 'name'])}; found {', '.join(unknown) or f'{len(args)} arguments'}")
         self._arguments = {**defaults, **given}
+        if "reduction" in defaults and function != "kl_div":
+            check_reduction(self._arguments["reduction"])
 
     def forward(self, *inputs):
         return getattr(F, function)(*inputs, **self._arguments)
@@ -71,3 +81,29 @@ class PReLU(Layer):
 
     def forward(self, x):
         return F.prelu(x, self._weight, self._data_format)
+
+
+class RReLU(Layer):
+    """Slopes below 0 are drawn between lower and upper while training, and their mean afterwards."""
+
+    def __init__(self, lower=1 / 8, upper=1 / 3, name=None):
+        super().__init__()
+        self._lower, self._upper = lower, upper
+
+    def forward(self, x):
+        return F.rrelu(x, self._lower, self._upper, self.training)
+
+    def extra_repr(self):
+        return f"lower={self._lower}, upper={self._upper}, training={self.training}, dtype={self._dtype}"
+
+
+class Softmax2D(Layer):
+    """softmax over the channels of images, [batch, channels, height, width] or without the batch."""
+
+    def __init__(self, name=None):
+        super().__init__()
+
+    def forward(self, x):
+        if x.ndim not in (3, 4):
+            raise InvalidArgumentError(f"Softmax2D: x has 3 or 4 axes; found shape {x.shape}")
+        return F.softmax(x, -3)

@@ -1,12 +1,14 @@
 """Layers with a weight and a bias, lookups, dropout and changes of shape."""
 from argosy.dynamic import functional as F
 from argosy.dynamic import shape as shapes
+from argosy.dynamic.functional.formats import channels_behind
 from argosy.errors import InvalidArgumentError
 from argosy.nn import initializer
 from argosy.nn.layer import Layer
 
 __all__ = ["Linear", "Bilinear", "Embedding", "Dropout", "Dropout2D", "Dropout3D", "AlphaDropout", "Flatten", "Unflatten", "Identity", "Pad1D", "Pad2D",
-           "Pad3D", "ZeroPad2D", "Upsample", "UpsamplingNearest2D", "UpsamplingBilinear2D", "CosineSimilarity", "PairwiseDistance", "PixelShuffle"]
+           "Pad3D", "ZeroPad2D", "Upsample", "UpsamplingNearest2D", "UpsamplingBilinear2D", "CosineSimilarity", "PairwiseDistance", "PixelShuffle",
+           "PixelUnshuffle", "ChannelShuffle", "Unfold", "Fold"]
 
 
 class Identity(Layer):
@@ -191,10 +193,66 @@ class PairwiseDistance(Layer):
         return F.pairwise_distance(x, y, *self._arguments)
 
 
-class PixelShuffle(Layer):
-    def __init__(self, upscale_factor, data_format="NCHW", name=None):
+class _Shuffle(Layer):
+    """A function on images with one number."""
+
+    _function = _argument = None
+
+    def __init__(self, number, data_format="NCHW", name=None):
         super().__init__()
-        self._arguments = (upscale_factor, data_format)
+        if not isinstance(number, int) or number <= 0:
+            raise InvalidArgumentError(f"{type(self).__name__}: {self._argument} is a whole number above 0; found {number!r}")
+        channels_behind(data_format, type(self).__name__, 2)
+        self._number, self._data_format = number, data_format
 
     def forward(self, x):
-        return F.pixel_shuffle(x, *self._arguments)
+        return type(self)._function(x, self._number, self._data_format)
+
+    def extra_repr(self):
+        return f"{self._argument}={self._number}" + ("" if self._data_format == "NCHW" else f", data_format={self._data_format}")
+
+
+class PixelShuffle(_Shuffle):
+    _function, _argument = staticmethod(F.pixel_shuffle), "upscale_factor"
+
+    def __init__(self, upscale_factor, data_format="NCHW", name=None):
+        super().__init__(upscale_factor, data_format)
+
+
+class PixelUnshuffle(_Shuffle):
+    _function, _argument = staticmethod(F.pixel_unshuffle), "downscale_factor"
+
+    def __init__(self, downscale_factor, data_format="NCHW", name=None):
+        super().__init__(downscale_factor, data_format)
+
+
+class ChannelShuffle(_Shuffle):
+    _function, _argument = staticmethod(F.channel_shuffle), "groups"
+
+    def __init__(self, groups, data_format="NCHW", name=None):
+        super().__init__(groups, data_format)
+
+
+class Unfold(Layer):
+    """Images as columns of their windows."""
+
+    def __init__(self, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
+        super().__init__()
+        self.kernel_sizes, self.dilations, self.paddings, self.strides = kernel_sizes, dilations, paddings, strides
+
+    def forward(self, input):
+        return F.unfold(input, self.kernel_sizes, self.strides, self.paddings, self.dilations)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_sizes}, dilation={self.dilations}, padding={self.paddings}, stride={self.strides}"
+
+
+class Fold(Unfold):
+    """The way back."""
+
+    def __init__(self, output_sizes, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
+        super().__init__(kernel_sizes, dilations, paddings, strides)
+        self.output_sizes = output_sizes
+
+    def forward(self, input):
+        return F.fold(input, self.output_sizes, self.kernel_sizes, self.strides, self.paddings, self.dilations)

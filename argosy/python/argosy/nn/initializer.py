@@ -1,12 +1,15 @@
 """First values of parameters, under their 2.x names."""
+import math
+
 import numpy
 
+from argosy import _core, graph_mode
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import initializer as fluid
 from argosy.fluid.initializer import Initializer
 
 __all__ = ["Initializer", "Assign", "Constant", "KaimingNormal", "KaimingUniform", "Normal", "TruncatedNormal", "Uniform", "XavierNormal",
-           "XavierUniform"]
+           "XavierUniform", "Bilinear", "Dirac", "Orthogonal", "calculate_gain", "set_global_initializer"]
 
 
 class Constant(fluid.ConstantInitializer):
@@ -61,3 +64,101 @@ class Assign(fluid.NumpyArrayInitializer):
 
     def __init__(self, value, name=None):
         super().__init__(numpy.asarray(value))
+
+
+class _Filling(Initializer):
+    """Values that depend on the whole shape: fill() makes them, for parameters of the dynamic graph. Programs have no operator for them."""
+
+    def __init__(self):
+        graph_mode.refuse_static(f"paddle.nn.initializer.{type(self).__name__}")
+        super().__init__(_core.values_initializer([]))
+
+    def fill(self, empty):
+        """A torch tensor with values, in the place of `empty`."""
+        import torch  # a static program does without
+
+        return torch.as_tensor(self._values(list(empty.shape)), dtype=empty.dtype)
+
+    def _refuse(self, shape, wanted):
+        raise InvalidArgumentError(f"{type(self).__name__} is for parameters {wanted}; found shape {shape}")
+
+
+class Dirac(_Filling):
+    """Convolutions that hand on their input: 1 in the middle of filter i for channel i, in each of `groups`."""
+
+    def __init__(self, groups=1, name=None):
+        if not isinstance(groups, int) or groups <= 0:
+            raise InvalidArgumentError(f"Dirac: groups is a whole number above 0; found {groups!r}")
+        super().__init__()
+        self._groups = groups
+
+    def _values(self, shape):
+        if len(shape) not in (3, 4, 5) or shape[0] % self._groups:
+            self._refuse(shape, f"of 3, 4 or 5 axes, the first of which {self._groups} groups share")
+        values = numpy.zeros(shape, "float32")
+        rows = shape[0] // self._groups
+        middle = tuple(size // 2 for size in shape[2:])
+        for i in range(self._groups * rows):
+            if i % rows < shape[1]:
+                values[(i, i % rows, *middle)] = 1
+        return values
+
+
+class Orthogonal(_Filling):
+    """Rows, or columns where there are fewer of them, of length `gain` that stand at right angles, drawn from all such."""
+
+    def __init__(self, gain=1.0, name=None):
+        if not isinstance(gain, (int, float)):
+            raise InvalidArgumentError(f"Orthogonal: gain is a number; found {gain!r}")
+        super().__init__()
+        self._gain = gain
+
+    def _values(self, shape):
+        import torch
+
+        if len(shape) < 2:
+            self._refuse(shape, "of 2 axes or more")
+        sides = shape[0], math.prod(shape[1:])
+        found, corner = torch.linalg.qr(torch.randn(max(sides), min(sides)))
+        found = found * corner.diagonal().sign()  # so that every rotation is as likely
+        return self._gain * (found.t() if sides[0] < sides[1] else found).reshape(shape)
+
+
+class Bilinear(_Filling):
+    """Transposed convolutions that enlarge images, as 2.6.2 makes them: down the rows the weight falls between pixels too."""
+
+    def _values(self, shape):
+        if len(shape) != 4 or shape[2] != shape[3]:
+            self._refuse(shape, "of 4 axes, the last two of one size")
+        size = shape[3]
+        reach = math.ceil(size / 2)
+        centre = (2 * reach - 1 - reach % 2) / (2 * reach)
+        place = numpy.arange(math.prod(shape))
+        across, down = place % size, place / size % size
+        return ((1 - abs(across / reach - centre)) * (1 - abs(down / reach - centre))).reshape(shape).astype("float32")
+
+
+_GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4, "sigmoid": 1, "linear": 1,
+          **{f"conv{axes}d{kind}": 1 for axes in (1, 2, 3) for kind in ("", "_transpose")}}
+
+
+def calculate_gain(nonlinearity, param=None):
+    """What first values are multiplied by before a function; param is the slope of leaky_relu."""
+    if param is not None and not isinstance(param, (bool, int, float)):
+        raise InvalidArgumentError(f"calculate_gain: param is a number; found {type(param).__name__}")
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2 / (1 + (0.01 if param is None else float(param))**2))
+    if nonlinearity not in _GAINS:
+        raise InvalidArgumentError(f"calculate_gain: nonlinearity is one of {', '.join(sorted([*_GAINS, 'leaky_relu']))}; found {nonlinearity!r}")
+    return _GAINS[nonlinearity]
+
+
+def set_global_initializer(weight_init, bias_init=None):
+    """How layers of the dynamic graph begin from now on, unless an attribute has an initializer; None is each layer's own way again."""
+    graph_mode.refuse_static("paddle.nn.initializer.set_global_initializer")
+    from argosy.dynamic import initial
+
+    for name, given in (("weight_init", weight_init), ("bias_init", bias_init)):
+        if given is not None and not isinstance(given, Initializer):
+            raise InvalidArgumentError(f"set_global_initializer: {name} is an initializer or None; found {type(given).__name__}")
+    initial.use(weight_init, bias_init)

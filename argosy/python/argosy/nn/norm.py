@@ -11,7 +11,7 @@ from argosy.nn import initializer
 from argosy.nn.layer import Layer
 
 __all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm1D", "InstanceNorm2D",
-           "InstanceNorm3D", "LocalResponseNorm"]
+           "InstanceNorm3D", "LocalResponseNorm", "SpectralNorm"]
 
 
 def _statistics_dtype():
@@ -167,6 +167,31 @@ class InstanceNorm2D(_InstanceNorm):
 
 class InstanceNorm3D(_InstanceNorm):
     pass
+
+
+class SpectralNorm(Layer):
+    """A weight divided by its largest singular value, which power_iters steps from weight_u and weight_v find; these stay as they are."""
+
+    def __init__(self, weight_shape, dim=0, power_iters=1, eps=1e-12, dtype="float32"):
+        super().__init__(dtype=dtype)
+        sizes = list(weight_shape)
+        if not all(size > 0 for size in sizes) or not 0 <= dim < len(sizes):
+            raise InvalidArgumentError(f"SpectralNorm: weight_shape has sizes above 0, and dim is one of its axes; found {sizes} and dim {dim}")
+        self._dim, self._power_iters, self._eps = dim, power_iters, eps
+        rows, count = sizes[dim], torch.Size(sizes).numel()
+        self.weight_u, self.weight_v = (self.create_parameter([size], default_initializer=initializer.Normal()) for size in (rows, count // rows))
+        self.weight_u.stop_gradient = self.weight_v.stop_gradient = True
+
+    def forward(self, x):
+        matrix = x._torch.movedim(self._dim, 0).flatten(1)
+        u, v = self.weight_u._torch, self.weight_v._torch
+        with torch.no_grad():
+            for _ in range(self._power_iters):
+                v = matrix.t() @ u
+                v = v / (v.norm() + self._eps)
+                u = matrix @ v
+                u = u / (u.norm() + self._eps)
+        return Tensor(x._torch / (u @ matrix @ v))
 
 
 class LocalResponseNorm(Layer):

@@ -3,7 +3,13 @@ from argosy.dynamic import functional as F
 from argosy.dynamic.functional.formats import channels_behind, usual
 from argosy.nn.layer import Layer
 
-__all__ = [f"{kind}Pool{axes}D" for kind in ("Max", "Avg", "AdaptiveAvg", "AdaptiveMax") for axes in (1, 2, 3)]
+
+def _called(kind, axes):
+    """MaxPool2D, MaxUnPool2D."""
+    return f"{kind}Pool{axes}D"
+
+
+__all__ = [_called(kind, axes) for kind in ("Max", "Avg", "AdaptiveAvg", "AdaptiveMax", "MaxUn") for axes in (1, 2, 3)]
 
 
 class _Pool(Layer):
@@ -60,12 +66,25 @@ class _AdaptiveMax(_Pool):
         self._arguments = {"output_size": output_size, "return_mask": return_mask}
 
 
+class _MaxUn(_Pool):
+    _axes = 2
+
+    def __init__(self, kernel_size, stride=None, padding=0, data_format=None, output_size=None, name=None):
+        super().__init__()
+        self._arguments = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "data_format": self._checked(data_format),
+                           "output_size": output_size}
+
+    def forward(self, x, indices):
+        return type(self)._function(x, indices, **self._arguments)
+
+
 def _made(kind, base, axes):
-    name = f"{kind}Pool{axes}D"
     base = _Average1D if kind == "Avg" and axes == 1 else base
-    function = {"Max": "max", "Avg": "avg", "AdaptiveAvg": "adaptive_avg", "AdaptiveMax": "adaptive_max"}[kind]
-    return type(name, (base,), {"_axes": axes, "_function": staticmethod(getattr(F, f"{function}_pool{axes}d")), "__module__": __name__})
+    function = {"Max": "max_", "Avg": "avg_", "AdaptiveAvg": "adaptive_avg_", "AdaptiveMax": "adaptive_max_", "MaxUn": "max_un"}[kind]
+    members = {"_axes": axes, "_function": staticmethod(getattr(F, f"{function}pool{axes}d")), "__module__": __name__}
+    return type(_called(kind, axes), (base,), members)
 
 
-globals().update({f"{kind}Pool{axes}D": _made(kind, base, axes) for axes in (1, 2, 3)
-                  for kind, base in (("Max", _Max), ("Avg", _Average), ("AdaptiveAvg", _AdaptiveAverage), ("AdaptiveMax", _AdaptiveMax))})
+globals().update({_called(kind, axes): _made(kind, base, axes) for axes in (1, 2, 3)
+                  for kind, base in (("Max", _Max), ("Avg", _Average), ("AdaptiveAvg", _AdaptiveAverage), ("AdaptiveMax", _AdaptiveMax),
+                                    ("MaxUn", _MaxUn))})

@@ -4,6 +4,7 @@ import math
 import torch
 from torch.nn.utils import rnn
 
+from argosy.dynamic import casting
 from argosy.dynamic.tensor import unwrap, wrap
 from argosy.errors import InvalidArgumentError
 from argosy.nn import initializer
@@ -47,7 +48,8 @@ class _Recurrent(Layer):
         biased = self._parameters["bias_ih_l0"] is not None
         options = (biased, self.num_layers, float(self.dropout), self.training, self.num_directions == 2)
         hidden = states if self._states == 2 else states[0]
-        found = self._kernel(data, sizes, hidden, weights, *options) if sizes is not None else self._kernel(data, hidden, weights, *options, False)
+        args = [data, sizes, hidden, weights, *options] if sizes is not None else [data, hidden, weights, *options, False]
+        found = casting.applied("rnn", self._kernel, args, {})
         return found[0], list(found[1:])
 
     def forward(self, inputs, initial_states=None, sequence_length=None):

@@ -69,6 +69,38 @@ elif rank == 2:
     dist.recv(x, 0)
     np.testing.assert_allclose(x.numpy(), [1, 2])
 
+found = []
+dist.alltoall([paddle.to_tensor([10.0 * rank + i, 1.0]) for i in range(3)], found)
+assert [one.tolist() for one in found] == [[10.0 * i + rank, 1.0] for i in range(3)]
+found = [paddle.zeros([i + 1], "int64") for i in range(3)]  # of different shapes
+dist.alltoall([paddle.full([rank + 1], 10 * rank + i, "int64") for i in range(3)], found)
+assert [one.tolist() for one in found] == [[10 * i + rank] * (i + 1) for i in range(3)]
+x = paddle.zeros([3])
+dist.alltoall(paddle.arange(3, dtype="float32") + 10 * rank, x)
+np.testing.assert_allclose(x.numpy(), [rank, 10 + rank, 20 + rank])
+x, shares = paddle.zeros([3, 2]), [(rank + i) % 3 for i in range(3)]  # of which one is empty
+dist.alltoall_single(paddle.full([3, 2], float(rank)), x, shares, shares)
+np.testing.assert_allclose(x.numpy()[:, 0], [i for i in range(3) for _ in range((rank + i) % 3)])
+with pytest.raises(ValueError, match=r"in_tensor \[4\] is cut .* each of 3 processes; found sizes None"):
+    dist.alltoall_single(paddle.zeros([4]), x)
+with pytest.raises(ValueError, match="found sizes \\[1, 1, 1\\]"):
+    dist.alltoall_single(paddle.zeros([3]), paddle.zeros([4]), out_split_sizes=[1, 1, 1])
+with pytest.raises(ValueError, match="found 2 tensors, expected one for each of 3"):
+    dist.alltoall([mine(), mine()], [])
+with pytest.raises(ValueError, match="both are lists of them; found list and Tensor"):
+    dist.alltoall([mine()], mine())
+
+found = [] if rank == 2 else None
+dist.gather(mine(), found, dst=2)
+assert rank != 2 or [one.tolist() for one in found] == [[1.0, 2.0 + i] for i in range(3)]
+found = [paddle.zeros([2]) for _ in range(3)] if rank == 0 else None
+dist.gather(mine(), found)
+assert rank != 0 or [one.tolist() for one in found] == [[1.0, 2.0 + i] for i in range(3)]
+if rank == 1:
+    with pytest.raises(ValueError, match="found None"):
+        dist.gather(mine(), None, dst=1)
+assert dist.get_backend() == "GLOO" and dist.is_available()
+
 part = dist.new_group([2, 0])
 assert part.ranks == [2, 0] and part.rank == {0: 1, 1: -1, 2: 0}[rank] and dist.get_rank(part) == part.rank and dist.get_world_size(part) == 2
 assert dist.get_group(part.id) is part and part.get_group_rank(2) == 0 and part.get_group_rank(1) == -1
@@ -78,6 +110,10 @@ with warnings.catch_warnings(record=True) as caught:
     dist.all_reduce(x, group=part)
 np.testing.assert_allclose(x.numpy(), [1, 3] if rank == 1 else [2, 6])
 assert (rank == 1) == any("not in the group" in str(one.message) for one in caught)
+found = []
+with warnings.catch_warnings(record=True):
+    dist.alltoall([mine(), mine() * 10], found, group=part)
+assert [one.tolist() for one in found] == {0: [[10, 40], [10, 20]], 1: [], 2: [[1, 4], [1, 2]]}[rank]
 if rank != 1:
     x = mine()
     dist.broadcast(x, 2, group=part)  # ranks are the job's

@@ -1,6 +1,8 @@
 """paddle.nn.functional on tensors."""
-from argosy.dynamic.functional import activation, common, convolution, loss, norm, pooling
+from argosy.dynamic.functional import (activation, common, convolution, folding, grids, hierarchical, likelihood, loss, margins, norm, pooling,
+                                       unpooling)
 
-_TABLE = {name: function for module in (activation, common, convolution, loss, norm, pooling) for name, function in module.FUNCTIONS.items()}
+_MODULES = (activation, common, convolution, folding, grids, hierarchical, likelihood, loss, margins, norm, pooling, unpooling)
+_TABLE = {name: function for module in _MODULES for name, function in module.FUNCTIONS.items()}
 globals().update(_TABLE)
 __all__ = sorted(_TABLE)

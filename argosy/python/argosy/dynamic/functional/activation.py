@@ -4,6 +4,8 @@ from torch.nn import functional
 
 from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes, made_of, same_names
+from argosy.dynamic.in_place import changing
+from argosy.errors import InvalidArgumentError
 
 FUNCTIONS = same_names(functional, "relu relu6 softsign silu mish tanhshrink tanh sigmoid")
 FUNCTIONS["log_sigmoid"] = made_of(functional.logsigmoid, "log_sigmoid")
@@ -35,6 +37,9 @@ def prelu(x, weight, data_format="NCHW"):
 
 @_public
 def rrelu(x, lower=1 / 8, upper=1 / 3, training=True):
+    """Slopes below 0 are drawn between lower and upper while training, and their mean afterwards."""
+    if not isinstance(lower, float) or not isinstance(upper, float) or not 0 <= lower <= upper <= 1:
+        raise InvalidArgumentError(f"rrelu: lower and upper are floats, 0 <= lower <= upper <= 1; found {lower!r} and {upper!r}")
     return functional.rrelu(x, lower, upper, training)
 
 
@@ -113,3 +118,26 @@ def maxout(x, groups, axis=1):
     """The largest of each group of channels."""
     axis %= x.dim()
     return x.reshape(*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1:]).amax(axis + 1)
+
+
+for _name in ("hardtanh", "leaky_relu", "relu", "tanh", "thresholded_relu"):
+    FUNCTIONS[_name + "_"] = changing(FUNCTIONS[_name], _name + "_")
+
+
+def elu_(x, alpha=1.0, name=None):
+    """elu in place."""
+    if alpha < 0:
+        raise InvalidArgumentError(f"elu_: alpha is 0 or more; found {alpha}; use elu")
+    return _elu_in_place(x, alpha)
+
+
+def softmax_(x, axis=-1, dtype=None, name=None):
+    """softmax in place; where dtype is another than the tensor's, a new tensor."""
+    if dtype is not None and dtypes.to_torch(dtype) != x._torch.dtype:
+        return FUNCTIONS["softmax"](x, axis, dtype)
+    return _softmax_in_place(x, axis)
+
+
+_elu_in_place = changing(FUNCTIONS["elu"], "elu_")
+_softmax_in_place = changing(FUNCTIONS["softmax"], "softmax_")
+FUNCTIONS.update(elu_=elu_, softmax_=softmax_)

@@ -155,11 +155,6 @@ def channel_shuffle(x, groups, data_format="NCHW"):
 
 
 @_public
-def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1):
-    return functional.unfold(x, kernel_sizes, dilations, paddings, strides)
-
-
-@_public
 def sequence_mask(x, maxlen=None, dtype="int64"):
     """Row i has x[i] ones."""
     length = int(x.max()) if maxlen is None else int(maxlen)

@@ -13,9 +13,13 @@ def _public(function):
     return function
 
 
-def _reduced(loss, reduction):
+def check_reduction(reduction):
     if reduction not in ("mean", "sum", "none"):
         raise InvalidArgumentError(f"reduction is 'mean', 'sum' or 'none'; found {reduction!r}")
+
+
+def reduced(loss, reduction):
+    check_reduction(reduction)
     return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
 
 
@@ -35,17 +39,17 @@ def _hard(log_probability, label, weight, ignore_index, reduction, axis):
 def _soft(log_probability, label, weight, reduction, axis):
     loss = -(log_probability * label).sum(axis, keepdim=True)
     if weight is None:
-        return _reduced(loss, reduction)
+        return reduced(loss, reduction)
     shape = [1] * label.dim()
     shape[axis] = -1
     of_sample = (label * weight.reshape(shape)).sum(axis, keepdim=True)
-    return (loss * of_sample).sum() / of_sample.sum() if reduction == "mean" else _reduced(loss * of_sample, reduction)
+    return (loss * of_sample).sum() / of_sample.sum() if reduction == "mean" else reduced(loss * of_sample, reduction)
 
 
 @_public
 def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0):
     """-log of the probability of the label; `input` holds logits unless use_softmax is False. soft_label: the label holds probabilities."""
-    _reduced(torch.zeros(()), reduction)
+    check_reduction(reduction)
     log_probability = functional.log_softmax(input, axis) if use_softmax else torch.log(input)
     if label_smoothing and not soft_label:
         target = label.squeeze(axis) if label.dim() == input.dim() else label
@@ -86,12 +90,12 @@ def square_error_cost(input, label):
 
 @_public
 def mse_loss(input, label, reduction="mean"):
-    return _reduced((input - label)**2, reduction)
+    return reduced((input - label)**2, reduction)
 
 
 @_public
 def l1_loss(input, label, reduction="mean"):
-    return _reduced((input - label).abs(), reduction)
+    return reduced((input - label).abs(), reduction)
 
 
 @_public
@@ -111,7 +115,7 @@ def kl_div(input, label, reduction="mean", log_target=False):
         loss = label.exp() * (label - input)
     else:
         loss = torch.where(label > 0, label * (torch.log(torch.clamp(label, min=1e-38)) - input), torch.zeros_like(label))
-    return loss.sum() / len(input) if reduction == "batchmean" else _reduced(loss, reduction)
+    return loss.sum() / len(input) if reduction == "batchmean" else reduced(loss, reduction)
 
 
 @_public
@@ -159,7 +163,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     loss = functional.binary_cross_entropy_with_logits(logit, label, reduction="none")
     right = chance * label + (1 - chance) * (1 - label)
     loss = (alpha * label + (1 - alpha) * (1 - label)) * (1 - right)**gamma * loss
-    return _reduced(loss if normalizer is None else loss / normalizer, reduction)
+    return reduced(loss if normalizer is None else loss / normalizer, reduction)
 
 
 @_public

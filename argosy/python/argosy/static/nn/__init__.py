@@ -4,10 +4,11 @@ import importlib
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
-__all__ = ["fc", "embedding", "sparse_embedding", "batch_norm", "conv2d", "layer_norm", "nce", "continuous_value_model", "create_parameter",
-           "conv2d_transpose"]
+_OWN = ("fc", "embedding", "sparse_embedding")
+_SHARED = frozenset(["batch_norm", "conv2d", "layer_norm", "nce", "continuous_value_model", "create_parameter", "conv2d_transpose",
+                     *(name for name in layers.__all__ if name.startswith("sequence_"))])
+__all__ = sorted({*_OWN, *_SHARED})
 
-_SHARED = frozenset(__all__) - {"fc", "embedding", "sparse_embedding"}
 _OTHER_TABLES = {
     "SSDSparseTable": "cold rows of any table go to disk where the servers have a mem_limit: leave table_class out, and set mem_limit in the strategy's "
                       "settings or ARGOSY_MEM_LIMIT for the servers",
@@ -39,6 +40,6 @@ def sparse_embedding(input, size, padding_idx=None, is_test=False, entry=None, t
 def __getattr__(name):
     if name == "sequence_lod":
         return importlib.import_module("argosy.static.nn.sequence_lod")
-    if name in _SHARED or name.startswith("sequence_") and hasattr(layers, name):
+    if name in _SHARED:
         return getattr(layers, name)
     raise AttributeError(f"module 'paddle.static.nn' has no attribute '{name}'")

@@ -1,0 +1,73 @@
+"""Images by coordinates, and frames of videos by time."""
+import torch
+from torch.nn import functional
+
+from argosy.dynamic.calls import computes
+from argosy.dynamic.functional.formats import channels_behind
+from argosy.dynamic.sizes import sizes
+from argosy.errors import InvalidArgumentError
+
+FUNCTIONS = {}
+
+
+def _public(function):
+    FUNCTIONS[function.__name__] = computes(function)
+    return function
+
+
+def _one_of(value, known, what):
+    if value not in known:
+        raise InvalidArgumentError(f"{what} is {' or '.join(map(repr, known))}; found {value!r}")
+
+
+@_public
+def affine_grid(theta, out_shape, align_corners=True):
+    """Where each pixel of an image of `out_shape` comes from: [batch, height, width, 2], in coordinates from -1 to 1."""
+    if not isinstance(theta, torch.Tensor):
+        raise InvalidArgumentError(f"affine_grid: theta is a Tensor; found {type(theta).__name__}")
+    shape = sizes(out_shape)
+    if theta.dim() != 3 or tuple(theta.shape[1:]) != ((2, 3) if len(shape) == 4 else (3, 4)) or len(shape) not in (4, 5):
+        raise InvalidArgumentError("affine_grid: theta is [batch, 2, 3] for an out_shape of 4 sizes and [batch, 3, 4] for one of 5; found "
+                                   f"{list(theta.shape)} and {shape}")
+    return functional.affine_grid(theta, shape, align_corners=bool(align_corners))
+
+
+@_public
+def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True):
+    """The image's values at the coordinates of `grid`, which are from -1 to 1; padding_mode says what is outside."""
+    _one_of(mode, ("bilinear", "nearest"), "grid_sample: mode")
+    _one_of(padding_mode, ("zeros", "reflection", "border"), "grid_sample: padding_mode")
+    if not isinstance(align_corners, bool):
+        raise InvalidArgumentError(f"grid_sample: align_corners is True or False; found {align_corners!r}")
+    return functional.grid_sample(x, grid, mode, padding_mode, align_corners)
+
+
+@_public
+def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
+    """A share of the channels comes from the frame before, as large a one from the frame after; `seg_num` frames are one video."""
+    behind = channels_behind(data_format, "temporal_shift", 2)
+    if not isinstance(seg_num, int) or seg_num < 1 or len(x) % seg_num:
+        raise InvalidArgumentError(f"temporal_shift: seg_num is a whole number that {len(x)} frames can be divided by; found {seg_num!r}")
+    if not 0 < shift_ratio < 0.5:
+        raise InvalidArgumentError(f"temporal_shift: shift_ratio is above 0 and below 0.5; found {shift_ratio}")
+    image = x.movedim(-1, 1) if behind else x
+    video = image.reshape(-1, seg_num, *image.shape[1:])
+    one, two = int(image.shape[1] * shift_ratio), int(image.shape[1] * 2 * shift_ratio)
+    edge = torch.zeros_like(video[:, :1])
+    before = torch.cat([edge, video[:, :-1]], 1)[:, :, :one]
+    after = torch.cat([video[:, 1:], edge], 1)[:, :, one:two]
+    found = torch.cat([before, after, video[:, :, two:]], 2).reshape(image.shape)
+    return found.movedim(1, -1) if behind else found
+
+
+@_public
+def gather_tree(ids, parents):
+    """Whole sequences of a beam search: from each beam of the last step back along its parents. Both are [time, batch, beam]."""
+    if ids.dim() != 3 or parents.shape != ids.shape:
+        raise InvalidArgumentError(f"gather_tree: ids and parents are [time, batch, beam]; found {list(ids.shape)} and {list(parents.shape)}")
+    beam = torch.arange(ids.shape[2], device=ids.device).expand(ids.shape[1:])
+    steps = []
+    for step in reversed(range(ids.shape[0])):
+        steps.append(ids[step].gather(1, beam))
+        beam = parents[step].long().gather(1, beam)
+    return torch.stack(steps[::-1])

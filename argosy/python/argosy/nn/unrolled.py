@@ -1,0 +1,62 @@
+"""Recurrent layers of any cell, step by step. SimpleRNN, LSTM and GRU compute the same faster."""
+import torch
+
+from argosy.dynamic.tensor import Tensor, unwrap, wrap
+from argosy.errors import InvalidArgumentError
+from argosy.nn.layer import Layer
+from argosy.nn.structures import leaves, mapped
+
+__all__ = ["RNN", "BiRNN"]
+
+
+def _joined(join, *parts):
+    return wrap(join([unwrap(part) for part in parts]))
+
+
+def _kept(running, old, new):
+    """The new state of the sequences that are still running, the old one of the others."""
+    old, new = unwrap(old), unwrap(new)
+    return Tensor(torch.where(running.reshape(-1, *[1] * (new.dim() - 1)), new, old))
+
+
+class RNN(Layer):
+    """(outputs, last states) of cell over sequences [batch, time, ...], or [time, batch, ...] where time_major; from the end where is_reverse.
+
+    A sequence's state stays after sequence_length steps; outputs behind them are what the cell makes of the rest.
+    """
+
+    def __init__(self, cell, is_reverse=False, time_major=False):
+        super().__init__()
+        self.cell, self.is_reverse, self.time_major = cell, is_reverse, time_major
+
+    def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
+        axis = 0 if self.time_major else 1
+        states = self.cell.get_initial_states(inputs, batch_dim_idx=1 - axis) if initial_states is None else initial_states
+        times = range(leaves(inputs)[0].shape[axis])
+        outputs = {}
+        for time in reversed(times) if self.is_reverse else times:
+            step = mapped(lambda x: Tensor(unwrap(x).select(axis, time)), inputs)
+            outputs[time], new = self.cell(step, states, **kwargs)
+            if sequence_length is not None:
+                running = unwrap(sequence_length) > time
+                new = mapped(lambda old, one: _kept(running, old, one), states, new)
+            states = new
+        return mapped(lambda *steps: _joined(lambda parts: torch.stack(parts, axis), *steps), *(outputs[time] for time in times)), states
+
+
+class BiRNN(Layer):
+    """One cell from the beginning and one from the end: outputs side by side, and (states of the one, states of the other)."""
+
+    def __init__(self, cell_fw, cell_bw, time_major=False):
+        super().__init__()
+        if cell_fw.input_size != cell_bw.input_size:
+            raise InvalidArgumentError(f"BiRNN: both cells have one input_size; found {cell_fw.input_size} and {cell_bw.input_size}")
+        self.cell_fw, self.cell_bw, self.time_major = cell_fw, cell_bw, time_major
+
+    def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
+        if initial_states is not None and (not isinstance(initial_states, (list, tuple)) or len(initial_states) != 2):
+            raise InvalidArgumentError(f"BiRNN: initial_states are those of both cells, a pair; found {type(initial_states).__name__}")
+        first = (None, None) if initial_states is None else initial_states
+        outputs, states = zip(*(RNN(cell, backwards, self.time_major)(inputs, given, sequence_length, **kwargs)
+                                for cell, backwards, given in ((self.cell_fw, False, first[0]), (self.cell_bw, True, first[1]))))
+        return mapped(lambda one, other: _joined(lambda parts: torch.cat(parts, -1), one, other), *outputs), states
