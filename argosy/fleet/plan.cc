@@ -51,6 +51,16 @@ bool is_row_table(const graph::Block& block, const std::string& name) {
   return used;
 }
 
+bool writes(const OpDesc& op, const std::string& variable) {
+  const auto names = op.output_names();
+  return std::ranges::find(names, variable) != names.end();
+}
+
+// A batch_norm that leaves its statistics as they are.
+bool uses_running_statistics(const OpDesc& op) {
+  return op.attribute_or<bool>("use_global_stats", false) || op.attribute_or<bool>("is_test", false);
+}
+
 // Same on every process of a job, and another for each table.
 uint64_t seed_of(const std::string& table, int64_t given) { return mix64(table, static_cast<uint64_t>(given)); }
 
@@ -139,12 +149,35 @@ class Planner {
     if (update != updates_.end()) {
       RETURN_IF_ERROR(describe_update(*update->second, table));
       ASSIGN_OR_RETURN(gradient, trace_gradient(update->second->inputs.find("Grad")->front(), table));
-      table.geo = geo();
+    } else {
+      ASSIGN_OR_RETURN(gradient, describe_statistic(parameter, table));
     }
+    table.geo = geo();
     plan_.gradients.push_back(std::move(gradient));
     plan_.shapes.push_back(parameter.shape);
     plan_.spec.tables.push_back(std::move(table));
     return {};
+  }
+
+  // A parameter that no optimizer updates: a running statistic of batch_norm, for which a worker sends the batch's own in place
+  // of a gradient, or one that stays as it is. Returns what is sent; empty: nothing.
+  Result<std::string> describe_statistic(const VarDesc& parameter, ps::TableSpec& table) const {
+    const OpDesc* maker = nullptr;
+    for (const auto& op : block_.ops()) {
+      if (!writes(*op, parameter.name) || uses_running_statistics(*op)) continue;
+      if (op->type != "batch_norm" || op->inputs.find("MomentumTensor") != nullptr || maker != nullptr) {
+        return Status::invalid_argument(
+            "parameter '{}' is changed by operator '{}'{}; on parameter servers only an optimizer may do that, and one "
+            "batch_norm, "
+            "with a number as momentum, for its running statistics",
+            parameter.name, op->type, maker != nullptr ? " and another before it" : "");
+      }
+      maker = op.get();
+    }
+    if (maker == nullptr) return std::string();
+    table.rule = optim::kRunningMean;
+    table.hyper_parameters = {{"momentum", maker->attribute_or<float>("momentum", 0.9f)}};
+    return graph::gradient_name(parameter.name);
   }
 
   Status describe_dense(const VarDesc& parameter, ps::TableSpec& table) {
@@ -307,7 +340,7 @@ std::map<std::string, engine::RemoteVariable, std::less<>> Plan::variables() con
 double Plan::first_rate() const {
   if (learning_rate.empty()) return 0;
   for (size_t i = 0; i < spec.tables.size(); ++i) {
-    if (!gradients[i].empty()) return spec.tables[i].schedule.value(0);
+    if (!gradients[i].empty() && spec.tables[i].rule != optim::kRunningMean) return spec.tables[i].schedule.value(0);
   }
   return 0;
 }

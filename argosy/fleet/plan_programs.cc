@@ -50,6 +50,23 @@ std::set<std::string> server_only(const Plan& plan) {
   return names;
 }
 
+// Lets each batch_norm give the statistics of its batch, for the tables that follow them.
+void give_statistics(const Plan& plan, graph::Block& block) {
+  const auto table_of = [&](const std::string& name) {
+    return std::ranges::find(plan.spec.tables, name, &ps::TableSpec::name) - plan.spec.tables.begin();
+  };
+  for (size_t i = 0; i < block.ops().size(); ++i) {
+    OpDesc& op = *block.ops()[i];
+    if (op.type != "batch_norm") continue;
+    for (const graph::StatisticSlots& slots : graph::kBatchStatistics) {
+      const auto table = static_cast<size_t>(table_of(op.inputs.find(slots.running)->front()));
+      if (plan.spec.tables.at(table).rule != optim::kRunningMean) continue;
+      block.put_var({.name = plan.gradients[table], .shape = plan.shapes[table], .stop_gradient = true});
+      op.outputs[slots.batch] = {plan.gradients[table]};
+    }
+  }
+}
+
 OpDesc rpc_op(std::string_view type, const std::string& job) {
   OpDesc op{.type = std::string(type), .attributes = {{"job", job}}};
   op.attributes[std::string(graph::kRoleAttribute)] = static_cast<int32_t>(graph::kRoleRpc);
@@ -78,6 +95,7 @@ Result<std::string> from_hex(std::string_view text) {
 
 Status make_worker_programs(const Plan& plan, const std::string& job, graph::Program& main, graph::Program& startup) {
   remove_ops(main.global_block(), [&](const OpDesc& op) { return moves_to_servers(plan, op); });
+  give_statistics(plan, main.global_block());
   OpDesc send = rpc_op(engine::kSendOp, job);
   OpDesc receive = rpc_op(engine::kReceiveOp, job);
   std::vector<std::string> parameters;

@@ -132,6 +132,36 @@ TEST_F(PlanTest, AServersProgramCarriesItsPlanThroughAFile) {
   EXPECT_THAT(serve.attribute_or<std::vector<std::string>>("settings", {}), ElementsAre("token=a=b"));
 }
 
+// batch_norm's running statistics are the servers': a worker sends what each batch has.
+TEST_F(PlanTest, RunningStatisticsFollowTheBatchs) {
+  const Variable x = L::data("x", {3});
+  const Variable fixed = L::batch_norm(x, {.moving_mean_name = "fixed_mean", .use_global_stats = true});
+  const Variable out = L::batch_norm(fixed, {.momentum = 0.8f, .moving_mean_name = "mean", .moving_variance_name = "variance"});
+  graph::minimize(optim::SGD{.learning_rate = 0.1}, L::mean(out));
+  const Plan made = value_or_throw(make_plan(*main_, *startup_, ps::Mode::geo, 1));
+  for (const char* name : {"mean", "variance"}) {
+    EXPECT_EQ(table(made, name).rule, "running_mean");
+    EXPECT_EQ(table(made, name).hyper_parameters.at("momentum"), 0.8f);
+  }
+  EXPECT_EQ(table(made, "fixed_mean").rule, "sgd");
+  EXPECT_FLOAT_EQ(static_cast<float>(made.first_rate()), 0.1f);
+  throw_if_error(make_worker_programs(made, "job", *main_, *startup_));
+  const auto& ops = main_->global_block().ops();
+  EXPECT_EQ(ops[0]->outputs.find("BatchMean"), nullptr);
+  EXPECT_THAT(*ops[1]->outputs.find("BatchMean"), ElementsAre("mean@GRAD"));
+  EXPECT_THAT(*ops[1]->outputs.find("BatchVariance"), ElementsAre("variance@GRAD"));
+  EXPECT_THAT(*ops.back()->inputs.find("X"), testing::IsSupersetOf({"mean@GRAD", "variance@GRAD"}));
+}
+
+TEST_F(PlanTest, AParameterThatSomethingElseChangesIsNamed) {
+  const Variable x = L::data("x", {3});
+  const L::BatchNormOptions shared{.moving_mean_name = "mean", .moving_variance_name = "variance"};
+  const Variable out = L::batch_norm(L::batch_norm(x, shared), shared);
+  graph::minimize(optim::SGD{.learning_rate = 0.1}, L::mean(out));
+  EXPECT_THAT(make_plan(*main_, *startup_, ps::Mode::sync, 1).status().message(),
+              testing::AllOf(HasSubstr("'mean'"), HasSubstr("batch_norm"), HasSubstr("another before it")));
+}
+
 TEST_F(PlanTest, WhatServersCannotDoIsRefusedByName) {
   EXPECT_THAT(make_plan(*main_, *startup_, ps::Mode::sync, 1).status().message(), HasSubstr("minimize(loss)"));
   const auto refused = [&](graph::Initializer rows) {
@@ -142,6 +172,11 @@ TEST_F(PlanTest, WhatServersCannotDoIsRefusedByName) {
   };
   EXPECT_THAT(refused(graph::values_initializer(std::vector<float>(400, 1.0f))), HasSubstr("'emb'"));
   EXPECT_THAT(value_or_throw(plan(optim::SGD{.learning_rate = 0.1}, ps::Mode::geo)).spec.tables[0].geo, true);
+}
+
+TEST_F(PlanTest, GeoTrainsWithSgdOnly) {
+  EXPECT_THAT(plan(optim::Adam{.learning_rate = 0.1}, ps::Mode::geo).status().message(),
+              testing::AllOf(HasSubstr("'emb'"), HasSubstr("'adam'"), HasSubstr("sgd only")));
 }
 
 TEST_F(PlanTest, EntriesSayWhichKeysGetARow) {

@@ -28,8 +28,8 @@ Result<bool> flag(const std::optional<bool>& given, const char* name, bool stand
 }
 
 bool trains_by_sgd(const Plan& plan) {
-  return std::all_of(plan.spec.tables.begin(), plan.spec.tables.end(),
-                     [](const ps::TableSpec& table) { return table.rule == "sgd"; });
+  return std::ranges::all_of(plan.spec.tables,
+                             [](const ps::TableSpec& table) { return table.rule == "sgd" || table.rule == optim::kRunningMean; });
 }
 
 constexpr std::string_view kFlagPrefix = "FLAGS_communicator_";

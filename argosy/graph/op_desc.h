@@ -42,6 +42,13 @@ enum OpRole : int32_t {
 };
 inline constexpr std::string_view kRoleAttribute = "op_role";
 
+// Slots of batch_norm: the running statistic that it reads, and the output for the batch's own, which only a worker of parameter
+// servers wants: it is sent in place of a gradient, and the running one is then the servers' to move.
+struct StatisticSlots {
+  std::string_view running, batch;
+};
+inline constexpr StatisticSlots kBatchStatistics[] = {{"Mean", "BatchMean"}, {"Variance", "BatchVariance"}};
+
 // One operator of a block: a type, variables by slot, attributes. A plain value.
 struct OpDesc {
   std::string type;

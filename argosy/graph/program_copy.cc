@@ -14,6 +14,7 @@ constexpr int32_t kTrainingOnly = kRoleBackward | kRoleOptimize | kRoleLearningR
 bool trains(const OpDesc& op) { return (op.role() & kTrainingOnly) != 0; }
 
 void turn_to_test(OpDesc& op) {
+  for (const StatisticSlots& slots : kBatchStatistics) op.outputs.erase(slots.batch);
   if (const auto is_test = op.attributes.find("is_test"); is_test != op.attributes.end()) is_test->second = true;
 }
 

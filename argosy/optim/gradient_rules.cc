@@ -27,12 +27,25 @@ struct Momentum {
   }
 };
 
+// No optimizer's: what parameter servers do with a batch's statistic, which takes the place of a gradient.
+struct RunningMean {
+  static constexpr size_t kStates = 0;
+  static constexpr HyperParameter kHyper[] = {{"momentum", 0.9f}};
+  float kept, taken;
+
+  static RunningMean begin(std::span<const float> hyper, float, std::span<float>) { return {hyper[0], 1.0f - hyper[0]}; }
+
+  void operator()(float& p, float g) const { p = kept * p + taken * g; }
+};
+
 }  // namespace
 
 std::span<const RuleEntry> gradient_rules() {
   static const RuleEntry rules[] = {
       {{.op_type = "sgd"}, KernelRule<Sgd>::make},
       {{.op_type = "momentum", .hyper_parameters = Momentum::kHyper, .states = Momentum::kSlots}, KernelRule<Momentum>::make},
+      {{.op_type = kRunningMean, .hyper_parameters = RunningMean::kHyper, .uses_learning_rate = false},
+       KernelRule<RunningMean>::make},
   };
   return rules;
 }

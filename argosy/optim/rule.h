@@ -47,6 +47,9 @@ struct RuleInfo {
   std::string_view rate_switch = {};  // the boolean hyper-parameter that lets a rule use a learning rate that it would not
 };
 
+// The rule of batch_norm's running statistics on parameter servers: p = momentum p + (1 - momentum) g, where g is the batch's.
+inline constexpr std::string_view kRunningMean = "running_mean";
+
 // Every rule, in a fixed order.
 std::span<const RuleInfo> all_rules();
 

@@ -216,6 +216,15 @@ std::vector<std::string> rule_names() {
 
 INSTANTIATE_TEST_SUITE_P(All, EachRule, testing::ValuesIn(rule_names()), [](const auto& info) { return info.param; });
 
+TEST(RunningMean, KeepsAPartAndTakesTheRestWhateverTheRate) {
+  const auto rule = *make_rule(kRunningMean, {{"momentum", 0.75f}});
+  EXPECT_FALSE(rule->uses_learning_rate());
+  std::vector<float> running{4, -8};
+  const std::vector<float> batch{8, 8};
+  rule->apply(rule->begin_step(123, {}), running.data(), batch.data(), nullptr, 2);
+  EXPECT_EQ(running, (std::vector<float>{5, -4}));
+}
+
 TEST(MakeRule, UnknownNamesAreAnsweredWithTheNearest) {
   EXPECT_EQ(make_rule("adan").status().message(), "no update rule is named 'adan'; did you mean 'adam'?");
   EXPECT_EQ(make_rule("adam", {{"beta_1", 0.9f}}).status().message(),

@@ -40,19 +40,20 @@ class AsyncCommunicator final : public CommunicatorBase {
     if (clipper().clips_batches()) clipper().clip(*copy);
     count_unsent(1);
     const QueueState state = queue_.push(std::move(copy), patience());
-    if (state == QueueState::ok) return {};
+    if (state == QueueState::ok) {
+      RETURN_IF_ERROR(keep(wait_for_parameters()));
+      return failure();
+    }
     count_unsent(-1);
     if (Status failed = failure(); !failed.ok()) return failed;
     if (state == QueueState::closed) return Status::failed_precondition("a step after stop");
-    return keep(
-        Status::deadline_exceeded("the queue of {} batches to be sent was full for {:.0f} s: the servers do not take them",
-                                  options().send_queue_size, options().sync_wait_seconds));
+    return keep(not_taken(options().send_queue_size));
   }
 
   Status thread_done() override { return failure(); }
 
  private:
-  void set_threads(int) override {}
+  void set_threads(int threads) override { threads_ = threads; }
 
   Status refresh_all() override {
     RETURN_IF_ERROR(flush());
@@ -64,8 +65,7 @@ class AsyncCommunicator final : public CommunicatorBase {
     while (unsent_ > 0) {
       const int before = unsent_;
       const bool moved = changed_.wait_until(lock, patience().when(), [&] { return unsent_ < before; });
-      if (!moved)
-        return Status::deadline_exceeded("{} batches could not be sent in {:.0f} s", unsent_, options().sync_wait_seconds);
+      if (!moved) return not_taken(unsent_);
     }
     lock.unlock();
     return failure();
@@ -80,6 +80,25 @@ class AsyncCommunicator final : public CommunicatorBase {
     }
     changed_.notify_all();
     receiver_.join();
+  }
+
+  // Dense parameters lack no more of this worker's batches than send_queue_size (or what is meant to be merged), those that other
+  // threads compute counted in, and a receive that is not due yet. A thread that would compute with older ones waits: gradients
+  // of ever older parameters add up to steps that are far too long, and on a busy machine, where sender and receiver come late,
+  // nothing else bounds their age.
+  Status wait_for_parameters() {
+    const int meant = std::max(options().send_queue_size, options().max_merge_var_num * options().thread_pool_size);
+    const int most = std::max(meant - threads_ + 1, 0) + options().min_send_grad_num_before_recv - 1;
+    std::unique_lock lock(mutex_);
+    const auto may_go_on = [&] { return unsent_ + sends_ <= most || stopping_ || !failure().ok(); };
+    if (changed_.wait_until(lock, patience().when(), may_go_on)) return {};
+    if (unsent_ > 0) return not_taken(unsent_);
+    return Status::deadline_exceeded("dense parameters could not be received in {:.0f} s", options().sync_wait_seconds);
+  }
+
+  Status not_taken(int batches) const {
+    return Status::deadline_exceeded("{} batches could not be sent in {:.0f} s: the servers do not take them", batches,
+                                     options().sync_wait_seconds);
   }
 
   using Batch = std::shared_ptr<GradientCopy>;
@@ -168,13 +187,20 @@ class AsyncCommunicator final : public CommunicatorBase {
   void receive_until_stopped() {
     const auto due = [&] { return stopping_ || sends_ >= options().min_send_grad_num_before_recv; };
     for (;;) {
+      int covered = 0;
       {
         std::unique_lock lock(mutex_);
         if (!changed_.wait_until(lock, patience().when(), due)) continue;
         if (stopping_) return;
-        sends_ = 0;
+        covered = sends_;
       }
-      if (Status s = keep(receive_dense({}, patience())); !s.ok()) return;
+      const Status received = keep(receive_dense({}, patience()));
+      {
+        std::lock_guard lock(mutex_);
+        sends_ -= covered;
+      }
+      changed_.notify_all();
+      if (!received.ok()) return;
     }
   }
 
@@ -189,13 +215,14 @@ class AsyncCommunicator final : public CommunicatorBase {
   Pool<GradientCopy> copies_;
   Pool<MergedGradients> merged_;
   Queue<Batch> queue_;
+  std::atomic<int> threads_ = 1;
   std::vector<Thread> senders_;
   Thread receiver_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   int unsent_ = 0;         // batches in the queue and on their way; guarded by mutex_, as are those below
-  int sends_ = 0;          // since dense parameters were received
+  int sends_ = 0;          // that the dense parameters received last may lack
   bool stopping_ = false;
 };
 

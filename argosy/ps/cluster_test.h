@@ -5,11 +5,13 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "argosy/base/check.h"
@@ -46,6 +48,16 @@ struct Faults {
     return random.uniform();
   }
 
+  // Requests of `method` that never came to a server.
+  void count_lost(uint16_t method) {
+    std::lock_guard lock(mutex);
+    ++lost[method];
+  }
+  int lost_requests(uint16_t method) {
+    std::lock_guard lock(mutex);
+    return lost[method];
+  }
+
   // The answer to the next call of `method` stays on its way until release().
   void hold_next(uint16_t method) {
     std::lock_guard lock(mutex);
@@ -75,6 +87,7 @@ struct Faults {
  private:
   std::mutex mutex;
   Random random;  // guarded by mutex, as are those below
+  std::map<uint16_t, int> lost;
   std::optional<uint16_t> hold;
   std::optional<std::pair<rpc::Callback, Result<rpc::Received>>> held;
 };
@@ -88,7 +101,10 @@ class FaultyChannel final : public rpc::Channel {
     const auto lost = [](rpc::Callback& to) { to(Status::unavailable("the test lost this message")); };
     if (faults_->cut_after >= 0 && faults_->cut_after-- == 0) faults_->cut = true;
     const double draw = faults_->draw();
-    if (faults_->cut || draw < faults_->lose_request) return lost(done);
+    if (faults_->cut || draw < faults_->lose_request) {
+      faults_->count_lost(message.method);
+      return lost(done);
+    }
     if (draw < faults_->lose_request + faults_->lose_reply) {
       auto shared = std::make_shared<rpc::Callback>(std::move(done));
       return inner_->call(std::move(message), deadline, [shared, lost](const Result<rpc::Received>&) { lost(*shared); });
@@ -109,6 +125,13 @@ class FaultyChannel final : public rpc::Channel {
   const std::unique_ptr<rpc::Channel> inner_;
   const std::shared_ptr<Faults> faults_;
 };
+
+// Whether something comes about in time; what decides it is another thread's business.
+inline bool wait_for(const std::function<bool()>& condition) {
+  const Deadline patience = Deadline::after_seconds(60);
+  while (!condition() && !patience.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return condition();
+}
 
 // Servers 0 … n-1, each with a directory of its own, that can be killed and started again at their places.
 class Cluster {
@@ -154,18 +177,24 @@ class Cluster {
     }
   }
 
+  // Calls that came while this server was killed.
+  int refused(int i) { return seat(i).refused; }
+
   // Options of a client that reaches the servers, through `faults` if given.
   ClientOptions client(int worker, std::shared_ptr<Faults> faults = nullptr) const {
     ClientOptions options;
     for (int i = 0; i < size(); ++i) options.servers.push_back(std::to_string(i));
     options.job = "test";
     options.worker = worker;
-    options.server_wait_seconds = 20;
-    options.call_seconds = 5;
+    options.server_wait_seconds = 60;
+    options.call_seconds = 20;
     options.make_channel = [seats = seats_, faults](const std::string& endpoint) -> Result<std::unique_ptr<rpc::Channel>> {
       auto handler = [seat = seats[std::stoul(endpoint)]](rpc::Request request, rpc::Reply reply) {
         std::shared_lock lock(seat->mutex);
-        if (seat->handler == nullptr) return reply.fail(Status::unavailable("the test has killed this server"));
+        if (seat->handler == nullptr) {
+          ++seat->refused;
+          return reply.fail(Status::unavailable("the test has killed this server"));
+        }
         seat->handler(std::move(request), std::move(reply));
       };
       auto channel = rpc::connect_in_process(handler, {.threads = 2, .name = "place " + endpoint});
@@ -180,6 +209,7 @@ class Cluster {
     std::shared_mutex mutex;
     rpc::Handler handler;            // guarded by mutex
     std::unique_ptr<Server> server;  // guarded by mutex
+    std::atomic<int> refused = 0;
   };
   Seat& seat(int i) { return *seats_[static_cast<size_t>(i)]; }
 

@@ -364,11 +364,6 @@ void GeoCommunicator::end_threads() {
 Result<std::unique_ptr<Communicator>> make_geo_communicator(const CommunicatorOptions& options, Client& client, Clipper clipper) {
   std::vector<std::unique_ptr<optim::Rule>> rules;
   for (const TableSpec& table : client.spec().tables) {
-    if (!table.geo) return Status::invalid_argument("table '{}': every table of a geo job has geo set", table.name);
-    if (table.rule != "sgd") {
-      return Status::invalid_argument("table '{}' has the rule '{}'; in geo mode a worker trains with sgd only", table.name,
-                                      table.rule);
-    }
     ASSIGN_OR_RETURN(auto rule, optim::make_rule(table.rule, table.hyper_parameters));
     rules.push_back(std::move(rule));
   }

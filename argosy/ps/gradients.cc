@@ -86,7 +86,11 @@ void MergedGradients::merge(const JobSpec& spec, std::span<const StepGradients> 
     table.clicks.assign(table.keys, 0);
   }
   for (const StepGradients& batch : batches) {
-    for (const DenseGradient& gradient : batch.dense) add_dense(gradient, scale);
+    for (const DenseGradient& gradient : batch.dense) {
+      // A mean of statistics is a statistic; a sum is none.
+      const bool mean = spec.tables[static_cast<size_t>(gradient.table)].rule == optim::kRunningMean;
+      add_dense(gradient, mean ? 1.0f / static_cast<float>(batches.size()) : scale);
+    }
     for (const RowGradients& gradients : batch.rows) add_rows(gradients, scale);
   }
 

@@ -40,6 +40,19 @@ TEST(MergedGradients, AddsEqualKeysAndStatistics) {
   EXPECT_TRUE(merged.dense().empty()) << "a table that no batch has is left out";
 }
 
+TEST(MergedGradients, StatisticsAreAveragedAlsoWhereGradientsAreAdded) {
+  JobSpec spec{.mode = Mode::async, .workers = 1, .tables = {dense_table("w", 1), dense_table("mean", 1)}};
+  spec.tables[1].rule = optim::kRunningMean;
+  const std::vector<float> two{2}, four{4};
+  const DenseGradient first[] = {{.table = 0, .values = two}, {.table = 1, .values = two}};
+  const DenseGradient second[] = {{.table = 0, .values = four}, {.table = 1, .values = four}};
+  const StepGradients batches[] = {{.batch_id = 1, .dense = first, .rows = {}}, {.batch_id = 2, .dense = second, .rows = {}}};
+  MergedGradients merged;
+  merged.merge(spec, batches, 1);
+  EXPECT_EQ(merged.dense()[0].values[0], 6);
+  EXPECT_EQ(merged.dense()[1].values[0], 3);
+}
+
 TEST(GradientCopy, OutlivesWhatItCopied) {
   GradientCopy copy;
   {

@@ -55,7 +55,10 @@ Status check_training(const TableSpec& table, Mode mode) {
     return bad(table, "{} is set in {} mode; servers clip in sync mode only, in the others a worker does before it sends",
                table.clip_group.empty() ? "value_clip" : "clip_group", mode_name(mode));
   }
-  if (table.geo && mode != Mode::geo) return bad(table, "geo is set in {} mode", mode_name(mode));
+  if (table.geo != (mode == Mode::geo)) return bad(table, "geo is {} in {} mode", table.geo ? "set" : "not set", mode_name(mode));
+  if (table.geo && table.rule != "sgd" && table.rule != optim::kRunningMean) {
+    return bad(table, "the rule is '{}'; in geo mode a worker trains with sgd only", table.rule);
+  }
   return {};
 }
 

@@ -67,6 +67,15 @@ TEST(JobSpec, RefusesEveryBadFieldByName) {
   EXPECT_THAT(refusal([](auto& s) { s.tables[0].regularization->coeff = NAN; }), HasSubstr("'emb'"));
   EXPECT_THAT(refusal([](auto& s) { s.tables[1].value_clip->max = -2; }), HasSubstr("value_clip is from -1 to -2"));
   EXPECT_THAT(refusal([](auto& s) { s.tables[1].geo = true; }), HasSubstr("geo is set in sync mode"));
+  const auto geo = [](JobSpec& s) {
+    s.mode = Mode::geo;
+    s.tables[1].clip_group.clear();
+    s.tables[1].value_clip.reset();
+    s.tables[0].admission = {};
+    for (TableSpec& table : s.tables) table.geo = true;
+  };
+  EXPECT_THAT(refusal([&](auto& s) { geo(s), s.tables[0].geo = false; }), HasSubstr("geo is not set in geo"));
+  EXPECT_THAT(refusal([&](auto& s) { geo(s); }), HasSubstr("in geo mode a worker trains with sgd only"));
   EXPECT_THAT(refusal([](auto& s) { s.mode = Mode::async; }), HasSubstr("clip_group is set in async mode"));
   EXPECT_THAT(refusal([](auto& s) { s.tables[0].initializer.b = -1; }), HasSubstr("emb"));
   wire::JobSpec unknown = to_wire(full_job());

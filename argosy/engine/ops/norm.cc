@@ -12,11 +12,17 @@ double momentum_of(const OpContext& op) {
   return op.has_input("MomentumTensor") ? op.tensor("MomentumTensor").item<double>() : op.attr<float>("momentum");
 }
 
-// The running statistics are shared by all trainer threads and move in place. The batch's variance is the biased one.
+// The running statistics are shared by all trainer threads and move in place, or are left to who reads the batch's. The batch's
+// variance is the biased one.
 void move_statistics(const OpContext& op, const at::Tensor& mean, const at::Tensor& inverse_deviation, double epsilon) {
   at::NoGradGuard no_grad;
   const double momentum = momentum_of(op);
   const at::Tensor variance = inverse_deviation.square().reciprocal() - epsilon;
+  if (op.has_output("BatchMean")) {
+    op.set_output("BatchMean", mean.detach());
+    op.set_output("BatchVariance", variance);
+    return;
+  }
   const auto moved = [&](std::string_view slot, const at::Tensor& batch) {
     return op.tensor(slot).detach() * momentum + batch * (1 - momentum);
   };
@@ -55,7 +61,8 @@ Status infer_batch_norm(graph::ShapeContext& context) {
     return Status::invalid_argument("'{}' has shape {}, expected at least 2 dimensions", x.name, graph::shape_to_string(x.shape));
   const int64_t channels = layout == "NHWC" ? x.shape.back() : x.shape[1];
   context.set_output_like("Y", x);
-  for (const char* slot : {"MeanOut", "VarianceOut", "SavedMean", "SavedVariance"}) context.set_output(slot, {channels}, x.dtype);
+  for (const char* slot : {"MeanOut", "VarianceOut", "SavedMean", "SavedVariance", "BatchMean", "BatchVariance"})
+    context.set_output(slot, {channels}, x.dtype);
   return {};
 }
 
@@ -73,6 +80,8 @@ ARGOSY_OP("batch_norm", run_batch_norm)
     .optional_output("SavedMean", "the batch's mean")
     .optional_output("SavedVariance", "one over the batch's deviation")
     .optional_output("ReserveSpace", "not made")
+    .optional_output("BatchMean", "what a worker sends to parameter servers; MeanOut and VarianceOut are then theirs to move")
+    .optional_output("BatchVariance", "as BatchMean")
     .attr("momentum", 0.9f, "what remains of the running statistics in a step")
     .attr("epsilon", 1e-5f, "added to the variance")
     .attr("is_test", false, "use the running statistics and leave them")

@@ -67,6 +67,29 @@ TEST_F(Norm, BatchNormUsesTheBatchAndMovesTheRunningStatistics) {
                    Variable(main_, main_->global_block(), *block.find_var("batch_norm_0.b_0"))});
 }
 
+// For workers of parameter servers, which move the running statistics themselves.
+TEST_F(Norm, BatchNormGivesTheBatchsStatisticsAndLeavesTheRunningOnes) {
+  const Variable x = data("x", {-1, 3});
+  const Variable out = layers::batch_norm(x);
+  graph::Block& block = main_->global_block();
+  graph::OpDesc& op = *block.ops().back();
+  for (const auto& slots : graph::kBatchStatistics) {
+    op.outputs[slots.batch] = {std::string(slots.batch)};
+    block.put_var({.name = std::string(slots.batch), .dtype = graph::DType::float64, .shape = {3}});
+  }
+  start();
+  const Feed feed = {{"x", {.tensor = at::randn({7, 3}, at::kDouble) * 3 + 1}}};
+  const at::Tensor value = feed.at("x").tensor;
+  const auto got =
+      run(feed, {Variable(main_, block, *block.find_var("BatchMean")), Variable(main_, block, *block.find_var("BatchVariance"))});
+  EXPECT_TRUE(at::allclose(got[0].tensor, value.mean(0)));
+  EXPECT_TRUE(at::allclose(got[1].tensor, value.var(0, false)));
+  EXPECT_TRUE(at::equal(stored("batch_norm_0.w_1"), at::zeros({3}, at::kDouble)));
+  EXPECT_TRUE(at::equal(stored("batch_norm_0.w_2"), at::ones({3}, at::kDouble)));
+  const auto test = main_->clone(true);
+  EXPECT_EQ(test->global_block().ops().back()->outputs.find("BatchMean"), nullptr) << "a test sends nothing";
+}
+
 TEST_F(Norm, BatchNormWithFixedStatisticsLeavesThem) {
   const Variable x = data("x", {-1, 2});
   const Variable test = layers::batch_norm(x, {.is_test = true, .moving_mean_name = "m", .moving_variance_name = "v"});
