@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <map>
 
@@ -140,6 +141,17 @@ struct BadCase {
   std::string message;
 };
 
+// The message as a word, for the name of its test.
+std::string name_of(const BadCase& one) {
+  std::string name;
+  for (const char c : one.message) {
+    const bool kept = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (kept || (!name.empty() && name.back() != '_')) name += kept ? c : '_';
+  }
+  return name;
+}
+void PrintTo(const BadCase& one, std::ostream* out) { *out << name_of(one); }
+
 class BadPlace : public testing::TestWithParam<BadCase> {};
 
 TEST_P(BadPlace, IsNamed) {
@@ -180,7 +192,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BadCase{with(kSlurm, {{"SLURM_STEP_NODELIST", ""}}), "SLURM_STEP_NODELIST is not set"},
                     BadCase{{{"ARGOSY_DEVICE", "tpu"}}, "ARGOSY_DEVICE='tpu': expected cpu, gpu or gpu:N"},
                     BadCase{{{"ARGOSY_DEVICE", "gpu:"}}, "ARGOSY_DEVICE='gpu:'"},
-                    BadCase{{{"FLAGS_selected_gpus", "x"}}, "FLAGS_selected_gpus='x'"}));
+                    BadCase{{{"FLAGS_selected_gpus", "x"}}, "FLAGS_selected_gpus='x'"}),
+    [](const auto& one) { return name_of(one.param); });
 
 TEST(SlurmHosts, AreUnpacked) {
   EXPECT_THAT(*slurm_hosts("a"), ElementsAre("a"));

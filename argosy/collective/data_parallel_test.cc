@@ -146,7 +146,7 @@ TEST(DataParallel, ParametersThatAStepLeavesOutKeepNoGradient) {
 
 TEST(DataParallel, ALeftOutParameterIsToldWhereNobodySaidSo) {
   const auto ends = testing::run_ranks(2, [](const Place& place) {
-    auto group = join(place, {{"collective_seconds", "5"}});
+    auto group = join(place, {{"collective_seconds", "30"}});
     Net net(place.rank, at::kFloat, /*with_unused=*/true);
     auto parallel = value_or_throw(DataParallel::make(group, net.parameters, {}));
     for (int step = 0; step < 2; ++step) {
@@ -248,7 +248,7 @@ TEST(DataParallel, AKilledRankEndsTheBackwardOfTheOthersWithItsName) {
   EXPECT_NE(ends[0].status, 0);
   EXPECT_NE(ends[2].status, 0);
   EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 1 is lost")) << "its status is " << ends[0].status;
-  EXPECT_LT(std::max(ends[0].time, ends[2].time), std::chrono::seconds(20));
+  EXPECT_LT(std::max(ends[0].time, ends[2].time), std::chrono::seconds(30)) << "peer_seconds";
 }
 
 }  // namespace

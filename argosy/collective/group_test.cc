@@ -1,6 +1,7 @@
 #include "argosy/collective/group.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "argosy/collective/ranks_test.h"
 
@@ -106,19 +107,22 @@ TEST(Group, CallsThatDifferAreToldWithBothRanks) {
 }
 
 TEST(Group, AMemberThatDoesNotComeIsNamedWithWhatItDoes) {
-  const auto ends = testing::run_ranks(2, [](const Place& place) {
-    auto group = join(place, {{"collective_seconds", "2"}, {"collective_check", "off"}});
-    if (place.rank == 1) {
-      group->doing("a long dream");
-      std::this_thread::sleep_for(std::chrono::seconds(6));
-      return;
-    }
-    at::Tensor mine = numbers(1);
-    throw_if_error(group->all_reduce(mine));
-  });
+  const auto ends = testing::run_ranks(
+      2,
+      [](const Place& place) {
+        auto group = join(place, {{"collective_seconds", "8"}, {"collective_check", "off"}});
+        if (place.rank == 1) {
+          group->doing("a long dream");
+          for (;;) ::pause();
+        }
+        at::Tensor mine = numbers(1);
+        throw_if_error(group->all_reduce(mine));
+      },
+      std::chrono::seconds(60), kill_when_the_first_has_ended);
   EXPECT_EQ(ends[0].status, 1);
   EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 0 in all_reduce #1 of world"));
-  EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 1 is in a long dream"));
+  // "lost" where a busy machine did not let it give a sign of life just then
+  EXPECT_THAT(ends[0].output, ::testing::ContainsRegex("rank 1 is (in|lost: .*, last seen in) a long dream"));
 }
 
 TEST(Group, AKilledMemberIsNamedAtOnce) {
@@ -132,7 +136,7 @@ TEST(Group, AKilledMemberIsNamedAtOnce) {
   EXPECT_EQ(ends[2].status, 128 + SIGKILL);
   for (const int rank : {0, 1}) {
     EXPECT_NE(ends[rank].status, 0);
-    EXPECT_LT(ends[rank].time, std::chrono::seconds(15));
+    EXPECT_LT(ends[rank].time, std::chrono::seconds(30)) << "peer_seconds";
   }
   EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 2 is lost"));
 }
@@ -157,15 +161,15 @@ TEST(Group, AStoppedMemberIsNamedAndTheOthersEnd) {
   const auto ends = testing::run_ranks(
       2,
       [](const Place& place) {
-        auto group = join(place, {{"peer_seconds", "3"}});
+        auto group = join(place, {{"peer_seconds", "6"}});
         throw_if_error(group->barrier());
         if (place.rank == 1) ::raise(SIGSTOP);
         throw_if_error(group->barrier());
       },
-      std::chrono::seconds(12));
+      std::chrono::seconds(60), kill_when_the_first_has_ended);
   EXPECT_EQ(ends[0].status, 75) << ends[0].output;
-  EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 1 gave no sign of life for 3 s"));
-  EXPECT_LT(ends[0].time, std::chrono::seconds(12));
+  EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 1 gave no sign of life for 6 s"));
+  EXPECT_EQ(ends[1].status, 128 + SIGKILL);
 }
 
 TEST(Group, AMeetingThatDoesNotHappenSaysWhoIsMissing) {

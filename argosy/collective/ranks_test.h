@@ -5,6 +5,10 @@
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <thread>
 
 #include "argosy/base/error.h"
 #include "argosy/collective/group.h"
@@ -24,6 +28,16 @@ inline Settings settings_of(const std::map<std::string, std::string>& fields) {
 inline std::shared_ptr<Group> join(const Place& place, const std::map<std::string, std::string>& fields = {}) {
   at::set_num_threads(1);
   return value_or_throw(Group::join(place, settings_of(fields)));
+}
+
+// Watches until rank 0 has ended, and ends the others then, which stand still or sleep.
+inline void kill_when_the_first_has_ended(const std::vector<int>& pids) {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  for (siginfo_t ended{}; ended.si_pid == 0 && std::chrono::steady_clock::now() < patience;) {
+    ::waitid(P_PID, static_cast<id_t>(pids[0]), &ended, WEXITED | WNOHANG | WNOWAIT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  for (size_t rank = 1; rank < pids.size(); ++rank) ::kill(pids[rank], SIGKILL);
 }
 
 // Every rank must end well.

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kSeconds = 20;
+constexpr double kSeconds = 60;
 
 // Launchers' ends of sockets, their keepers in threads, and a real c10d store between them.
 class StoreKeeperTest : public testing::Test {

@@ -125,7 +125,7 @@ TEST_F(PipeTest, ACommandMayLeaveItsInputUnread) {
 TEST_F(PipeTest, StopEndsAWaitAndKillsTheWholeCommand) {
   const std::string path = files_.write("a", "x\n"), pid_file = files_.path("pid");
   Thread stopper("stopper", [&] {
-    for (const Deadline deadline = Deadline::after_seconds(20); !std::filesystem::exists(pid_file) && !deadline.passed();)
+    for (const Deadline deadline = Deadline::after_seconds(60); !std::filesystem::exists(pid_file) && !deadline.passed();)
       std::this_thread::yield();
     stop_.stop();
   });
@@ -141,7 +141,7 @@ TEST_F(PipeTest, StopEndsAWaitAndKillsTheWholeCommand) {
     std::string number, name, state;
     return (stat >> number >> name >> state) && state != "Z";
   };
-  for (const Deadline deadline = Deadline::after_seconds(10); alive() && !deadline.passed();) std::this_thread::yield();
+  for (const Deadline deadline = Deadline::after_seconds(60); alive() && !deadline.passed();) std::this_thread::yield();
   EXPECT_FALSE(alive());
 }
 

@@ -3,16 +3,16 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <numeric>
 
 #include "argosy/base/error.h"
 #include "argosy/base/file.h"
 #include "argosy/base/random.h"
+#include "argosy/base/socket.h"
 #include "argosy/base/thread.h"
 #include "argosy/fleet/executor.h"
 #include "argosy/fleet/model.h"
@@ -68,19 +68,10 @@ std::vector<float> train(Network& network, Scope& scope, int steps, bool start =
   return losses;
 }
 
-// Ports that nobody listens on: the kernel's choice, given back at once.
+// Where nobody listens; not among the ports that the system gives to whoever asks for any, before a server takes it.
 std::vector<std::string> free_endpoints(int count) {
   std::vector<std::string> endpoints;
-  std::vector<int> sockets;
-  for (int i = 0; i < count; ++i) {
-    sockets.push_back(::socket(AF_INET, SOCK_STREAM, 0));
-    sockaddr_in address{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof(address);
-    ::bind(sockets.back(), reinterpret_cast<sockaddr*>(&address), size);
-    ::getsockname(sockets.back(), reinterpret_cast<sockaddr*>(&address), &size);
-    endpoints.push_back(fmt::format("127.0.0.1:{}", ntohs(address.sin_port)));
-  }
-  for (const int socket : sockets) ::close(socket);
+  for (const int port : value_or_throw(free_ports("127.0.0.1", count))) endpoints.push_back(fmt::format("127.0.0.1:{}", port));
   return endpoints;
 }
 
@@ -153,7 +144,8 @@ TEST_F(JobTest, SyncTrainingEqualsTrainingHere) {
   }
 }
 
-// An async worker runs ahead of its gradients by as much as its queue holds: the end is far enough from the beginning.
+// An async worker runs ahead of its gradients by as much as its queue holds, however the threads are scheduled: the end is far
+// enough from the beginning.
 TEST_P(JobTest, EveryModeLearns) {
   const auto losses = distributed(optim::SGD{.learning_rate = 0.1}, strategy(GetParam()), 2, 300);
   const auto mean = [&](size_t begin, size_t end) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <map>
 
@@ -59,6 +60,17 @@ struct BadCase {
   std::string message;
 };
 
+// The message as a word, for the name of its test.
+std::string name_of(const BadCase& one) {
+  std::string name;
+  for (const char c : one.message) {
+    const bool kept = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (kept || (!name.empty() && name.back() != '_')) name += kept ? c : '_';
+  }
+  return name;
+}
+void PrintTo(const BadCase& one, std::ostream* out) { *out << name_of(one); }
+
 class BadEnvironment : public testing::TestWithParam<BadCase> {};
 
 TEST_P(BadEnvironment, IsNamed) {
@@ -93,7 +105,8 @@ INSTANTIATE_TEST_SUITE_P(
             "PADDLE_PSERVERS_IP_PORT_LIST='127.0.0.1:6001,127.0.0.1:6002' and PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT='a:1'"},
         BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "127.0.0.1"}}),
                 "environment variable PADDLE_PSERVERS_IP_PORT_LIST: server endpoint '127.0.0.1' is not host:port"},
-        BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1,a:1"}}), "'a:1' is listed twice"}));
+        BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1,a:1"}}), "'a:1' is listed twice"}),
+    [](const auto& one) { return name_of(one.param); });
 
 INSTANTIATE_TEST_SUITE_P(
     Workers, BadEnvironment,
@@ -106,7 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1,a:2"}, {"PADDLE_CURRENT_ENDPOINT", "a:1"}}),
                 "PADDLE_TRAINER_ID='1' and PADDLE_CURRENT_ENDPOINT='a:1' contradict each other: that worker's endpoint is 'a:2'"},
         BadCase{with(kWorker, {{"PADDLE_TRAINER_ENDPOINTS", "a:1,a:2"}, {"POD_IP", "a"}, {"PADDLE_PORT", "1"}}),
-                "PADDLE_TRAINER_ID='1' and POD_IP with PADDLE_PORT='a:1' contradict each other: that is worker 0"}));
+                "PADDLE_TRAINER_ID='1' and POD_IP with PADDLE_PORT='a:1' contradict each other: that is worker 0"}),
+    [](const auto& one) { return name_of(one.param); });
 
 INSTANTIATE_TEST_SUITE_P(
     Servers, BadEnvironment,
@@ -121,7 +135,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{with(kServer, {{"PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6002"}, {"PADDLE_PSERVER_ID", "0"}}),
                 "PADDLE_PSERVER_ID='0' and PADDLE_CURRENT_ENDPOINT='127.0.0.1:6002' contradict each other: that is server 1"},
         BadCase{with(kServer, {{"PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6002"}, {"POD_IP", "127.0.0.1"}, {"PADDLE_PORT", "6001"}}),
-                "PADDLE_CURRENT_ENDPOINT='127.0.0.1:6002' and POD_IP with PADDLE_PORT='127.0.0.1:6001' contradict each other"}));
+                "PADDLE_CURRENT_ENDPOINT='127.0.0.1:6002' and POD_IP with PADDLE_PORT='127.0.0.1:6001' contradict each other"}),
+    [](const auto& one) { return name_of(one.param); });
 
 // The list may have names where the process knows its address only.
 TEST(PaddleCloudRole, AServerFindsItselfUnderAName) {

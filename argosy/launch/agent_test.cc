@@ -64,7 +64,7 @@ TEST_F(AgentTest, AJobLeavesItsLogsAndShowsThatOfTheFirstProcess) {
 TEST_F(AgentTest, TheFirstFailureIsShownFirstAndEndsAll) {
   const Stopwatch watch;
   EXPECT_EQ(run("[ $RANK = 2 ] || exec sleep 60; echo the reason; exit 7", 3), 7);
-  EXPECT_LT(watch.seconds(), 10);
+  EXPECT_LT(watch.seconds(), 55);
   const size_t reason = error_.find("---- rank 2: exit status 7; the end of"), ended = error_.find("the job has ended");
   EXPECT_NE(reason, std::string::npos) << error_;
   EXPECT_THAT(error_, HasSubstr("workerlog.2:\nthe reason\n----"));
@@ -77,7 +77,7 @@ TEST_F(AgentTest, OneThatDoesNotListenToSigtermOrIsStoppedIsKilled) {
                 "while [ ! -e deaf ]; do sleep 0.02; done; kill -9 $$",
                 3),
             128 + SIGKILL);
-  EXPECT_LT(watch.seconds(), 10);
+  EXPECT_LT(watch.seconds(), 55);
   EXPECT_THAT(error_, HasSubstr("---- rank 2: killed by signal 9"));
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Deadline soon() { return Deadline::after_seconds(20); }
+Deadline soon() { return Deadline::after_seconds(60); }
 
 JobSpec counting_spec(int workers, Mode mode = Mode::async) {
   JobSpec spec{.mode = mode, .workers = workers, .tables = {dense_table("w", 20000), sparse_table("emb", 2)}};
@@ -90,7 +90,7 @@ TEST(Client, PushedGradientsComeBackFromAnyNumberOfServers) {
 TEST(Client, DenseValuesAreSetOnce) {
   Cluster cluster(2);
   const auto client = connected(cluster, counting_spec(1));
-  const Status early = client->wait_initialised(Deadline::after_seconds(2));
+  const Status early = client->wait_initialised(Deadline::after_seconds(8));
   EXPECT_EQ(early.code(), Code::deadline_exceeded);
   EXPECT_THAT(early.message(), HasSubstr("'w'"));
   ASSERT_TRUE(client->init_dense(0, std::vector<float>(20000, 3.0f)).ok());
@@ -122,7 +122,7 @@ TEST(Client, WaitsForServersAndNamesTheMissing) {
   Cluster cluster(2);
   cluster.kill(1);
   std::thread late([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_TRUE(wait_for([&] { return cluster.refused(1) > 0; }));
     cluster.start(1);
   });
   const auto client = connected(cluster, counting_spec(1));
@@ -201,11 +201,11 @@ TEST(Client, ABarrierNamesWhoIsMissing) {
   const JobSpec spec = counting_spec(3);
   const auto zero = connected(cluster, spec, 0);
   const auto two = connected(cluster, spec, 2);
-  std::thread other([&] { EXPECT_FALSE(two->barrier("b", Deadline::after_seconds(2)).ok()); });
-  const Status status = zero->barrier("b", Deadline::after_seconds(2));
+  std::thread other([&] { EXPECT_FALSE(two->barrier("b", Deadline::after_seconds(8)).ok()); });
+  const Status status = zero->barrier("b", Deadline::after_seconds(8));
   other.join();
   EXPECT_EQ(status.code(), Code::deadline_exceeded);
-  EXPECT_THAT(status.message(), HasSubstr("1"));
+  EXPECT_THAT(status.message(), HasSubstr("at barrier 'b' number 1; missing: worker 1"));
   // The failed barrier is still the one that the late worker meets.
   const auto one = connected(cluster, spec, 1);
   std::thread third([&] { EXPECT_TRUE(one->barrier("b", soon()).ok()); });
@@ -225,7 +225,7 @@ TEST(Client, AWaitEndsWhenTheUserWantsIt) {
   set_wait_check(nullptr);
   EXPECT_EQ(status.code(), Code::cancelled);
   EXPECT_THAT(status.message(), HasSubstr("server 0"));
-  EXPECT_LT(watch.seconds(), 10);
+  EXPECT_LT(watch.seconds(), 40);
 }
 
 TEST(Client, EachFileGoesToOneWorkerAndMailArrives) {

@@ -33,11 +33,11 @@ struct Call {
   void send(Outgoing answer) { reply.send(std::move(answer.header), std::move(answer.payload)); }
   void fail(Status status) { reply.fail(std::move(status)); }
 
-  // When a call that waits is answered that it waited in vain: a little before its caller gives up, so that the caller
-  // learns for whom.
+  // When a call that waits is answered that it waited in vain: so long before its caller gives up that the caller learns for
+  // whom, also where this process or that one is held up for some seconds.
   SteadyClock::time_point give_up() const {
     const double patience = std::chrono::duration<double>(request.deadline.when() - arrived).count();
-    const double margin = std::min(patience / 2, std::clamp(0.05 * patience, 0.12, 1.0));
+    const double margin = std::min(patience / 4, 5.0);
     return request.deadline.when() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(margin));
   }
   double waited_seconds() const { return std::chrono::duration<double>(SteadyClock::now() - arrived).count(); }

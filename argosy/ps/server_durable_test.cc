@@ -180,7 +180,7 @@ TEST(ServerSnapshots, AWorkerThatCameAfterTheLastOneGoesOn) {
   InProcess process(options);
   Worker first = process.worker(spec, 0), late = process.worker(spec, 1);
   const auto snapshots = [&](uint64_t count) {
-    const Deadline deadline = Deadline::after_seconds(10);
+    const Deadline deadline = Deadline::after_seconds(60);
     while (first.stats()->snapshots() < count && !deadline.passed()) std::this_thread::yield();
     return first.stats()->snapshots();
   };

@@ -43,7 +43,7 @@ Result<wire::LoadSnapshotReply> load(Worker& worker, const std::filesystem::path
 }
 
 bool wait_for_snapshots(Worker& worker, uint64_t count) {
-  const Deadline deadline = Deadline::after_seconds(10);
+  const Deadline deadline = Deadline::after_seconds(60);
   while (!deadline.passed()) {
     if (worker.stats()->snapshots() >= count) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -65,7 +65,7 @@ TEST(ServerSnapshot, ReplacesTheLogWhenItIsFull) {
     ASSERT_EQ(*worker.push({batch_id(0, i)}, {count_at({7, 100 + i})}, {{1, {-1, 0, 0, 0}}}), wire::APPLIED);
     if (i % 200 == 99) process.restart();
   }
-  const Deadline soon = Deadline::after_seconds(30);  // 600 pushes are 100 KB
+  const Deadline soon = Deadline::after_seconds(60);  // 600 pushes are 100 KB
   while (worker.stats()->log_bytes() > 20'000 && !soon.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_LE(worker.stats()->log_bytes(), 20'000u);
   process.restart();

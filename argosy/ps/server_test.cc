@@ -283,7 +283,7 @@ TEST(ServerHello, AnswersHostileBytesWithErrors) {
   for (int method = 0; method < 120; ++method) {
     for (const std::string& header : {std::string(), std::string("\xff\xff\xff\xff\xff"), std::string(300, '\x0a')}) {
       const auto answer = process.link->channel->call_and_wait(
-          {static_cast<uint16_t>(method), header, {rpc::Slice::own(std::string(33, 'x'))}}, Deadline::after_seconds(5));
+          {static_cast<uint16_t>(method), header, {rpc::Slice::own(std::string(33, 'x'))}}, Deadline::after_seconds(60));
       EXPECT_FALSE(answer.ok()) << "method " << method;
       EXPECT_NE(answer.status().code(), Code::deadline_exceeded) << "method " << method;
     }
@@ -359,7 +359,7 @@ TEST(ServerExchange, DeliversLettersInOrderAndOnce) {
   ASSERT_OK(post(1, "b"));
   EXPECT_EQ(waiting.get(), "a");
   EXPECT_EQ(take(1, 10), "b");
-  EXPECT_THAT(take(2, 1), HasSubstr("waited"));
+  EXPECT_THAT(take(2, 8), HasSubstr("waited"));
 }
 
 TEST(ServerCare, ExportsAndImportsRows) {
@@ -412,7 +412,7 @@ TEST(ServerLife, EndsWhenAllWorkersHaveSaidGoodbye) {
   EXPECT_FALSE(*process.server->wait(Deadline::after_seconds(0.05)));
   ASSERT_OK(second.goodbye());
   ASSERT_OK(second.goodbye());
-  EXPECT_TRUE(*process.server->wait(Deadline::after_seconds(5)));
+  EXPECT_TRUE(*process.server->wait(Deadline::after_seconds(60)));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "argosy/ps/server_call.h"
 #include "argosy/ps/server_scratch.h"
 
 // Whom a server waits for, and for how long.
@@ -14,33 +15,53 @@ using namespace scratch;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// The lease of a worker that is to be lost while another is to live: longer than a thread of a busy machine is held up.
+constexpr double kLease = 4;
+constexpr double kPatience = 60;  // for what must come
+
+// The answer must be on its way long before the caller gives up, or a thread that is held up keeps the names from it.
+TEST(ServerWaits, LeaveTimeForTheAnswer) {
+  const auto margin = [](double patience) {
+    const Call call({.deadline = Deadline::after_seconds(patience)}, rpc::Reply(nullptr));
+    return std::chrono::duration<double>(call.request.deadline.when() - call.give_up()).count();
+  };
+  EXPECT_NEAR(margin(600), 5, 0.01);
+  EXPECT_NEAR(margin(8), 2, 0.5);  // a quarter of what is left when the call arrives
+}
+
 TEST(ServerWaits, NamesWhoIsMissingBeforeTheCallerGivesUp) {
   const JobSpec spec = job(Mode::sync, 3, {counting_rows(), counting_dense("w")});
-  InProcess process(InProcess::options());
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 1000;
+  InProcess process(options);
   Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
   ASSERT_OK(first.hello());
   ASSERT_OK(second.hello());
-  const auto pull = first.pull_rows(0, {1}, Position{0, 1}, 1);
+  // Long enough for the answer to come a while before the deadline; all three at once.
+  constexpr double kSeconds = 8;
+  auto pulling = std::async(std::launch::async, [&] { return first.pull_rows(0, {1}, Position{0, 1}, kSeconds); });
+  auto gathering = std::async(std::launch::async, [&] { return first.gather("start", 1, "", kSeconds); });
+  wire::WaitInitialisedRequest wait;
+  *wait.mutable_caller() = second.caller();
+  const auto values = second.call<wire::WaitInitialisedReply>(wire::WAIT_INITIALISED, wait, {}, kSeconds);
+  const auto pull = pulling.get();
   EXPECT_EQ(pull.status().code(), Code::deadline_exceeded);
   EXPECT_THAT(pull.status().message(), HasSubstr("waits for worker 0 (host:"));
   EXPECT_THAT(pull.status().message(), HasSubstr("worker 2, which never came"));
-  const auto barrier = first.gather("start", 1, "", 1);
+  const auto barrier = gathering.get();
   EXPECT_THAT(barrier.status().message(), HasSubstr("at barrier 'start' number 1; missing: worker 1 (host:"));
-  wire::WaitInitialisedRequest wait;
-  *wait.mutable_caller() = second.caller();
-  const auto values = second.call<wire::WaitInitialisedReply>(wire::WAIT_INITIALISED, wait, {}, 1);
   EXPECT_THAT(values.status().message(), HasSubstr("for first values of 'w', which worker 0 sets"));
 }
 
 TEST(ServerWaits, FailsCallsThatWaitForALostWorkerAndNamesIt) {
   const JobSpec spec = job(Mode::sync, 2, {counting_rows()});
   ServerOptions options = InProcess::options();
-  options.lease_seconds = 0.5;
+  options.lease_seconds = kLease;
   InProcess process(options);
   Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
   ASSERT_OK(first.hello());
   ASSERT_OK(second.hello());
-  auto waiting = std::async(std::launch::async, [&] { return first.gather("b", 1, ""); });
+  auto waiting = std::async(std::launch::async, [&] { return first.gather("b", 1, "", kPatience); });
   while (waiting.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) ASSERT_OK(first.heartbeat());
   const auto barrier = waiting.get();
   EXPECT_EQ(barrier.status().code(), Code::failed_precondition);
@@ -83,14 +104,14 @@ TEST(ServerWaits, ForNobodyWhoSaysThatHeHasFailed) {
 TEST(ServerWaits, ShrinksTheJobWhereThatIsAskedFor) {
   const JobSpec spec = job(Mode::sync, 2, {counting_rows()});
   ServerOptions options = InProcess::options();
-  options.lease_seconds = 0.5;
+  options.lease_seconds = kLease;
   options.on_worker_loss = OnWorkerLoss::shrink;
   InProcess process(options);
   Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
   ASSERT_OK(first.hello());
   ASSERT_OK(second.hello());
   ASSERT_OK(first.push({batch_id(0, 0)}, {count_at({5}, 2)}, {}, Position{0, 0}));
-  auto waiting = std::async(std::launch::async, [&] { return first.pull_rows(0, {5}, Position{0, 1}); });
+  auto waiting = std::async(std::launch::async, [&] { return first.pull_rows(0, {5}, Position{0, 1}, kPatience); });
   while (waiting.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) ASSERT_OK(first.heartbeat());
   EXPECT_THAT(*waiting.get(), ElementsAre(2, 2));  // alone
   EXPECT_EQ(second.heartbeat().code(), Code::aborted);
@@ -104,15 +125,15 @@ TEST(ServerWaits, ShrinksTheJobWhereThatIsAskedFor) {
 TEST(ServerWaits, GivesUpWhenTheLastWorkersAreLost) {
   const JobSpec spec = job(Mode::async, 2, {});
   ServerOptions options = InProcess::options();
-  options.lease_seconds = 0.2;
-  options.worker_wait_seconds = 0.2;
+  options.lease_seconds = 1.5;
+  options.worker_wait_seconds = 1.5;
   for (const bool one_is_done : {true, false}) {
     InProcess process(options);
     Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
     ASSERT_OK(first.hello());
     ASSERT_OK(second.hello());
     if (one_is_done) ASSERT_OK(first.goodbye());
-    const auto over = process.server->wait(Deadline::after_seconds(20));
+    const auto over = process.server->wait(Deadline::after_seconds(kPatience));
     EXPECT_EQ(over.status().code(), Code::deadline_exceeded);
     EXPECT_THAT(over.status().message(), HasSubstr("worker 1 (")) << one_is_done;
     EXPECT_EQ(over.status().message().find("worker 0") == std::string::npos, one_is_done);
@@ -123,7 +144,7 @@ TEST(ServerWaits, GivesUpWhenTheLastWorkersAreLost) {
 TEST(ServerWaits, GivesUpOnWorkersThatNeverCome) {
   ServerOptions options = InProcess::options();
   options.lease_seconds = 0.2;
-  options.worker_start_seconds = 0.5;
+  options.worker_start_seconds = 3;
   for (const bool one_comes : {true, false}) {
     InProcess process(options);
     Worker first = process.worker(job(Mode::async, 2, {}), 0);
@@ -131,7 +152,7 @@ TEST(ServerWaits, GivesUpOnWorkersThatNeverCome) {
       ASSERT_OK(first.hello());
       ASSERT_OK(first.goodbye());
     }
-    const auto over = process.server->wait(Deadline::after_seconds(20));
+    const auto over = process.server->wait(Deadline::after_seconds(kPatience));
     EXPECT_EQ(over.status().code(), Code::deadline_exceeded);
     EXPECT_THAT(over.status().message(), HasSubstr(one_comes ? "missing: worker 1, which never came" : "missing: all of them"));
   }
@@ -140,35 +161,36 @@ TEST(ServerWaits, GivesUpOnWorkersThatNeverCome) {
 // A worker that trains is enough, however long the others take.
 TEST(ServerWaits, GoesOnWhileSomebodyIsHeardOf) {
   ServerOptions options = InProcess::options();
-  options.lease_seconds = 0.2;
-  options.worker_wait_seconds = 0.2;
-  options.worker_start_seconds = 1.5;
+  options.lease_seconds = 2;
+  options.worker_wait_seconds = 2;
+  options.worker_start_seconds = 3;
   InProcess process(options);
   Worker first = process.worker(job(Mode::async, 2, {}), 0), second = process.worker(job(Mode::async, 2, {}), 1);
   ASSERT_OK(first.hello());
-  for (const Stopwatch watch; watch.seconds() < 2.2; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+  for (const Stopwatch watch; watch.seconds() < 6; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
     ASSERT_OK(first.heartbeat());
   ASSERT_OK(second.hello());
   ASSERT_OK(first.goodbye());
   ASSERT_OK(second.goodbye());
-  EXPECT_TRUE(*process.server->wait(Deadline::after_seconds(20)));
+  EXPECT_TRUE(*process.server->wait(Deadline::after_seconds(kPatience)));
 }
 
 // A job that goes on without a lost worker also ends without it, whether it was lost before the others were done or after.
 TEST(ServerWaits, EndsAJobThatHasShrunk) {
   const JobSpec spec = job(Mode::async, 2, {});
   ServerOptions options = InProcess::options();
-  options.lease_seconds = 0.5;
+  options.lease_seconds = kLease;
   options.on_worker_loss = OnWorkerLoss::shrink;
   for (const bool lost_first : {true, false}) {
     InProcess process(options);
     Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
     ASSERT_OK(first.hello());
     ASSERT_OK(second.hello());
-    for (const Stopwatch watch; lost_first && watch.seconds() < 0.9; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
-      ASSERT_OK(first.heartbeat());
+    const auto lost = [&] { return first.stats()->workers(1).state() == "lost"; };  // asking is a sign of life too
+    for (const Stopwatch watch; lost_first && !lost(); std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+      ASSERT_LT(watch.seconds(), kPatience);
     ASSERT_OK(first.goodbye());
-    EXPECT_TRUE(*process.server->wait(Deadline::after_seconds(20)));
+    EXPECT_TRUE(*process.server->wait(Deadline::after_seconds(kPatience)));
   }
 }
 

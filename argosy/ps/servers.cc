@@ -114,10 +114,10 @@ class CallRun {
     return status.with_context("{}", servers_.name(calls_[i].server));
   }
 
-  // The server is there and holds the answer back. It says why a little before the call's deadline: near the end there is
-  // nothing better to be had by asking again.
+  // The server is there and holds the answer back. It says why some time before the call's deadline (Call::give_up): near the
+  // end there is nothing better to be had by asking again.
   Status ask_again(size_t i, const Status& status) {
-    const double end = std::clamp(0.1 * slots_[i].try_seconds, 0.2, 2.0);
+    const double end = std::clamp(slots_[i].try_seconds / 2, 0.2, 10.0);
     if (held_until_->seconds_left() < end) return status.with_context("{}", servers_.name(calls_[i].server));
     slots_[i].send_again = SteadyClock::now();
     return {};

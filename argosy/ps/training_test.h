@@ -233,7 +233,7 @@ class TestWorker {
       RETURN_IF_ERROR(client->init_dense(kDense, first_values(20000, 1)));
       RETURN_IF_ERROR(client->init_dense(kBias, first_values(3, 2)));
     }
-    RETURN_IF_ERROR(client->wait_initialised(Deadline::after_seconds(20)));
+    RETURN_IF_ERROR(client->wait_initialised(Deadline::after_seconds(60)));
     ASSIGN_OR_RETURN(communicator, Communicator::create(options, *client));
     RETURN_IF_ERROR(communicator->bind_dense(kDense, dense));
     RETURN_IF_ERROR(communicator->bind_dense(kBias, bias));

@@ -103,6 +103,11 @@ Status ClientStream::error(const grpc::Status& status) const {
     case grpc::OK:  // the server ended the stream: it stops
       return Status::unavailable("{} closed the connection", shared_->peer);
     case grpc::UNAVAILABLE:
+      // Nothing that waiting could mend; other failed handshakes may come from a server that is just being stopped.
+      if (status.error_message().find("certificate verify failed") != std::string::npos) {
+        return Status::unauthenticated("{} has a certificate that is not to be trusted: {}. {}", shared_->peer,
+                                       status.error_message(), shared_->hint);
+      }
       return Status::unavailable("{} cannot be reached: {}; {}", shared_->peer, status.error_message(), shared_->hint);
     case grpc::CANCELLED: return Status::unavailable("{} cancelled the connection; it may be stopping", shared_->peer);
     default: return Status(static_cast<Code>(status.error_code()), fmt::format("{}: {}", shared_->peer, status.error_message()));

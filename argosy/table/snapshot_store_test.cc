@@ -170,6 +170,8 @@ TEST(SnapshotStore, AKillAtAnyMomentLeavesAWholeSnapshot) {
     const pid_t child = ::fork();
     if (child == 0) snapshot_until_killed(root, last + 1, ends[1]);
     ::close(ends[1]);
+    // On a slow machine a moment is over before the first one is written: every other child lives until it has reported one.
+    if (round % 2 == 1) ASSERT_EQ(::read(ends[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));
     std::this_thread::sleep_for(std::chrono::microseconds(random.below(15'000)));
     ::kill(child, SIGKILL);
     while (::read(ends[0], &last, sizeof last) == sizeof last) {
@@ -182,7 +184,7 @@ TEST(SnapshotStore, AKillAtAnyMomentLeavesAWholeSnapshot) {
     ASSERT_GE(found, last) << "kill " << round;
     last = std::max(found, last);
   }
-  ASSERT_GT(last, 0u) << "no child lived long enough to write one";
+  ASSERT_GE(last, 10u) << "every other child has written one";
 }
 
 }  // namespace

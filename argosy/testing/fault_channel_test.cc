@@ -10,7 +10,7 @@
 namespace argosy::testing {
 namespace {
 
-Deadline soon() { return Deadline::after_seconds(20); }
+Deadline soon() { return Deadline::after_seconds(60); }
 
 // A peer that counts what it is asked, behind a channel that loses things.
 class FaultChannelTest : public ::testing::Test {

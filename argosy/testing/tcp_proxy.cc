@@ -66,17 +66,26 @@ struct Direction {
   bool wants_more() const { return !ended && waiting_bytes < kMostWaitingBytes; }
   bool due(SteadyClock::time_point now) const { return !waiting.empty() && waiting.front().due <= now; }
 
-  // False where the connection is broken.
-  bool read(int from, std::chrono::milliseconds delay, bool lose, bool& lost) {
+  // What is done with bytes that have come.
+  struct Treatment {
+    std::chrono::milliseconds delay{0};
+    bool lose = false;
+  };
+
+  // False where the connection is broken. The treatment is asked for when the bytes are here: a setting that was changed before
+  // they were sent holds for them.
+  template <typename Ask>
+  bool read(int from, const Ask& treatment, bool& lost) {
     std::array<char, 65536> bytes;
     const ssize_t count = recv(from, bytes.data(), bytes.size(), 0);
     if (count < 0) return errno == EAGAIN;
+    const Treatment now = treatment();
     if (count == 0) {
       ended = true;
-    } else if (lose) {
+    } else if (now.lose) {
       lost = true;
     } else {
-      waiting.push_back({SteadyClock::now() + delay, std::string(bytes.data(), static_cast<size_t>(count))});
+      waiting.push_back({SteadyClock::now() + now.delay, std::string(bytes.data(), static_cast<size_t>(count))});
       waiting_bytes += static_cast<size_t>(count);
     }
     return true;
@@ -144,13 +153,12 @@ class TcpProxy::Loop {
   void run() {
     for (;;) {
       const std::vector<pollfd> polled = wait();
-      // Taken after the wait: what arrives once a setting has been changed is treated by it.
       std::unique_lock lock(mutex_);
       const Settings now = settings_;
       settings_.cut = false;
       lock.unlock();
       if (now.stop) return;
-      move_bytes(polled, now);
+      move_bytes(polled);
       bury(now);
       if (polled[1].revents != 0) accept_one(now);
     }
@@ -179,10 +187,10 @@ class TcpProxy::Loop {
     return polled;
   }
 
-  void move_bytes(const std::vector<pollfd>& polled, const Settings& now) {
+  void move_bytes(const std::vector<pollfd>& polled) {
     size_t at = 2;
     for (Connection& connection : connections_) {
-      move(connection, polled[at].revents, polled[at + 1].revents, now);
+      move(connection, polled[at].revents, polled[at + 1].revents);
       at += 2;
     }
   }
@@ -204,15 +212,20 @@ class TcpProxy::Loop {
     return static_cast<int>(std::max<int64_t>(left.count(), 0));
   }
 
-  static void move(Connection& connection, short client_events, short server_events, const Settings& now) {
+  void move(Connection& connection, short client_events, short server_events) const {
     constexpr short kReadable = POLLIN | POLLHUP | POLLERR;
     bool fine = true;
     if ((client_events & kReadable) != 0 && connection.up.wants_more()) {
       bool none = false;
-      fine &= connection.up.read(connection.client.fd(), now.delay, false, none);
+      fine &=
+          connection.up.read(connection.client.fd(), [this] { return Direction::Treatment{.delay = settings().delay}; }, none);
     }
     if ((server_events & kReadable) != 0 && connection.down.wants_more()) {
-      fine &= connection.down.read(connection.server.fd(), now.delay, now.lose_answers, connection.lost_bytes);
+      const auto treatment = [this] {
+        const Settings now = settings();
+        return Direction::Treatment{now.delay, now.lose_answers};
+      };
+      fine &= connection.down.read(connection.server.fd(), treatment, connection.lost_bytes);
     }
     fine &= connection.up.write(connection.server.fd());
     fine &= connection.down.write(connection.client.fd());

@@ -15,7 +15,7 @@ import paddle.errors
 
 
 def run(code, *arguments):
-    done = subprocess.run([sys.executable, *arguments, *(["-c", code] if code else [])], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, *arguments, *(["-c", code] if code else [])], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -57,8 +57,8 @@ def test_values_cross_to_a_spawned_process():
     queue = context.Queue()
     child = context.Process(target=raise_in_child, args=(queue,))
     child.start()
-    assert isinstance(queue.get(timeout=60), paddle.errors.NotFoundError)
-    child.join(60)
+    assert isinstance(queue.get(timeout=120), paddle.errors.NotFoundError)
+    child.join(120)
 
 
 def test_a_module_runs_by_its_alias():

@@ -48,7 +48,7 @@ def names_of_threads():
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, names_of_threads()
         time.sleep(0.01)

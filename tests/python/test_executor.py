@@ -247,7 +247,7 @@ def test_argosy_device_turns_a_gpu_into_the_cpu_with_one_warning():
             "with warnings.catch_warnings(record=True) as seen:\n"
             "    warnings.simplefilter('always')\n"
             "    print(fluid.Executor(fluid.CUDAPlace(0)).place, fluid.Executor(fluid.CUDAPlace(1)).place, paddle.set_device('gpu'), len(seen))")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={**os.environ, "ARGOSY_DEVICE": "cpu"})
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env={**os.environ, "ARGOSY_DEVICE": "cpu"})
     assert done.stdout.strip() == "CPUPlace CPUPlace CPUPlace 1", done.stderr
 
 

@@ -2,29 +2,16 @@
 import contextlib
 import os
 import pathlib
-import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import textwrap
 import time
 
+from ports import free_range
+
 SECONDS = 120
-
-
-def free_range(count):
-    """The first of `count` consecutive ports that nobody listens at."""
-    while True:
-        first = random.randrange(20000, 30000)
-        try:
-            with contextlib.ExitStack() as stack:
-                for port in range(first, first + count):
-                    stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
-            return first
-        except OSError:
-            continue
 
 
 def until(condition, what="a condition of the test", seconds=SECONDS):

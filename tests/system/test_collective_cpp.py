@@ -8,7 +8,8 @@ import time
 
 import pytest
 from machines import two_machines
-from ps_job import free_range, until
+from ports import free_range
+from ps_job import SECONDS, until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CIFAR = ROOT / "build/release/examples/cifar"
@@ -104,24 +105,35 @@ def process_of(job, rank):
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_lost_process_ends_the_job(job, images, kill):
     """Nobody hangs: the others end within the time that they are told to wait, and the launcher says who was lost."""
-    process = launched(job, images, "--nproc_per_node=2", "--peer_seconds=4", epochs=1000)
-    until(lambda: (job.folder / "log/workerlog.1").exists() and losses(logs(job, 2)))
+    process = launched(job, images, "--nproc_per_node=2", "--peer_seconds=10", epochs=100000)
+    until(lambda: (job.folder / "log/workerlog.1").exists() and losses(logs(job, 2)), job.logs)
     killed = until(lambda: process_of(job, 1))
     os.kill(killed, kill)
     begun = time.monotonic()
-    process.communicate(timeout=60)
-    assert process.returncode != 0 and time.monotonic() - begun < 30
+    process.communicate(timeout=SECONDS)
+    assert process.returncode != 0 and time.monotonic() - begun < 60  # an operation alone would wait for 300
     assert not os.path.exists(f"/proc/{killed}")
 
 
+def until_start(last, log, images):
+    """Trains without an end, and in the start of number `last` for three epochs more than the first process had: however late the test comes
+    to disturb it, there is something to disturb."""
+    return ["sh", "-c", f"epochs=100000; [ $TORCHELASTIC_RESTART_COUNT -lt {last} ] || epochs=$(($(grep -c '^rank 0 epoch' {log}) + 3)); "
+            f"echo until $epochs; exec {CIFAR} {images} $epochs"]
+
+
+def check_that_it_went_on(text, least_accuracy):
+    epochs = [int(epoch) for epoch in re.findall(r"rank 0 epoch (\d+)", text)]
+    assert epochs[-1] == int(re.findall(r"until (\d+)", text)[-1]) - 1 and epochs.count(0) == 1 and accuracy(text) > least_accuracy, text
+
+
 def test_a_restarted_group_goes_on_from_its_checkpoint(job, images):
-    process = launched(job, images, "--nproc_per_node=2", "--max_restart=1", epochs=6)
+    process = job.start(FLEETRUN, "--no-python", f"--started_port={free_range(2)}", "--nproc_per_node=2", "--max_restart=1",
+                        *until_start(1, "log/workerlog.0", images))
     until(lambda: (images / "checkpoint").exists() and (0, 1) in losses(logs(job, 2)))
     os.kill(until(lambda: process_of(job, 1)), signal.SIGKILL)
     job.end(process)
-    text = logs(job, 1)
-    epochs = [int(epoch) for epoch in re.findall(r"rank 0 epoch (\d+)", text)]
-    assert epochs[-1] == 5 and epochs.count(0) == 1 and accuracy(text) > 0.8
+    check_that_it_went_on(logs(job, 1), 0.8)
 
 
 def test_machines_come_and_go_while_it_trains(job, images):
@@ -130,7 +142,7 @@ def test_machines_come_and_go_while_it_trains(job, images):
 
     def node(number):
         return job.start(FLEETRUN, "--no-python", "--nnodes=1:2", f"--rdzv_endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc_per_node=1",
-                         f"--log_dir=node{number}", CIFAR, images, 6)
+                         f"--log_dir=node{number}", *until_start(2, "node1/workerlog.0", images))
 
     def trained(number):
         path = job.folder / f"node{number}" / "workerlog.0"
@@ -141,9 +153,7 @@ def test_machines_come_and_go_while_it_trains(job, images):
     second = node(2)
     until(lambda: any(rank == 1 for rank, _ in trained(2)))
     second.send_signal(signal.SIGTERM)
-    second.communicate(timeout=60)
+    second.communicate(timeout=SECONDS)
     assert second.returncode == 128 + signal.SIGTERM
     assert "2 processes on 2 nodes, from checkpoint" in (out := job.end(first)) and "1 processes on 1 nodes, from checkpoint" in out
-    text = logs(job, 1, "node1")
-    epochs = [int(epoch) for epoch in re.findall(r"rank 0 epoch (\d+)", text)]
-    assert epochs[-1] == 5 and epochs.count(0) == 1 and accuracy(text) > 0.6
+    check_that_it_went_on(logs(job, 1, "node1"), 0.6)

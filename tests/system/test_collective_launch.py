@@ -15,9 +15,9 @@ import time
 import pytest
 import torch.distributed
 from machines import two_machines
-from ps_job import free_range, until
+from ports import free_range
+from ps_job import SECONDS, until
 
-SECONDS = 60
 PLACES = "PADDLE_|FLAGS_|TRAINING_ROLE|POD_IP|RANK$|LOCAL_|WORLD_SIZE|MASTER_|OMPI_|PMI|SLURM_|TORCHELASTIC_|PET_|ARGOSY_|CUDA_VISIBLE"
 # writes a file that appears whole, so that who waits for it can read it
 PUT = "put() { cat > .$1.new; mv .$1.new $1; }; "
@@ -42,10 +42,8 @@ class Node:
         return (self.folder / f"log-{self.name}" / f"workerlog.{number}").read_text()
 
     def wait_for_line(self, pattern):
-        deadline = time.monotonic() + SECONDS
-        while not re.search(pattern, self.out.read_text()):
-            assert time.monotonic() < deadline and self.process.poll() is None, f"no {pattern!r}\n{self.out.read_text()}"
-            time.sleep(0.02)
+        until(lambda: re.search(pattern, self.out.read_text()) or self.process.poll() is not None, pattern)
+        assert re.search(pattern, self.out.read_text()), self.out.read_text()
 
 
 class Job:
@@ -61,10 +59,7 @@ class Job:
         return node
 
     def wait_for(self, name):
-        deadline = time.monotonic() + SECONDS
-        while not (self.folder / name).exists():
-            assert time.monotonic() < deadline, name + "".join(node.out.read_text() for node in self.nodes)
-            time.sleep(0.02)
+        until((self.folder / name).exists, lambda: name + "".join(node.out.read_text() for node in self.nodes))
         return (self.folder / name).read_text()
 
     def stop(self):
@@ -73,7 +68,7 @@ class Job:
                 node.process.send_signal(signal.SIGTERM)
         for node in self.nodes:
             try:
-                node.process.wait(20)
+                node.process.wait(SECONDS)
             except subprocess.TimeoutExpired:
                 node.process.kill()
                 node.process.wait()
@@ -117,11 +112,11 @@ def test_two_loopback_addresses_are_two_nodes(job):
 
 
 def test_a_rank_that_fails_on_one_node_ends_both_soon_with_its_code(job):
-    _, nodes = two_nodes(job, "echo 1 | put up.$RANK; [ $RANK = 3 ] || exec sleep 60; for i in 0 1 2; do until_there up.$i; done; "
+    _, nodes = two_nodes(job, "echo 1 | put up.$RANK; [ $RANK = 3 ] || exec sleep 300; for i in 0 1 2; do until_there up.$i; done; "
                               "date +%s.%N | put failed; echo the reason; exit 7")
     began = float(job.wait_for("failed"))
     outs = [node.end(7) for node in nodes]
-    assert time.time() - began < 10
+    assert time.time() - began < 60
     assert re.search(r"---- rank 3: exit status 7; the end of log-2/workerlog.1:\nthe reason\n----", outs[1]), outs[1]
     assert "rank 3: exit status 7 of node 127.0.0.2" in outs[0]
 
@@ -130,7 +125,7 @@ def test_the_whole_group_starts_again_from_the_checkpoint_of_rank_0(job):
     script = ("echo start $TORCHELASTIC_RESTART_COUNT from [$ARGOSY_RESUME]; "
               "if [ $TORCHELASTIC_RESTART_COUNT = 1 ]; then exit 0; fi; "
               "if [ $RANK = 0 ]; then printf /data/epoch3 > note; mv note $ARGOSY_CHECKPOINT_FILE; echo 1 | put noted; fi; "
-              "[ $RANK = 1 ] || exec sleep 60; until_there noted; kill -9 $$")
+              "[ $RANK = 1 ] || exec sleep 300; until_there noted; kill -9 $$")
     _, nodes = two_nodes(job, script, "--max_restart=1", processes=1)
     for node in nodes:
         assert "rank 1: killed by signal 9 (Killed) of node 127.0.0.2; the whole group starts again (1 of 1)" in node.end()
@@ -219,7 +214,7 @@ def test_the_meeting_place_is_a_c10d_store_at_its_own_address_alone(job):
     keepers = [store_keeper(node) for node in nodes]
     assert listeners(keepers[0]) == {("127.0.0.1", port + 1)} and listeners(keepers[1]) == set()
     assert all(listeners(node.process.pid) == set() for node in nodes)
-    store = torch.distributed.TCPStore("127.0.0.1", port + 1, is_master=False, timeout=datetime.timedelta(seconds=20))
+    store = torch.distributed.TCPStore("127.0.0.1", port + 1, is_master=False, timeout=datetime.timedelta(seconds=SECONDS))
     assert store.get("argosy/meeting/greeting").startswith(b"argosy-meeting-") and store.get("argosy/meeting/guests") == b"1"
     (job.folder / "over").touch()
     for node in nodes:
@@ -232,12 +227,12 @@ def test_who_writes_to_the_store_without_the_token_changes_nothing(job):
     """Bytes that are no call of a store, letters that are none, and forged ones; the job ends as its processes say."""
     port, nodes = two_nodes(job, HOLD + "; [ $RANK = 0 ] || exit 3", processes=1, ARGOSY_TOKEN="secret")
     job.wait_for("up.0"), job.wait_for("up.1")
-    strangers = [socket.create_connection(("127.0.0.1", port + 1), 10) for _ in range(20)]
+    strangers = [socket.create_connection(("127.0.0.1", port + 1), SECONDS) for _ in range(20)]
     for number, stranger in enumerate(strangers):
         stranger.sendall([b"GET / HTTP/1.1\r\n\r\n", os.urandom(5000), b"\xff" * 100, b""][number % 4])
     for stranger in strangers[::2]:
         stranger.close()
-    store = torch.distributed.TCPStore("127.0.0.1", port + 1, is_master=False, timeout=datetime.timedelta(seconds=20))
+    store = torch.distributed.TCPStore("127.0.0.1", port + 1, is_master=False, timeout=datetime.timedelta(seconds=SECONDS))
     forged = ["letter 1 " + "0" * 64 + " done round=1", "gone 1 ", "letter 7 join", "lost", "letter 1 x\ngone 1 y", "\n", "x" * 2_000_000]
     for text in forged:
         store.queue_push("argosy/meeting/first", text)
@@ -258,14 +253,14 @@ def test_a_launcher_without_the_store_program_says_so(job):
 @pytest.mark.parametrize("killed", ["launcher", "keeper"])
 def test_the_death_of_the_first_node_ends_the_others_at_once(job, killed):
     """Of its launcher, which takes the store with it, or of the store alone. No process is left on either node."""
-    _, nodes = two_nodes(job, "echo $$ | put pid.$RANK; exec sleep 60", processes=1)
+    _, nodes = two_nodes(job, "echo $$ | put pid.$RANK; exec sleep 300", processes=1)
     pids = [int(job.wait_for(f"pid.{rank}")) for rank in range(2)] + [store_keeper(node) for node in nodes]
-    begun = time.monotonic()
     os.kill(nodes[0].process.pid if killed == "launcher" else pids[2], signal.SIGKILL)
-    assert re.search(r"the meeting place 127.0.0.1:\d+ is lost \(.*\): the launcher of the first node has ended", nodes[1].end(1))
+    out = nodes[1].end(1)
+    assert re.search(r"the meeting place 127.0.0.1:\d+ is lost \(.*\): the launcher of the first node has ended", out)
+    assert "is silent" not in out  # it was told by the connection, and not by a wait for signs of life
     if killed == "keeper":
         assert "the store in which the nodes meet is lost" in nodes[0].end(1)
-    assert time.monotonic() - begun < 10
     until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids))
 
 
@@ -306,7 +301,7 @@ def test_nodes_join_and_leave_an_elastic_job(job):
 def test_the_end_of_the_first_node_is_the_end_of_the_job(job):
     port = free_range(1)
     nodes = [job.start(str(number), "--nnodes=1:2", f"--rdzv-endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc-per-node=1",
-                       script="echo 1 | put up.$WORLD_SIZE.$RANK; exec sleep 60") for number in (1, 2)]
+                       script="echo 1 | put up.$WORLD_SIZE.$RANK; exec sleep 300") for number in (1, 2)]
     job.wait_for("up.2.0"), job.wait_for("up.2.1")
     nodes[0].process.send_signal(signal.SIGINT)
     assert "stopped by signal 2" in nodes[0].end(128 + signal.SIGINT)
@@ -321,7 +316,7 @@ import os, socket
 host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
 if os.environ["RANK"] == "0":
     with socket.create_server((host, port)) as server:
-        server.settimeout(30)
+        server.settimeout(100)
         print("rank 0 of", os.environ["WORLD_SIZE"], "heard", server.accept()[0].recv(100).decode())
 else:
     while True:

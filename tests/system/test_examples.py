@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ps_job import free_range
+from ports import free_range
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "release"

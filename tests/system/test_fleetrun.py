@@ -10,13 +10,8 @@ import time
 
 import pytest
 
-SECONDS = 60
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from ports import free_range
+from ps_job import SECONDS, until
 
 
 class Launcher:
@@ -27,7 +22,7 @@ class Launcher:
         self.started = []
 
     def start(self, script, *options, env=None):
-        command = ["fleetrun", f"--start_port={free_port()}", *options, "--no-python", "/bin/sh", "-c", script]
+        command = ["fleetrun", f"--start_port={free_range(4)}", *options, "--no-python", "/bin/sh", "-c", script]
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                    env={**os.environ, **(env or {})})
         self.started.append(process)
@@ -40,10 +35,7 @@ class Launcher:
         return process.returncode, out
 
     def wait_for(self, name):
-        deadline = time.monotonic() + SECONDS
-        while not (self.folder / name).exists():
-            assert time.monotonic() < deadline, name
-            time.sleep(0.02)
+        until((self.folder / name).exists, name)
 
     def log(self, name):
         return (self.folder / "logs" / name).read_text()
@@ -123,21 +115,20 @@ def test_a_launcher_killed_with_9_takes_its_processes_along(fleetrun):
         pids.append(int((fleetrun.folder / name).read_text()))
     process.kill()
     process.wait()
-    deadline = time.monotonic() + SECONDS
-    while any(map(runs, pids)):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: not any(map(runs, pids)), pids)
 
 
 def test_a_second_signal_ends_the_grace(fleetrun):
-    process = fleetrun.start("trap '' TERM; touch up.$TRAINING_ROLE; while true; do sleep 1; done", "--server_num=1", "--worker_num=1")
+    """Which is 10 seconds, and has begun when the processes are told to end: they say so, and go on."""
+    process = fleetrun.start("trap 'touch told.$TRAINING_ROLE' TERM; touch up.$TRAINING_ROLE; while true; do sleep 1; done",
+                             "--server_num=1", "--worker_num=1")
     fleetrun.wait_for("up.TRAINER")
     fleetrun.wait_for("up.PSERVER")
-    began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    fleetrun.wait_for("told.TRAINER")
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
+    began = time.monotonic()
     process.communicate(timeout=SECONDS)
     assert process.returncode == 130 and time.monotonic() - began < 8
 
@@ -170,7 +161,7 @@ def test_python_runs_the_script_with_its_own_interpreter(tmp_path, module):
     (tmp_path / "train.py").write_text("import os, sys, time\nif os.environ['TRAINING_ROLE'] == 'PSERVER': time.sleep(60)\n"
                                        "print(sys.executable, sys.argv[1:])\n")
     done = subprocess.run([sys.executable, "-m", "paddle.distributed." + module, "--worker_num", "1", "--server_num", "1",
-                           f"--start_port={free_port()}", "train.py", "--lr", "1"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+                           f"--start_port={free_range(2)}", "train.py", "--lr", "1"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "logs" / "workerlog.0").read_text() == f"{sys.executable} ['--lr', '1']\n"
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from ps_job import SECONDS
 from ps_scripts import JOB, NETWORK, STEPS
 
 # Does to files under $STORE what `hadoop fs` does to those of its store.
@@ -119,7 +120,7 @@ fluid.io.save_params(exe, 'params', filename='all')
     assert {"table", "w", "b", "table_moment1_0"} <= set(report_of_server(job)["loaded"])
     job.write("third.py", with_server("fleet.init_server('params')"))
     launcher = job.fleetrun("third.py")
-    assert launcher.wait(60) != 0
+    assert launcher.wait(SECONDS) != 0
     assert re.search(r"all' has 3 tensors, but a file of all persistable variables of this job's program would have \d+", job.logs())
 
 

@@ -2,14 +2,19 @@
 
 The job runs on two machines, as its launchers see it: the servers and worker 0 belong to 127.0.0.1, worker 1 to 127.0.0.2.
 """
+import re
 import signal
 import sys
 import time
 
 import pytest
 
-from ps_job import free_range, until
+from ports import free_range
+from ps_job import until
 from ps_scripts import ENDLESS
+
+
+LEASE = "--lease-seconds=5"  # a machine that stands still for a moment must not cost the other worker its lease
 
 
 def steps(job, worker):
@@ -48,13 +53,14 @@ def test_a_dead_worker_is_named_within_15_seconds_and_fails_the_job(job):
     machines = TwoMachines(job)
     killed = machines.kill()
     out = job.end(machines.first, 1)
-    assert time.monotonic() - killed < 15
+    assert time.monotonic() - killed < 60  # a call alone would wait for 600
     assert "lost: worker 1 (" in out and "this call waits for it" in out, out
-    assert "lost worker 1" in job.log("server 0") and "on_worker_loss is fail" in job.log("server 0")
+    silent = re.search(r"lost worker 1 \(.*\), silent for ([\d.]+) s; on_worker_loss is fail", job.log("server 0"))
+    assert silent and 10 <= float(silent.group(1)) <= 15, job.log("server 0")
 
 
 def test_a_job_that_waits_goes_on_when_the_worker_is_back(job):
-    machines = TwoMachines(job, "--on-worker-loss=wait", "--lease-seconds=1")
+    machines = TwoMachines(job, "--on-worker-loss=wait", LEASE)
     machines.kill()
     job.wait_for_line("server 1", "lost worker 1")
     held = machines.steps(0)
@@ -66,7 +72,7 @@ def test_a_job_that_waits_goes_on_when_the_worker_is_back(job):
 
 
 def test_a_job_that_shrinks_goes_on_without_the_worker(job):
-    machines = TwoMachines(job, "--on-worker-loss=shrink", "--lease-seconds=1")
+    machines = TwoMachines(job, "--on-worker-loss=shrink", LEASE)
     machines.kill()
     job.wait_for_line("server 0", "lost worker 1")
     held = machines.steps(0)
@@ -77,7 +83,7 @@ def test_a_job_that_shrinks_goes_on_without_the_worker(job):
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_one_launcher_goes_on_without_the_worker(job, mode):
     job.write("train.py", ENDLESS)
-    launcher = job.fleetrun("--on-worker-loss=shrink", "--lease-seconds=1", "train.py", mode)
+    launcher = job.fleetrun("--on-worker-loss=shrink", LEASE, "train.py", mode)
     until(lambda: min(steps(job, 0), steps(job, 1)) > 5, job.logs)
     job.signal(launcher, "worker 1", signal.SIGKILL)
     job.wait_for_line("server 0", "lost worker 1")

@@ -1,4 +1,5 @@
 """The four modes of training, with every reader, as real processes: each learns, and each waits for those that it should."""
+import pathlib
 import re
 import signal
 import time
@@ -107,7 +108,8 @@ def test_only_sync_waits_for_a_worker_that_stands_still(job, mode):
         return int(file.read_text() or 0) if file.exists() else 0
 
     until(lambda: min(steps(0), steps(1)) > 5, job.logs)
-    job.signal(launcher, "worker 1", signal.SIGSTOP)
+    stopped = pathlib.Path("/proc") / str(job.signal(launcher, "worker 1", signal.SIGSTOP)) / "task"
+    until(lambda: all(file.read_text().rpartition(")")[2].split()[0] == "T" for file in stopped.glob("*/stat")))
     if mode == "sync":
         time.sleep(1.5)
         assert steps(0) <= steps(1) + 1
@@ -115,9 +117,9 @@ def test_only_sync_waits_for_a_worker_that_stands_still(job, mode):
         job.signal(launcher, "worker 1", signal.SIGCONT)
         until(lambda: steps(0) > before + 10, job.logs)
     else:
-        stopped, before = steps(1), steps(0)
+        held, before = steps(1), steps(0)
         until(lambda: steps(0) > before + 100, job.logs)
-        assert steps(1) == stopped
+        assert steps(1) == held
         job.signal(launcher, "worker 1", signal.SIGCONT)
     (job.folder / "end").touch()
     job.end(launcher)

@@ -3,13 +3,13 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import time
 
 import numpy as np
 import pytest
 
-from ps_job import free_range
+from ports import free_range
+from ps_job import SECONDS
 from ps_scripts import FLEET, JOB, NETWORK, STEPS
 
 
@@ -157,7 +157,7 @@ def test_a_script_that_ends_says_goodbye_and_one_that_fails_does_not(job):
 
     def run(fail):
         port = free_range(1)
-        env = dict(SERVERS=f"127.0.0.1:{port}", FAIL=fail, ARGOSY_LEASE_SECONDS=2)
+        env = dict(SERVERS=f"127.0.0.1:{port}", FAIL=fail)
         server = job.python("train.py", ROLE="PSERVER", ENDPOINT=env["SERVERS"], **env)
         return server, [job.python("train.py", ROLE="TRAINER", ID=i, **env) for i in range(2)]
 
@@ -174,23 +174,18 @@ def test_a_script_that_ends_says_goodbye_and_one_that_fails_does_not(job):
 
 
 def test_ctrl_c_ends_a_worker_and_a_server_that_wait(job):
+    """Of two servers one is there: it listens and has heard of the worker, which waits for the other."""
     job.write("train.py", JOB)
     port = [free_range(2)]
     port.append(port[0] + 1)
     env = dict(PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port[0]},127.0.0.1:{port[1]}", PADDLE_TRAINERS_NUM=1, PADDLE_TRAINER_ID=0)
     worker = job.python("train.py", TRAINING_ROLE="TRAINER", **env)
     server = job.python("train.py", TRAINING_ROLE="PSERVER", POD_IP="127.0.0.1", PADDLE_PORT=port[0], **env)
-    until = time.monotonic() + 60
-    while time.monotonic() < until:  # until the server listens
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port[0])) == 0:
-                break
-        time.sleep(0.1)
-    time.sleep(2)
+    assert any("worker 0" in line and "has come" in line for line in server.stdout)
     for process in (worker, server):
         assert process.poll() is None, process.communicate()[0]
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=20)
+        out, _ = process.communicate(timeout=SECONDS)
         assert "KeyboardInterrupt" in out, out
 
 

@@ -6,10 +6,12 @@ import subprocess
 
 import pytest
 
-from ps_job import free_range, until
+from ports import free_range
+from ps_job import SECONDS, until
 from ps_scripts import SERVE, STRATEGY
 
 TRAIN = STRATEGY + """
+import time
 x = fluid.layers.data('x', [4])
 ids = fluid.layers.data('ids', [1], dtype='int64')
 rows = fluid.layers.embedding(ids, [50, 2], is_sparse=True)
@@ -18,7 +20,7 @@ fleet.distributed_optimizer(fluid.optimizer.SGD(0.01), strategy).minimize(loss)
 """ + SERVE + """
 losses = [float(exe.run(feed={'x': np.ones((2, 4), 'float32'), 'ids': np.array([[step % 5], [7]])}, fetch_list=[loss])[0]) for step in range(80)]
 print('learned', losses[-1] < 0.5, flush=True)
-while os.environ.get('WAIT') and not os.path.exists('end'): pass
+while os.environ.get('WAIT') and not os.path.exists('end'): time.sleep(0.02)
 fleet.barrier_worker()
 fleet.stop_worker()
 """
@@ -72,7 +74,7 @@ def test_one_folder_is_all_that_tls_needs(job, authority):
     folder = job.folder / "tls"
     folder.mkdir()
     refused = job.fleetrun(f"--tls={folder}", "train.py", "async")
-    assert refused.wait(60) != 0 and "tls/ca.pem" in job.logs(), "an empty folder is no reason to go on in clear text"
+    assert refused.wait(SECONDS) != 0 and "tls/ca.pem" in job.logs(), "an empty folder is no reason to go on in clear text"
     for file, name in {"ca.pem": "ca.pem", "job.pem": "certificate.pem", "job.key": "key.pem"}.items():
         shutil.copy(authority / file, folder / name)
     launcher, stranger = serving(job, f"--tls={folder}")
@@ -84,13 +86,14 @@ def test_one_folder_is_all_that_tls_needs(job, authority):
 
 
 def serving(job, *flags, workers=1, **env):
-    """The launcher of a job whose one server listens and whose worker waits, and the environment of one more worker."""
+    """The launcher of a job whose one server listens and whose worker waits, and the environment of one more worker, which waits long
+    enough to hear why it is not answered."""
     port = free_range(2)
     launcher = job.start("fleetrun", f"--servers=127.0.0.1:{port}", "--worker_num=1", *flags, "train.py", "async", ARGOSY_PYTHON="python", WAIT=1,
                          **env)
     job.wait_for_line("worker 0", "learned")
     stranger = dict(TRAINING_ROLE="TRAINER", PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=1, PADDLE_TRAINER_ID=0,
-                    ARGOSY_SERVER_WAIT_SECONDS=1)
+                    ARGOSY_SERVER_WAIT_SECONDS=5)
     return launcher, stranger
 
 
@@ -108,6 +111,7 @@ def test_whoever_lacks_the_certificate_or_the_token_is_told_so(job, authority):
     known = {f"ARGOSY_TLS_{name}": authority / file for name, file in (("CA", "ca.pem"), ("CERTIFICATE", "job.pem"), ("KEY", "job.key"))}
     out = job.end(job.python("train.py", "async", **stranger, ARGOSY_TLS_CA=known["ARGOSY_TLS_CA"], ARGOSY_TOKEN="open sesame"), 1)
     assert re.search(r"server 0 .*certificate", out, re.S), out
+    stranger["ARGOSY_SERVER_WAIT_SECONDS"] = 60  # here there is an answer
     for token in ("", "wrong"):
         out = job.end(job.python("train.py", "async", **stranger, **known, ARGOSY_TOKEN=token), 1)
         assert "token" in out and "open sesame" not in out, out
@@ -119,6 +123,7 @@ def test_two_jobs_on_one_port_are_told_apart_by_name(job):
     job.write("train.py", TRAIN)
     job.write("other.py", TRAIN.replace("[50, 2]", "[60, 2]"))
     launcher, stranger = serving(job, "--job=ads")
+    stranger["ARGOSY_SERVER_WAIT_SECONDS"] = 60  # it is answered
     out = job.end(job.python("train.py", "async", **stranger, ARGOSY_JOB="words"), 1)
     assert re.search(r"serves job 'ads'; worker 0 .* belongs to job 'words': do two jobs use one address\?", out), out
     out = job.end(job.python("other.py", "async", **stranger, ARGOSY_JOB="ads"), 1)

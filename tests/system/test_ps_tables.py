@@ -4,6 +4,8 @@ import re
 import numpy as np
 import pytest
 
+from ps_job import SECONDS
+
 TABLE = """
 import os, sys
 import numpy as np
@@ -137,7 +139,7 @@ print('dropped', [fleet.shrink() for _ in range(3)] if me == 0 else [0, 1, 1], '
 def test_table_options_that_cannot_be_are_named(job, options, told):
     job.write("train.py", OPTIONS)
     launcher = job.fleetrun("train.py", "None", options)
-    assert launcher.wait(60) != 0
+    assert launcher.wait(SECONDS) != 0
     assert told in job.logs()
 
 

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from ps_job import SECONDS, free_range, until
+from ports import free_range
+from ps_job import SECONDS, until
 
 SLURM = """
 ClusterName=test

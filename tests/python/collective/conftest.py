@@ -2,25 +2,16 @@
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 
 import pytest
 
+from ports import free_range
+
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 FAMILIES = re.compile(r"PADDLE_|FLAGS_|TRAINING_ROLE|POD_IP|RANK$|LOCAL_|WORLD_SIZE|MASTER_|OMPI_|PMI|SLURM_|ARGOSY_")
 LIMIT = 120  # seconds: the longest that a job of these tests may take on a busy machine
-
-
-def _ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 def _environment():
@@ -34,7 +25,8 @@ class Job:
         self.folder, self.processes = folder, []
 
     def start(self, count, program, *args, **variables):
-        endpoints = [f"127.0.0.1:{port}" for port in _ports(count)]
+        first = free_range(count)
+        endpoints = [f"127.0.0.1:{port}" for port in range(first, first + count)]
         for rank in range(count):
             own = {"PADDLE_TRAINER_ID": str(rank), "PADDLE_TRAINERS_NUM": str(count), "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
                    "PADDLE_CURRENT_ENDPOINT": endpoints[rank], "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", **variables}
