@@ -14,6 +14,7 @@
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/endpoint.h"
 #include "argosy/rpc/frame.h"
+#include "argosy/rpc/grpc_library.h"
 #include "argosy/rpc/grpc_settings.h"
 
 namespace argosy::rpc {
@@ -162,6 +163,7 @@ Status GrpcChannel::wait_ready(Deadline deadline) {
 
 Result<std::unique_ptr<Channel>> connect_channel(const std::string& endpoint, const ChannelOptions& options) {
   ASSIGN_OR_RETURN(const Address parsed, Address::parse_with_port(endpoint));
+  keep_grpc();
   ASSIGN_OR_RETURN(const auto credentials, channel_credentials(options.security));
   auto shared = std::make_shared<ClientShared>(endpoint);
   shared->hint = unreachable_hint(options.security);

@@ -11,6 +11,7 @@
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/endpoint.h"
 #include "argosy/rpc/frame.h"
+#include "argosy/rpc/grpc_library.h"
 #include "argosy/rpc/grpc_settings.h"
 #include "argosy/rpc/server.h"
 #include "argosy/rpc/server_stream.h"
@@ -135,6 +136,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Hand
   shared->endpoint = options.address;
   shared->token = options.security.token;
   shared->max_message_bytes = options.max_message_bytes;
+  keep_grpc();
   auto server = std::make_unique<GrpcServer>(std::move(shared));
   RETURN_IF_ERROR(server->listen(endpoint, options));
   warn_of_open_address(endpoint, options.security);
