@@ -40,7 +40,9 @@ TEST(Socket, AConnectionWithItselfIsNone) {
   for (int i = 0; i < 20'000; ++i) {
     const auto socket = connect_to(nobody, "", Deadline::after_seconds(60));
     // Another process may have begun to listen there.
-    if (socket.ok()) ASSERT_NE(local_address(*socket)->port, nobody.port) << nobody.to_string();
+    if (socket.ok()) {
+      ASSERT_NE(local_address(*socket)->port, nobody.port) << nobody.to_string();
+    }
   }
 }
 

@@ -171,7 +171,9 @@ TEST(SnapshotStore, AKillAtAnyMomentLeavesAWholeSnapshot) {
     if (child == 0) snapshot_until_killed(root, last + 1, ends[1]);
     ::close(ends[1]);
     // On a slow machine a moment is over before the first one is written: every other child lives until it has reported one.
-    if (round % 2 == 1) ASSERT_EQ(::read(ends[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));
+    if (round % 2 == 1) {
+      ASSERT_EQ(::read(ends[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));
+    }
     std::this_thread::sleep_for(std::chrono::microseconds(random.below(15'000)));
     ::kill(child, SIGKILL);
     while (::read(ends[0], &last, sizeof last) == sizeof last) {
