@@ -4,6 +4,14 @@
 
 namespace argosy::rpc {
 
-void keep_grpc() { [[maybe_unused]] static auto* const kept = new grpc::CompletionQueue(); }
+// Visible from outside, so that the compiler keeps it and a search for leaks finds what it points to.
+grpc::CompletionQueue* kept_by_grpc = nullptr;
+
+void keep_grpc() {
+  [[maybe_unused]] static const bool once = [] {
+    kept_by_grpc = new grpc::CompletionQueue();
+    return true;
+  }();
+}
 
 }  // namespace argosy::rpc
