@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/launch/command_line.h"
 #include "argosy/launch/interpreter.h"
@@ -27,12 +28,14 @@ Result<int> run_with_servers(const CommandLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  argosy::set_log_dates();
   auto line = parse_command_line({argv + 1, argv + argc});
   if (!line.ok()) return fail(line.status());
   if (line->help || line->settings) {
     std::fputs((line->help ? launch_help() : argosy::settings_document()).c_str(), stdout);
     return 0;
   }
+  if (const auto settings = argosy::Settings::from_environment(); !settings.ok()) return fail(settings.status());
   line->program.python = find_python(argv[0]);
   if (const Status status = line->program.check(); !status.ok()) return fail(status);
   for (int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, stop_from_signal);

@@ -3,6 +3,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -20,8 +21,10 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
   return spdlog::level::info;
 }
 
+std::atomic<bool> with_dates{false};
+
 std::string pattern_for(std::string_view name) {
-  std::string pattern = "%H:%M:%S.%e %^%l%$ ";
+  std::string pattern = with_dates ? "%Y-%m-%d %H:%M:%S.%e %^%l%$ " : "%H:%M:%S.%e %^%l%$ ";
   for (char c : name) pattern += c == '%' ? std::string("%%") : std::string(1, c);
   return pattern + (name.empty() ? "%v" : ": %v");
 }
@@ -42,6 +45,10 @@ spdlog::logger& logger() {
 
 void log_line(LogLevel level, std::string_view text) { logger().log(spdlog_level(level), text); }
 void set_log_name(std::string_view name) { logger().set_pattern(pattern_for(name)); }
+void set_log_dates() {
+  with_dates = true;
+  logger().set_pattern(pattern_for(""));
+}
 void set_log_level(LogLevel level) { logger().set_level(spdlog_level(level)); }
 
 }  // namespace argosy

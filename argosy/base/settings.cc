@@ -7,10 +7,14 @@
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 
+extern char** environ;
+
 namespace argosy {
 namespace {
 
 using Kind = Setting::Kind;
+
+constexpr std::string_view kPrefix = "ARGOSY_";
 
 const std::vector<Setting>& table() {
   static const std::vector<Setting>& rows = *new std::vector<Setting>{
@@ -91,6 +95,24 @@ const std::vector<Setting>& table() {
   return rows;
 }
 
+const std::vector<OtherVariable>& other_table() {
+  static const std::vector<OtherVariable>& rows = *new std::vector<OtherVariable>{
+      {"ARGOSY_DEVICE", "where a process computes: cpu, gpu or gpu:N; none: a GPU where there is one"},
+      {"ARGOSY_LOG_LEVEL", "the least that a process writes to its log: debug, info, warning, error; none: info"},
+      {"ARGOSY_PYTHON", "the Python that `fleetrun` starts scripts with; none: the one beside it"},
+      {"ARGOSY_FS_COMMAND", "the command behind hdfs: and afs: paths; none: hadoop fs"},
+      {"ARGOSY_MPI_LIBRARY", "the file of OpenMPI's library; none: the system's"},
+      {"ARGOSY_RESUME", "set by the launcher: the checkpoint that a collective job goes on from"},
+      {"ARGOSY_CHECKPOINT_FILE", "set by the launcher: where rank 0 of a collective job notes its checkpoints"},
+      {"ARGOSY_RESTARTS", "set by the launcher: how often it starts a process again that has failed; not set: never"},
+      {"ARGOSY_RUN_ID", "which run of the job this is; none: drawn by the launcher, or the scheduler's job number"},
+      {"ARGOSY_NOTICE_FD", "set by the launcher: where a process says what belongs on the launcher's terminal"},
+      {"ARGOSY_TEST_SEED", "of this project's tests: the seed to repeat"},
+      {"ARGOSY_PLANT", "of this project's tests: the planted bug, in a build that has them"},
+  };
+  return rows;
+}
+
 const Setting* find_setting(std::string_view name) {
   const auto& rows = table();
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const Setting& row) { return row.name == name; });
@@ -108,7 +130,7 @@ Status unknown_setting(const std::string& name) {
 }  // namespace
 
 std::string Setting::variable() const {
-  std::string upper = "ARGOSY_" + name;
+  std::string upper = std::string(kPrefix) + name;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return upper;
 }
@@ -141,6 +163,22 @@ Status Setting::check(std::string_view text) const {
 }
 
 std::span<const Setting> all_settings() { return table(); }
+std::span<const OtherVariable> other_variables() { return other_table(); }
+
+Status check_variable_names() {
+  std::vector<std::string> known;
+  for (const Setting& row : table()) known.push_back(row.variable());
+  for (const OtherVariable& row : other_table()) known.push_back(row.name);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::string name(text.substr(0, text.find('=')));
+    if (!name.starts_with(kPrefix) || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto near = nearest_name(name, known);
+    return Status::invalid_argument("there is no environment variable {}{}; `fleetrun --settings` lists all, unset it", name,
+                                    near ? fmt::format(", did you mean {}?", *near) : "");
+  }
+  return {};
+}
 
 std::string settings_document() {
   std::string text = "| field and flag | variable | value | standard | what it is |\n|---|---|---|---|---|\n";
@@ -149,10 +187,13 @@ std::string settings_document() {
     for (size_t at = 0; (at = argument.find('|', at)) != std::string::npos; at += 2) argument.insert(at, 1, '\\');
     text += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", row.name, row.variable(), argument, row.standard, row.help);
   }
+  text += "\nOther variables, of one process instead of the job:\n\n| variable | what it is |\n|---|---|\n";
+  for (const OtherVariable& row : other_table()) text += fmt::format("| `{}` | {} |\n", row.name, row.help);
   return text;
 }
 
 Result<Settings> Settings::from_environment(const std::map<std::string, std::string>& fields) {
+  RETURN_IF_ERROR(check_variable_names());
   Settings settings;
   for (const auto& [name, value] : fields) {
     const Setting* row = find_setting(name);

@@ -29,10 +29,22 @@ struct Setting {
   Status check(std::string_view text) const;
 };
 
+// A variable of the name ARGOSY_* that is not a setting: of a process or a program instead of the job.
+struct OtherVariable {
+  std::string name;  // "ARGOSY_DEVICE"
+  std::string help;
+};
+
+// Every ARGOSY_* variable there is besides the settings'. Whoever reads a new one adds it here: others are refused.
+std::span<const OtherVariable> other_variables();
+
+// An ARGOSY_* variable of this process that no table has is misspelt, and would be ignored: an error with the nearest name.
+Status check_variable_names();
+
 // Every setting there is, in the order in which documents show them. Thread-safe.
 std::span<const Setting> all_settings();
 
-// The table of docs/settings.md, in Markdown.
+// The tables of docs/settings.md, in Markdown.
 std::string settings_document();
 
 // The settings of one job, each with its value. A plain value.
@@ -41,7 +53,8 @@ class Settings {
   Settings() = default;  // the standard ones
 
   // The ARGOSY_* variables of this process over `fields`, which a script's strategy gave, over the standard values: who starts
-  // a job has the last word. A field that is no setting, and a value that cannot be, is an error that names field or variable.
+  // a job has the last word. A field that is no setting, and a value that cannot be, is an error that names field or
+  // variable; so is an ARGOSY_* variable that nobody knows (check_variable_names).
   static Result<Settings> from_environment(const std::map<std::string, std::string>& fields = {});
 
   // REQUIRES: the name is one of the table's and its kind is the one asked for.

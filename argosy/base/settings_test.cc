@@ -60,6 +60,23 @@ TEST_F(SettingsTest, WhatCannotBeIsNamed) {
             "environment variable ARGOSY_LEASE_SECONDS: found '-1', expected a number of seconds above 0");
 }
 
+// A misspelt variable would silently train with another durability.
+TEST_F(SettingsTest, AVariableThatNobodyKnowsIsAnErrorWithTheNearestName) {
+  set("ARGOSY_DURABILTY", "wal");
+  EXPECT_EQ(
+      error_of(Settings::from_environment()),
+      "there is no environment variable ARGOSY_DURABILTY, did you mean ARGOSY_DURABILITY?; `fleetrun --settings` lists all, "
+      "unset it");
+}
+
+TEST_F(SettingsTest, EveryVariableOfTheTablesIsKnown) {
+  for (const OtherVariable& variable : other_variables()) {
+    EXPECT_FALSE(variable.help.empty()) << variable.name;
+    set(variable.name, "");
+  }
+  EXPECT_TRUE(check_variable_names().ok()) << check_variable_names().message();
+}
+
 TEST_F(SettingsTest, TheDocumentEscapesWhatWouldEndACell) {
   EXPECT_NE(settings_document().find("| `on_worker_loss` | `ARGOSY_ON_WORKER_LOSS` | fail\\|wait\\|shrink | fail | when"),
             std::string::npos)

@@ -24,7 +24,8 @@ int Agent::run() {
        .fields = {{"job", options_.job}, {"rank", std::to_string(options_.rank)}, {"endpoints", join(options_.endpoints, ",")}}});
   for (;; std::this_thread::sleep_for(kLookEvery)) {
     if (const int number = stop_signal(); number != 0) {
-      log_warning("stopped by signal {}", number);
+      log_warning("stopped by signal {}; once more to kill at once", number);
+      signals_heeded_ = 1;
       tell("leave", {{"code", std::to_string(128 + number)}});
       stop_group();
       return 128 + number;
@@ -40,6 +41,7 @@ int Agent::run() {
       stop_group();
       return 1;
     }
+    if (group_) group_->show_notices();
     look_after_group();
     if (follower_) follower_->show();
   }
@@ -145,7 +147,7 @@ void Agent::fail(size_t i, const Exit& exit) {
 
 void Agent::stop_group() {
   watched_ = false;
-  if (group_) group_->stop(options_.grace_seconds, [this] { hear(); });
+  if (group_) group_->stop(options_.grace_seconds, signals_heeded_, [this] { hear(); });
   group_.reset();
   if (follower_) follower_->show();
 }

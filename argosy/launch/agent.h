@@ -52,6 +52,7 @@ class Agent {
   std::unique_ptr<Group> group_;  // of the round that runs
   bool watched_ = false;        // its processes run, and nothing has been said about their end
   int round_ = 0;
+  int signals_heeded_ = 0;
   std::optional<LogFollower> follower_;
 };
 

@@ -150,6 +150,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (line.help || line.settings) return line;
   RETURN_IF_ERROR(take_torchrun_variables(line));
   line.supervisor.shrink = on_worker_loss(line) == "shrink";
+  if (line.supervisor.max_restarts > 0)
+    line.program.environment["ARGOSY_RESTARTS"] = std::to_string(line.supervisor.max_restarts);
   if (line.mode == Mode::unsaid) line.mode = default_mode();
   return line;
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(10);
 constexpr int kTailLines = 20;
+constexpr int kMostLooks = 100;  // at the notices of a process that has ended
 
 }  // namespace
 
@@ -22,7 +23,9 @@ Group::Group(std::vector<ProcessSpec> specs) {
 }
 
 Status Group::start(size_t i) {
+  show_last_notices(members_[i]);
   members_[i].process.reset();  // what is left of the one before must not hold its port
+  members_[i].consequence_of.clear();
   ASSIGN_OR_RETURN(Process process, Process::start(members_[i].spec));
   members_[i].process = std::make_unique<Process>(std::move(process));
   return {};
@@ -35,8 +38,31 @@ Status Group::start_all() {
 
 std::optional<Exit> Group::poll(size_t i) { return members_[i].process ? members_[i].process->poll() : std::nullopt; }
 
-void Group::report(size_t i, const Exit& exit) const {
+bool Group::show_notices(Member& member) {
+  if (member.process == nullptr) return false;
+  const std::vector<Notice> notices = member.process->notices();
+  for (const Notice& notice : notices) {
+    if (notice.kind == Notice::Kind::line) {
+      log_line(notice.level, fmt::format("{}: {}", member.spec.name, notice.text));
+    } else if (member.consequence_of.empty()) {
+      member.consequence_of = notice.text;
+    }
+  }
+  return !notices.empty();
+}
+
+void Group::show_last_notices(Member& member) {
+  for (int looks = 0; looks < kMostLooks && show_notices(member); ++looks) {
+  }
+}
+
+void Group::show_notices() {
+  for (Member& member : members_) show_notices(member);
+}
+
+void Group::report(size_t i, const Exit& exit) {
   const ProcessSpec& spec = members_[i].spec;
+  show_last_notices(members_[i]);
   std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", spec.name.c_str(), exit.to_string().c_str(), spec.log.c_str(),
                tail(spec.log, kTailLines).c_str());
 }
@@ -46,19 +72,20 @@ bool Group::all_stopped() {
                      [](Member& member) { return member.process == nullptr || member.process->poll().has_value(); });
 }
 
-void Group::stop(double grace_seconds, const std::function<void()>& meanwhile) {
-  const int signals = stop_signals();
+void Group::stop(double grace_seconds, int signals_heeded, const std::function<void()>& meanwhile) {
   for (Member& member : members_) {
     if (member.process != nullptr && !member.process->poll()) member.process->signal(SIGTERM);
   }
   const Deadline deadline = Deadline::after_seconds(grace_seconds);
-  while (!all_stopped() && !deadline.passed() && stop_signals() == signals) {
+  while (!all_stopped() && !deadline.passed() && stop_signals() <= signals_heeded) {
     meanwhile();
+    show_notices();
     std::this_thread::sleep_for(kLookEvery);
   }
   for (Member& member : members_) {
     if (member.process != nullptr && !member.process->poll())
       log_warning("{}: does not end by SIGTERM; killing it", member.spec.name);
+    show_last_notices(member);
     member.process.reset();
   }
 }

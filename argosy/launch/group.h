@@ -23,18 +23,27 @@ class Group {
 
   std::optional<Exit> poll(size_t i);  // nullopt while it runs and before it is started
 
-  // Shows on stderr how process i ended, with the last lines of its log.
-  void report(size_t i, const Exit& exit) const;
+  // Shows on stderr what the processes have said for the launcher's terminal since the last call (base/notice.h).
+  void show_notices();
+  // The process whose failure is the cause of process i's own, as i says; empty: i has said nothing.
+  const std::string& consequence_of(size_t i) const { return members_[i].consequence_of; }
 
-  // SIGTERM to all, and SIGKILL to those that still run after the grace, or after another stop signal of the launcher's own.
-  // `meanwhile` is called again and again while it waits.
-  void stop(double grace_seconds, const std::function<void()>& meanwhile = [] {});
+  // Shows on stderr how process i ended, with the last lines of its log.
+  void report(size_t i, const Exit& exit);
+
+  // SIGTERM to all, and SIGKILL to those that still run after the grace, or after more stop signals of the launcher's own than
+  // those that made it stop: `signals_heeded`, 1 where it stops because of one and 0 otherwise. `meanwhile` is called again and
+  // again while it waits.
+  void stop(double grace_seconds, int signals_heeded, const std::function<void()>& meanwhile = [] {});
 
  private:
   struct Member {
     ProcessSpec spec;
     std::unique_ptr<Process> process;
+    std::string consequence_of;
   };
+  bool show_notices(Member& member);  // whether there were any
+  void show_last_notices(Member& member);  // of a process that says no more
   bool all_stopped();
 
   std::vector<Member> members_;

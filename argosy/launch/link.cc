@@ -47,6 +47,8 @@ std::optional<Message> RemoteLink::open(const PostLine& line) {
 
 std::vector<Message> RemoteLink::receive() {
   if (seal_ && since_sent_.seconds() >= kBeatSeconds) post({.kind = "alive"});
+  if (since_looked_.seconds() > kStallSeconds) since_heard_.restart();
+  since_looked_.restart();
   std::vector<Message> messages;
   for (const PostLine& line : store_.receive()) {
     if (line.kind == PostLine::Kind::welcome && !seal_) {

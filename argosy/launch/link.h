@@ -26,6 +26,7 @@ class Link {
 
 constexpr double kBeatSeconds = 1;      // between two signs of life on a line
 constexpr double kSilenceSeconds = 15;  // after which the other side counts as gone
+constexpr double kStallSeconds = 3;     // a side that did not run for so long did not hear anybody either
 
 // The places of what is said between the first node and a guest, for its seal.
 std::string place_from(int guest, int count);  // of the guest's count-th message, from 1
@@ -54,7 +55,7 @@ class RemoteLink : public Link {
   int guest_ = 0, sent_ = 0, heard_ = 0;
   std::vector<Message> before_welcome_;
   std::string refused_;
-  Stopwatch since_sent_, since_heard_;
+  Stopwatch since_sent_, since_heard_, since_looked_;
 };
 
 }  // namespace argosy::launch

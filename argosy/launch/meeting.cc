@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include "argosy/base/log.h"
+#include "argosy/launch/stop_signal.h"
 
 namespace argosy::launch {
 namespace {
@@ -10,7 +11,9 @@ namespace {
 constexpr int kFirst = 0;               // the number of the first node's member; guests have those after it
 constexpr size_t kMostGuests = 1024;
 constexpr int kLookMilliseconds = 50;
-constexpr double kGoodbyeSeconds = 5;   // for guests to hear the end of the job
+constexpr int kImpatient = 2;           // stop signals
+constexpr double kGoodbyeSeconds =
+    30;  // for joining nodes to hear the end of the job; one that is gone for good is not waited for
 
 }  // namespace
 
@@ -69,11 +72,11 @@ void Meeting::sort_messages() {
 // Until the owner ends it, and then until the guests have heard of the end or have had time to; or until the store is lost.
 void Meeting::serve() {
   std::optional<Deadline> goodbye;
-  while (!goodbye || (!guests_.empty() && !goodbye->passed())) {
+  while (!goodbye || (!guests_.empty() && !goodbye->passed() && stop_signals() < kImpatient)) {
     pollfd waited{.fd = place_->store.fd(), .events = POLLIN};
     ::poll(&waited, 1, kLookMilliseconds);
     for (const PostLine& line : place_->store.receive()) hear(line);
-    look_after_guests();
+    if (!goodbye) look_after_guests();
     send_to_guests();
     const std::string lost = place_->store.broken();
     std::scoped_lock lock(mutex_);

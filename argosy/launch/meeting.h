@@ -26,7 +26,7 @@ struct MeetingPlace {
 // one (a job of one node) nobody else can join.
 //
 // Owns the thread "meeting" where there is a store; the destructor ends a job that is not over, lets the others hear of the
-// end for a few seconds, and joins it. Thread-safe.
+// end, for 30 s at most and not after a second stop signal, and joins it. Thread-safe.
 class Meeting {
  public:
   explicit Meeting(RoundsOptions options, std::optional<MeetingPlace> place = std::nullopt);

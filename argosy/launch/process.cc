@@ -25,12 +25,13 @@ namespace {
 constexpr auto kPollEvery = std::chrono::milliseconds(5);
 constexpr double kKillSeconds = 10;
 
-std::vector<std::string> environment_of(const ProcessSpec& spec) {
-  std::vector<std::string> entries;
+std::vector<std::string> environment_of(const ProcessSpec& spec, const NoticeReceiver& notices) {
+  std::vector<std::string> entries = {fmt::format("{}={}", NoticeReceiver::kVariable, notices.variable_value())};
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::string name(text.substr(0, text.find('=')));
-    if (!spec.environment.contains(name) && !spec.without.contains(name)) entries.emplace_back(text);
+    const bool own = name == NoticeReceiver::kVariable;  // a launcher may itself be a process of a job
+    if (!own && !spec.environment.contains(name) && !spec.without.contains(name)) entries.emplace_back(text);
   }
   for (const auto& [name, value] : spec.environment) entries.push_back(fmt::format("{}={}", name, value));
   return entries;
@@ -46,7 +47,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 // What the child does between fork and exec; only calls that are safe there although the launcher has threads. Returns where it
 // fails, with errno.
-void become(const char* log, char* const* command, char* const* environment, pid_t launcher) {
+void become(const char* log, char* const* command, char* const* environment, pid_t launcher, int notices) {
   struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::sigaction(number, &standard, nullptr);
@@ -62,6 +63,7 @@ void become(const char* log, char* const* command, char* const* environment, pid
   for (int one : {in, out}) {
     if (one > STDERR_FILENO) ::close(one);
   }
+  if (::fcntl(notices, F_SETFD, 0) != 0) return;
   ::execvpe(command[0], command, environment);
 }
 
@@ -118,7 +120,8 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(spec.log).parent_path(), error);
   if (error) return Status::unavailable("{}: cannot make the folder of its log '{}': {}", spec.name, spec.log, error.message());
-  std::vector<std::string> command = spec.command, environment = environment_of(spec);
+  ASSIGN_OR_RETURN(NoticeReceiver notices, NoticeReceiver::open());
+  std::vector<std::string> command = spec.command, environment = environment_of(spec, notices);
   const std::vector<char*> argv = pointers(command), envp = pointers(environment);
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) return Status::unavailable("{}: no pipe: {}", spec.name, std::strerror(errno));
@@ -126,20 +129,22 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   Fd writing(ends[1]);
   const pid_t launcher = ::getpid(), pid = ::fork();
   if (pid == 0) {
-    become(spec.log.c_str(), argv.data(), envp.data(), launcher);
+    become(spec.log.c_str(), argv.data(), envp.data(), launcher, notices.process_end());
     const int code = errno;
     [[maybe_unused]] const ssize_t told = ::write(writing.get(), &code, sizeof code);
     ::_exit(127);
   }
   if (pid < 0) return Status::resource_exhausted("{}: cannot start a process: {}", spec.name, std::strerror(errno));
-  Process process(pid);
+  notices.close_process_end();
+  Process process(pid, std::move(notices));
   writing.close();
   if (const int code = failure_of(reading); code != 0)
     return Status::unavailable("{}: cannot start '{}': {}", spec.name, join(spec.command, " "), std::strerror(code));
   return process;
 }
 
-Process::Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)), exit_(other.exit_) {}
+Process::Process(Process&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), notices_(std::move(other.notices_)), exit_(other.exit_) {}
 
 // The child is reaped last: as long as it is a zombie, no other process can be given its number as process, group or session.
 Process::~Process() {

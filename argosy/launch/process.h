@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/status.h"
 
 namespace argosy::launch {
@@ -43,11 +44,13 @@ class Process {
   pid_t pid() const { return pid_; }
   std::optional<Exit> poll();  // nullopt while it runs
   void signal(int number);     // to the child and those it started that are in its group
+  std::vector<Notice> notices() { return notices_.receive(); }  // what it has said since the last call (base/notice.h)
 
  private:
-  explicit Process(pid_t pid) : pid_(pid) {}
+  Process(pid_t pid, NoticeReceiver notices) : pid_(pid), notices_(std::move(notices)) {}
 
   pid_t pid_;
+  NoticeReceiver notices_;
   std::optional<Exit> exit_;
 };
 

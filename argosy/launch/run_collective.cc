@@ -90,13 +90,11 @@ Result<Fd> listen_for_nodes(const Nodes& nodes) {
 }
 
 Result<std::optional<MeetingPlace>> open_place(const Nodes& nodes, Fd listener, const std::string& token) {
-  std::optional<MeetingPlace> place;
-  if (!listener.open()) return place;
+  if (!listener.open()) return std::optional<MeetingPlace>();
   log_info("{} nodes meet at {}", nodes.most, nodes.meeting.to_string());
   Seal seal = Seal::fresh(token);
   ASSIGN_OR_RETURN(StoreLine store, StoreLine::host(nodes.meeting, std::move(listener), seal.greeting()));
-  place.emplace(std::move(store), std::move(seal));
-  return place;
+  return std::optional<MeetingPlace>(MeetingPlace{std::move(store), std::move(seal)});
 }
 
 Result<Way> find_way(const CollectiveOptions& options, const Nodes& nodes, const CollectiveJob& job) {

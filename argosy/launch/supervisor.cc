@@ -11,6 +11,7 @@ namespace argosy::launch {
 namespace {
 
 constexpr auto kWatchEvery = std::chrono::milliseconds(10);
+constexpr double kCauseSeconds = 5;  // for the process that failed first to end
 
 std::vector<ProcessSpec> all_specs(const Job& job) {
   std::vector<ProcessSpec> specs = job.servers;
@@ -24,7 +25,7 @@ Supervisor::Supervisor(const Job& job, SupervisorOptions options) : group_(all_s
   const bool await_servers = job.has_other_workers || job.workers.empty();
   for (size_t i = 0; i < group_.size(); ++i) {
     const bool worker = i >= job.servers.size();
-    members_.push_back({.worker = worker, .awaited = await_servers || worker});
+    members_.push_back({.worker = worker, .first = group_.spec(i).name == "worker 0", .awaited = await_servers || worker});
     if (group_.spec(i).name == options_.follow) follower_.emplace(group_.spec(i).log);
   }
 }
@@ -45,7 +46,7 @@ int Supervisor::run() {
   } else {
     log_error("{}", status.message());
   }
-  group_.stop(options_.grace_seconds);
+  group_.stop(options_.grace_seconds, signals_heeded_);
   if (follower_) follower_->show();
   return result;
 }
@@ -57,7 +58,8 @@ bool Supervisor::all_done() const {
 int Supervisor::watch() {
   while (!all_done()) {
     if (const int number = stop_signal(); number != 0) {
-      log_warning("stopped by signal {}", number);
+      log_warning("stopped by signal {}; once more to kill at once", number);
+      signals_heeded_ = 1;
       return 128 + number;
     }
     for (size_t i = 0; i < members_.size(); ++i) {
@@ -66,6 +68,7 @@ int Supervisor::watch() {
       if (!exit) continue;
       if (const auto result = ended(i, *exit)) return *result;
     }
+    group_.show_notices();
     if (follower_) follower_->show();
     std::this_thread::sleep_for(kWatchEvery);
   }
@@ -88,19 +91,35 @@ std::optional<int> Supervisor::ended(size_t i, const Exit& exit) {
     if (status.ok()) return std::nullopt;
     log_error("{}", status.message());
   }
+  if (waits_for_cause(i)) return std::nullopt;
   group_.report(i, exit);
   const bool goes_on = can_do_without(member);
   log_error("{}: {}; {}", spec.name, exit.to_string(),
-            goes_on ? "going on without it (on_worker_loss=shrink)" : "stopping the job");
+            goes_on                           ? "going on without it (on_worker_loss=shrink)"
+            : options_.shrink && member.first ? "stopping the job, because worker 0 saves the model (on_worker_loss=shrink)"
+                                              : "stopping the job");
   if (!goes_on) return exit.code;
   member.done = true;
   left_out_.push_back(spec.name);
   return std::nullopt;
 }
 
+bool Supervisor::waits_for_cause(size_t i) {
+  group_.show_notices();
+  const std::string& cause = group_.consequence_of(i);
+  if (cause.empty() || cause == group_.spec(i).name) return false;
+  if (!members_[i].waits_for_cause) members_[i].waits_for_cause.emplace();
+  if (members_[i].waits_for_cause->seconds() > kCauseSeconds) return false;
+  for (size_t other = 0; other < members_.size(); ++other) {
+    // One that was started again has been reported already.
+    if (group_.spec(other).name == cause) return !members_[other].done && members_[other].restarts == 0;
+  }
+  return false;
+}
+
 bool Supervisor::can_do_without(const Member& failed) const {
   const auto workers = std::count_if(members_.begin(), members_.end(), [](const Member& member) { return member.worker; });
-  return options_.shrink && failed.worker && left_out_.size() + 1 < static_cast<size_t>(workers);
+  return options_.shrink && failed.worker && !failed.first && left_out_.size() + 1 < static_cast<size_t>(workers);
 }
 
 }  // namespace argosy::launch

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <fmt/core.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "argosy/base/fd.h"
+#include "argosy/base/log.h"
+#include "argosy/base/status.h"
+
+namespace argosy {
+
+// Lines that whoever started the job must see: a notice goes to this process's log and, where a launcher started the process, to
+// the launcher's terminal, with date, time and the process's name. For events of the job (a lost worker, a full disk, a resumed
+// state), not for what happens per batch.
+//
+// Never blocks and never fails: what the launcher has not taken in time is in the log only. Thread-safe.
+void notice_line(LogLevel level, std::string_view text);
+
+template <typename... Args>
+void notice(fmt::format_string<Args...> format, Args&&... args) {
+  notice_line(LogLevel::info, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void notice(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
+  notice_line(level, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// Tells the launcher alone that this process meets an error only because another one ("worker 0") has failed, so that the
+// launcher shows that one's error as the cause. To be called where such an error arrives, before it is returned. Thread-safe.
+void notice_consequence(std::string_view of);
+
+// What one message of a process says. A plain value.
+struct Notice {
+  enum class Kind { line, consequence } kind = Kind::line;
+  LogLevel level = LogLevel::info;  // of a line
+  std::string text;                 // the line, or the name of the process that failed first
+};
+
+// The launcher's end for one process: the socket on which its notices come. The process finds the other end by the variable
+// ARGOSY_NOTICE_FD, "7:4711": descriptor and inode, so that a descriptor that is something else by then is left alone. The
+// descriptor is closed in what the process itself starts. Movable; thread-compatible.
+class NoticeReceiver {
+ public:
+  static constexpr const char* kVariable = "ARGOSY_NOTICE_FD";
+
+  static Result<NoticeReceiver> open();
+
+  // The process's end, to be inherited by it alone and closed here once it runs; above 2, and close-on-exec until then.
+  int process_end() const { return process_end_.get(); }
+  void close_process_end() { process_end_.close(); }
+  const std::string& variable_value() const { return variable_value_; }
+
+  // What has come since the last call, some of it where it is much. Bytes that are no notice are left out.
+  std::vector<Notice> receive();
+
+ private:
+  NoticeReceiver(Fd own, Fd process_end, std::string value)
+      : own_(std::move(own)), process_end_(std::move(process_end)), variable_value_(std::move(value)) {}
+
+  Fd own_, process_end_;
+  std::string variable_value_;
+};
+
+}  // namespace argosy
