@@ -32,7 +32,10 @@ const std::vector<Setting>& table() {
       {.name = "log_limit",
        .kind = Kind::bytes,
        .standard = "4G",
-       .help = "size of a server's log that makes a snapshot due at once"},
+       .help = "what a server logs after a snapshot before the next is due at once; the log of the last three is kept"},
+      {.name = "snapshot_roots",
+       .help = "folders, separated by ':', below which servers write snapshots that workers ask for; none: the server's working "
+               "directory and --directory"},
       {.name = "mem_limit",
        .kind = Kind::bytes,
        .standard = "0",
@@ -65,6 +68,10 @@ const std::vector<Setting>& table() {
        .standard = "600",
        .help = "how long a worker waits for the others in a synchronous step or a barrier"},
       {.name = "call_seconds", .kind = Kind::seconds, .standard = "30", .help = "how long one try of a call may take"},
+      {.name = "operation_seconds",
+       .kind = Kind::seconds,
+       .standard = "3600",
+       .help = "how long a worker waits until a snapshot is saved or loaded; then it is cancelled"},
       {.name = "token", .help = "a secret that every call of the job carries; better in the variable than in a command line"},
       {.name = "tls",
        .help =

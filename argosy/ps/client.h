@@ -14,7 +14,6 @@
 #include "argosy/ps/exchange.h"
 #include "argosy/ps/job_spec.h"
 #include "argosy/ps/load_report.h"
-#include "argosy/ps/window.h"
 #include "argosy/rpc/channel.h"
 
 namespace argosy::ps {
@@ -29,6 +28,7 @@ struct ClientOptions {
   rpc::Security security;
   double server_wait_seconds = 600;  // how long a server may be away, at the start and later, before calls fail
   double call_seconds = 30;          // how long one try of a call may take
+  double operation_seconds = 3600;   // how long saving or loading a snapshot may take before it is cancelled
   size_t max_message_bytes = size_t{256} << 20;
   ChannelMaker make_channel = {};  // empty: rpc::connect_channel
 };
@@ -100,7 +100,6 @@ struct ServerStats {
     uint64_t incarnation = 0;
     std::string state;  // "not seen", "live", "lost", "done"
     double silent_seconds = 0;
-    Window window;  // the batches of it that this server has
   };
 
   Position position;     // sync

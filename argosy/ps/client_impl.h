@@ -133,6 +133,13 @@ class ClientImpl final : public Client {
     return calls;
   }
 
+  // Starts a long operation (messages.proto: SaveSnapshot, LoadSnapshot) on these servers and asks for it until all have done it,
+  // telling in the log how far it is; cancels it after operation_seconds, and where a server refuses.
+  template <typename Reply, typename Request>
+  Result<std::vector<Reply>> until_done(wire::Method method, Request request, std::vector<int> servers, std::string_view what);
+  void cancel_operation(uint64_t id, uint64_t attempt);
+  std::vector<int> all_servers() const;
+
   Status check_table(int table, bool sparse) const;
   Status check_dense(int table, size_t values) const;
   Status export_rows(int server, int table, const RowVisitor& visit, size_t max_bytes);

@@ -45,6 +45,9 @@ class RunningServer final : public Server {
 
   bool restored() const override { return core_.restored(); }
 
+  Result<bool> begin_import() override { return core_.begin_import(); }
+  Status end_import() override { return core_.end_import(); }
+
   Status import_dense(size_t table, std::optional<size_t> state, std::span<const float> values) override {
     RETURN_IF_ERROR(check_table(table));
     const Range range = core_.state()->tables().range(table);
@@ -169,6 +172,8 @@ Status ServerOptions::check() const {
   if (spec && workers != 0 && spec->workers != workers) {
     return Status::invalid_argument("workers is {}, and the job spec says {}", workers, spec->workers);
   }
+  if (import_first && !spec)
+    return Status::invalid_argument("import_first needs the job's spec: there are no tables to fill yet");
   return spec ? spec->check() : Status();
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/status.h"
@@ -39,11 +40,14 @@ struct ServerOptions {
   int servers = 1;
   int workers = 0;              // 0: as many as the first worker says
   std::optional<JobSpec> spec;  // nothing: the first worker's
+  bool import_first = false;    // Server::begin_import() follows; before end_import() nobody is let in. REQUIRES: spec
 
   std::optional<Durability> durability;  // nothing: wal where there is a directory, none where there is not
   std::filesystem::path directory;       // for log, snapshots and rows beyond the memory limit
   double snapshot_seconds = 600;         // from one snapshot to the next; 0: only when the log is full
-  int64_t log_limit_bytes = int64_t{4} << 30;
+  int64_t log_limit_bytes = int64_t{4} << 30;  // since the last snapshot; the next is due then
+  // Snapshots that workers ask for are written only below these; none: the working directory and `directory`.
+  std::vector<std::filesystem::path> snapshot_roots;
   uint64_t mem_limit_bytes = 0;  // of sparse rows; 0: no limit
 
   double lease_seconds = 10;
@@ -82,6 +86,11 @@ class Server {
 
   // Whether the directory had the state of an earlier process.
   virtual bool restored() const = 0;
+
+  // With options.import_first: first values are given between these, all or none: a process that dies in between leaves nothing
+  // of them to the next. False: the directory had them already; there is nothing to give, or to end.
+  virtual Result<bool> begin_import() = 0;
+  virtual Status end_import() = 0;
 
   // Gives tables their first values, before workers come: all of a table's values are given, and the server takes those that
   // are its own. `state`: not the values but that state of the rule (optim::Rule::states()); a sparse table's scalar comes

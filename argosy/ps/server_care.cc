@@ -184,8 +184,8 @@ void Core::on_stats(const CallPtr& call) {
   reply.set_pushes(state->pushes());
   reply.set_duplicates(duplicates_);
   reply.set_log_bytes(journal_ == nullptr ? 0 : static_cast<uint64_t>(journal_->log().bytes()));
-  reply.set_snapshots(snapshots_);
-  reply.set_last_pause_seconds(last_pause_);
+  reply.set_snapshots(snapshotter_.snapshots());
+  reply.set_last_pause_seconds(snapshotter_.last_pause_seconds());
   const rpc::ServerCounters counters = counters_ ? counters_() : rpc::ServerCounters();
   reply.set_bytes_in(counters.bytes_in);
   reply.set_bytes_out(counters.bytes_out);

@@ -10,20 +10,27 @@
 #include "argosy/ps/job_spec_wire.h"
 
 namespace argosy::ps {
+namespace {
+
+constexpr double kImportGateSeconds = 600;  // changes wait for a moment while a snapshot is cut, and longer while one is loaded
+
+}  // namespace
 
 Core::Core(const ServerOptions& options)
     : options_(options),
       durability_(options.settled_durability()),
       name_(fmt::format("server {} ({}, pid {})", options.server, options.address.empty() ? "in this process" : options.address,
                         ::getpid())),
-      parking_(std::max(2, available_cores()), [this](const CallPtr& call) { dispatch(call); }) {}
+      parking_(std::max(2, available_cores()), [this](const CallPtr& call) { dispatch(call); }),
+      for_snapshots_(make_snapshot_host()),
+      snapshotter_(*for_snapshots_, snapshotter_options()) {}
 
 Core::~Core() { (void)stop(false); }
 
 void Core::start(std::function<rpc::ServerCounters()> counters) {
   counters_ = std::move(counters);
   keeper_ = Thread("ps-keeper", [this] { keep(); });
-  snapshots_thread_ = Thread("ps-snapshot", [this] { run_snapshots(); });
+  snapshotter_.start();
 }
 
 uint32_t Core::now_seconds() {
@@ -63,6 +70,7 @@ void Core::dispatch(const CallPtr& call) {
       {wire::IMPORT_STATE, &Core::on_import_state},
       {wire::SAVE_SNAPSHOT, &Core::on_save_snapshot},
       {wire::LOAD_SNAPSHOT, &Core::on_load_snapshot},
+      {wire::CANCEL_OPERATION, &Core::on_cancel_operation},
       {wire::STATS, &Core::on_stats},
   };
   if (refusing_) return call->fail(Status::unavailable("{} is stopping", name_));
@@ -136,7 +144,7 @@ Result<State::Verdict> Core::commit(const Record& record) {
 
 Status Core::import(wire::Method method, const std::string& header, std::span<const std::byte> payload) {
   if (state_.load() == nullptr) return Status::failed_precondition("{} has no job yet whose tables could be filled", name_);
-  if (!gate_.enter()) return Status::unavailable("{} is cutting a snapshot", name_);
+  RETURN_IF_ERROR(gate_.enter_before(Deadline::after_seconds(kImportGateSeconds)).with_context("{}", name_));
   Status status;
   {
     std::lock_guard lock(order_mutex_);
@@ -202,12 +210,10 @@ Status Core::stop(bool with_snapshot) {
   }
   refusing_ = true;
   end_changed_.notify_all();
-  snapshot_calls_.close();
   keeper_.join();
-  snapshots_thread_.join();
+  snapshotter_.stop();
   parking_.stop();
-  const bool unsaved = state_.load() != nullptr && changes_ != changes_at_snapshot_;
-  return with_snapshot && healthy && unsaved && durability_ != Durability::none ? cut_snapshot() : Status();
+  return with_snapshot && healthy && snapshotter_.unsaved() && durability_ != Durability::none ? snapshotter_.cut() : Status();
 }
 
 }  // namespace argosy::ps

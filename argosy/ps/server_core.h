@@ -11,20 +11,19 @@
 #include <string>
 #include <vector>
 
-#include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
 #include "argosy/ps/server.h"
 #include "argosy/ps/server_call.h"
 #include "argosy/ps/server_journal.h"
 #include "argosy/ps/server_parking.h"
+#include "argosy/ps/snapshotter.h"
 #include "argosy/ps/state.h"
 #include "argosy/rpc/server.h"
-#include "argosy/table/snapshot_format.h"
 
 namespace argosy::ps {
 
-// What is behind a server's port: handles requests against one State, logs its changes, watches the workers' leases, and cuts
-// snapshots.
+// What is behind a server's port: handles requests against one State, logs its changes, and watches the workers' leases. Its
+// Snapshotter cuts snapshots.
 //
 // How a change happens: gate_ lets it in; State::check says whether it is one; the journal has it; State::apply does it; the
 // reply goes. For everything but pushes of modes other than sync this is one thing at a time, under order_mutex_, so
@@ -48,6 +47,9 @@ class Core {
   Status import(wire::Method method, const std::string& header, std::span<const std::byte> payload);
   // The same for all that a snapshot has.
   Result<wire::LoadSnapshotReply> load_snapshot(const wire::LoadSnapshotRequest& request);
+  // See Server.
+  Result<bool> begin_import();
+  Status end_import();
   State* state() const { return state_.load(); }
   bool restored() const { return restored_; }
 
@@ -132,26 +134,20 @@ class Core {
   void on_stats(const CallPtr& call);
 
   // ---- server_snapshots.cc
-  class Frozen;
+  class ForSnapshots;  // what the Snapshotter sees of this
   void on_save_snapshot(const CallPtr& call);
   void on_load_snapshot(const CallPtr& call);
-  void enqueue_snapshot(const CallPtr& call);
-  void run_snapshots();  // the body of "ps-snapshot"
-  void snapshot_when_due();
-  Status cut_snapshot();
-  wire::StateImage state_image();
-  void save(const CallPtr& call);
-  Result<wire::SaveSnapshotReply> save_part(const wire::SaveSnapshotRequest& request);
-  Result<wire::SaveSnapshotReply> publish(const wire::SaveSnapshotRequest& request);
-  Result<table::SnapshotParent> delta_parent(const std::string& folder) const;
-  Status remember_saved(const wire::SavedRecord& saved);
-  void load(const CallPtr& call);
-  Result<wire::LoadSnapshotReply> load_part(const wire::LoadSnapshotRequest& request);
+  void on_cancel_operation(const CallPtr& call);
+  std::unique_ptr<SnapshotHost> make_snapshot_host();
+  SnapshotterOptions snapshotter_options() const;
+  Status log_import(bool finished);
 
   // ---- server_recovery.cc
   Status recover_snapshot();
+  Status restore_from(const table::Snapshot& snapshot);
   Status recover_log(const std::filesystem::path& folder);
   Status begin_again();
+  Status forget_half_import();
   Result<std::unique_ptr<State>> make_state(const JobSpec& spec, const std::string& job) const;
 
   const ServerOptions options_;
@@ -168,21 +164,12 @@ class Core {
   bool lossy_ = false;                // what was recovered may lack acknowledged steps. Constant after recover()
 
   std::atomic<uint64_t> duplicates_ = 0;
-  std::atomic<uint64_t> snapshots_ = 0;
-  std::atomic<double> last_pause_ = 0;
   std::atomic<uint64_t> changes_ = 0;  // since the start
   std::atomic<uint64_t> news_ = 0;     // what a server without a log must not lose: new incarnations, first values
   uint64_t log_start_ = 0;             // where replay begins, by the snapshot that was taken up
 
-  // Of the snapshots for recovery: used by recover(), then by ps-snapshot, then by stop().
-  uint64_t next_number_ = 1;
-  Stopwatch since_snapshot_;
   const Stopwatch since_start_;
-  uint64_t changes_at_snapshot_ = 0;
-  uint64_t news_at_snapshot_ = 0;
-  SteadyClock::time_point retry_at_;
-  uint64_t saved_id_ = 0;  // of the last part that was saved for a user, and what was answered
-  wire::SaveSnapshotReply saved_reply_;
+  std::atomic<bool> importing_ = false;  // first values are being given; nobody is let in
 
   std::mutex exports_mutex_;
   std::map<uint64_t, std::shared_ptr<ExportSession>> exports_;  // guarded by exports_mutex_
@@ -200,8 +187,9 @@ class Core {
   std::atomic<bool> refusing_ = false;  // stopping, or fatal
 
   Parking parking_;
-  Queue<CallPtr> snapshot_calls_{64};
-  Thread keeper_, snapshots_thread_;
+  const std::unique_ptr<SnapshotHost> for_snapshots_;
+  Snapshotter snapshotter_;
+  Thread keeper_;
 };
 
 // Inside the gate for as long as it lives; where the gate is closed the call waits for the thaw instead.

@@ -31,7 +31,9 @@ Status Core::recover() {
     return Status::failed_precondition(
         "{} exists, and durability=snapshot would not read it; use durability=wal or another directory", log.string());
   }
+  importing_ = options_.import_first && (!restored_ || (state_.load() != nullptr && state_.load()->importing()));
   if (state_.load() == nullptr) return {};
+  if (state_.load()->importing()) RETURN_IF_ERROR(forget_half_import());
   state_.load()->members().touch_all();
   return state_.load()->members().all_done() ? begin_again() : Status();
 }
@@ -40,7 +42,27 @@ Status Core::recover() {
 Status Core::begin_again() {
   log_info("all workers of the job in {} were done; a new run begins with its tables", options_.directory.string());
   RETURN_IF_ERROR(state_.load()->begin_again());
-  return cut_snapshot();
+  return snapshotter_.cut();
+}
+
+// The process before died while it was given its first values. Nobody has seen them: it begins with empty tables.
+Status Core::forget_half_import() {
+  if (!options_.import_first) {
+    return Status::failed_precondition(
+        "the process before this one died while a model was loaded into {}, which holds a part of it; start the server with the "
+        "same "
+        "model again (init_server with its folder), or give it another directory",
+        options_.directory.string());
+  }
+  log_warning("the process before died while its tables got their first values; {} begins again with empty ones", name_);
+  const JobSpec spec = state_.load()->spec();
+  const std::string job = state_.load()->job();
+  state_ = nullptr;
+  owned_state_.reset();  // its cold rows are in the folder that the next one uses
+  ASSIGN_OR_RETURN(owned_state_, make_state(spec, job));
+  state_ = owned_state_.get();
+  restored_ = false;
+  return snapshotter_.cut();
 }
 
 // A server has completed its part. (A process that died in its first snapshot leaves a folder without one.)
@@ -58,7 +80,7 @@ Status Core::recover_snapshot() {
   const table::OneServer me{static_cast<uint32_t>(options_.server), static_cast<uint32_t>(options_.servers)};
   ASSIGN_OR_RETURN(const auto numbers, table::list_snapshots(root));
   if (numbers.empty()) return {};
-  next_number_ = numbers.back() + 1;
+  snapshotter_.recovered(numbers.back() + 1, 0);
   ASSIGN_OR_RETURN(const auto snapshot, table::latest_snapshot(root, me));
   const auto complete = [&](uint64_t number) { return is_snapshot(table::numbered_snapshot(root, number)); };
   if (!snapshot && std::ranges::none_of(numbers, complete)) return {};
@@ -71,6 +93,10 @@ Status Core::recover_snapshot() {
   wire::StateImage image;
   if (!image.ParseFromString(snapshot->states().at(0))) {
     return Status::data_loss("{}: its state cannot be read", snapshot->folder().string());
+  }
+  if (snapshot->folder() != table::numbered_snapshot(root, numbers.back())) {
+    log_warning("recovers from the older snapshot {}; what came after it is {}", snapshot->folder().string(),
+                durability_ == Durability::snapshot ? "lost" : "in the log");
   }
   wire::HelloRequest as_hello;  // the same questions as to a worker
   as_hello.set_version(kProtocolVersion);
@@ -88,13 +114,21 @@ Status Core::recover_snapshot() {
     }
   }
   RETURN_IF_ERROR(adopt(as_hello, directory));
-  RETURN_IF_ERROR(read_tables(*snapshot, state_.load()->tables()).status().with_context("{}", snapshot->folder().string()));
-  RETURN_IF_ERROR(state_.load()->restore(image).with_context("{}", snapshot->folder().string()));
+  RETURN_IF_ERROR(restore_from(*snapshot).with_context("{}", snapshot->folder().string()));
   log_start_ = image.log_position();
+  snapshotter_.recovered(numbers.back() + 1, log_start_);
   restored_ = true;
   lossy_ = durability_ == Durability::snapshot;
   log_info("took up {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
   return {};
+}
+
+Status Core::restore_from(const table::Snapshot& snapshot) {
+  StateImageReader state;
+  const ReadOptions how{.only = {}, .state = [&](std::string_view piece) { return state.add(piece); }};
+  RETURN_IF_ERROR(read_tables(snapshot, state_.load()->tables(), how).status());
+  ASSIGN_OR_RETURN(const wire::StateImage image, std::move(state).finish(snapshot.states().at(0)));
+  return state_.load()->restore(image);
 }
 
 // A log without a snapshot begins with the hello of the first worker, which says what the job is.

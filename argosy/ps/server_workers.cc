@@ -79,6 +79,7 @@ void Core::on_hello(const CallPtr& call) {
   if (!hello) return;
   const std::string caller = fmt::format("worker {} ({})", hello->worker(), hello->process());
   if (Status s = check_hello(*hello, caller); !s.ok()) return call->fail(s);
+  if (importing_) return call->fail(Status::unavailable("{} is being given its first values; try again", name_));
   const InGate inside(*this, call);
   if (!inside) return;
   const int worker = static_cast<int>(hello->worker());
@@ -163,6 +164,7 @@ void Core::keep() {
     if (state_.load() == nullptr) continue;
     watch_leases();
     answer_waiting();
+    snapshotter_.answer_due();
     if (since_exports.seconds() > 10) {
       drop_idle_exports();
       since_exports.restart();

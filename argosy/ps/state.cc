@@ -1,5 +1,6 @@
 #include "argosy/ps/state.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -15,6 +16,7 @@ std::span<const float> floats_of(std::span<const std::byte> bytes) {
 
 // Keys of dropped rows that are remembered for the next delta; with more, a new base is smaller.
 constexpr uint64_t kMostErased = uint64_t{16} << 20;
+constexpr size_t kMostLoaded = 64;
 
 std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
@@ -71,6 +73,7 @@ Status State::apply(const Record& record) {
     case wire::GOODBYE: return apply_goodbye(record);
     case wire::WORKER_LOST: return apply_worker_lost(record);
     case wire::SAVE_SNAPSHOT: return apply_saved(record);
+    case wire::IMPORT: return apply_import(record);
     default:
       return Status::data_loss("a record of the log has the method {}, which changes nothing", static_cast<int>(record.method));
   }
@@ -237,7 +240,7 @@ Status State::shrink_table(size_t table, const wire::ShrinkRequest& request, uin
   reply.set_kept(reply.kept() + report.kept);
   reply.set_dropped(reply.dropped() + report.dropped);
   reply.set_dropped_waiting(reply.dropped_waiting() + report.dropped_waiting);
-  if (saved_.id() == 0 || (erased.empty() && !rows.decays())) return {};
+  if ((saved_.id() == 0 && saved_.written().id() == 0) || (erased.empty() && !rows.decays())) return {};
   wire::Shrunk* shrunk = saved_.add_shrunk();
   shrunk->set_number(shrinks_);
   shrunk->set_table(static_cast<uint32_t>(table));
@@ -254,14 +257,41 @@ wire::ShrinkReply State::shrink_reply(const wire::ShrinkRequest& request) const 
   return found == shrink_answers_.end() ? wire::ShrinkReply() : found->second;
 }
 
-// What was shrunk while it was being written is not in it.
 Status State::apply_saved(const Record& record) {
   ASSIGN_OR_RETURN(auto saved, parse<wire::SavedRecord>(record));
+  if (!saved.published()) {
+    *saved_.mutable_written() = std::move(saved);
+  } else if (saved_.written().id() == saved.id()) {
+    confirm_saved();
+  }
+  return {};
+}
+
+// What was shrunk while it was being written is not in it.
+void State::confirm_saved() {
+  wire::SavedRecord saved = saved_.written();
   for (const wire::Shrunk& shrunk : saved_.shrunk()) {
     if (shrunk.number() > saved.shrinks()) *saved.add_shrunk() = shrunk;
   }
   saved_ = std::move(saved);
+}
+
+Status State::apply_import(const Record& record) {
+  ASSIGN_OR_RETURN(const auto import, parse<wire::ImportRecord>(record));
+  importing_ = !import.finished();
   return {};
+}
+
+const wire::LoadSnapshotReply* State::loaded(uint64_t id) const {
+  const auto found = std::ranges::find(loaded_, id, &wire::Loaded::id);
+  return found == loaded_.end() ? nullptr : &found->reply();
+}
+
+void State::set_loaded(uint64_t id, const wire::LoadSnapshotReply& reply) {
+  wire::Loaded& one = loaded_.emplace_back();
+  one.set_id(id);
+  *one.mutable_reply() = reply;
+  if (loaded_.size() > kMostLoaded) loaded_.pop_front();
 }
 
 // ---- Between workers.

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "argosy/ps/job_spec.h"
 #include "argosy/ps/membership.h"
 #include "argosy/ps/messages.pb.h"
+#include "argosy/ps/state_cut.h"
 #include "argosy/ps/state_exchange.h"
 #include "argosy/ps/state_sync.h"
 #include "argosy/ps/state_tables.h"
@@ -81,14 +83,21 @@ class State {
   // What a delta snapshot can build on, and which rows were dropped since; without an id: nothing, because no base was saved
   // since rows were last set.
   const wire::SavedRecord& saved() const { return saved_; }
+  // What was written last for a delta to build on has its name: see wire::SavedRecord.
+  void confirm_saved();
   uint64_t shrinks() const { return shrinks_; }
   void forget_saved() { saved_.Clear(); }
+  // First values are being given: see wire::ImportRecord.
+  bool importing() const { return importing_; }
+  // The answer to the load of a snapshot with this id; null: it is not known.
+  const wire::LoadSnapshotReply* loaded(uint64_t id) const;
+  void set_loaded(uint64_t id, const wire::LoadSnapshotReply& reply);
 
   // After skip_lost_steps(): publishes the new position.
   void publish_position() { position_.store(pack(sync_.position())); }
 
-  // All but the tables' rows and values.
-  wire::StateImage image() const;
+  // All but the tables' rows and values. The caller serialises it with everything that changes the state.
+  StateCut cut() const;
   // Takes an image, whatever was there before. Call it after the tables have their rows.
   Status restore(const wire::StateImage& image);
   // After a job whose workers are all done: the next one starts from its tables, with everything else as new.
@@ -125,6 +134,8 @@ class State {
   Status apply_goodbye(const Record& record);
   Status apply_worker_lost(const Record& record);
   Status apply_saved(const Record& record);
+  Status apply_import(const Record& record);
+  wire::StateImage image() const;  // the head of cut()
   void members_changed();  // somebody is no longer waited for
   Status check_worker(uint64_t worker) const;
 
@@ -139,6 +150,8 @@ class State {
   uint64_t shrinks_ = 0;
   std::map<std::pair<uint32_t, uint64_t>, wire::ShrinkReply> shrink_answers_;  // by worker and number
   wire::SavedRecord saved_;
+  bool importing_ = false;
+  std::deque<wire::Loaded> loaded_;  // the last ones
   std::atomic<uint64_t> position_ = 0;  // of sync_, packed
   std::atomic<uint64_t> steps_ = 0;
   std::atomic<uint64_t> batches_ = 0;

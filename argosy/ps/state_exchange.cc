@@ -211,10 +211,6 @@ void Exchange::save(wire::ExchangeImage* image) const {
     wire::ExchangeImage::Box* out = image->add_boxes();
     out->set_to(static_cast<uint32_t>(to));
     out->set_first(box.first);
-    for (const Letter& letter : box.letters) {
-      out->add_from(letter.from);
-      out->add_letters(*letter.bytes);
-    }
     for (const auto& [from, count] : box.posted) {
       out->add_senders(static_cast<uint32_t>(from));
       out->add_posted(count);
@@ -222,6 +218,15 @@ void Exchange::save(wire::ExchangeImage* image) const {
   }
 }
 
+std::vector<StateCut::Letter> Exchange::letters() const {
+  std::vector<StateCut::Letter> letters;
+  for (const auto& [to, box] : boxes_) {
+    for (const Letter& letter : box.letters) letters.push_back({static_cast<uint32_t>(to), letter.from, letter.bytes});
+  }
+  return letters;
+}
+
+// A box may come in several pieces, the last of which has everything but letters.
 Status Exchange::restore(const wire::ExchangeImage& image) {
   const auto workers = members_.workers();
   names_.clear();

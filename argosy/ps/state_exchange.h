@@ -10,6 +10,7 @@
 #include "argosy/base/status.h"
 #include "argosy/ps/membership.h"
 #include "argosy/ps/messages.pb.h"
+#include "argosy/ps/state_cut.h"
 
 namespace argosy::ps {
 
@@ -58,7 +59,9 @@ class Exchange {
   };
   Result<Letter> letter(int to, uint64_t number);
 
+  // All but the letters' bytes, and these.
   void save(wire::ExchangeImage* image) const;
+  std::vector<StateCut::Letter> letters() const;
   Status restore(const wire::ExchangeImage& image);
 
  private:

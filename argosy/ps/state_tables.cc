@@ -50,7 +50,7 @@ uint64_t row_weight(const TableSpec& table) {
 }  // namespace
 
 Tables::Tables(const JobSpec& spec, const TablesOptions& options)
-    : spec_(spec), servers_(options.servers), server_(options.server), entries_(spec.tables.size()) {}
+    : spec_(spec), options_(options), servers_(options.servers), server_(options.server), entries_(spec.tables.size()) {}
 
 Result<std::unique_ptr<Tables>> Tables::make(const JobSpec& spec, const TablesOptions& options) {
   std::unique_ptr<Tables> tables(new Tables(spec, options));
@@ -78,6 +78,31 @@ Status Tables::make_entries(const TablesOptions& options) {
       store.directory = options.directory / fmt::format("table-{}", i);
     }
     ASSIGN_OR_RETURN(entry.sparse, table::SparseTable::make(spec.sparse_spec(), store));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Tables>> Tables::make_empty() const {
+  TablesOptions options = options_;
+  // A folder of its own for cold rows: these stay where they are when the tables change places.
+  options.directory = options_.directory / fmt::format("copy-{}", ++copies_);
+  return make(spec_, options);
+}
+
+Status Tables::adopt(Tables& filled, const std::set<size_t>& which) {
+  std::set<size_t> done;
+  for (const size_t table : which) {
+    Status status;
+    if (is_sparse(table)) {
+      status = sparse(table).swap_rows(filled.sparse(table));
+    } else if (dense(table) != nullptr) {
+      status = dense(table)->swap(*filled.dense(table));
+    }
+    if (!status.ok()) {
+      RETURN_IF_ERROR(adopt(filled, done));  // back
+      return status;
+    }
+    done.insert(table);
   }
   return {};
 }

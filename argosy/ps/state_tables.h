@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,12 @@ class Tables {
   table::DenseTable* dense(size_t table) const { return entries_[table].dense.get(); }  // null: this server has no part
   Range range(size_t table) const { return entries_[table].range; }
 
+  // Tables like these without rows and values, for who fills them beside the ones in use; and takes some of them over, which then
+  // hold what was in use. Pulls see a table's old rows or its new ones. REQUIRES of adopt(): `filled` is of make_empty(), and
+  // no change is under way.
+  Result<std::unique_ptr<Tables>> make_empty() const;
+  Status adopt(Tables& filled, const std::set<size_t>& which);
+
   // Refuses by name a table number of a peer that does not exist or is of the other kind.
   Status check_sparse(uint64_t table) const;
   Status check_dense(uint64_t table) const;
@@ -95,7 +102,9 @@ class Tables {
   Status check_owner(std::span<const uint64_t> keys, size_t table) const;
 
   const JobSpec spec_;
+  const TablesOptions options_;
   const int servers_, server_;
+  mutable std::atomic<uint64_t> copies_ = 0;  // that make_empty() has made
   std::vector<Entry> entries_;  // constant after make(), but for what is inside
 };
 

@@ -126,7 +126,7 @@ Status ColdStore::get(uint32_t shard, std::span<const uint64_t> keys,
   return {};
 }
 
-std::unique_ptr<ColdStore::Cursor> ColdStore::rows(uint32_t shard) const {
+std::unique_ptr<ColdStore::Cursor> ColdStore::rows(uint32_t shard, const View* view) const {
   auto cursor = std::make_unique<Cursor>();
   const ColdKey end = cold_key(shard + 1, 0);
   cursor->end_.assign(end.data(), end.size());
@@ -134,6 +134,7 @@ std::unique_ptr<ColdStore::Cursor> ColdStore::rows(uint32_t shard) const {
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &cursor->end_slice_;
   options.fill_cache = false;
+  if (view != nullptr) options.snapshot = view->snapshot_;
   cursor->iterator_.reset(db_->NewIterator(options));
   cursor->iterator_->Seek(slice(cold_key(shard, 0)));
   return cursor;

@@ -41,7 +41,21 @@ class ColdStore {
   // Looks all keys up and calls found(i, row) for those that are there. Here and in Cursor, a row's bytes stand at any address.
   Status get(uint32_t shard, std::span<const uint64_t> keys, const std::function<void(size_t, const void*)>& found) const;
 
-  // The rows of one shard in ascending order of keys, as they are when it is made.
+  // All rows as they are now, for cursors that are made later. Must not outlive the store.
+  class View {
+   public:
+    explicit View(rocksdb::DB& db) : db_(db), snapshot_(db.GetSnapshot()) {}
+    ~View() { db_.ReleaseSnapshot(snapshot_); }
+    View(const View&) = delete;
+
+   private:
+    friend class ColdStore;
+    rocksdb::DB& db_;
+    const rocksdb::Snapshot* const snapshot_;
+  };
+  std::unique_ptr<View> view() const { return std::make_unique<View>(*db_); }
+
+  // The rows of one shard in ascending order of keys, as they are when it is made, or as `view` has them.
   class Cursor {
    public:
     bool valid() const { return iterator_->Valid(); }
@@ -56,7 +70,7 @@ class ColdStore {
     rocksdb::Slice end_slice_;
     std::unique_ptr<rocksdb::Iterator> iterator_;
   };
-  std::unique_ptr<Cursor> rows(uint32_t shard) const;
+  std::unique_ptr<Cursor> rows(uint32_t shard, const View* view = nullptr) const;
 
  private:
   ColdStore(std::filesystem::path path, std::unique_ptr<rocksdb::DB> db, size_t row_bytes);

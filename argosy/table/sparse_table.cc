@@ -93,7 +93,7 @@ Status SparseTable::for_blocks(std::span<const uint64_t> keys, const BlockWork& 
         RETURN_IF_ERROR(work({shard, some, mine.slots.data()}));
         probes = probes.subspan(some.size());
       }
-      if (exports_.load() == 0) RETURN_IF_ERROR(shard.evict());
+      if (exports_.load() == 0 && !shard.is_cut()) RETURN_IF_ERROR(shard.evict());
     }
   }
   return {};
@@ -124,6 +124,7 @@ Result<uint32_t> SparseTable::find_or_create(Shard& shard, const Probe& probe) {
 Result<uint32_t> SparseTable::admit(Shard& shard, const Probe& probe, const RowCounters& gradient) {
   if (!keeps_waiting()) return drawn(probe.key) ? find_or_create(shard, probe) : kNoSlot;
   if (const uint32_t slot = shard.find(probe.key, probe.hash); slot != kNoSlot) return slot;
+  shard.keep_waiting(probe.key);
   const auto waiting = shard.waiting().try_emplace(probe.key).first;
   RowCounters sum = waiting->second;
   count_gradient(sum, gradient);
@@ -200,6 +201,7 @@ Status SparseTable::apply_block(const Block& block, const TableStep& step, const
   const size_t width = layout_.width();
   auto& [shard, probes, slots] = block;
   RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  shard.keep({slots, probes.size()});
   mine.gradients.resize(block_rows_ * width);
   RowCounters gradient = counters_of(step);
   size_t rows = 0;
@@ -243,6 +245,7 @@ Status SparseTable::add_block(const Block& block, const TableStep& step, const f
   const size_t width = layout_.width();
   auto& [shard, probes, slots] = block;
   RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  shard.keep({slots, probes.size()});
   const RowCounters seen = counters_of(step);
   for (size_t i = 0; i < probes.size(); ++i) {
     if (slots[i] == kNoSlot) {

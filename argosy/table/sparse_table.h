@@ -144,6 +144,35 @@ class SparseTable {
   // set_state since then. Rows that were dropped leave no trace in it, nor do counters that shrink() changed.
   Export begin_export(std::optional<uint64_t> changed_since = {}) const;
 
+  // All rows as they were when it was made, each once, as records of codec(), some at a time, while everybody goes on changing
+  // the table: what is changed before it was read is copied first (copy on write, row by row; a shard's lock is held for a piece
+  // of it). The copies are written out as they come, and are never more than the table. Waiting keys come as they were, too. A
+  // shard keeps its rows in memory until it was read. Thread-compatible; must not outlive the table.
+  class Cut {
+   public:
+    Cut(Cut&& other) noexcept;
+    Cut& operator=(Cut&&) = delete;
+    ~Cut();
+    // As Export::next().
+    Result<bool> next(size_t max_bytes, std::string& out);
+    const TableProgress& progress() const;
+    uint64_t rows() const;  // with waiting keys, of all steps
+
+   private:
+    friend class SparseTable;
+    struct State;
+    explicit Cut(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+  };
+  // In a few microseconds a shard. changed_since: as begin_export(). failed_precondition while another one is open.
+  // REQUIRES: no apply, add, set_rows, import, shrink or erase is under way, so that it is one moment.
+  Result<Cut> begin_cut(std::optional<uint64_t> changed_since = {});
+
+  // Takes the rows, waiting keys and progress of a table of the same spec, which gets those of this one. Pulls see one or the
+  // other for a shard. Remembered changes are forgotten. failed_precondition while a Cut is open. REQUIRES: nobody else uses
+  // `other`; no change of this table is under way.
+  Status swap_rows(SparseTable& other);
+
   // Puts records of an equal codec() in, counters included, replacing rows with the same key. The bytes may come from anywhere:
   // damage is data_loss and nothing changes.
   Status import_records(std::string_view records);
@@ -198,8 +227,9 @@ class SparseTable {
   const unsigned shard_bits_;
   const size_t block_rows_;
   std::unique_ptr<RowArena> arena_;
-  std::unique_ptr<ColdStore> cold_;  // null without a memory limit
+  std::shared_ptr<ColdStore> cold_;  // null without a memory limit; shared with Exports that are open
   std::vector<std::unique_ptr<Shard>> shards_;
+  std::atomic<bool> is_cut_{false};
   mutable std::atomic<int> exports_{0};  // open ones; while there are any, no row moves to disk
   std::atomic<uint32_t> first_shard_{0};  // calls begin at different shards, so that they do not queue up behind each other
   ChangeTracker changes_;
