@@ -14,6 +14,7 @@
 #include "argosy/ps/exchange.h"
 #include "argosy/ps/job_spec.h"
 #include "argosy/ps/load_report.h"
+#include "argosy/ps/window.h"
 #include "argosy/rpc/channel.h"
 
 namespace argosy::ps {
@@ -100,6 +101,7 @@ struct ServerStats {
     uint64_t incarnation = 0;
     std::string state;  // "not seen", "live", "lost", "done"
     double silent_seconds = 0;
+    Window window;  // the batches of it that this server has
   };
 
   Position position;     // sync

@@ -39,8 +39,10 @@ ServerStats plain(const wire::StatsReply& reply) {
                             .rate = table.rate()});
   }
   for (const auto& worker : reply.workers()) {
-    stats.workers.push_back(
-        {.incarnation = worker.incarnation(), .state = worker.state(), .silent_seconds = worker.silent_seconds()});
+    stats.workers.push_back({.incarnation = worker.incarnation(),
+                             .state = worker.state(),
+                             .silent_seconds = worker.silent_seconds(),
+                             .window = from_wire(worker.window())});
   }
   return stats;
 }
