@@ -7,6 +7,7 @@
 #include "argosy/base/file.h"
 #include "argosy/data/criteo.h"
 #include "argosy/graph/wire.h"
+#include "argosy/ps/reshard.h"
 
 namespace {
 
@@ -54,18 +55,32 @@ void add_inspect(CLI::App& app, int& result) {
   command->callback([path, &result] { result = report(inspect(*path)); });
 }
 
+void add_reshard(CLI::App& app, int& result) {
+  auto* command =
+      app.add_subcommand("reshard",
+                         "Deals the state of a parameter-server run out to another number of servers, for --resume. What "
+                         "was there is moved aside.");
+  auto directory = std::make_shared<std::string>();
+  auto servers = std::make_shared<int>(0);
+  command->add_option("directory", *directory, "the job's --directory; no server runs on it")->required();
+  command->add_option("--servers", *servers, "how many servers the next run has")->required()->check(CLI::PositiveNumber);
+  command->callback([directory, servers, &result] { result = report(argosy::ps::reshard(*directory, *servers)); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(
       "Tools around Argosy, Fleet-style training on libtorch.\n\n"
       "  argosy criteo 100001 < part-0 > part-0.ms     what a dataset's pipe command does\n"
-      "  argosy inspect models/epoch3.model            the operators of a saved model\n");
+      "  argosy inspect models/epoch3.model            the operators of a saved model\n"
+      "  argosy reshard kept --servers 4               a run of any number of servers goes on with four\n");
   app.require_subcommand(1);
   app.set_version_flag("--version", ARGOSY_VERSION);
   int result = 0;
   add_criteo(app, result);
   add_inspect(app, result);
+  add_reshard(app, result);
   CLI11_PARSE(app, argc, argv);
   return result;
 }

@@ -23,7 +23,8 @@ constexpr const char* kExamples = R"(One parameter server of a job.
   argosy-server --address 10.0.0.5:6170 --server-index 1 --servers 2 --workers 8 --directory /data/job --token $SECRET
 
 It holds its part of the tables that the first worker describes, and ends when all workers have said goodbye, or by SIGTERM.
-With a directory it survives kill -9: started again with the same arguments it goes on where it was.)";
+With a directory it survives kill -9: started again with the same arguments it goes on where it was. After a run that has
+finished it does so with --resume only: a new run then begins with its tables.)";
 
 int fail(const Status& status) {
   std::fprintf(stderr, "argosy-server: %s\n", status.message().c_str());
@@ -63,6 +64,11 @@ int main(int argc, char** argv) {
            setting.help + standard + "; variable " + setting.variable())
         ->type_name(setting.argument());
   }
+  app.add_flag_callback(
+      "--resume", [&fields] { fields["on_old_state"] = "resume"; }, "go on with the run that is in the directory");
+  app.add_flag_callback(
+      "--fresh", [&fields] { fields["on_old_state"] = "fresh"; },
+      "begin anew where the directory holds a run, which is moved aside");
   CLI11_PARSE(app, argc, argv);
 
   // A flag wins over its variable.

@@ -6,6 +6,7 @@
 #include "argosy/base/settings.h"
 #include "argosy/launch/command_line.h"
 #include "argosy/launch/interpreter.h"
+#include "argosy/launch/run.h"
 #include "argosy/launch/stop_signal.h"
 
 namespace {
@@ -20,8 +21,11 @@ int fail(const Status& status) {
 }
 
 Result<int> run_with_servers(const CommandLine& line) {
-  ASSIGN_OR_RETURN(const Job job, make_job(line.job, line.program));
-  RETURN_IF_ERROR(check_ports_free(job));
+  ASSIGN_OR_RETURN(Job job, make_job(line.job, line.program));
+  RETURN_IF_ERROR(claim_ports(job));
+  RETURN_IF_ERROR(check_directory(job));
+  name_run(job);
+  ASSIGN_OR_RETURN(const LogHold logs, hold_logs(job));
   return Supervisor(job, line.supervisor).run();
 }
 

@@ -19,8 +19,19 @@ constexpr std::string_view kPrefix = "ARGOSY_";
 const std::vector<Setting>& table() {
   static const std::vector<Setting>& rows = *new std::vector<Setting>{
       {.name = "job", .standard = "job", .help = "the job's name; servers refuse workers of another one"},
+      {.name = "run_id",
+       .help = "the same for all processes of one run, and of no other; servers refuse who has another one. A launcher of all "
+               "processes draws "
+               "it; else it is the scheduler's job id, or server 0 draws it"},
       {.name = "directory",
        .help = "where servers keep logs, snapshots and cold rows, each in a folder of its own; none: in memory only"},
+      {.name = "on_old_state",
+       .kind = Kind::choice,
+       .standard = "stop",
+       .choices = {"stop", "resume", "fresh"},
+       .help = "when a new start finds a run in the directory: refuse, go on with it, or move it aside and begin anew; flags "
+               "--resume and "
+               "--fresh"},
       {.name = "durability",
        .kind = Kind::choice,
        .standard = "auto",
@@ -112,7 +123,7 @@ const std::vector<OtherVariable>& other_table() {
       {"ARGOSY_RESUME", "set by the launcher: the checkpoint that a collective job goes on from"},
       {"ARGOSY_CHECKPOINT_FILE", "set by the launcher: where rank 0 of a collective job notes its checkpoints"},
       {"ARGOSY_RESTARTS", "set by the launcher: how often it starts a process again that has failed; not set: never"},
-      {"ARGOSY_RUN_ID", "which run of the job this is; none: drawn by the launcher, or the scheduler's job number"},
+      {"ARGOSY_LAUNCH", "set by the launcher: which launch a process belongs to; a server that is started again in it goes on"},
       {"ARGOSY_NOTICE_FD", "set by the launcher: where a process says what belongs on the launcher's terminal"},
       {"ARGOSY_TEST_SEED", "of this project's tests: the seed to repeat"},
       {"ARGOSY_PLANT", "of this project's tests: the planted bug, in a build that has them"},

@@ -1,5 +1,6 @@
 #include "argosy/fleet/job.h"
 
+#include "argosy/base/run_id.h"
 #include "argosy/ps/settings.h"
 
 namespace argosy::fleet {
@@ -9,6 +10,7 @@ ps::ClientOptions client_options(const Settings& settings, const std::string& jo
                                  int worker) {
   return {.servers = servers,
           .job = job,
+          .run = known_run_id(settings.text("run_id")),
           .worker = worker,
           .security = ps::security_of(settings),
           .server_wait_seconds = settings.seconds("server_wait_seconds"),

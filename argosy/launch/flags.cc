@@ -176,6 +176,12 @@ std::vector<Flag> collective_flags() {
   };
 }
 
+Set on_old_state(const char* choice) {
+  return [choice](CommandLine& line, const std::string&) {
+    return line.program.environment["ARGOSY_ON_OLD_STATE"] = choice, Status();
+  };
+}
+
 std::vector<Flag> ps_flags() {
   return {
       {{"--server_num"}, Part::ps, "N", "how many servers to start here (2)", count(&JobOptions::server_num)},
@@ -190,6 +196,8 @@ std::vector<Flag> ps_flags() {
        "LIST",
        "the workers' host or host:port, likewise",
        endpoints(&JobOptions::workers)},
+      {{"--resume"}, Part::ps, "", "go on with the run that is in --directory", on_old_state("resume")},
+      {{"--fresh"}, Part::ps, "", "begin anew where --directory holds a run, which is moved aside", on_old_state("fresh")},
       {{"--heter_worker_num"}, Part::both, "N", "not supported; may be None", refused(kNoHeter)},
       {{"--heter_workers"}, Part::both, "LIST", "not supported; may be empty", refused(kNoHeter)},
       {{"--http_port"},

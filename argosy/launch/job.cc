@@ -43,34 +43,38 @@ Result<std::vector<std::string>> endpoints_of(const char* kind, const std::vecto
   return endpoints;
 }
 
-bool all_free(int first, int count) {
+// Claims of `count` ports that nobody has or listens at; none where one is not to be had.
+std::vector<PortClaim> claim_free(int first, int count) {
+  std::vector<PortClaim> claims;
   for (int port = first; port < first + count; ++port) {
-    if (is_port_in_use({.host = "127.0.0.1", .port = port})) return false;
+    auto claim = PortClaim::take({.host = "127.0.0.1", .port = port});
+    if (!claim.ok() || is_port_in_use({.host = "127.0.0.1", .port = port})) return {};
+    claims.push_back(std::move(*claim));
   }
-  return true;
+  return claims;
 }
 
-// So that two jobs of one machine need no flag to get on with each other. A server finds out who was faster where they start at
-// once.
-int first_port(const JobOptions& options) {
+// So that two jobs of one machine need no flag to get on with each other, also where they start at once.
+int first_port(const JobOptions& options, std::vector<PortClaim>& claims) {
   constexpr int kStandard = 6170, kBeyond = 32768;  // from there on ports belong to outgoing connections
   if (options.start_port || !options.servers.empty()) return options.start_port.value_or(kStandard);
-  const int servers = options.server_num.value_or(kProcesses), all = servers + options.worker_num.value_or(kProcesses);
+  const int all = options.server_num.value_or(kProcesses) + options.worker_num.value_or(kProcesses);
   for (int first = kStandard; first + all <= kBeyond; first += all) {
-    if (!all_free(first, servers)) continue;
+    claims = claim_free(first, all);
+    if (claims.empty()) continue;
     if (first != kStandard) log_info("port {} is in use; this job's servers take {} and up", kStandard, first);
     return first;
   }
   return kStandard;
 }
 
-Result<Endpoints> all_endpoints(const JobOptions& options) {
+Result<Endpoints> all_endpoints(const JobOptions& options, std::vector<PortClaim>& claims) {
   for (const std::string& server : options.servers) {
     const auto address = Address::parse(server);
     if (!address.ok() || address->port == 0) return Status::invalid_argument("--servers: '{}' is not host:port", server);
   }
   Endpoints all;
-  const int first = first_port(options);
+  const int first = first_port(options, claims);
   ASSIGN_OR_RETURN(all.servers, endpoints_of("server", options.servers, options.server_num, first));
   const int next_port = first + static_cast<int>(all.servers.size());
   ASSIGN_OR_RETURN(all.workers, endpoints_of("worker", options.workers, options.worker_num, next_port));
@@ -105,8 +109,8 @@ ProcessSpec make_process(const JobOptions& options, const Program& program, bool
 
 Result<Job> make_job(const JobOptions& options, const Program& program) {
   RETURN_IF_ERROR(program.check());
-  ASSIGN_OR_RETURN(const Endpoints all, all_endpoints(options));
   Job job;
+  ASSIGN_OR_RETURN(const Endpoints all, all_endpoints(options, job.ports));
   for (size_t i = 0; i < all.servers.size(); ++i) {
     if (belongs_here(options, Address::parse(all.servers[i])->host))
       job.servers.push_back(make_process(options, program, true, i, all));
@@ -120,12 +124,19 @@ Result<Job> make_job(const JobOptions& options, const Program& program) {
                                     join(all.workers, ","), options.node_ip.empty() ? "on this machine" : options.node_ip);
   }
   job.has_other_workers = job.workers.size() < all.workers.size();
+  job.has_other_servers = job.servers.size() < all.servers.size();
   return job;
 }
 
-Status check_ports_free(const Job& job) {
+Status claim_ports(Job& job) {
+  const bool claimed = !job.ports.empty();
   for (const ProcessSpec& server : job.servers) {
     ASSIGN_OR_RETURN(const Address address, Address::parse(server.environment.at("PADDLE_CURRENT_ENDPOINT")));
+    if (!claimed) {
+      auto claim = PortClaim::take(address);
+      if (!claim.ok()) return claim.status().with_context("choose other ports with --start_port or --servers");
+      job.ports.push_back(std::move(*claim));
+    }
     if (is_port_in_use(address)) {
       return Status::already_exists("port {} of {} is in use; choose others with --start_port or --servers", address.port,
                                     address.host);

@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "argosy/base/address.h"
+
 namespace argosy::launch {
 namespace {
 
@@ -87,14 +89,34 @@ TEST(Job, TakesOtherPortsWhereSomebodyListensOnTheStandardOnes) {
   address.sin_port = htons(6171);
   (void)::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);  // or another process has it
   (void)::listen(fd, 1);
-  const auto job = make_job({}, kProgram);
+  auto job = make_job({}, kProgram);
   ASSERT_TRUE(job.ok()) << job.status().message();
   EXPECT_THAT(job->servers[0].environment.at("PADDLE_PSERVERS_IP_PORT_LIST"), Not(HasSubstr(":6171")));
-  EXPECT_TRUE(check_ports_free(*job).ok());
+  EXPECT_TRUE(claim_ports(*job).ok());
   JobOptions asked;
   asked.start_port = 6170;
-  EXPECT_THAT(check_ports_free(*make_job(asked, kProgram)).message(), HasSubstr("choose others with --start_port"));
+  auto at_the_same = make_job(asked, kProgram);
+  EXPECT_THAT(claim_ports(*at_the_same).message(), HasSubstr("with --start_port"));
   ::close(fd);
+}
+
+std::string servers_of(const Job& job) { return job.servers[0].environment.at("PADDLE_PSERVERS_IP_PORT_LIST"); }
+
+// Nobody listens yet when the second one chooses, and again when the first one's servers are started anew.
+TEST(Job, TwoAtOnceNeverHaveAPortInCommon) {
+  auto first = make_job({}, kProgram), second = make_job({}, kProgram);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_NE(servers_of(*first), servers_of(*second));
+  EXPECT_NE(first->workers[0].environment.at("PADDLE_TRAINER_ENDPOINTS"),
+            second->workers[0].environment.at("PADDLE_TRAINER_ENDPOINTS"));
+  ASSERT_TRUE(claim_ports(*first).ok());
+  JobOptions same;
+  same.servers = {Address::parse(first->servers[1].environment.at("PADDLE_CURRENT_ENDPOINT"))->to_string()};
+  auto third = make_job(same, kProgram);
+  ASSERT_TRUE(third.ok());
+  EXPECT_THAT(claim_ports(*third).message(), HasSubstr("another job of this machine has 127.0.0.1:"));
+  first = Status::cancelled("it has ended");
+  EXPECT_TRUE(claim_ports(*third).ok());
 }
 
 TEST(Job, WhatCannotBeIsNamed) {

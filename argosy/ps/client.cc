@@ -14,6 +14,8 @@ namespace argosy::ps {
 namespace {
 
 constexpr double kLongestBeat = 5;  // seconds between two signs of life, whatever the lease
+constexpr double kCarrySeconds = 2;  // of waiting for servers before server 0 is asked again which run it serves
+constexpr double kLineSeconds = 5;   // between two lines about servers that are waited for
 
 std::string this_process() {
   char host[256] = "";
@@ -71,7 +73,7 @@ Status Client::pull_dense(std::span<const DenseRequest> requests) {
 }
 
 ClientImpl::ClientImpl(const ClientOptions& options, const JobSpec& spec, std::unique_ptr<Servers> servers)
-    : options_(options), spec_(spec), servers_(std::move(servers)), process_id_(random_process_id()) {
+    : options_(options), spec_(spec), servers_(std::move(servers)), process_id_(random_process_id()), run_(options.run) {
   introductions_.resize(static_cast<size_t>(servers_->size()));
   changed_calls_.resize(introductions_.size(), 0);
 }
@@ -95,22 +97,63 @@ rpc::Message ClientImpl::hello_message(int server) const {
   *hello.mutable_spec() = to_wire(spec_);
   hello.set_process(this_process());
   hello.set_process_id(process_id_);
+  hello.set_run(run_);
   return {.method = wire::HELLO, .header = hello.SerializeAsString(), .payload = {}};
 }
 
 Status ClientImpl::introduce() {
-  std::vector<ServerCall> calls;
-  for (int server = 0; server < servers_->size(); ++server) calls.push_back({server, hello_message(server)});
   heartbeat_ = Thread("ps-heartbeat", [this] { heartbeats(); });
-  const auto keep = [this](int server, const rpc::Received& answer) { return keep_introduction(server, answer); };
-  RETURN_IF_ERROR(servers_->call(std::move(calls), {}, keep).status());
+  if (run_.empty()) {
+    RETURN_IF_ERROR(greet({0}));
+    RETURN_IF_ERROR(carry_run());
+  } else {
+    RETURN_IF_ERROR(greet(not_greeted()));
+  }
   if (replays_) log_info("worker {} was started before: batches that the servers have are skipped", options_.worker);
   return {};
+}
+
+Status ClientImpl::greet(const std::vector<int>& to, std::optional<Deadline> until) {
+  std::vector<ServerCall> calls;
+  for (const int server : to) calls.push_back({server, hello_message(server)});
+  const auto keep = [this](int server, const rpc::Received& answer) { return keep_introduction(server, answer); };
+  return servers_->call(std::move(calls), until, keep).status();
+}
+
+// Takes the id that server 0 gave to the other servers. They believe it, so one that waits for them asks server 0 from time to
+// time whether it is still that run's: it may be that all servers were ended and started again meanwhile.
+Status ClientImpl::carry_run() {
+  const Stopwatch waited;
+  Stopwatch since_line;
+  for (std::vector<int> missing = not_greeted(); !missing.empty(); missing = not_greeted()) {
+    const double left = options_.server_wait_seconds - waited.seconds();
+    const Status status = greet(missing, Deadline::after_seconds(kCarrySeconds));
+    if (status.ok()) continue;
+    const bool away = status.code() == Code::unavailable || status.code() == Code::deadline_exceeded;
+    if (!away || left <= 0) return status.with_context("waited {:.0f} s", waited.seconds());
+    if (since_line.seconds() > kLineSeconds) {
+      log_warning("waiting for servers since {:.0f} s, {:.0f} s at most: {}", waited.seconds(), options_.server_wait_seconds,
+                  status.message());
+      since_line.restart();
+    }
+    RETURN_IF_ERROR(servers_->call(0, message(wire::HEARTBEAT, 0, wire::HeartbeatRequest())).status());
+  }
+  return {};
+}
+
+std::vector<int> ClientImpl::not_greeted() {
+  std::lock_guard lock(mutex_);
+  std::vector<int> missing;
+  for (int server = 0; server < servers_->size(); ++server) {
+    if (std::ranges::find(greeted_, server) == greeted_.end()) missing.push_back(server);
+  }
+  return missing;
 }
 
 Status ClientImpl::keep_introduction(int server, const rpc::Received& received) {
   auto reply = parse_reply<wire::HelloReply>(received);
   if (!reply.ok()) return reply.status().with_context("{}", servers_->name(server));
+  if (run_.empty()) run_ = reply->run();
   Introduction& introduction = introductions_[static_cast<size_t>(server)];
   introduction.incarnation = reply->incarnation();
   const wire::Window& window = reply->window();
@@ -131,6 +174,7 @@ Status ClientImpl::keep_introduction(int server, const rpc::Received& received) 
 wire::Caller ClientImpl::caller(int server) const {
   wire::Caller caller;
   caller.set_job(options_.job);
+  caller.set_run(run_);
   caller.set_worker(static_cast<uint32_t>(options_.worker));
   caller.set_incarnation(introductions_[static_cast<size_t>(server)].incarnation);
   return caller;

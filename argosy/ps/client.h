@@ -25,6 +25,7 @@ using ChannelMaker = std::function<Result<std::unique_ptr<rpc::Channel>>(const s
 struct ClientOptions {
   std::vector<std::string> servers;  // "host:port", in the order that every process of the job has
   std::string job;
+  std::string run = {};  // the run's id; empty: server 0 tells it
   int worker = 0;
   rpc::Security security;
   double server_wait_seconds = 600;  // how long a server may be away, at the start and later, before calls fail
@@ -144,6 +145,7 @@ class Client {
   virtual ~Client() = default;
 
   virtual const JobSpec& spec() const = 0;
+  virtual const std::string& run() const = 0;  // the run's id
   virtual int worker() const = 0;
   virtual int servers() const = 0;
 

@@ -39,6 +39,7 @@ class ClientImpl final : public Client {
   Status introduce();
 
   const JobSpec& spec() const override { return spec_; }
+  const std::string& run() const override { return run_; }
   int worker() const override { return options_.worker; }
   int servers() const override { return servers_->size(); }
   bool had(int server, BatchId batch) const override;
@@ -116,6 +117,9 @@ class ClientImpl final : public Client {
   };
 
   rpc::Message hello_message(int server) const;
+  Status greet(const std::vector<int>& to, std::optional<Deadline> until = {});
+  Status carry_run();
+  std::vector<int> not_greeted();
   Status keep_introduction(int server, const rpc::Received& received);
   void heartbeats();
 
@@ -160,6 +164,7 @@ class ClientImpl final : public Client {
   const JobSpec spec_;
   const std::unique_ptr<Servers> servers_;
   const uint64_t process_id_;
+  std::string run_;  // constant once a server is in greeted_
   std::vector<Introduction> introductions_;  // each constant once its server is in greeted_
   bool replays_ = false;                     // constant after introduce(): some server had batches of this worker
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "argosy/base/port_claim.h"
 #include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/server_core.h"
 #include "argosy/rpc/server.h"
@@ -24,6 +25,7 @@ class RunningServer final : public Server {
   }
 
   Status begin() {
+    RETURN_IF_ERROR(claim_port());
     RETURN_IF_ERROR(core_.recover());
     core_.start([this] {
       const rpc::Server* rpc = listening_;
@@ -39,6 +41,8 @@ class RunningServer final : public Server {
     listening_ = rpc_.get();
     return {};
   }
+
+  bool found_nothing_trained() const { return core_.untrained(); }
 
   const std::string& endpoint() const override { return endpoint_; }
   int port() const override { return rpc_ == nullptr ? 0 : rpc_->port(); }
@@ -105,6 +109,17 @@ class RunningServer final : public Server {
   }
 
  private:
+  // A launcher has the claims of its processes' ports.
+  Status claim_port() {
+    if (options_.address.empty() || !options_.launch.empty()) return {};
+    ASSIGN_OR_RETURN(const Address address, Address::parse_with_port(options_.address));
+    if (address.port == 0) return {};
+    auto claim = PortClaim::take(address);
+    if (!claim.ok()) return claim.status().with_context("cannot listen on {}", options_.address);
+    claim_ = std::move(*claim);
+    return {};
+  }
+
   Status check_table(size_t table) const {
     if (options_.spec && table < options_.spec->tables.size()) return {};
     return Status::invalid_argument("there is no table {} whose values could be set", table);
@@ -133,6 +148,7 @@ class RunningServer final : public Server {
   }
 
   const ServerOptions options_;
+  std::optional<PortClaim> claim_;
   std::string endpoint_;
   Core core_;
   std::unique_ptr<rpc::Server> rpc_;
@@ -148,6 +164,11 @@ std::string_view durability_name(Durability durability) {
 
 std::string_view on_worker_loss_name(OnWorkerLoss choice) {
   constexpr std::string_view names[] = {"fail", "wait", "shrink"};
+  return names[static_cast<size_t>(choice)];
+}
+
+std::string_view on_old_state_name(OnOldState choice) {
+  constexpr std::string_view names[] = {"stop", "resume", "fresh"};
   return names[static_cast<size_t>(choice)];
 }
 
@@ -180,7 +201,14 @@ Status ServerOptions::check() const {
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   RETURN_IF_ERROR(options.check());
   auto server = std::make_unique<RunningServer>(options);
-  RETURN_IF_ERROR(server->begin());
+  if (const Status status = server->begin(); !status.ok()) {
+    if (!server->found_nothing_trained()) return status;
+    server.reset();
+    ServerOptions anew = options;
+    anew.on_old_state = OnOldState::fresh;
+    server = std::make_unique<RunningServer>(anew);
+    RETURN_IF_ERROR(server->begin());
+  }
   return std::unique_ptr<Server>(std::move(server));
 }
 

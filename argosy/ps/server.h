@@ -32,10 +32,19 @@ enum class OnWorkerLoss {
   shrink,  // it is no longer waited for, and has to start again to come back
 };
 
+// What a new start does with the run that it finds in its directory.
+enum class OnOldState {
+  stop,    // refuses, and says what is there
+  resume,  // goes on with it; after a finished run a new one begins with its tables
+  fresh,   // moves it aside and begins anew
+};
+
 // Job-wide fields are settings of the job: see settings.h.
 struct ServerOptions {
   std::string address = "127.0.0.1:0";  // to listen at; empty: nobody can connect (see Server::handler)
   std::string job;                      // empty: the first worker's
+  std::string run;                      // the run's id; empty: see RunGuard
+  std::string launch;  // of the launcher that started this process and holds its port; empty: none. See ServerFolder
   int server = 0;
   int servers = 1;
   int workers = 0;              // 0: as many as the first worker says
@@ -44,6 +53,8 @@ struct ServerOptions {
 
   std::optional<Durability> durability;  // nothing: wal where there is a directory, none where there is not
   std::filesystem::path directory;       // for log, snapshots and rows beyond the memory limit
+  OnOldState on_old_state = OnOldState::stop;
+  bool only_recover = false;  // for tools: the folder's run stays what it is, and the caller has locked the folder
   double snapshot_seconds = 600;         // from one snapshot to the next; 0: only when the log is full
   int64_t log_limit_bytes = int64_t{4} << 30;  // since the last snapshot; the next is due then
   // Snapshots that workers ask for are written only below these; none: the working directory and `directory`.
@@ -70,6 +81,7 @@ bool is_snapshot(const std::filesystem::path& folder);
 
 std::string_view durability_name(Durability durability);
 std::string_view on_worker_loss_name(OnWorkerLoss choice);
+std::string_view on_old_state_name(OnOldState choice);
 
 // One parameter server: holds its part of a job's tables and answers the job's workers, as messages.proto says. With a
 // directory it takes up the state that an earlier process left there.
@@ -77,7 +89,8 @@ std::string_view on_worker_loss_name(OnWorkerLoss choice);
 // Thread-safe. Owns its threads: those of the rpc server, "ps-wake", "ps-keeper" (deadlines, leases), "ps-snapshot".
 class Server {
  public:
-  // Reads what is in the directory, then listens. Refuses a directory of another job, server or schema, naming both sides.
+  // Reads what is in the directory, then listens. Refuses a directory of another job, server or schema, naming both sides, and
+  // one whose run it is not to go on with (ServerFolder says when).
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
   virtual ~Server() = default;  // stop(), without a last snapshot
 

@@ -21,6 +21,7 @@ Core::Core(const ServerOptions& options)
       durability_(options.settled_durability()),
       name_(fmt::format("server {} ({}, pid {})", options.server, options.address.empty() ? "in this process" : options.address,
                         ::getpid())),
+      run_(options.run, options.server == 0),
       parking_(std::max(2, available_cores()), [this](const CallPtr& call) { dispatch(call); }),
       for_snapshots_(make_snapshot_host()),
       snapshotter_(*for_snapshots_, snapshotter_options()) {}
@@ -83,6 +84,10 @@ void Core::dispatch(const CallPtr& call) {
 }
 
 State* Core::admit(const CallPtr& call, const wire::Caller& caller, bool observer) {
+  if (Status s = run_.check(caller.run()); !s.ok()) {
+    call->fail(s.with_context("worker {} ({}) and {} do not belong together", caller.worker(), call->request.peer, name_));
+    return nullptr;
+  }
   State* state = state_.load();
   if (state == nullptr) {
     call->fail(caller.incarnation() == 0 ? Status::failed_precondition(
@@ -213,7 +218,10 @@ Status Core::stop(bool with_snapshot) {
   keeper_.join();
   snapshotter_.stop();
   parking_.stop();
-  return with_snapshot && healthy && snapshotter_.unsaved() && durability_ != Durability::none ? snapshotter_.cut() : Status();
+  if (!with_snapshot || !healthy) return {};
+  if (snapshotter_.unsaved() && durability_ != Durability::none) RETURN_IF_ERROR(snapshotter_.cut());
+  note_run(true);
+  return {};
 }
 
 }  // namespace argosy::ps

@@ -14,11 +14,14 @@
 #include "argosy/base/thread.h"
 #include "argosy/ps/server.h"
 #include "argosy/ps/server_call.h"
+#include "argosy/ps/server_folder.h"
 #include "argosy/ps/server_journal.h"
 #include "argosy/ps/server_parking.h"
+#include "argosy/ps/server_run.h"
 #include "argosy/ps/snapshotter.h"
 #include "argosy/ps/state.h"
 #include "argosy/rpc/server.h"
+#include "argosy/table/snapshot.h"
 
 namespace argosy::ps {
 
@@ -50,8 +53,13 @@ class Core {
   // See Server.
   Result<bool> begin_import();
   Status end_import();
+  // Takes the tables of all servers of a run and this state in place of its own. After recover(), before start().
+  Status take_over(std::span<const table::Snapshot> parts, const wire::StateImage& image);
+  uint64_t count_rows() const;
   State* state() const { return state_.load(); }
   bool restored() const { return restored_; }
+  // After recover() has refused a run: nothing was trained in it, and a start that moves it aside loses nothing.
+  bool untrained() const { return untrained_; }
 
   Result<bool> wait(Deadline deadline);
   // Stops the threads, answers who waits, and cuts a last snapshot if asked. After the last handle().
@@ -143,9 +151,14 @@ class Core {
   Status log_import(bool finished);
 
   // ---- server_recovery.cc
+  Status recover_state();
   Status recover_snapshot();
   Status restore_from(const table::Snapshot& snapshot);
   Status recover_log(const std::filesystem::path& folder);
+  Status recover_hello(const Record& record);
+  Status recover_run();
+  RunProgress run_progress() const;  // without the number of rows
+  void note_run(bool now);
   Status begin_again();
   Status forget_half_import();
   Result<std::unique_ptr<State>> make_state(const JobSpec& spec, const std::string& job) const;
@@ -154,13 +167,16 @@ class Core {
   const Durability durability_;
   const std::string name_;  // in messages: "server 0 (127.0.0.1:6170, pid 4711)"
   std::function<rpc::ServerCounters()> counters_;
+  RunGuard run_;
 
   Gate gate_;
   std::mutex order_mutex_;
   std::unique_ptr<State> owned_state_;  // set once, under order_mutex_
   std::atomic<State*> state_ = nullptr;
   std::unique_ptr<Journal> journal_;  // null: no log. Constant after recover()
+  std::unique_ptr<ServerFolder> folder_;  // null: nothing is kept. Of recover(), then of ps-snapshot, then of stop()
   bool restored_ = false;             // there was something to recover. Constant after recover()
+  bool untrained_ = false;            // constant after recover()
   bool lossy_ = false;                // what was recovered may lack acknowledged steps. Constant after recover()
 
   std::atomic<uint64_t> duplicates_ = 0;

@@ -19,6 +19,23 @@ Result<std::unique_ptr<State>> Core::make_state(const JobSpec& spec, const std::
 }
 
 Status Core::recover() {
+  if (durability_ != Durability::none && !options_.only_recover) {
+    ASSIGN_OR_RETURN(folder_, ServerFolder::open(options_));
+    if (folder_->found()) run_.restore(folder_->found()->run);
+  }
+  const Status recovered = recover_state();
+  if (folder_ != nullptr && folder_->untold()) {
+    untrained_ = !recovered.ok() || state_.load() == nullptr || state_.load()->batches() == 0;
+    return folder_->refusal();
+  }
+  RETURN_IF_ERROR(recovered);
+  importing_ = options_.import_first && (!restored_ || (state_.load() != nullptr && state_.load()->importing()));
+  if (state_.load() != nullptr && state_.load()->importing()) RETURN_IF_ERROR(forget_half_import());
+  if (state_.load() != nullptr) state_.load()->members().touch_all();
+  return options_.only_recover ? Status() : recover_run();
+}
+
+Status Core::recover_state() {
   if (durability_ != Durability::none) RETURN_IF_ERROR(recover_snapshot());
   if (state_.load() == nullptr && options_.spec) {
     ASSIGN_OR_RETURN(owned_state_, make_state(*options_.spec, options_.job));
@@ -31,16 +48,70 @@ Status Core::recover() {
     return Status::failed_precondition(
         "{} exists, and durability=snapshot would not read it; use durability=wal or another directory", log.string());
   }
-  importing_ = options_.import_first && (!restored_ || (state_.load() != nullptr && state_.load()->importing()));
-  if (state_.load() == nullptr) return {};
-  if (state_.load()->importing()) RETURN_IF_ERROR(forget_half_import());
-  state_.load()->members().touch_all();
-  return state_.load()->members().all_done() ? begin_again() : Status();
+  return {};
 }
 
-// The tables of a finished job are where the next one begins.
+Status Core::take_over(std::span<const table::Snapshot> parts, const wire::StateImage& image) {
+  RETURN_IF_ERROR(read_tables(parts, state_.load()->tables()).status());
+  RETURN_IF_ERROR(state_.load()->restore(image));
+  ++changes_;
+  return {};
+}
+
+// Which run this process belongs to: that of the one before it, or a new one.
+Status Core::recover_run() {
+  const bool finished = state_.load() != nullptr && state_.load()->members().all_done();
+  const bool over = finished && folder_->same_run();
+  if (over) end_if_done();  // its process died before it had ended
+  if (finished && !over) {
+    if (options_.on_old_state != OnOldState::resume) return folder_->refusal();
+    run_.restore("");
+  }
+  run_.settle();
+  if (finished && !over) RETURN_IF_ERROR(begin_again());
+  if (folder_ == nullptr) return {};
+  RunProgress progress = run_progress();
+  progress.rows = count_rows();
+  return folder_->begin(progress, finished && !over);
+}
+
+RunProgress Core::run_progress() const {
+  RunProgress progress{.run = run_.id()};
+  const State* state = state_.load();
+  if (state == nullptr) return progress;
+  progress.batches = state->batches();
+  progress.finished = state->members().all_done();
+  std::optional<uint64_t> passes;
+  for (int i = 0; i < state->members().workers(); ++i) {
+    const Membership::Worker worker = state->members().worker(i);
+    if (worker.phase != Membership::Phase::lost)
+      passes = std::min<uint64_t>(passes.value_or(worker.window.round()), worker.window.round());
+  }
+  progress.passes = passes.value_or(0);
+  return progress;
+}
+
+uint64_t Core::count_rows() const {
+  uint64_t rows = 0;
+  const State* state = state_.load();
+  for (size_t i = 0; state != nullptr && i < state->tables().size(); ++i) {
+    if (state->tables().is_sparse(i)) rows += state->tables().sparse(i).size().rows;
+  }
+  return rows;
+}
+
+// The record is for people and launchers: that it could not be written is said, and stops nothing.
+void Core::note_run(bool now) {
+  if (folder_ == nullptr) return;
+  RunProgress progress = run_progress();
+  if (!now && !folder_->note_due(progress)) return;
+  progress.rows = count_rows();
+  if (const Status s = folder_->note(progress, now); !s.ok()) report_log_error(s.with_context("the record of the run"));
+}
+
+// The tables of a finished run are where the next one begins.
 Status Core::begin_again() {
-  log_info("all workers of the job in {} were done; a new run begins with its tables", options_.directory.string());
+  log_info("the run in {} has finished; a new one begins with its tables", options_.directory.string());
   RETURN_IF_ERROR(state_.load()->begin_again());
   return snapshotter_.cut();
 }
@@ -131,7 +202,18 @@ Status Core::restore_from(const table::Snapshot& snapshot) {
   return state_.load()->restore(image);
 }
 
-// A log without a snapshot begins with the hello of the first worker, which says what the job is.
+// A hello of the log says which run it was, and the first one what the job is.
+Status Core::recover_hello(const Record& record) {
+  ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
+  const bool recorded = folder_ != nullptr && folder_->found() && !folder_->found()->run.empty();
+  if (!recorded && !hello.run().empty()) run_.restore(hello.run());
+  if (state_.load() != nullptr) return {};
+  const std::string directory = fmt::format("the directory {}", options_.directory.string());
+  RETURN_IF_ERROR(check_hello(hello, directory));
+  return adopt(hello, directory);
+}
+
+// A log without a snapshot begins with the hello of the first worker.
 Status Core::recover_log(const std::filesystem::path& folder) {
   ASSIGN_OR_RETURN(journal_,
                    Journal::open(folder, {.sync = durability_ == Durability::wal_sync, .max_bytes = options_.log_limit_bytes}));
@@ -139,13 +221,9 @@ Status Core::recover_log(const std::filesystem::path& folder) {
   int64_t records = 0;
   const uint64_t from = state_.load() != nullptr && log_start_ != 0 ? log_start_ : journal_->log().first();
   const Status replayed = journal_->replay(from, [&](const Record& record) -> Status {
-    if (state_.load() == nullptr) {
-      if (record.method != wire::HELLO) return Status::data_loss("the log does not begin with a worker's hello");
-      ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
-      const std::string directory = fmt::format("the directory {}", options_.directory.string());
-      RETURN_IF_ERROR(check_hello(hello, directory));
-      RETURN_IF_ERROR(adopt(hello, directory));
-    }
+    if (state_.load() == nullptr && record.method != wire::HELLO)
+      return Status::data_loss("the log does not begin with a worker's hello");
+    if (record.method == wire::HELLO) RETURN_IF_ERROR(recover_hello(record));
     restored_ = true;
     ++records;
     ++changes_;

@@ -45,6 +45,9 @@ inline TableSpec counting_dense(std::string name = "dense", uint64_t size = 4) {
 
 inline JobSpec job(Mode mode, int workers, std::vector<TableSpec> tables) { return {mode, workers, std::move(tables)}; }
 
+// Of all servers and workers that say nothing else.
+inline const std::string kRun = "0123456789abcdef";
+
 // A folder that goes with the test.
 class Folder {
  public:
@@ -112,19 +115,23 @@ class Worker {
     *request.mutable_spec() = to_wire(spec_);
     request.set_process("host:" + std::to_string(process_id_));
     request.set_process_id(process_id_);
+    request.set_run(run_);
     return request;
   }
+  void set_run(const std::string& run) { run_ = run; }
   void set_server(int server, int servers) { server_ = server, servers_ = servers; }
 
   Result<wire::HelloReply> hello() {
     auto reply = call<wire::HelloReply>(wire::HELLO, hello_request());
     if (reply.ok()) incarnation_ = reply->incarnation();
+    if (reply.ok() && run_.empty()) run_ = reply->run();
     return reply;
   }
 
   wire::Caller caller() const {
     wire::Caller caller;
     caller.set_job("test");
+    caller.set_run(run_);
     caller.set_worker(static_cast<uint32_t>(index_));
     caller.set_incarnation(incarnation_);
     return caller;
@@ -246,6 +253,7 @@ class Worker {
   JobSpec spec_;
   int index_;
   uint64_t process_id_;
+  std::string run_ = kRun;
   int server_ = 0, servers_ = 1;
   uint64_t incarnation_ = 0;
   uint64_t sequence_ = 0;
@@ -258,6 +266,7 @@ class InProcess {
     ServerOptions options;
     options.address = "";
     options.job = "test";
+    options.run = kRun;
     return options;
   }
 

@@ -619,17 +619,23 @@ TEST(ServerImport, WaitsWhileASnapshotIsCut) {
   }
 }
 
-// A directory of a finished job is where the next run begins, not a reason to skip its training.
+// A directory of a finished run is where the next one begins that is told to go on with it, not a reason to skip its training.
 TEST(ServerSnapshot, StartsTheNextRunFromAFinishedOne) {
   Folder folder;
   const JobSpec spec = job(Mode::async, 1, {counting_rows()});
-  InProcess process(options_for(folder));
-  Worker worker = process.worker(spec, 0);
-  ASSERT_TRUE(worker.hello().ok());
-  ASSERT_TRUE(worker.push({batch_id(0, 0)}, {count_at({5})}).ok());
-  ASSERT_TRUE(worker.goodbye().ok());
-  process.restart();
+  ServerOptions options = options_for(folder);
+  {
+    InProcess process(options);
+    Worker worker = process.worker(spec, 0);
+    ASSERT_TRUE(worker.hello().ok());
+    ASSERT_TRUE(worker.push({batch_id(0, 0)}, {count_at({5})}).ok());
+    ASSERT_TRUE(worker.goodbye().ok());
+  }
+  options.run = "the next";
+  options.on_old_state = OnOldState::resume;
+  InProcess process(options);
   Worker next = process.worker(spec, 0);
+  next.set_run(options.run);
   EXPECT_EQ(next.hello()->window().through(), 0u);
   EXPECT_EQ(*next.push({batch_id(0, 0)}, {count_at({5})}), wire::APPLIED);
   process.restart();

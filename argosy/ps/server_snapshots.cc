@@ -46,6 +46,7 @@ class Core::ForSnapshots final : public SnapshotHost {
   }
 
   void values_changed() override { core_.parking_.wake(Topic::initialised); }
+  void idle() override { core_.note_run(false); }
 
  private:
   Core& core_;

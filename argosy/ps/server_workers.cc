@@ -75,18 +75,23 @@ Status Core::adopt(const wire::HelloRequest& hello, const std::string& caller) {
 }
 
 void Core::on_hello(const CallPtr& call) {
-  const auto hello = read<wire::HelloRequest>(call);
+  auto hello = read<wire::HelloRequest>(call);
   if (!hello) return;
   const std::string caller = fmt::format("worker {} ({})", hello->worker(), hello->process());
-  if (Status s = check_hello(*hello, caller); !s.ok()) return call->fail(s);
+  Status status = check_hello(*hello, caller);
+  if (status.ok()) status = run_.check_hello(hello->run()).with_context("{} and {} do not belong together", caller, name_);
+  if (!status.ok()) return call->fail(status);
   if (importing_) return call->fail(Status::unavailable("{} is being given its first values; try again", name_));
   const InGate inside(*this, call);
   if (!inside) return;
   const int worker = static_cast<int>(hello->worker());
   std::unique_lock lock(order_mutex_);
-  Status status = adopt(*hello, caller);
+  status = adopt(*hello, caller);
+  if (status.ok()) status = run_.take(hello->run()).with_context("{} and {} do not belong together", caller, name_);
   if (status.ok() && state_.load()->members().is_new(worker, hello->process_id())) {
-    status = commit(record_of(call, now_seconds())).status();
+    hello->set_run(run_.id());
+    const std::string header = hello->SerializeAsString();
+    status = commit({.method = wire::HELLO, .seconds = now_seconds(), .header = header}).status();
     if (status.ok()) {
       ++news_;
       log_info("{} has come, incarnation {}", caller, state_.load()->members().worker(worker).incarnation);
@@ -106,6 +111,7 @@ void Core::on_hello(const CallPtr& call) {
   for (const uint32_t table : state.tables().uninitialised()) reply.add_uninitialised(table);
   reply.set_lease_seconds(options_.lease_seconds);
   reply.set_server(name_);
+  reply.set_run(run_.id());
   lock.lock();
   reply.set_next_step(state.sync().next_step(worker, known.window.round()));
   lock.unlock();

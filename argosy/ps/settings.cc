@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "argosy/base/env.h"
+#include "argosy/base/run_id.h"
 #include "argosy/base/text.h"
 
 namespace argosy::ps {
@@ -29,6 +31,8 @@ rpc::Security security_of(const Settings& settings) {
 Result<ServerOptions> server_options(const Settings& settings, int server, int servers) {
   ServerOptions options;
   options.job = settings.text("job");
+  options.launch = env_text("ARGOSY_LAUNCH").value_or("");
+  options.run = known_run_id(settings.text("run_id"));
   options.server = server;
   options.servers = servers;
   if (const std::string& directory = settings.text("directory"); !directory.empty()) {
@@ -38,6 +42,9 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   }
   for (const Durability choice : {Durability::none, Durability::snapshot, Durability::wal, Durability::wal_sync}) {
     if (settings.text("durability") == durability_name(choice)) options.durability = choice;
+  }
+  for (const OnOldState choice : {OnOldState::stop, OnOldState::resume, OnOldState::fresh}) {
+    if (settings.text("on_old_state") == on_old_state_name(choice)) options.on_old_state = choice;
   }
   for (const OnWorkerLoss choice : {OnWorkerLoss::fail, OnWorkerLoss::wait, OnWorkerLoss::shrink}) {
     if (settings.text("on_worker_loss") == on_worker_loss_name(choice)) options.on_worker_loss = choice;

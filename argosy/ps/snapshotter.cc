@@ -58,6 +58,7 @@ void Snapshotter::run() {
       work(operation);
     } else if (host_.state() != nullptr && options_.durability != Durability::none) {
       cut_when_due();
+      host_.idle();
     }
   }
 }

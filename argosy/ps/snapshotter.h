@@ -39,6 +39,8 @@ class SnapshotHost {
   virtual Status commit(wire::Method method, const std::string& header) = 0;
   // Tables have got other values.
   virtual void values_changed() = 0;
+  // Several times a second, by the thread that writes to the server's folder, where it has nothing else to do.
+  virtual void idle() {}
 };
 
 struct SnapshotterOptions {

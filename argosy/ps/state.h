@@ -67,7 +67,9 @@ class State {
   const std::string& job() const { return job_; }                    // any thread
   const JobSpec& spec() const { return tables_->spec(); }            // any thread
   Tables& tables() { return *tables_; }                              // any thread
+  const Tables& tables() const { return *tables_; }                  // any thread
   Membership& members() { return *members_; }                        // any thread
+  const Membership& members() const { return *members_; }            // any thread
   Position position() const { return unpack(position_.load()); }     // any thread
   uint64_t batches() const { return batches_.load(); }               // any thread; applied or held, of all workers
   uint64_t pushes() const { return pushes_.load(); }                 // any thread

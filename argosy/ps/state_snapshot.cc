@@ -304,13 +304,18 @@ Result<WrittenTables> TablesCut::write(table::SnapshotWriter& writer, const OnRo
 }
 
 Result<ReadTables> read_tables(const table::Snapshot& snapshot, Tables& tables, const ReadOptions& options) {
+  return read_tables({&snapshot, 1}, tables, options);
+}
+
+Result<ReadTables> read_tables(std::span<const table::Snapshot> parts, Tables& tables, const ReadOptions& options) {
   TableReader reader(tables, options.only);
-  RETURN_IF_ERROR(snapshot.read([&](const Chunk& chunk) -> Status {
+  const auto take = [&](const Chunk& chunk) -> Status {
     if (chunk.kind == Chunk::Kind::state) return options.state ? options.state(chunk.bytes) : Status();
     RETURN_IF_ERROR(reader.take(chunk));
     const bool counts = chunk.kind == Chunk::Kind::rows || chunk.kind == Chunk::Kind::dense;
     return counts && options.on_rows ? options.on_rows(chunk.count) : Status();
-  }));
+  };
+  for (const table::Snapshot& part : parts) RETURN_IF_ERROR(part.read(take));
   RETURN_IF_ERROR(reader.finish());
   return ReadTables{reader.report(), reader.found()};
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -69,5 +70,7 @@ struct ReadTables {
 // Puts what belongs to this server in place of what the tables hold; tables that the snapshot does not have stay as they are. A
 // table of another width or rule is refused by name. After an error the tables hold a part of each.
 Result<ReadTables> read_tables(const table::Snapshot& snapshot, Tables& tables, const ReadOptions& options = {});
+// The same where each server has written a snapshot of its own.
+Result<ReadTables> read_tables(std::span<const table::Snapshot> parts, Tables& tables, const ReadOptions& options = {});
 
 }  // namespace argosy::ps

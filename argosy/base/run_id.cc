@@ -1,0 +1,40 @@
+#include "argosy/base/run_id.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <random>
+
+#include "argosy/base/random.h"
+#include "argosy/base/said.h"
+
+namespace argosy {
+namespace {
+
+constexpr size_t kLongest = 64;
+
+std::string as_name(const std::string& text) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; };
+  const bool fits = text.size() <= kLongest && text.front() != '.' && std::all_of(text.begin(), text.end(), plain);
+  return fits ? text : fmt::format("{:016x}", mix64(text));
+}
+
+}  // namespace
+
+std::string draw_run_id() {
+  std::random_device entropy;
+  return fmt::format("{:08x}{:08x}", entropy(), entropy());
+}
+
+std::string known_run_id(const std::string& given) {
+  if (!given.empty()) return as_name(given);
+  for (const auto& [name, scheduler] : {std::pair{"SLURM_JOB_ID", "slurm"}, {"PBS_JOBID", "pbs"}, {"LSB_JOBID", "lsf"}}) {
+    if (const MaybeSaid said = variable(name)) return as_name(fmt::format("{}-{}", scheduler, said->value));
+  }
+  const MaybeSaid grid_engine = variable("JOB_ID");  // a name that others use too
+  if (grid_engine && variable("SGE_ROOT")) return as_name(fmt::format("sge-{}", grid_engine->value));
+  return "";
+}
+
+}  // namespace argosy
