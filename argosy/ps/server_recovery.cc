@@ -72,7 +72,11 @@ Status Core::recover_run() {
   if (folder_ == nullptr) return {};
   RunProgress progress = run_progress();
   progress.rows = count_rows();
-  return folder_->begin(progress, finished && !over);
+  const Status begun = folder_->begin(progress, finished && !over);
+  if (begun.ok() || !folder_->same_run()) return begun;
+  report_log_error(begun.with_context(
+      "the record of the run"));  // the one that is there is of this run: a full disk is no reason to stay away
+  return {};
 }
 
 RunProgress Core::run_progress() const {
