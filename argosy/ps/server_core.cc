@@ -117,7 +117,9 @@ Status Core::forgotten(const wire::Caller& caller) const {
 
 Result<State::Verdict> Core::commit(const Record& record) {
   State& state = *state_;
-  ASSIGN_OR_RETURN(const Verdict verdict, state.check(record));
+  const auto checked = state.check(record);
+  if (!checked.ok()) return checked.status().code() == Code::data_loss ? fatal(checked.status()) : checked.status();
+  const Verdict verdict = *checked;
   if (verdict != Verdict::change) {
     ++duplicates_;
     return verdict;
@@ -170,7 +172,10 @@ void Core::advance() {
     wire::ApplyStepRequest request;
     *request.mutable_step() = to_wire(sync.position());
     const std::string header = request.SerializeAsString();
-    if (!commit({.method = wire::APPLY_STEP, .seconds = now_seconds(), .header = header}).ok()) break;
+    if (!commit({.method = wire::APPLY_STEP, .seconds = now_seconds(), .header = header}).ok()) {
+      steps_due_ = true;
+      break;
+    }
   }
   parking_.wake(Topic::position);
 }

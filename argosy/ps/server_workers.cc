@@ -12,6 +12,7 @@ namespace argosy::ps {
 namespace {
 
 constexpr double kTickSeconds = 0.05;
+constexpr double kStepRetrySeconds = 0.5;
 
 std::string list_tables(const JobSpec& spec, const std::vector<uint32_t>& tables) {
   std::vector<std::string> names;
@@ -162,12 +163,26 @@ void Core::keep() {
     give_up_on_workers();
     if (state_.load() == nullptr) continue;
     watch_leases();
+    retry_steps();
     answer_waiting();
     if (since_exports.seconds() > 10) {
       drop_idle_exports();
       since_exports.restart();
     }
   }
+}
+
+// A step whose record the log did not take, and one whose record the process before did not write: all pushes are here, and
+// nobody sends anything more for it.
+void Core::retry_steps() {
+  if (!steps_due_ || retry_steps_at_ > SteadyClock::now() || !gate_.enter()) return;
+  retry_steps_at_ = Deadline::after_seconds(kStepRetrySeconds).when();
+  {
+    std::lock_guard lock(order_mutex_);
+    steps_due_ = false;
+    advance();
+  }
+  gate_.leave();
 }
 
 void Core::watch_leases() {

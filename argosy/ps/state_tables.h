@@ -73,6 +73,9 @@ class Tables {
   // Whether apply() can be done: failed_precondition names the dense table that has no value.
   Status check_initialised(std::span<const TableGradient> gradients) const;
 
+  // Whether rows of these tables may be made: not while the disk that they would overflow to is full.
+  Status check_room(std::span<const TableGradient> gradients) const;
+
   // One step of every table that is named, at the rates of step number `step`. REQUIRES: check_initialised() was ok.
   Status apply(std::span<const TableGradient> gradients, uint64_t step, uint32_t seconds, uint32_t worker) const;
 
@@ -92,6 +95,7 @@ class Tables {
   Tables(const JobSpec& spec, const TablesOptions& options);
   Status make_entries(const TablesOptions& options);
   Status check_order(const Sections& sections) const;
+  Status check_statistics(size_t table) const;  // whether a push may bring shows and clicks
   Status check_owner(std::span<const uint64_t> keys, size_t table) const;
 
   const JobSpec spec_;

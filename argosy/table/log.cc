@@ -245,6 +245,12 @@ uint64_t Log::end() const {
   return segments_.back().end();
 }
 
+fs::path Log::file_of(uint64_t position) const {
+  const Lock lock(mutex_);
+  const auto later = std::find_if(segments_.begin(), segments_.end(), [&](const auto& s) { return s.first > position; });
+  return later == segments_.begin() ? folder_ : std::prev(later)->path;
+}
+
 int64_t Log::bytes() const {
   const Lock lock(mutex_);
   return static_cast<int64_t>(segments_.back().end() - segments_.front().first);

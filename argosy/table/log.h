@@ -59,6 +59,7 @@ class Log {
   uint64_t first() const;  // position at which the oldest file begins
   uint64_t end() const;    // position of the next record
   int64_t bytes() const;   // on the disk
+  std::filesystem::path file_of(uint64_t position) const;  // for messages
   bool snapshot_due() const { return bytes() >= options_.max_bytes; }
   const std::filesystem::path& folder() const { return folder_; }
 
