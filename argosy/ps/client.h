@@ -95,6 +95,7 @@ struct ServerStats {
     uint64_t cold_rows = 0;
     uint64_t memory_bytes = 0;
     float rate = 0;
+    uint64_t nonfinite = 0;  // rows, or parts of a dense table, that came with a gradient which is NaN or infinite
   };
   struct Worker {
     uint64_t incarnation = 0;

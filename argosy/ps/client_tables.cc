@@ -36,7 +36,8 @@ ServerStats plain(const wire::StatsReply& reply) {
                             .rows = table.rows(),
                             .cold_rows = table.cold_rows(),
                             .memory_bytes = table.memory_bytes(),
-                            .rate = table.rate()});
+                            .rate = table.rate(),
+                            .nonfinite = table.nonfinite()});
   }
   for (const auto& worker : reply.workers()) {
     stats.workers.push_back({.incarnation = worker.incarnation(),

@@ -100,7 +100,9 @@ Status Core::recover_snapshot() {
 
 // A log without a snapshot begins with the hello of the first worker, which says what the job is.
 Status Core::recover_log(const std::filesystem::path& folder) {
-  auto journal = Journal::open(folder, {.sync = durability_ == Durability::wal_sync, .max_bytes = options_.log_limit_bytes});
+  auto journal = Journal::open(folder, {.sync = durability_ == Durability::wal_sync,
+                                        .sync_seconds = durability_ == Durability::wal ? options_.log_sync_seconds : 0,
+                                        .max_bytes = options_.log_limit_bytes});
   if (!journal.ok()) return journal.status().code() == Code::data_loss ? cannot_recover(journal.status()) : journal.status();
   journal_ = std::move(*journal);
   Stopwatch watch;

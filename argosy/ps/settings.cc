@@ -38,6 +38,10 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   for (const OnWorkerLoss choice : {OnWorkerLoss::fail, OnWorkerLoss::wait, OnWorkerLoss::shrink}) {
     if (settings.text("on_worker_loss") == on_worker_loss_name(choice)) options.on_worker_loss = choice;
   }
+  for (const Nonfinite choice : {Nonfinite::refuse, Nonfinite::skip, Nonfinite::clip}) {
+    if (settings.text("nonfinite") == nonfinite_name(choice)) options.nonfinite = choice;
+  }
+  options.log_sync_seconds = settings.seconds("log_sync_seconds");
   options.snapshot_seconds = settings.seconds("snapshot_seconds");
   options.log_limit_bytes = settings.bytes("log_limit");
   options.mem_limit_bytes = static_cast<uint64_t>(settings.bytes("mem_limit"));

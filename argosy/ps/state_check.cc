@@ -1,6 +1,7 @@
 // What a live request is asked before it is logged, besides whether it can be applied at all (state_valid.cc): whether its caller
 // is fenced off, and whether it would change anything.
 #include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/nonfinite.h"
 #include "argosy/ps/state.h"
 
 namespace argosy::ps {
@@ -43,6 +44,7 @@ Status State::check_fence(const wire::Caller& caller) const {
 
 Result<Verdict> State::check_push(const Record& record) {
   ASSIGN_OR_RETURN(const ValidPush push, valid_push(record));
+  if (!is_finite(push.gradients)) return nonfinite_gradient(*tables_, push.request, push.gradients);
   RETURN_IF_ERROR(tables_->check_room(push.gradients));
   const wire::PushRequest& request = push.request;
   const int worker = static_cast<int>(request.caller().worker());

@@ -34,7 +34,7 @@ class Draw {
  private:
   uint64_t below(uint64_t end) { return random_() % end; }
   bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(random_) < p; }
-  float number() { return static_cast<float>(below(9)) - 4; }
+  float number() { return chance(0.002) ? std::numeric_limits<float>::infinity() : static_cast<float>(below(9)) - 4; }
   std::vector<float> numbers(size_t count) {
     std::vector<float> all(count);
     for (float& one : all) one = number();

@@ -123,7 +123,8 @@ void bind_server_stats(py::module_& m) {
       .def_readonly("rows", &ServerStats::Table::rows, "of a sparse table, on this server")
       .def_readonly("cold_rows", &ServerStats::Table::cold_rows, "of them on disk")
       .def_readonly("memory_bytes", &ServerStats::Table::memory_bytes)
-      .def_readonly("learning_rate", &ServerStats::Table::rate);
+      .def_readonly("learning_rate", &ServerStats::Table::rate)
+      .def_readonly("nonfinite", &ServerStats::Table::nonfinite, "rows that came with a gradient which is NaN or infinite");
   py::class_<ServerStats::Worker>(stats, "Worker")
       .def_readonly("incarnation", &ServerStats::Worker::incarnation, "how often it was started")
       .def_readonly("state", &ServerStats::Worker::state, "not seen, live, lost or done")

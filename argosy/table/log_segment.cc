@@ -101,6 +101,22 @@ Result<uint64_t> first_bad_payload(const LogSegment& segment, FileWindow& window
   return at;
 }
 
+// Where the whole records end, after a power cut that left those before `synced` alone.
+Result<uint64_t> whole_records_end(const LogSegment& segment, FileWindow& window, uint64_t synced) {
+  uint64_t at = kSegmentHeaderSize;
+  while (at < segment.size) {
+    ASSIGN_OR_RETURN(const auto header, header_at(segment, window, at));
+    if (!header && segment.first + at < synced) return damaged(segment, at, "the header of a record is wrong");
+    if (!header) break;
+    if (segment.first + at >= synced) {
+      ASSIGN_OR_RETURN(const auto payload, payload_at(window, at, *header));
+      if (!payload) break;
+    }
+    at += record_size(header->length);
+  }
+  return at;
+}
+
 }  // namespace
 
 fs::path segment_path(const fs::path& folder, uint64_t first) {
@@ -126,11 +142,12 @@ Result<std::vector<LogSegment>> list_segments(const fs::path& folder) {
   return segments;
 }
 
-Result<uint64_t> find_good_size(const LogSegment& segment) {
+Result<uint64_t> find_good_size(const LogSegment& segment, uint64_t synced) {
   if (segment.size < kSegmentHeaderSize) return uint64_t{0};
   ASSIGN_OR_RETURN(const DiskFile file, DiskFile::open(segment.path));
   FileWindow window(file, segment.size, kWalkBlock);
   RETURN_IF_ERROR(check_segment_header(segment, window));
+  if (synced != kAllSynced) return whole_records_end(segment, window, synced);
   ASSIGN_OR_RETURN(const Walk walk, walk_headers(segment, window));
   if (walk.end < segment.size) {
     ASSIGN_OR_RETURN(const bool complete, was_complete(segment, window, walk.end));

@@ -24,10 +24,14 @@ std::filesystem::path segment_path(const std::filesystem::path& folder, uint64_t
 // The segments of a folder in order. One that is missing between two others is `data_loss` and named.
 Result<std::vector<LogSegment>> list_segments(const std::filesystem::path& folder);
 
+// Nothing of the log can have been lost by a power cut.
+inline constexpr uint64_t kAllSynced = ~uint64_t{0};
+
 // How many bytes of the last segment are whole records. What is behind them was being written when the process ended. It
 // is `data_loss` instead where a later record tells that the bytes were complete once. A file that ends inside its own
-// header has 0 good bytes.
-Result<uint64_t> find_good_size(const LogSegment& segment);
+// header has 0 good bytes. After a power cut the system may have written later pages and lost earlier ones: bytes from
+// position `synced` on count up to the first record that is not whole, whatever comes behind it.
+Result<uint64_t> find_good_size(const LogSegment& segment, uint64_t synced = kAllSynced);
 
 // `record` is valid during the call only, and lies at a multiple of 8 in memory. An error ends the replay.
 using LogVisitor = std::function<Status(uint64_t position, Bytes record)>;
