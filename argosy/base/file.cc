@@ -87,8 +87,8 @@ Result<std::string> read_file(const fs::path& path) {
 }
 
 Status make_folder(const fs::path& folder) {
-  const fs::path clean = fs::absolute(folder).lexically_normal();
   std::error_code error;
+  const fs::path clean = fs::absolute(folder, error).lexically_normal();
   std::vector<fs::path> missing;
   for (fs::path at = clean; at.has_relative_path() && !fs::exists(at, error); at = at.parent_path()) {
     if (at.has_filename()) missing.push_back(at);

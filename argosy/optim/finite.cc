@@ -7,7 +7,7 @@
 namespace argosy::optim {
 namespace {
 
-using Lanes [[gnu::vector_size(32)]] = int32_t;
+using Lanes [[gnu::vector_size(16)]] = int32_t;
 constexpr size_t kLanes = sizeof(Lanes) / sizeof(float);
 constexpr int32_t kExponent = 0x7f800000;  // all ones in NaN and infinity, and in no other number
 
@@ -21,18 +21,18 @@ inline Lanes not_finite(const float* numbers) {
 }  // namespace
 
 bool all_finite(std::span<const float> numbers) {
-  const float* at = numbers.data();
-  const float* const end = at + numbers.size();
-  Lanes even = {}, odd = {};
-  for (; end - at >= static_cast<std::ptrdiff_t>(2 * kLanes); at += 2 * kLanes) {
-    even |= not_finite(at);
-    odd |= not_finite(at + kLanes);
+  constexpr size_t kStride = 4 * kLanes;
+  const float* const at = numbers.data();
+  Lanes found[4] = {};
+  size_t i = 0;
+  for (; i + kStride <= numbers.size(); i += kStride) {
+    for (size_t k = 0; k < 4; ++k) found[k] |= not_finite(at + i + k * kLanes);
   }
-  even |= odd;
-  int32_t found = 0;
-  for (size_t i = 0; i < kLanes; ++i) found |= even[i];
-  for (; at != end; ++at) found |= std::isfinite(*at) ? 0 : 1;
-  return found == 0;
+  const Lanes any = (found[0] | found[1]) | (found[2] | found[3]);
+  bool finite = true;
+  for (size_t k = 0; k < kLanes; ++k) finite = finite && any[k] == 0;
+  for (; i < numbers.size(); ++i) finite = finite && std::isfinite(at[i]);
+  return finite;
 }
 
 }  // namespace argosy::optim

@@ -1,5 +1,6 @@
 #include "argosy/ps/nonfinite.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -16,9 +17,7 @@ struct Rows {
 
   Rows(const Tables& tables, const TableGradient& of)
       : gradient(of),
-        count(tables.is_sparse(of.table) ? of.keys.size()
-              : of.values.empty()        ? 0
-                                         : 1),
+        count(tables.is_sparse(of.table) ? of.keys.size() : std::min<size_t>(1, of.values.size())),
         width(tables.is_sparse(of.table) ? tables.spec().tables[of.table].width : of.values.size()) {}
 
   std::span<const float> values(size_t row) const { return gradient.values.subspan(row * width, width); }

@@ -23,7 +23,9 @@ constexpr uint64_t kWriteback = 8 << 20;
 constexpr std::string_view kClosed = "closed";  // in place of a boot: nothing was left to sync
 constexpr std::array<std::byte, 8> kZeros{};
 
-Result<Fd> lock_folder(const fs::path& folder) {
+}  // namespace
+
+Result<Fd> lock_log(const fs::path& folder) {
   const fs::path path = folder / "LOCK";
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd.open()) return system_error("cannot open", path);
@@ -33,8 +35,6 @@ Result<Fd> lock_folder(const fs::path& folder) {
       "log folder '{}' is in use by another process; give each server a folder of its own, or stop the other one first",
       folder.string());
 }
-
-}  // namespace
 
 struct Log::Append {
   std::span<const Bytes> pieces;
@@ -48,7 +48,7 @@ struct Log::Append {
 
 Result<std::unique_ptr<Log>> Log::open(const fs::path& folder, LogOptions options) {
   RETURN_IF_ERROR(make_folder(folder).with_context("the log of a server"));
-  ASSIGN_OR_RETURN(Fd lock, lock_folder(folder));
+  ASSIGN_OR_RETURN(Fd lock, lock_log(folder));
   std::unique_ptr<Log> log(new Log(folder, options, std::move(lock)));
   RETURN_IF_ERROR(log->open_files());
   return log;
@@ -228,7 +228,7 @@ Log::~Log() {
   closing_changed_.notify_all();
   sync_thread_.join();
   if (options_.sync || options_.sync_seconds <= 0 || file_ == nullptr || !sync_tail().ok()) return;
-  (void)write_mark(folder_, {.synced = synced_, .seconds = options_.sync_seconds, .boot = kClosed});
+  (void)write_mark(folder_, {.synced = synced_, .seconds = options_.sync_seconds, .boot = std::string(kClosed)});
 }
 
 void Log::keep_synced() {

@@ -30,6 +30,9 @@ struct LogOptions {
   double wait_seconds = 60;
 };
 
+// Keeps every other process from opening the log of this folder, while the result lives; failed_precondition where one has it.
+Result<Fd> lock_log(const std::filesystem::path& folder);
+
 // A write-ahead log: opaque records in append-only files of one folder. A position is the place of a byte in the whole log,
 // counted from the log's first day; a record's is that of its first byte, so later records have larger ones.
 //

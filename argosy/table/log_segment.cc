@@ -117,6 +117,15 @@ Result<uint64_t> whole_records_end(const LogSegment& segment, FileWindow& window
   return at;
 }
 
+// The next place behind `offset` at which a good header stands; the segment's end if there is none.
+Result<uint64_t> next_header(const LogSegment& segment, FileWindow& window, uint64_t offset) {
+  for (uint64_t at = offset + 8; at + kRecordHeaderSize <= segment.size; at += 8) {
+    ASSIGN_OR_RETURN(const auto header, header_at(segment, window, at));
+    if (header) return at;
+  }
+  return segment.size;
+}
+
 }  // namespace
 
 fs::path segment_path(const fs::path& folder, uint64_t first) {
@@ -176,6 +185,31 @@ Status replay_segment(const LogSegment& segment, uint64_t from, const LogVisitor
     }
     RETURN_IF_ERROR(visitor(segment.first + at, *payload));
     at += record_size(header->length);
+  }
+  return {};
+}
+
+Status scan_segment(const LogSegment& segment, uint64_t from, const std::function<Status(const LogPiece&)>& visitor) {
+  ASSIGN_OR_RETURN(const DiskFile file, DiskFile::open(segment.path));
+  FileWindow window(file, segment.size, kReplayBlock);
+  RETURN_IF_ERROR(check_segment_header(segment, window));
+  uint64_t at = std::max<uint64_t>(from - std::min(from, segment.first), kSegmentHeaderSize);
+  while (at < segment.size) {
+    LogPiece piece{.offset = at, .batch = segment.first + at};
+    ASSIGN_OR_RETURN(const auto header, header_at(segment, window, at));
+    if (!header) {
+      ASSIGN_OR_RETURN(const uint64_t next, next_header(segment, window, at));
+      piece.size = next - at;
+      piece.problem = "the header of a record is wrong";
+    } else {
+      ASSIGN_OR_RETURN(const auto payload, payload_at(window, at, *header));
+      piece.size = record_size(header->length);
+      piece.batch = header->batch;
+      if (payload) piece.payload = *payload;
+      if (!payload) piece.problem = fmt::format("the {} bytes of the record do not have its checksum", header->length);
+    }
+    RETURN_IF_ERROR(visitor(piece));
+    at += piece.size;
   }
   return {};
 }

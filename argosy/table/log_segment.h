@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "argosy/base/disk_file.h"
@@ -38,5 +39,17 @@ using LogVisitor = std::function<Status(uint64_t position, Bytes record)>;
 
 // Shows the records at position `from` and after to the visitor. REQUIRES: `from` is the segment's first or a record's.
 Status replay_segment(const LogSegment& segment, uint64_t from, const LogVisitor& visitor);
+
+// One piece of a segment: a whole record, or bytes that are none, up to the next header that is good.
+struct LogPiece {
+  uint64_t offset = 0;  // in the file
+  uint64_t size = 0;    // a multiple of 8
+  uint64_t batch = 0;   // of the record's header; the piece's own position where it has none
+  Bytes payload;        // of a whole record; as in LogVisitor
+  std::string problem;  // why it is none; empty: a whole record
+};
+
+// Shows everything of a segment from position `from` on, also what replay_segment() stops at. For repair.
+Status scan_segment(const LogSegment& segment, uint64_t from, const std::function<Status(const LogPiece&)>& visitor);
 
 }  // namespace argosy::table

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "argosy/base/clock.h"
 #include "argosy/table/checksum.h"
 #include "argosy/table/log_format.h"
 #include "argosy/table/log_mark.h"
