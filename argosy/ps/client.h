@@ -102,6 +102,7 @@ struct ServerStats {
     std::string state;  // "not seen", "live", "lost", "done"
     double silent_seconds = 0;
     Window window;  // the batches of it that this server has
+    uint64_t given_up = 0;  // batches that were dropped because the worker was lost
   };
 
   Position position;     // sync

@@ -43,7 +43,8 @@ ServerStats plain(const wire::StatsReply& reply) {
     stats.workers.push_back({.incarnation = worker.incarnation(),
                              .state = worker.state(),
                              .silent_seconds = worker.silent_seconds(),
-                             .window = from_wire(worker.window())});
+                             .window = from_wire(worker.window()),
+                             .given_up = worker.given_up()});
   }
   return stats;
 }

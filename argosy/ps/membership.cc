@@ -71,6 +71,13 @@ void Membership::add(int worker, std::span<const uint64_t> batches) {
   members_[at(worker)].worker.window.add(batches);
 }
 
+void Membership::give_up(int worker, std::span<const uint64_t> batches) {
+  std::lock_guard lock(mutex_);
+  Worker& known = members_[at(worker)].worker;
+  known.window.remove(batches);
+  known.given_up.insert(batches.begin(), batches.end());
+}
+
 void Membership::restore(int worker, const Worker& saved) {
   std::lock_guard lock(mutex_);
   members_[at(worker)].worker = saved;
@@ -153,7 +160,9 @@ void Membership::end_push(int worker, std::span<const uint64_t> batches, bool ap
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
   for (const uint64_t batch : batches) member.under_way.erase(batch);
-  if (applied) member.worker.window.add(batches);
+  if (!applied) return;
+  member.worker.window.add(batches);
+  for (const uint64_t batch : batches) member.worker.given_up.erase(batch);
 }
 
 bool Membership::is_quiet(int worker) const {
@@ -165,6 +174,11 @@ bool Membership::is_awaited(int worker) const {
   std::lock_guard lock(mutex_);
   const Phase phase = members_[at(worker)].worker.phase;
   return phase == Phase::not_seen || phase == Phase::live;
+}
+
+bool Membership::is_lost(int worker) const {
+  std::lock_guard lock(mutex_);
+  return members_[at(worker)].worker.phase == Phase::lost;
 }
 
 bool Membership::all_done() const {

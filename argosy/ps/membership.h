@@ -31,6 +31,7 @@ class Membership {
     uint64_t process_id = 0;   // of the process that has the incarnation
     std::string process;       // "host:pid"
     Window window;
+    std::set<uint64_t> given_up = {};  // batches that were here and were dropped because the worker was lost
   };
 
   explicit Membership(int workers);
@@ -48,6 +49,9 @@ class Membership {
   void lose(int worker);
   void leave(int worker, uint32_t round);
   void add(int worker, std::span<const uint64_t> batches);
+  // The batches of a lost worker are dropped: its window is without them, and they count as given up until somebody sends them
+  // again.
+  void give_up(int worker, std::span<const uint64_t> batches);
   void restore(int worker, const Worker& saved);
 
   // ---- The running process.
@@ -79,6 +83,7 @@ class Membership {
 
   // Workers to be waited for: neither lost nor done.
   bool is_awaited(int worker) const;
+  bool is_lost(int worker) const;
   bool all_done() const;  // some have said goodbye, and nobody is awaited any more
 
   // Gives every live worker a new lease, as after a restart.

@@ -210,6 +210,7 @@ void Core::on_stats(const CallPtr& call) {
     out->set_state(std::string(phase_name(worker.phase)));
     out->set_silent_seconds(state->members().silent_seconds(i));
     *out->mutable_window() = to_wire(worker.window);
+    out->set_given_up(worker.given_up.size());
   }
   call->send(outgoing(reply));
 }

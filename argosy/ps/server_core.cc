@@ -41,6 +41,7 @@ void Core::dispatch(const CallPtr& call) {
       {wire::HELLO, &Core::on_hello},
       {wire::HEARTBEAT, &Core::on_heartbeat},
       {wire::GOODBYE, &Core::on_goodbye},
+      {wire::SETTLE_LOSS, &Core::on_settle_loss},
       {wire::INIT_DENSE, &Core::on_init_dense},
       {wire::WAIT_INITIALISED, &Core::on_wait_initialised},
       {wire::PUSH, &Core::on_push},
@@ -177,6 +178,7 @@ void Core::advance() {
       break;
     }
   }
+  if (options_.on_worker_loss == OnWorkerLoss::shrink) unsettled_ = !sync.unsettled().empty();
   parking_.wake(Topic::position);
 }
 

@@ -88,6 +88,9 @@ class Core {
   void on_hello(const CallPtr& call);
   void on_heartbeat(const CallPtr& call);
   void on_goodbye(const CallPtr& call);
+  void on_settle_loss(const CallPtr& call);  // server_losses.cc
+  Status settle_loss(const CallPtr& call, const wire::SettleLossRequest& request, wire::SettleLossReply& reply);
+  void add_unsettled(wire::HeartbeatReply& reply);
   void on_failure(const CallPtr& call, const wire::GoodbyeRequest& goodbye);
   Status check_hello(const wire::HelloRequest& hello, const std::string& caller) const;
   Status adopt(const wire::HelloRequest& hello, const std::string& caller);
@@ -194,6 +197,7 @@ class Core {
   std::map<uint64_t, std::shared_ptr<ExportSession>> exports_;  // guarded by exports_mutex_
   uint64_t next_export_ = 1;
 
+  std::atomic<bool> unsettled_ = false;  // SyncSteps::unsettled() is not empty
   std::atomic<bool> steps_due_ = false;  // sync: steps may be complete and are not committed
   SteadyClock::time_point retry_steps_at_;  // used by ps-keeper alone
   std::atomic<int64_t> last_log_error_ = 0;  // SteadyClock's seconds

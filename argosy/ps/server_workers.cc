@@ -115,7 +115,9 @@ void Core::on_hello(const CallPtr& call) {
 void Core::on_heartbeat(const CallPtr& call) {
   const auto request = read<wire::HeartbeatRequest>(call);
   if (!request || admit(call, request->caller()) == nullptr) return;
-  call->send(outgoing(wire::HeartbeatReply()));
+  wire::HeartbeatReply reply;
+  if (unsettled_) add_unsettled(reply);
+  call->send(outgoing(reply));
 }
 
 void Core::on_goodbye(const CallPtr& call) {

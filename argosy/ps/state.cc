@@ -1,5 +1,6 @@
 #include "argosy/ps/state.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -61,6 +62,7 @@ Status State::apply(const Record& record) {
     case wire::POST: return apply_post(record);
     case wire::GOODBYE: return apply_goodbye(record);
     case wire::WORKER_LOST: return apply_worker_lost(record);
+    case wire::SETTLE_LOSS: return apply_settle_loss(record);
     case wire::SAVE_SNAPSHOT: return apply_saved(record);
     default:
       return Status::data_loss("a record of the log has the method {}, which changes nothing", static_cast<int>(record.method));
@@ -95,6 +97,18 @@ Status State::apply_worker_lost(const Record& record) {
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().forget(lost.worker());
   }
+  members_changed();
+  return {};
+}
+
+Status State::apply_settle_loss(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, valid_settle_loss(record));
+  const wire::UnsettledLoss& loss = request.loss();
+  const std::vector<uint64_t> batches(loss.batches().begin(), loss.batches().end());
+  if (sync_.drop(static_cast<int>(loss.worker()), from_wire(loss.step()))) {
+    batches_ -= std::min<uint64_t>(batches_, batches.size());
+  }
+  members_->give_up(static_cast<int>(loss.worker()), batches);
   members_changed();
   return {};
 }

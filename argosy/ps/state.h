@@ -124,6 +124,7 @@ class State {
   Result<wire::NextFileRequest> valid_next_file(const Record& record) const;
   Result<wire::PostRequest> valid_post(const Record& record) const;
   Result<wire::WorkerLostRecord> valid_worker_lost(const Record& record) const;
+  Result<wire::SettleLossRequest> valid_settle_loss(const Record& record) const;
 
   // What only a live request is asked: whether its caller still is who it was when the call began, and whether it is news.
   Status check_fence(const wire::Caller& caller) const;
@@ -140,6 +141,7 @@ class State {
   Result<Verdict> check_next_file(const Record& record) const;
   Result<Verdict> check_post(const Record& record) const;
   Result<Verdict> check_goodbye(const Record& record) const;
+  Result<Verdict> check_settle_loss(const Record& record) const;
 
   Status apply_hello(const Record& record);
   Status apply_push(const Record& record);
@@ -157,6 +159,7 @@ class State {
   Status apply_post(const Record& record);
   Status apply_goodbye(const Record& record);
   Status apply_worker_lost(const Record& record);
+  Status apply_settle_loss(const Record& record);
   Status apply_saved(const Record& record);
   void members_changed();  // somebody is no longer waited for
   Status check_worker(uint64_t worker) const;

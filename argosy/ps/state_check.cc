@@ -1,5 +1,7 @@
 // What a live request is asked before it is logged, besides whether it can be applied at all (state_valid.cc): whether its caller
 // is fenced off, and whether it would change anything.
+#include <algorithm>
+
 #include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/nonfinite.h"
 #include "argosy/ps/state.h"
@@ -26,6 +28,7 @@ Result<Verdict> State::check(const Record& record) {
     case wire::LEAVE: return check_leave(record);
     case wire::GOODBYE: return check_goodbye(record);
     case wire::NEXT_FILE: return check_next_file(record);
+    case wire::SETTLE_LOSS: return check_settle_loss(record);
     case wire::HELLO: RETURN_IF_ERROR(valid_hello(record).status()); return Verdict::change;
     case wire::WORKER_LOST: RETURN_IF_ERROR(valid_worker_lost(record).status()); return Verdict::change;
     case wire::SAVE_SNAPSHOT: RETURN_IF_ERROR(parse<wire::SavedRecord>(record).status()); return Verdict::change;
@@ -73,6 +76,15 @@ Result<Verdict> State::check_goodbye(const Record& record) const {
   RETURN_IF_ERROR(check_fence(goodbye.caller()));
   const auto phase = members_->worker(static_cast<int>(goodbye.caller().worker())).phase;
   return phase == Membership::Phase::done ? Verdict::duplicate : Verdict::change;
+}
+
+// A worker that was started again sends what is missing itself.
+Result<Verdict> State::check_settle_loss(const Record& record) const {
+  ASSIGN_OR_RETURN(const auto request, valid_settle_loss(record));
+  RETURN_IF_ERROR(check_fence(request.caller()));
+  const Membership::Worker lost = members_->worker(static_cast<int>(request.loss().worker()));
+  const bool dropped = std::ranges::all_of(request.loss().batches(), [&](uint64_t b) { return lost.given_up.contains(b); });
+  return lost.phase != Membership::Phase::lost || dropped ? Verdict::duplicate : Verdict::change;
 }
 
 Result<Verdict> State::check_apply_step(const Record& record) const {

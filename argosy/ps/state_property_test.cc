@@ -24,7 +24,7 @@ class Draw {
         wire::HELLO,       wire::GOODBYE,       wire::INIT_DENSE, wire::PUSH,        wire::PUSH,         wire::PUSH,
         wire::PUSH,        wire::LEAVE,         wire::APPLY_STEP, wire::APPLY_STEP,  wire::GATHER,       wire::NEXT_FILE,
         wire::POST,        wire::SET_RATE,      wire::SHRINK,     wire::IMPORT_ROWS, wire::IMPORT_DENSE, wire::IMPORT_STATE,
-        wire::WORKER_LOST, wire::SAVE_SNAPSHOT, wire::HEARTBEAT,  wire::SET_ASIDE};
+        wire::WORKER_LOST, wire::SAVE_SNAPSHOT, wire::HEARTBEAT,  wire::SET_ASIDE,   wire::SETTLE_LOSS};
     StoredRecord record = of(methods[below(std::size(methods))]);
     record.seconds = 1'700'000'000 + static_cast<uint32_t>(below(1000));
     if (chance(0.08)) spoil(record);
@@ -78,6 +78,7 @@ class Draw {
       case wire::POST: return post();
       case wire::WORKER_LOST: return worker_lost();
       case wire::SAVE_SNAPSHOT: return saved();
+      case wire::SETTLE_LOSS: return settle_loss();
       default: return with_caller<wire::GoodbyeRequest>(method);
     }
   }
@@ -235,6 +236,18 @@ class Draw {
     wire::WorkerLostRecord request;
     request.set_worker(index(static_cast<size_t>(state_.spec().workers)));
     return stored(wire::WORKER_LOST, request);
+  }
+
+  StoredRecord settle_loss() {
+    wire::SettleLossRequest request;
+    *request.mutable_caller() = caller();
+    request.set_phase(chance(0.9) ? wire::SettleLossRequest::DROP : wire::SettleLossRequest::KEEP);
+    wire::UnsettledLoss* loss = request.mutable_loss();
+    loss->set_worker(index(static_cast<size_t>(state_.spec().workers)));
+    *loss->mutable_step() = to_wire(state_.position());
+    const Window window = state_.members().worker(static_cast<int>(worker_of(request.caller()))).window;
+    for (uint64_t i = below(3); i > 0; --i) loss->add_batches(batch_id(window.round(), static_cast<uint32_t>(below(6))));
+    return stored(wire::SETTLE_LOSS, request);
   }
 
   StoredRecord saved() {

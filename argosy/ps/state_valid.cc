@@ -54,6 +54,14 @@ Result<wire::WorkerLostRecord> State::valid_worker_lost(const Record& record) co
   return lost;
 }
 
+// Only what is dropped is a record: what is kept is as if its worker had confirmed it.
+Result<wire::SettleLossRequest> State::valid_settle_loss(const Record& record) const {
+  ASSIGN_OR_RETURN(auto request, valid_call<wire::SettleLossRequest>(record));
+  RETURN_IF_ERROR(check_worker(request.loss().worker()));
+  if (request.phase() == wire::SettleLossRequest::DROP && is_sync() && request.loss().batches_size() > 0) return request;
+  return Status::invalid_argument("what worker {} left behind cannot be dropped by this call", request.loss().worker());
+}
+
 // ---- Training.
 
 Result<State::ValidPush> State::valid_push(const Record& record) const {
