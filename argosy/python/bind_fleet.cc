@@ -129,6 +129,7 @@ void bind_server_stats(py::module_& m) {
       .def_readonly("incarnation", &ServerStats::Worker::incarnation, "how often it was started")
       .def_readonly("state", &ServerStats::Worker::state, "not seen, live, lost or done")
       .def_readonly("silent_seconds", &ServerStats::Worker::silent_seconds)
+      .def_readonly("given_up", &ServerStats::Worker::given_up, "batches that were dropped because it was lost")
       .def_property_readonly(
           "round", [](const ServerStats::Worker& w) { return w.window.round(); }, "the first that is not complete")
       .def_property_readonly(
