@@ -36,6 +36,10 @@ const std::vector<Setting>& table() {
       {.name = "snapshot_roots",
        .help = "folders, separated by ':', below which servers write snapshots that workers ask for; none: the server's working "
                "directory and --directory"},
+      {.name = "log_sync_seconds",
+       .kind = Kind::seconds,
+       .standard = "1",
+       .help = "with durability=wal, how often a server's log is brought to the disk: what a power cut may take"},
       {.name = "mem_limit",
        .kind = Kind::bytes,
        .standard = "0",
@@ -59,6 +63,13 @@ const std::vector<Setting>& table() {
        .kind = Kind::bytes,
        .standard = "1G",
        .help = "letters between workers (global_shuffle) that a server keeps for a worker that is started again"},
+      {.name = "nonfinite",
+       .kind = Kind::choice,
+       .standard = "refuse",
+       .choices = {"refuse", "skip", "clip"},
+       .help =
+           "gradients that are NaN or infinite: the push fails and names them, their rows are left out, or NaN becomes 0 and an "
+           "infinity the table's clip bound"},
       {.name = "server_wait_seconds",
        .kind = Kind::seconds,
        .standard = "600",

@@ -96,12 +96,14 @@ struct ServerStats {
     uint64_t cold_rows = 0;
     uint64_t memory_bytes = 0;
     float rate = 0;
+    uint64_t nonfinite = 0;  // rows, or parts of a dense table, that came with a gradient which is NaN or infinite
   };
   struct Worker {
     uint64_t incarnation = 0;
     std::string state;  // "not seen", "live", "lost", "done"
     double silent_seconds = 0;
     Window window;  // the batches of it that this server has
+    uint64_t given_up = 0;  // batches that were dropped because the worker was lost
   };
 
   Position position;     // sync

@@ -10,6 +10,7 @@
 
 #include "argosy/base/thread.h"
 #include "argosy/ps/client.h"
+#include "argosy/ps/loss_settler.h"
 #include "argosy/ps/messages.pb.h"
 #include "argosy/ps/payload.h"
 #include "argosy/ps/pool.h"
@@ -118,6 +119,7 @@ class ClientImpl final : public Client {
   rpc::Message hello_message(int server) const;
   Status keep_introduction(int server, const rpc::Received& received);
   void heartbeats();
+  void settle_losses(Deadline deadline);
 
   wire::Caller caller(int server) const;
   template <typename Request>
@@ -178,6 +180,7 @@ class ClientImpl final : public Client {
   std::map<int, uint64_t> posts_;                          // by receiver
   uint64_t taken_ = 0;
   uint64_t shrinks_ = 0;  // that all servers have done
+  const std::shared_ptr<LossSettler> settler_;  // also in the answers of heartbeats that are under way
   Thread heartbeat_;
 };
 

@@ -36,13 +36,15 @@ ServerStats plain(const wire::StatsReply& reply) {
                             .rows = table.rows(),
                             .cold_rows = table.cold_rows(),
                             .memory_bytes = table.memory_bytes(),
-                            .rate = table.rate()});
+                            .rate = table.rate(),
+                            .nonfinite = table.nonfinite()});
   }
   for (const auto& worker : reply.workers()) {
     stats.workers.push_back({.incarnation = worker.incarnation(),
                              .state = worker.state(),
                              .silent_seconds = worker.silent_seconds(),
-                             .window = from_wire(worker.window())});
+                             .window = from_wire(worker.window()),
+                             .given_up = worker.given_up()});
   }
   return stats;
 }

@@ -193,6 +193,7 @@ void Core::on_stats(const CallPtr& call) {
     wire::StatsReply::Table* table = reply.add_tables();
     table->set_name(state->spec().tables[i].name);
     table->set_rate(state->tables().rate(i, state->rate_step()));
+    table->set_nonfinite(state->tables().nonfinite(i));
     if (state->tables().is_sparse(i)) {
       const table::TableSize size = state->tables().sparse(i).size();
       table->set_rows(size.rows);
@@ -209,6 +210,7 @@ void Core::on_stats(const CallPtr& call) {
     out->set_state(std::string(phase_name(worker.phase)));
     out->set_silent_seconds(state->members().silent_seconds(i));
     *out->mutable_window() = to_wire(worker.window);
+    out->set_given_up(worker.given_up.size());
   }
   call->send(outgoing(reply));
 }

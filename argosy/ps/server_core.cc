@@ -48,6 +48,7 @@ void Core::dispatch(const CallPtr& call) {
       {wire::HELLO, &Core::on_hello},
       {wire::HEARTBEAT, &Core::on_heartbeat},
       {wire::GOODBYE, &Core::on_goodbye},
+      {wire::SETTLE_LOSS, &Core::on_settle_loss},
       {wire::INIT_DENSE, &Core::on_init_dense},
       {wire::WAIT_INITIALISED, &Core::on_wait_initialised},
       {wire::PUSH, &Core::on_push},
@@ -125,7 +126,9 @@ Status Core::forgotten(const wire::Caller& caller) const {
 
 Result<State::Verdict> Core::commit(const Record& record) {
   State& state = *state_;
-  ASSIGN_OR_RETURN(const Verdict verdict, state.check(record));
+  const auto checked = state.check(record);
+  if (!checked.ok()) return checked.status().code() == Code::data_loss ? fatal(checked.status()) : checked.status();
+  const Verdict verdict = *checked;
   if (verdict != Verdict::change) {
     ++duplicates_;
     return verdict;
@@ -178,8 +181,12 @@ void Core::advance() {
     wire::ApplyStepRequest request;
     *request.mutable_step() = to_wire(sync.position());
     const std::string header = request.SerializeAsString();
-    if (!commit({.method = wire::APPLY_STEP, .seconds = now_seconds(), .header = header}).ok()) break;
+    if (!commit({.method = wire::APPLY_STEP, .seconds = now_seconds(), .header = header}).ok()) {
+      steps_due_ = true;
+      break;
+    }
   }
+  if (options_.on_worker_loss == OnWorkerLoss::shrink) unsettled_ = !sync.unsettled().empty();
   parking_.wake(Topic::position);
 }
 

@@ -79,7 +79,8 @@ class Core {
   using Answer = std::function<std::optional<Outgoing>(State&, const Message&, Verdict)>;
   template <typename Message>
   void change(const CallPtr& call, const Answer<Message>& answer);
-  // Commits the sync steps that are due, and wakes who waits for them. REQUIRES: inside the gate, order_mutex_ is held.
+  // Commits the sync steps that are due, and wakes who waits for them; where the log takes no record, ps-keeper tries again.
+  // REQUIRES: inside the gate, order_mutex_ is held.
   void advance();
   Status fatal(const Status& status);
   void report_log_error(const Status& status);
@@ -89,10 +90,14 @@ class Core {
   void on_hello(const CallPtr& call);
   void on_heartbeat(const CallPtr& call);
   void on_goodbye(const CallPtr& call);
+  void on_settle_loss(const CallPtr& call);  // server_losses.cc
+  Status settle_loss(const CallPtr& call, const wire::SettleLossRequest& request, wire::SettleLossReply& reply);
+  void add_unsettled(wire::HeartbeatReply& reply);
   void on_failure(const CallPtr& call, const wire::GoodbyeRequest& goodbye);
   Status check_hello(const wire::HelloRequest& hello, const std::string& caller) const;
   Status adopt(const wire::HelloRequest& hello, const std::string& caller);
   void keep();  // the body of "ps-keeper"
+  void retry_steps();
   void watch_leases();
   void give_up_on_workers();
   void end_if_done();  // the server has nothing to wait for any more
@@ -145,7 +150,11 @@ class Core {
   // ---- server_recovery.cc
   Status recover_snapshot();
   Status restore_from(const table::Snapshot& snapshot);
+  friend class LogRepair;  // reads the same directory in the same way, to find what cannot be read
   Status recover_log(const std::filesystem::path& folder);
+  uint64_t replay_from(uint64_t first) const;
+  Status replay_record(const Record& record);
+  Status cannot_recover(const Status& status) const;
   Status begin_again();
   Status forget_half_import();
   Result<std::unique_ptr<State>> make_state(const JobSpec& spec, const std::string& job) const;
@@ -175,6 +184,9 @@ class Core {
   std::map<uint64_t, std::shared_ptr<ExportSession>> exports_;  // guarded by exports_mutex_
   uint64_t next_export_ = 1;
 
+  std::atomic<bool> unsettled_ = false;  // SyncSteps::unsettled() is not empty
+  std::atomic<bool> steps_due_ = false;  // sync: steps may be complete and are not committed
+  SteadyClock::time_point retry_steps_at_;  // used by ps-keeper alone
   std::atomic<int64_t> last_log_error_ = 0;  // SteadyClock's seconds
 
   std::set<int> reported_silent_;  // workers whose silence was logged; used by ps-keeper alone

@@ -35,6 +35,7 @@ Status Core::recover() {
   if (state_.load() == nullptr) return {};
   if (state_.load()->importing()) RETURN_IF_ERROR(forget_half_import());
   state_.load()->members().touch_all();
+  steps_due_ = true;  // the process before may have died between a step's last push and its commit
   return state_.load()->members().all_done() ? begin_again() : Status();
 }
 
@@ -133,28 +134,44 @@ Status Core::restore_from(const table::Snapshot& snapshot) {
 
 // A log without a snapshot begins with the hello of the first worker, which says what the job is.
 Status Core::recover_log(const std::filesystem::path& folder) {
-  ASSIGN_OR_RETURN(journal_,
-                   Journal::open(folder, {.sync = durability_ == Durability::wal_sync, .max_bytes = options_.log_limit_bytes}));
+  auto journal = Journal::open(folder, {.sync = durability_ == Durability::wal_sync,
+                                        .sync_seconds = durability_ == Durability::wal ? options_.log_sync_seconds : 0,
+                                        .max_bytes = options_.log_limit_bytes});
+  if (!journal.ok()) return journal.status().code() == Code::data_loss ? cannot_recover(journal.status()) : journal.status();
+  journal_ = std::move(*journal);
   Stopwatch watch;
   int64_t records = 0;
-  const uint64_t from = state_.load() != nullptr && log_start_ != 0 ? log_start_ : journal_->log().first();
-  const Status replayed = journal_->replay(from, [&](const Record& record) -> Status {
-    if (state_.load() == nullptr) {
-      if (record.method != wire::HELLO) return Status::data_loss("the log does not begin with a worker's hello");
-      ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
-      const std::string directory = fmt::format("the directory {}", options_.directory.string());
-      RETURN_IF_ERROR(check_hello(hello, directory));
-      RETURN_IF_ERROR(adopt(hello, directory));
-    }
-    restored_ = true;
+  const Status replayed = journal_->replay(replay_from(journal_->log().first()), [&](const Record& record) {
     ++records;
-    ++changes_;
-    return state_.load()->apply(record);
+    return replay_record(record);
   });
-  if (replayed.ok() && records > 0) {
-    log_info("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
+  if (!replayed.ok()) return cannot_recover(replayed);
+  if (records > 0) log_info("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
+  return {};
+}
+
+// Where the log goes on behind the snapshot that was taken up.
+uint64_t Core::replay_from(uint64_t first) const { return state_.load() != nullptr && log_start_ != 0 ? log_start_ : first; }
+
+Status Core::replay_record(const Record& record) {
+  if (state_.load() == nullptr) {
+    if (record.method != wire::HELLO) return Status::data_loss("the log does not begin with a worker's hello");
+    ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
+    const std::string directory = fmt::format("the directory {}", options_.directory.string());
+    RETURN_IF_ERROR(check_hello(hello, directory));
+    RETURN_IF_ERROR(adopt(hello, directory));
   }
-  return replayed;
+  restored_ = true;
+  ++changes_;
+  return state_.load()->apply(record);
+}
+
+// A log that cannot be read or applied stays so however often the server is started: only a person can decide about it.
+Status Core::cannot_recover(const Status& status) const {
+  if (status.code() == Code::unavailable || status.code() == Code::resource_exhausted) return status;
+  return Status(status.code(), fmt::format("{}. `argosy repair {}` lists what cannot be read or applied, and with --set-aside "
+                                           "moves it out of the log, so that the server starts without it",
+                                           status.message(), options_.directory.string()));
 }
 
 }  // namespace argosy::ps

@@ -1,4 +1,5 @@
 #include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/nonfinite.h"
 #include "argosy/ps/server_core.h"
 
 namespace argosy::ps {
@@ -26,7 +27,10 @@ void Core::on_push(const CallPtr& call) {
   if (state == nullptr) return;
   const InGate inside(*this, call);
   if (!inside) return;
-  const Record record = record_of(call, now_seconds());
+  Record record = record_of(call, now_seconds());
+  std::optional<FinitePush> finite;
+  if (options_.nonfinite != Nonfinite::refuse) finite = make_finite(state->tables(), record, options_.nonfinite);
+  if (finite) record = finite->record(record.seconds);
   std::unique_lock lock(order_mutex_, std::defer_lock);
   if (state->is_sync()) lock.lock();
   const auto verdict = commit(record);

@@ -12,6 +12,7 @@ namespace argosy::ps {
 namespace {
 
 constexpr double kTickSeconds = 0.05;
+constexpr double kStepRetrySeconds = 0.5;
 
 std::string list_tables(const JobSpec& spec, const std::vector<uint32_t>& tables) {
   std::vector<std::string> names;
@@ -115,7 +116,9 @@ void Core::on_hello(const CallPtr& call) {
 void Core::on_heartbeat(const CallPtr& call) {
   const auto request = read<wire::HeartbeatRequest>(call);
   if (!request || admit(call, request->caller()) == nullptr) return;
-  call->send(outgoing(wire::HeartbeatReply()));
+  wire::HeartbeatReply reply;
+  if (unsettled_) add_unsettled(reply);
+  call->send(outgoing(reply));
 }
 
 void Core::on_goodbye(const CallPtr& call) {
@@ -163,6 +166,7 @@ void Core::keep() {
     give_up_on_workers();
     if (state_.load() == nullptr) continue;
     watch_leases();
+    retry_steps();
     answer_waiting();
     snapshotter_.answer_due();
     if (since_exports.seconds() > 10) {
@@ -170,6 +174,19 @@ void Core::keep() {
       since_exports.restart();
     }
   }
+}
+
+// A step whose record the log did not take, and one whose record the process before did not write: all pushes are here, and
+// nobody sends anything more for it.
+void Core::retry_steps() {
+  if (!steps_due_ || retry_steps_at_ > SteadyClock::now() || !gate_.enter()) return;
+  retry_steps_at_ = Deadline::after_seconds(kStepRetrySeconds).when();
+  {
+    std::lock_guard lock(order_mutex_);
+    steps_due_ = false;
+    advance();
+  }
+  gate_.leave();
 }
 
 void Core::watch_leases() {

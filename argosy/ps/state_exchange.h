@@ -49,7 +49,7 @@ class Exchange {
     uint64_t place = 0;
   };
   // The reader's `number`-th file of the list; unassigned: hand_out() would assign one.
-  Result<File> file(const wire::NextFileRequest& request);
+  Result<File> file(const wire::NextFileRequest& request) const;
 
   // Whether the letter is not here yet. Numbers are without gaps.
   Result<bool> needs_letter(int from, int to, uint64_t number) const;

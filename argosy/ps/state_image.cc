@@ -10,14 +10,16 @@ void put(const Membership::Worker& worker, wire::StateImage::Worker* out) {
   out->set_process_id(worker.process_id);
   out->set_process(worker.process);
   *out->mutable_window() = to_wire(worker.window);
+  for (const uint64_t batch : worker.given_up) out->add_given_up(batch);
 }
 
 Result<Membership::Worker> worker_from(const wire::StateImage::Worker& in) {
   if (in.phase() > static_cast<uint32_t>(Membership::Phase::done)) {
     return Status::data_loss("a worker is in phase {}, which does not exist", in.phase());
   }
-  return Membership::Worker{static_cast<Membership::Phase>(in.phase()), in.incarnation(), in.process_id(), in.process(),
-                            from_wire(in.window())};
+  return Membership::Worker{
+      static_cast<Membership::Phase>(in.phase()),  in.incarnation(), in.process_id(), in.process(), from_wire(in.window()),
+      {in.given_up().begin(), in.given_up().end()}};
 }
 
 void put(const SyncSteps& sync, wire::StateImage* out) {
