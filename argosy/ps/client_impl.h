@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "argosy/base/thread.h"
+#include "argosy/ps/acknowledged.h"
 #include "argosy/ps/client.h"
 #include "argosy/ps/messages.pb.h"
+#include "argosy/ps/pass_book.h"
 #include "argosy/ps/payload.h"
 #include "argosy/ps/pool.h"
 #include "argosy/ps/row_split.h"
@@ -54,7 +56,11 @@ class ClientImpl final : public Client {
   Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline) override;
   Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline) override;
   Status push(const Push& push) override;
-  Status leave(uint32_t round, uint32_t steps) override;
+  Status leave(uint32_t round, uint32_t steps, const PassReading* reading) override;
+  void abandon(uint32_t round, const std::string& why) override;
+  Status resume() override;
+  bool went_back() const override { return went_back_; }
+  Result<JobLedger> ledger() override;
   Result<Position> position() override;
   Result<std::optional<std::vector<StepNorm>>> step_norms(Position step, Deadline deadline) override;
   Status apply_step(Position step, std::span<const ClipFactor> factors) override;
@@ -85,11 +91,11 @@ class ClientImpl final : public Client {
   Status say_goodbye(const wire::GoodbyeRequest& goodbye);
   // What a server said to Hello.
   struct Introduction {
-    uint64_t incarnation = 0;
+    std::atomic<uint64_t> incarnation{0};
     Window window;              // of this worker
     Position position;          // sync
     uint32_t next_step = 0;     // sync: of window.round(), by this worker
-    double lease_seconds = 0;
+    std::atomic<double> lease_seconds{0};
   };
 
   // A server's part of one state of a table: some keys of a sparse one, or a range of a dense one.
@@ -117,7 +123,10 @@ class ClientImpl final : public Client {
 
   rpc::Message hello_message(int server) const;
   Status keep_introduction(int server, const rpc::Received& received);
+  Status greet_all();
   void heartbeats();
+  void beat(int server);
+  void act_on_losses();
 
   wire::Caller caller(int server) const;
   template <typename Request>
@@ -142,6 +151,7 @@ class ClientImpl final : public Client {
   Result<std::vector<PushPart>> parts_of(const Push& push, Scratch& scratch) const;
   Status store_rows(int server, std::span<const RowRequest> requests, const RowSplit& split, const rpc::Received& received) const;
   Result<std::vector<BatchId>> lacking(int server, const Push& push) const;
+  uint64_t samples_for(int server, const Push& push) const;
   rpc::Message push_message(int server, const Push& push, std::span<const BatchId> batches, uint64_t sequence,
                             std::span<const PushPart> parts, const RowSplit& split);
   std::vector<rpc::Slice> push_payload(int server, const Push& push, std::span<const PushPart> parts, const RowSplit& split);
@@ -152,9 +162,19 @@ class ClientImpl final : public Client {
   const ClientOptions options_;
   const JobSpec spec_;
   const std::unique_ptr<Servers> servers_;
-  const uint64_t process_id_;
-  std::vector<Introduction> introductions_;  // each constant once its server is in greeted_
-  bool replays_ = false;                     // constant after introduce(): some server had batches of this worker
+  uint64_t process_id_;
+  std::vector<Introduction> introductions_;  // each constant once its server is in greeted_, but for resume()
+  bool replays_ = false;                     // constant, but for introduce() and resume(): some server had batches of this worker
+
+  // What the servers acknowledged, and losses that heartbeats found. Shared with their callbacks, which may come late.
+  struct Watch {
+    explicit Watch(int servers) : acknowledged(servers) {}
+    Acknowledged acknowledged;
+    std::mutex mutex;
+    std::vector<Acknowledged::Loss> losses;  // guarded by mutex
+  };
+  const std::shared_ptr<Watch> watch_;
+  std::atomic<bool> went_back_{false};
 
   Pool<Bytes> bytes_;
   Pool<Scratch> scratch_;

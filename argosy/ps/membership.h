@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/base/status.h"
+#include "argosy/ps/pass_book.h"
 #include "argosy/ps/window.h"
 
 namespace argosy::ps {
@@ -45,10 +47,20 @@ class Membership {
   // A process begins as `worker`; its incarnation is returned.
   uint64_t hello(int worker, uint64_t process_id, const std::string& process);
   void goodbye(int worker);
-  void lose(int worker);
-  void leave(int worker, uint32_t round);
+  // What the worker had pushed for steps that were not applied is dropped.
+  void lose(int worker, uint64_t dropped_batches = 0, uint64_t dropped_samples = 0);
+  // The worker has finished the round. With a ledger what is missing here (see compare()) is recorded as lost.
+  void leave(int worker, uint32_t round, const wire::PassLedger* ledger = nullptr);
   void add(int worker, std::span<const uint64_t> batches);
   void restore(int worker, const Worker& saved);
+
+  // ---- What the workers' passes came to; PassBook has it.
+  wire::WorkerLedger ledger(int worker) const;
+  void restore_ledger(int worker, const wire::WorkerLedger& saved);
+  std::optional<wire::PassRecord> finished(int worker, uint32_t round) const;  // none: it has not left the round
+  // Compares what the worker says it has read with what is here; the error names what is missing. With `may_lose` only what is
+  // here and was not read is an error.
+  Status check_pass(int worker, uint32_t round, const wire::PassLedger& ledger, bool may_lose) const;
 
   // ---- The running process.
 
@@ -67,8 +79,8 @@ class Membership {
   // A push of these batches begins. After `go` the caller calls end_push(). `unavailable`: the same batches are under way;
   // `internal`: some of them are here and some are not, which no client sends.
   Result<Admission> begin_push(int worker, std::span<const uint64_t> batches);
-  // It was applied, and the window has the batches from now on; or it was not.
-  void end_push(int worker, std::span<const uint64_t> batches, bool applied);
+  // It was applied, with so many samples, and the window has the batches from now on; or it was not.
+  void end_push(int worker, std::span<const uint64_t> batches, bool applied, uint64_t samples = 0);
   // Whether no push of the worker is under way: what its window says is then all of it.
   bool is_quiet(int worker) const;
 
@@ -80,6 +92,8 @@ class Membership {
   void touch_all();
   // The worker's process has failed, says the process: as if nothing had been heard of it for so long.
   void fail(int worker, const std::string& why, double silent_seconds);
+  // The same for a worker whose process lives on, until its next hello: it has met an error in a round.
+  void abandon(int worker, const std::string& why, double silent_seconds);
   // Live workers that were silent for longer than `seconds`.
   std::vector<int> silent(double seconds) const;
 
@@ -90,7 +104,9 @@ class Membership {
   struct Member {
     Worker worker;
     SteadyClock::time_point heard;
-    std::string failed;  // what its process said at its end; empty: nothing
+    std::string failed;  // what its process said at its end, or of its error; empty: nothing
+    std::optional<SteadyClock::time_point> abandoned;  // in place of `heard`, whatever is heard
+    PassBook book;
     std::set<uint64_t> under_way;
   };
 

@@ -35,17 +35,17 @@ Record kept(const Record& record) {
 
 }  // namespace
 
-State::State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits)
-    : job_(std::move(job)),
+State::State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members)
+    : job_(options.job),
+      may_lose_(options.may_lose),
       tables_(std::move(tables)),
       members_(std::move(members)),
       sync_(*tables_, *members_),
-      exchange_(*members_, limits) {}
+      exchange_(*members_, options.exchange) {}
 
 Result<std::unique_ptr<State>> State::make(const JobSpec& spec, const StateOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<Tables> tables, Tables::make(spec, options.tables));
-  return std::unique_ptr<State>(
-      new State(options.job, std::move(tables), std::make_unique<Membership>(spec.workers), options.exchange));
+  return std::unique_ptr<State>(new State(options, std::move(tables), std::make_unique<Membership>(spec.workers)));
 }
 
 Status State::check_worker(uint64_t worker) const {
@@ -102,7 +102,15 @@ Status State::apply_goodbye(const Record& record) {
 Status State::apply_worker_lost(const Record& record) {
   ASSIGN_OR_RETURN(const auto lost, parse<wire::WorkerLostRecord>(record));
   RETURN_IF_ERROR(check_worker(lost.worker()));
-  members_->lose(static_cast<int>(lost.worker()));
+  uint64_t batches = 0, samples = 0;  // that it is lost with
+  for (const auto& [step, contributions] : sync_.held()) {
+    const auto held = contributions.find(lost.worker());
+    wire::PushRequest push;
+    if (held == contributions.end() || !push.ParseFromString(held->second.record)) continue;
+    batches += static_cast<uint64_t>(push.batches_size());
+    samples += push.samples();
+  }
+  members_->lose(static_cast<int>(lost.worker()), batches, samples);
   sync_.lose(static_cast<int>(lost.worker()));
   members_changed();
   return {};
@@ -132,7 +140,7 @@ Status State::apply_push(const Record& record) {
     RETURN_IF_ERROR(tables_->apply(gradients, step, record.seconds, worker));
   }
   ++pushes_;
-  members_->end_push(static_cast<int>(worker), batches, true);
+  members_->end_push(static_cast<int>(worker), batches, true, push.samples());
   return {};
 }
 
@@ -140,7 +148,7 @@ Status State::apply_leave(const Record& record) {
   ASSIGN_OR_RETURN(const auto leave, parse<wire::LeaveRequest>(record));
   RETURN_IF_ERROR(check_worker(leave.caller().worker()));
   const int worker = static_cast<int>(leave.caller().worker());
-  members_->leave(worker, leave.round());
+  members_->leave(worker, leave.round(), leave.has_ledger() ? &leave.ledger() : nullptr);
   if (!is_sync()) return {};
   sync_.leave(worker, leave.round(), leave.steps());
   sync_.end_rounds();

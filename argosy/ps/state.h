@@ -33,6 +33,7 @@ struct StateOptions {
   std::string job;
   TablesOptions tables;
   ExchangeLimits exchange;
+  bool may_lose = false;  // a restart may lose batches that were acknowledged: a pass that lacks some can be left all the same
 };
 
 // Everything that one server holds for one job, as a machine that is fed records: the same records give the same state, live
@@ -95,9 +96,10 @@ class State {
   Status begin_again();
 
  private:
-  State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits);
+  State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members);
 
   Result<Verdict> check_push(const Record& record);
+  Result<Verdict> check_leave(const Record& record) const;
   Result<Verdict> check_apply_step(const Record& record) const;
   Result<Verdict> check_init_dense(const Record& record) const;
   Result<Verdict> check_import_rows(const Record& record) const;
@@ -132,6 +134,7 @@ class State {
   static Position unpack(uint64_t packed) { return {static_cast<uint32_t>(packed >> 32), static_cast<uint32_t>(packed)}; }
 
   const std::string job_;
+  const bool may_lose_;
   const std::unique_ptr<Tables> tables_;
   const std::unique_ptr<Membership> members_;
   SyncSteps sync_;

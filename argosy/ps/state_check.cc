@@ -43,11 +43,7 @@ Result<Verdict> State::check(const Record& record) {
     case wire::SHRINK: return check_shrink(record);
     case wire::GATHER: return check_gather(record);
     case wire::POST: return check_post(record);
-    case wire::LEAVE: {
-      ASSIGN_OR_RETURN(const auto leave, parse<wire::LeaveRequest>(record));
-      const Window window = members_->worker(static_cast<int>(leave.caller().worker())).window;
-      return leave.round() < window.round() ? Verdict::duplicate : Verdict::change;
-    }
+    case wire::LEAVE: return check_leave(record);
     case wire::GOODBYE: {
       ASSIGN_OR_RETURN(const auto goodbye, parse<wire::GoodbyeRequest>(record));
       const auto phase = members_->worker(static_cast<int>(goodbye.caller().worker())).phase;
@@ -77,6 +73,14 @@ Result<Verdict> State::check_push(const Record& record) {
   if (!is_sync() || from_wire(push.step()) >= sync_.position()) return Verdict::change;
   members_->end_push(static_cast<int>(worker), batches_of(push), false);
   return Verdict::late;
+}
+
+Result<Verdict> State::check_leave(const Record& record) const {
+  ASSIGN_OR_RETURN(const auto leave, parse<wire::LeaveRequest>(record));
+  const int worker = static_cast<int>(leave.caller().worker());
+  if (leave.round() < members_->worker(worker).window.round()) return Verdict::duplicate;
+  if (leave.has_ledger()) RETURN_IF_ERROR(members_->check_pass(worker, leave.round(), leave.ledger(), may_lose_));
+  return Verdict::change;
 }
 
 void State::abandon_push(const Record& record) {

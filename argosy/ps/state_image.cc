@@ -63,6 +63,7 @@ wire::StateImage State::image() const {
       changed->mutable_keys()->Assign(pending.keys.begin(), pending.keys.end());
     }
   }
+  for (int i = 0; i < members_->workers(); ++i) *image.add_ledgers() = members_->ledger(i);
   exchange_.save(image.mutable_exchange());
   *image.mutable_saved() = saved_;
   image.set_shrinks(shrinks_);
@@ -101,6 +102,12 @@ Status State::restore(const wire::StateImage& image) {
   }
   for (const auto& [table, rate] : image.rates()) {
     if (table < tables_->size()) tables_->set_rate(table, rate);
+  }
+  // After the held pushes, which are counted in it.
+  for (int i = 0; i < members_->workers(); ++i) members_->restore_ledger(i, {});
+  for (const wire::WorkerLedger& ledger : image.ledgers()) {
+    RETURN_IF_ERROR(check_worker(ledger.worker()));
+    members_->restore_ledger(static_cast<int>(ledger.worker()), ledger);
   }
   RETURN_IF_ERROR(exchange_.restore(image.exchange()));
   saved_ = image.saved();
