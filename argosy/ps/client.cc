@@ -7,6 +7,7 @@
 #include <random>
 
 #include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/ps/client_impl.h"
 #include "argosy/ps/job_spec_wire.h"
 
@@ -205,14 +206,17 @@ void ClientImpl::act_on_losses() {
   for (const Acknowledged::Loss& loss : losses) {
     const std::string what = Acknowledged::describe(loss);
     if (loss.allowed) {
-      log_warning("{} was started again and has lost {}; its durability allows that", servers_->name(loss.server), what);
+      notice(LogLevel::warning, "{} was started again and has lost {}, of worker {}; its durability allows that",
+             servers_->name(loss.server), what, options_.worker);
       continue;
     }
     went_back_ = true;
-    servers_->end(Status::data_loss(
+    const Status status = Status::data_loss(
         "{} was started again without {}, of worker {}: its log was cut short, as by a power cut (durability=wal_sync keeps what "
         "is acknowledged), or its directory was changed",
-        servers_->name(loss.server), what, options_.worker));
+        servers_->name(loss.server), what, options_.worker);
+    notice(LogLevel::warning, "{}", status.message());
+    servers_->end(status);
   }
 }
 

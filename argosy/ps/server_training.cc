@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/server_core.h"
@@ -92,7 +92,7 @@ void Core::report_pass(State& state, uint32_t round) {
   }
   if (sum.batches == 0) return;
   const std::string without = lost.empty() ? "" : fmt::format("; without worker {}, which was lost", join(lost, ", "));
-  log_info("pass {}: {}{}", round, sum.text(), without);
+  notice("pass {}: {}{}", round, sum.text(), without);
 }
 
 void Core::report_job(State& state) {
@@ -100,9 +100,9 @@ void Core::report_job(State& state) {
   wire::LedgerReply reply;
   for (int worker = 0; worker < state.members().workers(); ++worker) *reply.add_workers() = state.members().ledger(worker);
   const JobLedger ledger = join_ledgers(std::span(&reply, 1));
-  if (ledger.total.batches > 0) log_info("the job, {} passes: {}", ledger.passes.size(), ledger.total.text());
+  if (ledger.total.batches > 0) notice("the job, {} passes: {}", ledger.passes.size(), ledger.total.text());
   for (const OpenPass& open : ledger.open) {
-    log_warning("pass {} of worker {}, which is {}, is not finished: {} batches of it are applied", open.round, open.worker,
+    notice(LogLevel::warning, "pass {} of worker {}, which is {}, is not finished: {} batches of it are applied", open.round, open.worker,
                 open.state, open.batches);
   }
 }
