@@ -9,7 +9,8 @@ Status QueueDataset::start(int threads) {
   RETURN_IF_ERROR(check_options(options_));
   stop();
   ASSIGN_OR_RETURN(parser_, make_parser(options_));
-  if (options_.handout != nullptr) std::exchange(again_, false) ? options_.handout->repeat_pass() : options_.handout->begin_pass();
+  if (options_.handout != nullptr)
+    std::exchange(again_, false) ? options_.handout->repeat_pass() : options_.handout->begin_pass();
   begun_ = true;
   threads_ = threads;
   auto fresh = std::make_shared<FileFeed>(options_, *parser_, threads);

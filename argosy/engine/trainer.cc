@@ -304,8 +304,7 @@ Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, 
   const int threads = static_cast<int>(frames.size());
   Run run(source, options, threads, remote);
   std::optional<RowsAhead> rows_ahead;
-  if (remote != nullptr && remote->may_pull_ahead())
-    rows_ahead.emplace(frames[0]->program(), source.options().slots, *remote);
+  if (remote != nullptr && remote->may_pull_ahead()) rows_ahead.emplace(frames[0]->program(), source.options().slots, *remote);
   if (rows_ahead && !rows_ahead->empty()) run.pull_ahead(*rows_ahead);
   if (Status status = source.start(threads); status.ok())
     run_threads(run, frames);

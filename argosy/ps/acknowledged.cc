@@ -13,7 +13,7 @@ constexpr size_t kSizes = 1000;  // rounds whose sizes are kept
 }  // namespace
 
 void Acknowledged::greeted(int server, const Window& window, uint64_t boot, bool may_lose) {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   at(server).window = window;
   at(server).boot = boot;
   at(server).may_lose = may_lose;
@@ -21,13 +21,13 @@ void Acknowledged::greeted(int server, const Window& window, uint64_t boot, bool
 }
 
 void Acknowledged::add(int server, std::span<const BatchId> batches) {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   at(server).window.add(batches);
 }
 
 void Acknowledged::add_late(int server, std::span<const BatchId> batches, uint64_t samples) {
   if (batches.empty()) return;
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   Server& one = at(server);
   if (const uint32_t round = round_of(batches.front()); one.late_round != round) {
     one.late_round = round;
@@ -38,7 +38,7 @@ void Acknowledged::add_late(int server, std::span<const BatchId> batches, uint64
 }
 
 void Acknowledged::leave(int server, uint32_t round, uint32_t batches) {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   Server& one = at(server);
   one.window.leave(round);
   one.sizes[round] = batches;
@@ -46,30 +46,31 @@ void Acknowledged::leave(int server, uint32_t round, uint32_t batches) {
 }
 
 Window Acknowledged::window(int server) const {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   return at(server).window;
 }
 
 uint64_t Acknowledged::boot(int server) const {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   return at(server).boot;
 }
 
 Acknowledged::Late Acknowledged::late(int server, uint32_t round) const {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   return at(server).late_round == round ? at(server).late : Late{};
 }
 
 std::string Acknowledged::describe(const Loss& loss) {
   std::string text = fmt::format("{} batches that it had acknowledged", with_thousands(static_cast<int64_t>(loss.batches)));
   if (!loss.listed.empty()) text += fmt::format(": {} of pass {}", list_batches(loss.listed, loss.listed.size()), loss.round);
-  if (loss.first_round < loss.round) text += fmt::format("{} passes from {} on", loss.listed.empty() ? ": " : ", and ", loss.first_round);
+  if (loss.first_round < loss.round)
+    text += fmt::format("{} passes from {} on", loss.listed.empty() ? ": " : ", and ", loss.first_round);
   return text;
 }
 
 std::optional<Acknowledged::Loss> Acknowledged::compare(int server, const Window& acknowledged, const Window& found,
                                                         uint64_t boot) {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   Server& one = at(server);
   if (boot == one.boot) return std::nullopt;
   one.boot = boot;

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <absl/base/thread_annotations.h>
-#include <absl/synchronization/mutex.h>
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -53,8 +53,8 @@ class Acknowledged {
   };
   static std::string describe(const Loss& loss);
 
-  // Compares what a server said that it has with what it had acknowledged before it was asked. A server of another boot is known by
-  // it from now on; one of the same is not looked at.
+  // Compares what a server said that it has with what it had acknowledged before it was asked. A server of another boot is known
+  // by it from now on; one of the same is not looked at.
   std::optional<Loss> compare(int server, const Window& acknowledged, const Window& found, uint64_t boot);
 
  private:
@@ -67,10 +67,10 @@ class Acknowledged {
     Late late;  // of late_round
   };
 
-  Server& at(int server) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return servers_[static_cast<size_t>(server)]; }
-  const Server& at(int server) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return servers_[static_cast<size_t>(server)]; }
+  Server& at(int server) { return servers_[static_cast<size_t>(server)]; }
+  const Server& at(int server) const { return servers_[static_cast<size_t>(server)]; }
 
-  mutable absl::Mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Server> servers_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -164,7 +164,7 @@ class ClientImpl final : public Client {
   const std::unique_ptr<Servers> servers_;
   uint64_t process_id_;
   std::vector<Introduction> introductions_;  // each constant once its server is in greeted_, but for resume()
-  bool replays_ = false;                     // constant, but for introduce() and resume(): some server had batches of this worker
+  bool replays_ = false;  // constant, but for introduce() and resume(): some server had batches of this worker
 
   // What the servers acknowledged, and losses that heartbeats found. Shared with their callbacks, which may come late.
   struct Watch {
@@ -184,11 +184,11 @@ class ClientImpl final : public Client {
 
   std::mutex mutex_;
   std::condition_variable stopping_changed_;
-  bool stopping_ = false;                                  // guarded by mutex_, as are those below
-  std::vector<int> greeted_;                               // servers that have answered the hello
-  std::map<std::string, uint64_t, std::less<>> gathers_;   // answered, by name
+  bool stopping_ = false;  // guarded by mutex_, as are those below
+  std::vector<int> greeted_;  // servers that have answered the hello
+  std::map<std::string, uint64_t, std::less<>> gathers_;  // answered, by name
   std::map<std::pair<std::string, int>, uint64_t> files_;  // handed out, by list and reader
-  std::map<int, uint64_t> posts_;                          // by receiver
+  std::map<int, uint64_t> posts_;  // by receiver
   uint64_t taken_ = 0;
   uint64_t shrinks_ = 0;  // that all servers have done
   Thread heartbeat_;

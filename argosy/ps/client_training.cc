@@ -317,8 +317,8 @@ Status ClientImpl::leave(uint32_t round, uint32_t steps, const PassReading* read
     ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::LeaveReply>(answer));
     watch_->acknowledged.leave(server, round, batches);
     if (reply.lost_batches() > 0) {
-      log_warning("{}: {} batches ({} samples) of pass {} of worker {} are lost, as its durability allows", servers_->name(server),
-                  reply.lost_batches(), reply.lost_samples(), round, options_.worker);
+      log_warning("{}: {} batches ({} samples) of pass {} of worker {} are lost, as its durability allows",
+                  servers_->name(server), reply.lost_batches(), reply.lost_samples(), round, options_.worker);
     }
     return {};
   };

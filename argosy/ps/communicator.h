@@ -91,8 +91,9 @@ struct CommunicatorCounters {
 // them, with relaxed atomic stores; in geo mode it also trains there.
 //
 // Every wait has a deadline, and its error names the worker, thread or server that is missing. After an error that is not a
-// wrong argument every later call returns it, since the worker's state is no longer known, until abandon_round() and begin_round()
-// have begun the round again. After `cancelled`, which is a user's Ctrl-C, refresh() still receives and stop() still works.
+// wrong argument every later call returns it, since the worker's state is no longer known, until abandon_round() and
+// begin_round() have begun the round again. After `cancelled`, which is a user's Ctrl-C, refresh() still receives and stop()
+// still works.
 //
 // Thread-safe: trainer threads call next_batch_id, batch_of_round, wants, pull, step and thread_done concurrently. The other
 // calls are made by one thread, while no trainer thread runs.
@@ -112,12 +113,12 @@ class Communicator {
   // so it is to be skipped, and counts as done (neither thread_done nor end_round follow).
   virtual Result<bool> begin_round(int threads) = 0;
   // Flushes what is queued or unsent, tells the servers that this worker has left the round and what it has read in it, receives
-  // dense parameters. All threads have called thread_done(). Where a server has not applied exactly what was read, the error names
-  // server, worker and batches, and the round is not finished: abandon_round() comes next.
+  // dense parameters. All threads have called thread_done(). Where a server has not applied exactly what was read, the error
+  // names server, worker and batches, and the round is not finished: abandon_round() comes next.
   virtual Status end_round(const ReadCounters& counters) = 0;
   Status end_round() { return end_round({}); }
-  // In place of it after an error. Sends what it can of what was trained; nothing is finished, and those who wait for this worker are
-  // told. The next begin_round() goes on in the same round: batches that all servers have are skipped.
+  // In place of it after an error. Sends what it can of what was trained; nothing is finished, and those who wait for this worker
+  // are told. The next begin_round() goes on in the same round: batches that all servers have are skipped.
   virtual void abandon_round(const Status& why) = 0;
   // Ok where stop() would leave nothing behind: no round was abandoned, no step failed.
   virtual Status unfinished() const = 0;

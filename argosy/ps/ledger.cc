@@ -28,11 +28,11 @@ void PassSummary::add(const PassSummary& other) {
 
 std::string PassSummary::text() const {
   // Recorded passes are complete but for what was given up: anything else is refused when a worker leaves the pass.
-  std::string text = samples == 0 && fed
-                         ? fmt::format("{} runs, {} applied once, {} lost", count(batches), count(applied_batches()),
-                                       count(given_up_batches))
-                         : fmt::format("{} samples read, {} applied once, {} lost, {} bad lines skipped", count(samples),
-                                       count(applied_samples()), count(given_up_samples), count(bad_lines));
+  std::string text =
+      samples == 0 && fed
+          ? fmt::format("{} runs, {} applied once, {} lost", count(batches), count(applied_batches()), count(given_up_batches))
+          : fmt::format("{} samples read, {} applied once, {} lost, {} bad lines skipped", count(samples),
+                        count(applied_samples()), count(given_up_samples), count(bad_lines));
   if (given_up_batches > 0) {
     text += fmt::format("; given up by choice (on_worker_loss=shrink, durability=snapshot): {} batches", count(given_up_batches));
   }

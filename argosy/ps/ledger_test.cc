@@ -158,8 +158,7 @@ struct RowCounter {
     RETURN_IF_ERROR(communicator->pull(std::span(&request, 1)));
     const DenseGradient gradient{.table = 0, .values = ones};
     const RowGradients rows{.table = 1, .keys = std::span(&key, 1), .values = &minus};
-    return communicator->step(
-        {.batch_id = batch, .samples = 10, .dense = std::span(&gradient, 1), .rows = std::span(&rows, 1)});
+    return communicator->step({.batch_id = batch, .samples = 10, .dense = std::span(&gradient, 1), .rows = std::span(&rows, 1)});
   }
 
   // A pass over batches 0 … n-1, or until an error; `read_error_at` is one of the data.
@@ -224,7 +223,8 @@ TEST(Ledger, APassGoesOnAfterAnError) {
   }
 }
 
-// Calls fail in the middle of a pass, because the servers are away for too long: so does the pass, and it goes on when they are back.
+// Calls fail in the middle of a pass, because the servers are away for too long: so does the pass, and it goes on when they are
+// back.
 TEST(Ledger, APassGoesOnAfterServersWereAwayForTooLong) {
   for (const Mode mode : kModes) {
     SCOPED_TRACE(mode_name(mode));
@@ -261,7 +261,8 @@ TEST(Ledger, FedRunsBeforeAPassAreAPassOfTheirOwn) {
       float row = 0;
       const RowRequest request{.table = 1, .keys = std::span(&key, 1), .rows = &row};
       ASSERT_TRUE(worker.communicator->pull(std::span(&request, 1)).ok());
-      ASSERT_TRUE(worker.communicator->step({.batch_id = worker.communicator->next_batch_id(), .rows = std::span(&rows, 1)}).ok());
+      ASSERT_TRUE(
+          worker.communicator->step({.batch_id = worker.communicator->next_batch_id(), .rows = std::span(&rows, 1)}).ok());
     }
     worker.communicator->drop_batch(worker.communicator->next_batch_id());
     ASSERT_TRUE(worker.pass(5).ok());
@@ -346,10 +347,13 @@ TEST(Ledger, AServerThatWentBackCannotFinishThePass) {
 
 // durability=snapshot may lose what came after the last one: the job goes on, and the ledger says how much.
 TEST(Ledger, SaysWhatASnapshotDidNotHave) {
-  Cluster cluster(2, [](ServerOptions& options) {
-    options.durability = Durability::snapshot;
-    options.lease_seconds = 2;
-  }, true);
+  Cluster cluster(
+      2,
+      [](ServerOptions& options) {
+        options.durability = Durability::snapshot;
+        options.lease_seconds = 2;
+      },
+      true);
   RowCounter worker(cluster.client(0), rows_spec(Mode::async));
   ASSERT_TRUE(worker.status.ok()) << worker.status.to_string();
   ASSERT_TRUE(worker.communicator->begin_round(1).ok());

@@ -120,8 +120,8 @@ Status Membership::check_pass(int worker, uint32_t round, const wire::PassLedger
   if (may_lose) return {};
   if (difference.missing > 0) {
     return Status::data_loss("pass {} of worker {} has {} batches, of which {} are missing here: {}", round, worker,
-                                       ledger.batches() - static_cast<uint32_t>(ledger.empty_size()), difference.missing,
-                                       list_batches(difference.missing_batches, difference.missing));
+                             ledger.batches() - static_cast<uint32_t>(ledger.empty_size()), difference.missing,
+                             list_batches(difference.missing_batches, difference.missing));
   }
   const uint64_t expected = ledger.samples() - ledger.given_up_samples(), here = member.book.open_samples(round);
   if (expected == here) return {};
@@ -235,7 +235,7 @@ void Membership::touch_all() {
 void Membership::fail(int worker, const std::string& why, double silent_seconds) {
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
-  member.failed = why;
+  member.failed = member.abandoned ? fmt::format("{}, and {}", member.failed, why) : why;
   member.heard =
       SteadyClock::now() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(silent_seconds));
 }

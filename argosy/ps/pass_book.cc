@@ -67,7 +67,8 @@ PassDifference compare(const Window& window, uint32_t round, const wire::PassLed
   std::erase_if(settled, [&](uint32_t batch) { return batch < through; });
   const auto within = static_cast<uint64_t>(std::distance(settled.begin(), settled.lower_bound(ledger.batches())));
   if (ledger.batches() > through) difference.missing = ledger.batches() - through - within;
-  for (uint32_t i = through; i < ledger.batches() && difference.missing_batches.size() < std::min(kListed, difference.missing); ++i) {
+  for (uint32_t i = through; i < ledger.batches() && difference.missing_batches.size() < std::min(kListed, difference.missing);
+       ++i) {
     if (!settled.contains(i)) note(difference.missing_batches, i);
   }
   if (through > ledger.batches()) difference.unexpected += through - ledger.batches();
@@ -158,8 +159,7 @@ PassSummary summary_of(const wire::PassRecord& record) {
   summary.lines = ledger.lines();
   summary.bad_lines = ledger.bad_lines();
   summary.files = ledger.files();
-  summary.given_up_batches =
-      record.lost_batches() + record.dropped_batches() + static_cast<uint64_t>(ledger.given_up_size());
+  summary.given_up_batches = record.lost_batches() + record.dropped_batches() + static_cast<uint64_t>(ledger.given_up_size());
   summary.given_up_samples = record.lost_samples() + record.dropped_samples() + ledger.given_up_samples();
   summary.failed_runs = ledger.failed_runs();
   summary.restarts = record.restarts();

@@ -118,7 +118,8 @@ TEST(JobLedger, JoinsServersAndAddsWorkers) {
   EXPECT_EQ(job.passes[0].workers, 2);
   EXPECT_EQ(job.passes[0].samples, 200u);
   EXPECT_EQ(job.passes[0].applied_samples(), 170u);
-  EXPECT_THAT(job.passes[0].text(), HasSubstr("200 samples read, 170 applied once, 30 lost, 0 bad lines skipped; given up by choice"));
+  EXPECT_THAT(job.passes[0].text(),
+              HasSubstr("200 samples read, 170 applied once, 30 lost, 0 bad lines skipped; given up by choice"));
   ASSERT_EQ(job.open.size(), 1u);
   EXPECT_EQ(job.open[0].worker, 1);
   EXPECT_THAT(job.to_json(), HasSubstr("\"samples_read\": 200, \"samples_applied\": 170, \"samples_lost\": 30"));

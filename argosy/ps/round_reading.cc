@@ -3,26 +3,26 @@
 namespace argosy::ps {
 
 void RoundReading::begin() {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   read_ = Window();
   samples_ = 0;
   dropped_.clear();
 }
 
 void RoundReading::add(BatchId batch, uint32_t samples) {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   if (read_.contains(batch)) return;
   read_.add(std::span(&batch, 1));
   samples_ += samples;
 }
 
 void RoundReading::drop(BatchId batch) {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   dropped_.insert(index_of(batch));
 }
 
 PassReading RoundReading::finish(uint32_t runs) const {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   PassReading reading;
   if (runs > 0) {
     reading.fed = true;

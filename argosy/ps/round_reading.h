@@ -1,8 +1,8 @@
 #pragma once
 
 #include <absl/base/thread_annotations.h>
-#include <absl/synchronization/mutex.h>
 
+#include <mutex>
 #include <set>
 
 #include "argosy/ps/exchange.h"
@@ -28,7 +28,7 @@ class RoundReading {
   PassReading finish(uint32_t runs) const;
 
  private:
-  mutable absl::Mutex mutex_;
+  mutable std::mutex mutex_;
   Window read_ ABSL_GUARDED_BY(mutex_);
   uint64_t samples_ ABSL_GUARDED_BY(mutex_) = 0;
   std::set<uint32_t> dropped_ ABSL_GUARDED_BY(mutex_);

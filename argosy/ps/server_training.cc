@@ -102,8 +102,8 @@ void Core::report_job(State& state) {
   const JobLedger ledger = join_ledgers(std::span(&reply, 1));
   if (ledger.total.batches > 0) notice("the job, {} passes: {}", ledger.passes.size(), ledger.total.text());
   for (const OpenPass& open : ledger.open) {
-    notice(LogLevel::warning, "pass {} of worker {}, which is {}, is not finished: {} batches of it are applied", open.round, open.worker,
-                open.state, open.batches);
+    notice(LogLevel::warning, "pass {} of worker {}, which is {}, is not finished: {} batches of it are applied", open.round,
+           open.worker, open.state, open.batches);
   }
 }
 
