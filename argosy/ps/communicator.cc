@@ -136,7 +136,10 @@ Status CommunicatorBase::end_round(const ReadCounters& counters) {
   RETURN_IF_ERROR(leave_round(counters));
   in_round_ = false;
   set_threads(1);
-  return keep(refresh());
+  // The round is finished, whatever comes now: an error is that of the next call.
+  if (const Status status = keep(refresh()); !status.ok())
+    log_warning("pass {} is finished, but parameters could not be received: {}", round() - 1, status.message());
+  return {};
 }
 
 Status CommunicatorBase::leave_round(const ReadCounters& counters) {

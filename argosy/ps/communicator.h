@@ -113,8 +113,9 @@ class Communicator {
   // so it is to be skipped, and counts as done (neither thread_done nor end_round follow).
   virtual Result<bool> begin_round(int threads) = 0;
   // Flushes what is queued or unsent, tells the servers that this worker has left the round and what it has read in it, receives
-  // dense parameters. All threads have called thread_done(). Where a server has not applied exactly what was read, the error
-  // names server, worker and batches, and the round is not finished: abandon_round() comes next.
+  // dense parameters (where that fails, the next call says so). All threads have called thread_done(). Where a server has not
+  // applied exactly what was read, the error names server, worker and batches, and the round is not finished: abandon_round()
+  // comes next.
   virtual Status end_round(const ReadCounters& counters) = 0;
   Status end_round() { return end_round({}); }
   // In place of it after an error. Sends what it can of what was trained; nothing is finished, and those who wait for this worker
