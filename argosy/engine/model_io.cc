@@ -63,8 +63,17 @@ Result<Outgoing> outgoing(const Scope& scope, const graph::VarDesc& variable) {
   return out;
 }
 
+// What the values come from, beside them. Paddle's loaders ask for files by name, and this one leaves out names like it.
+Status write_ledger(FolderWriter& writer, RemoteParameters& remote) {
+  ASSIGN_OR_RETURN(const std::string ledger, remote.ledger());
+  return ledger.empty() ? Status() : writer.write("__ledger__", ledger);
+}
+
 Status write_vars(FolderWriter& writer, const Scope& scope, const Variables& variables, const std::string& filename) {
-  if (const auto remote = scope.remote()) RETURN_IF_ERROR(remote->refresh());
+  if (const auto remote = scope.remote()) {
+    RETURN_IF_ERROR(remote->refresh());
+    RETURN_IF_ERROR(write_ledger(writer, *remote));
+  }
   std::vector<Outgoing> tensors;
   for (const graph::VarDesc* variable : sorted_by_name(variables)) {
     ASSIGN_OR_RETURN(tensors.emplace_back(), outgoing(scope, *variable));

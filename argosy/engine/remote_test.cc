@@ -36,13 +36,31 @@ class FakeServers : public RemoteParameters {
     bias_ = scope.find("bias")->tensor;
     return {};
   }
-  Result<bool> begin_round(int threads) override { return round_threads = threads, !skip_round; }
+  Result<bool> begin_round(int threads) override {
+    ++rounds_begun;
+    lost = false;
+    return round_threads = threads, !skip_round;
+  }
   Status thread_done() override { return ++threads_done, Status(); }
-  Status end_round() override { return ++rounds_ended, Status(); }
+  Status end_round(const PassCounters& counters) override {
+    read = counters;
+    if (losses > 0) return --losses, lost = true, Status::data_loss("server 1 lacks batches 1 and 2");
+    return ++rounds_ended, Status();
+  }
+  void abandon_round(const Status& why) override {
+    ++rounds_abandoned;
+    abandoned_why = why;
+  }
+  bool lost_batches() const override { return lost; }
+  void drop_batch(uint64_t batch) override { dropped.push_back(batch); }
   Status begin_parallel(int threads) override { return parallel_threads = threads, Status(); }
   Status end_parallel() override { return {}; }
   uint64_t begin_batch() override { return next_batch++; }
-  uint64_t begin_batch(uint64_t number) override { return number; }
+  uint64_t begin_batch(uint64_t number, uint32_t samples) override {
+    std::lock_guard lock(mutex);
+    samples_read += samples;
+    return number;
+  }
   bool wants(uint64_t batch) const override { return batch >= first_wanted; }
   bool may_pull_ahead() const override { return ahead; }
   Status pull(std::span<const RowPull> pulls) override {
@@ -91,7 +109,12 @@ class FakeServers : public RemoteParameters {
   uint64_t next_batch = 0, first_wanted = 0;
   size_t keys_asked = 0;
   int calls = 0, parallel_threads = 0, round_threads = 0, threads_done = 0, rounds_ended = 0, refreshes = 0;
-  bool skip_round = false, ahead = false;
+  int rounds_begun = 0, rounds_abandoned = 0, losses = 0;
+  uint64_t samples_read = 0;
+  PassCounters read;
+  Status abandoned_why;
+  std::vector<uint64_t> dropped;
+  bool skip_round = false, ahead = false, lost = false;
   int pulls_before_error = -1;
 
  private:
@@ -325,7 +348,44 @@ TEST_F(RemoteDatasetTest, AnErrorOfAPullAheadEndsThePass) {
   const auto report = train_on(*main_, 2);
   EXPECT_EQ(report.status().code(), Code::unavailable);
   EXPECT_EQ(report.status().message(), "server 0 is away");
-  EXPECT_EQ(remote_->rounds_ended, 1) << "the other workers must not wait for this one";
+  EXPECT_EQ(remote_->rounds_ended, 0) << "the pass is not finished";
+  EXPECT_EQ(remote_->rounds_abandoned, 1) << "the other workers must not wait for this one";
+  EXPECT_EQ(remote_->abandoned_why, report.status());
+}
+
+TEST_F(RemoteDatasetTest, ALineThatCannotBeReadAbandonsThePass) {
+  std::ofstream(path_, std::ios::app) << "1 3 1 nothing\n";
+  const auto report = train_on(*main_, 1);
+  EXPECT_NE(report.status().message().find(":41:"), std::string::npos) << report.status().message();
+  EXPECT_EQ(remote_->rounds_ended, 0);
+  EXPECT_EQ(remote_->rounds_abandoned, 1);
+}
+
+TEST_F(RemoteDatasetTest, WhatWasReadIsSaidAtTheEnd) {
+  ASSERT_TRUE(train_on(*main_, 2).ok());
+  EXPECT_EQ(remote_->samples_read, 40u);
+  EXPECT_EQ(remote_->read.lines, 40u);
+  EXPECT_EQ(remote_->read.files, 1u);
+}
+
+// A server has lost batches that it had acknowledged: the data can be read again.
+TEST_F(RemoteDatasetTest, APassIsReadAgainForServersThatLostBatches) {
+  remote_->losses = 2;
+  ASSERT_TRUE(train_on(*main_, 1).ok());
+  EXPECT_EQ(remote_->rounds_begun, 3);
+  EXPECT_EQ(remote_->rounds_abandoned, 2);
+  EXPECT_EQ(remote_->rounds_ended, 1);
+  remote_->losses = 100;
+  EXPECT_EQ(train_on(*main_, 1).status().code(), Code::data_loss) << "not for ever";
+}
+
+// A run whose feed is wrong sends nothing, and its number is not waited for.
+TEST_F(RemoteTest, ARunThatFailsIsDropped) {
+  run(*main_, {{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}});
+  EXPECT_FALSE(runner_.run(*main_, {{"a", ids({3}, {0, 1})}}, {loss_.name()}, scope_).ok());
+  remote_->pulls_before_error = remote_->calls;
+  EXPECT_FALSE(runner_.run(*main_, {{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}}, {loss_.name()}, scope_).ok());
+  EXPECT_EQ(remote_->dropped, std::vector<uint64_t>{1});
 }
 
 // A table whose first ids are in the batch and whose later ones are computed: one pull ahead, one by the operator.

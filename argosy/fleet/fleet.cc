@@ -135,6 +135,8 @@ void Fleet::set_learning_rate(double rate) const {
 
 std::vector<ps::ServerStats> Fleet::server_stats() const { return value_or_throw(connection("server_stats()").client().stats()); }
 
+ps::JobLedger Fleet::ledger() const { return value_or_throw(connection("ledger()").client().ledger()); }
+
 graph::MinimizeResult DistributedOptimizer::minimize(const Variable& loss, const graph::MinimizeOptions& options) {
   fleet_.role();  // before anything is changed
   graph::MinimizeResult result = graph::minimize(optimizer_, loss, options);

@@ -13,6 +13,7 @@
 #include "argosy/base/status.h"
 #include "argosy/ps/exchange.h"
 #include "argosy/ps/job_spec.h"
+#include "argosy/ps/ledger.h"
 #include "argosy/ps/load_report.h"
 #include "argosy/ps/window.h"
 #include "argosy/rpc/channel.h"
@@ -37,6 +38,7 @@ struct ClientOptions {
 // One send to all servers. The spans' memory is kept by `owner` and sent from where it lies; without an owner it is copied.
 struct Push {
   std::span<const BatchId> batches;     // at least one, all of one round
+  std::span<const uint32_t> samples = {};  // of each batch; empty: not counted
   std::optional<Position> step = {};    // sync
   std::span<const DenseGradient> dense;
   std::span<const RowGradients> rows;
@@ -149,7 +151,7 @@ class Client {
   virtual int worker() const = 0;
   virtual int servers() const = 0;
 
-  // ---- What an earlier start of this worker has already done, as the servers said when this one connected.
+  // ---- What an earlier start of this worker has already done, as the servers said when this one connected, or last resumed.
 
   // Whether `server` had this batch then.
   virtual bool had(int server, BatchId batch) const = 0;
@@ -179,8 +181,18 @@ class Client {
   // had some of them is an error (but for `by_server`): the worker replays its script with other threads or other data.
   virtual Status push(const Push& push) = 0;
 
-  // This worker has no more data in `round`; sync: it has pushed `steps` steps of it.
-  virtual Status leave(uint32_t round, uint32_t steps) = 0;
+  // This worker has no more data in `round`; sync: it has pushed `steps` steps of it. With what it has read the servers compare
+  // what they have: a difference is an error that names server, worker and batches, and the round stays open.
+  virtual Status leave(uint32_t round, uint32_t steps, const PassReading* reading = nullptr) = 0;
+
+  // This worker has met an error in `round` and may not finish it: those who wait for it are told why. Waits for nobody.
+  virtual void abandon(uint32_t round, const std::string& why) = 0;
+  // Begins again as a restarted process would: the servers say what they have of this worker, and take nothing more of what is
+  // still on its way. A server that has less than it had acknowledged is an error (`data_loss`) that names and counts the
+  // batches, once: the next call goes on with what is there. One thread, while no other uses this client.
+  virtual Status resume() = 0;
+  // Whether a server was found to have less than it had acknowledged, since the last resume().
+  virtual bool went_back() const = 0;
 
   // Sync: how far the slowest server is.
   virtual Result<Position> position() = 0;
@@ -245,6 +257,8 @@ class Client {
   virtual Result<LoadReport> load_snapshot(const std::string& folder) = 0;
 
   virtual Result<std::vector<ServerStats>> stats() = 0;
+  // What was read, applied and given up, pass by pass, of all workers.
+  virtual Result<JobLedger> ledger() = 0;
   virtual ClientCounters counters() const = 0;
 
   // Goodbye: this worker is done and no longer waited for. Ends the heartbeats. Safe to call twice.

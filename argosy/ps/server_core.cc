@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 
 #include "argosy/base/log.h"
 #include "argosy/ps/job_spec_wire.h"
@@ -14,6 +15,11 @@ namespace {
 
 constexpr double kImportGateSeconds = 600;  // changes wait for a moment while a snapshot is cut, and longer while one is loaded
 
+uint64_t draw_boot() {
+  std::random_device device;
+  return (uint64_t{device()} << 32 | device()) | 1;
+}
+
 }  // namespace
 
 Core::Core(const ServerOptions& options)
@@ -21,6 +27,7 @@ Core::Core(const ServerOptions& options)
       durability_(options.settled_durability()),
       name_(fmt::format("server {} ({}, pid {})", options.server, options.address.empty() ? "in this process" : options.address,
                         ::getpid())),
+      boot_(draw_boot()),
       parking_(std::max(2, available_cores()), [this](const CallPtr& call) { dispatch(call); }),
       for_snapshots_(make_snapshot_host()),
       snapshotter_(*for_snapshots_, snapshotter_options()) {}
@@ -53,6 +60,8 @@ void Core::dispatch(const CallPtr& call) {
       {wire::WAIT_INITIALISED, &Core::on_wait_initialised},
       {wire::PUSH, &Core::on_push},
       {wire::LEAVE, &Core::on_leave},
+      {wire::ABANDON, &Core::on_abandon},
+      {wire::LEDGER, &Core::on_ledger},
       {wire::STEP_NORMS, &Core::on_step_norms},
       {wire::APPLY_STEP, &Core::on_apply_step},
       {wire::PULL_DENSE, &Core::on_pull_dense},

@@ -109,6 +109,10 @@ class Core {
   // ---- server_training.cc
   void on_push(const CallPtr& call);
   void on_leave(const CallPtr& call);
+  void on_abandon(const CallPtr& call);
+  void on_ledger(const CallPtr& call);
+  void report_pass(State& state, uint32_t round);  // once its last worker has left it
+  void report_job(State& state);
   void on_step_norms(const CallPtr& call);
   void on_apply_step(const CallPtr& call);
   void on_pull_dense(const CallPtr& call);
@@ -162,6 +166,7 @@ class Core {
   const ServerOptions options_;
   const Durability durability_;
   const std::string name_;  // in messages: "server 0 (127.0.0.1:6170, pid 4711)"
+  const uint64_t boot_;     // of this process, drawn; not 0
   std::function<rpc::ServerCounters()> counters_;
 
   Gate gate_;

@@ -15,6 +15,7 @@ Result<std::unique_ptr<State>> Core::make_state(const JobSpec& spec, const std::
   options.job = job;
   options.tables = {options_.servers, options_.server, options_.mem_limit_bytes, options_.directory / "cold"};
   options.exchange.mail_bytes = options_.mailbox_limit_bytes;
+  options.may_lose = durability_ == Durability::snapshot;
   return State::make(spec, options);
 }
 

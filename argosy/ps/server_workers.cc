@@ -107,6 +107,8 @@ void Core::on_hello(const CallPtr& call) {
   for (const uint32_t table : state.tables().uninitialised()) reply.add_uninitialised(table);
   reply.set_lease_seconds(options_.lease_seconds);
   reply.set_server(name_);
+  reply.set_boot(boot_);
+  reply.set_may_lose(durability_ == Durability::snapshot);
   lock.lock();
   reply.set_next_step(state.sync().next_step(worker, known.window.round()));
   lock.unlock();
@@ -115,8 +117,14 @@ void Core::on_hello(const CallPtr& call) {
 
 void Core::on_heartbeat(const CallPtr& call) {
   const auto request = read<wire::HeartbeatRequest>(call);
-  if (!request || admit(call, request->caller()) == nullptr) return;
+  if (!request) return;
+  State* state = admit(call, request->caller());
+  if (state == nullptr) return;
   wire::HeartbeatReply reply;
+  reply.set_boot(boot_);
+  if (request->boot() != boot_) {
+    *reply.mutable_window() = to_wire(state->members().worker(static_cast<int>(request->caller().worker())).window);
+  }
   if (unsettled_) add_unsettled(reply);
   call->send(outgoing(reply));
 }
@@ -129,6 +137,7 @@ void Core::on_goodbye(const CallPtr& call) {
     advance();
     parking_.wake(Topic::gather);
     log_info("worker {} is done", request.caller().worker());
+    if (state.members().all_done()) report_job(state);
     end_if_done();
     return outgoing(wire::GoodbyeReply());
   });

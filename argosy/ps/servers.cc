@@ -36,9 +36,11 @@ class CallRun {
       : servers_(servers), calls_(std::move(calls)), held_until_(held_until), answered_(answered), slots_(calls_.size()) {}
 
   Result<std::vector<rpc::Received>> run() {
+    if (servers_.ended_) return servers_.why_ended();
     for (size_t i = 0; i < calls_.size(); ++i) send(i);
     while (open_ > 0) {
       auto answers = next_answers();
+      if (servers_.ended_) return servers_.why_ended();
       if (answers.empty() && wait_cancelled()) return Status::cancelled("the wait for {} was interrupted", unanswered());
       for (auto& [i, answer] : answers) RETURN_IF_ERROR(take(i, std::move(answer)));
       for (size_t i = 0; i < slots_.size(); ++i) {
@@ -184,6 +186,19 @@ Result<rpc::Received> Servers::call(int server, rpc::Message message, std::optio
   calls.push_back({server, std::move(message)});
   ASSIGN_OR_RETURN(auto answers, call(std::move(calls), held_until));
   return std::move(answers.front());
+}
+
+void Servers::end(Status why) {
+  std::lock_guard lock(end_mutex_);
+  end_ = std::move(why);
+  ended_ = true;
+}
+
+void Servers::go_on() { ended_ = false; }
+
+Status Servers::why_ended() {
+  std::lock_guard lock(end_mutex_);
+  return end_;
 }
 
 bool Servers::line_due() {

@@ -33,17 +33,17 @@ Record kept(const Record& record) {
 
 }  // namespace
 
-State::State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits)
-    : job_(std::move(job)),
+State::State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members)
+    : job_(options.job),
+      may_lose_(options.may_lose),
       tables_(std::move(tables)),
       members_(std::move(members)),
       sync_(*tables_, *members_),
-      exchange_(*members_, limits) {}
+      exchange_(*members_, options.exchange) {}
 
 Result<std::unique_ptr<State>> State::make(const JobSpec& spec, const StateOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<Tables> tables, Tables::make(spec, options.tables));
-  return std::unique_ptr<State>(
-      new State(options.job, std::move(tables), std::make_unique<Membership>(spec.workers), options.exchange));
+  return std::unique_ptr<State>(new State(options, std::move(tables), std::make_unique<Membership>(spec.workers)));
 }
 
 Status State::apply(const Record& record) {
@@ -107,10 +107,11 @@ Status State::apply_settle_loss(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, valid_settle_loss(record));
   const wire::UnsettledLoss& loss = request.loss();
   const std::vector<uint64_t> batches(loss.batches().begin(), loss.batches().end());
+  const uint64_t samples = sync_.held_samples(loss.worker(), from_wire(loss.step()));
   if (sync_.drop(static_cast<int>(loss.worker()), from_wire(loss.step()))) {
     batches_ -= std::min<uint64_t>(batches_, batches.size());
   }
-  members_->give_up(static_cast<int>(loss.worker()), batches);
+  members_->give_up(static_cast<int>(loss.worker()), batches, samples);
   members_changed();
   return {};
 }
@@ -137,14 +138,14 @@ Status State::apply_push(const Record& record) {
     RETURN_IF_ERROR(tables_->apply(push.gradients, step, record.seconds, worker));
   }
   ++pushes_;
-  members_->end_push(static_cast<int>(worker), batches, true);
+  members_->end_push(static_cast<int>(worker), batches, true, push.request.samples());
   return {};
 }
 
 Status State::apply_leave(const Record& record) {
   ASSIGN_OR_RETURN(const auto leave, valid_leave(record));
   const int worker = static_cast<int>(leave.caller().worker());
-  members_->leave(worker, leave.round());
+  members_->leave(worker, leave.round(), leave.has_ledger() ? &leave.ledger() : nullptr);
   if (!is_sync()) return {};
   sync_.leave(worker, leave.round(), leave.steps());
   sync_.end_rounds();

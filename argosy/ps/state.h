@@ -35,6 +35,7 @@ struct StateOptions {
   std::string job;
   TablesOptions tables;
   ExchangeLimits exchange;
+  bool may_lose = false;  // a restart may lose batches that were acknowledged: a pass that lacks some can be left all the same
 };
 
 // Everything that one server holds for one job, as a machine that is fed records: the same records give the same state, live
@@ -105,7 +106,7 @@ class State {
   Status begin_again();
 
  private:
-  State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits);
+  State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members);
 
   // Whether a record can be applied to this state, whoever asks: check() before it is logged, apply() afterwards and from a log.
   template <typename Message>
@@ -179,6 +180,7 @@ class State {
   static Position unpack(uint64_t packed) { return {static_cast<uint32_t>(packed >> 32), static_cast<uint32_t>(packed)}; }
 
   const std::string job_;
+  const bool may_lose_;
   const std::unique_ptr<Tables> tables_;
   const std::unique_ptr<Membership> members_;
   SyncSteps sync_;

@@ -32,6 +32,7 @@ Result<Verdict> State::check(const Record& record) {
     case wire::HELLO: RETURN_IF_ERROR(valid_hello(record).status()); return Verdict::change;
     case wire::WORKER_LOST: RETURN_IF_ERROR(valid_worker_lost(record).status()); return Verdict::change;
     case wire::SAVE_SNAPSHOT: RETURN_IF_ERROR(parse<wire::SavedRecord>(record).status()); return Verdict::change;
+    case wire::IMPORT: RETURN_IF_ERROR(parse<wire::ImportRecord>(record).status()); return Verdict::change;
     default:
       return Status::invalid_argument("a request with the method {} is no change that could be logged",
                                       static_cast<int>(record.method));
@@ -67,8 +68,10 @@ void State::abandon_push(const Record& record) {
 Result<Verdict> State::check_leave(const Record& record) const {
   ASSIGN_OR_RETURN(const auto leave, valid_leave(record));
   RETURN_IF_ERROR(check_fence(leave.caller()));
-  const Window window = members_->worker(static_cast<int>(leave.caller().worker())).window;
-  return leave.round() < window.round() ? Verdict::duplicate : Verdict::change;
+  const int worker = static_cast<int>(leave.caller().worker());
+  if (leave.round() < members_->worker(worker).window.round()) return Verdict::duplicate;
+  if (leave.has_ledger()) RETURN_IF_ERROR(members_->check_pass(worker, leave.round(), leave.ledger(), may_lose_));
+  return Verdict::change;
 }
 
 Result<Verdict> State::check_goodbye(const Record& record) const {

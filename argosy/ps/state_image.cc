@@ -51,6 +51,7 @@ wire::StateImage State::image() const {
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (const auto rate = tables_->set_rate_of(i)) (*image.mutable_rates())[static_cast<uint32_t>(i)] = *rate;
   }
+  for (int i = 0; i < members_->workers(); ++i) *image.add_ledgers() = members_->ledger(i);
   exchange_.save(image.mutable_exchange());
   *image.mutable_saved() = saved_;
   image.set_shrinks(shrinks_);
@@ -109,6 +110,12 @@ Status State::restore(const wire::StateImage& image) {
   }
   for (const auto& [table, rate] : image.rates()) {
     if (table < tables_->size()) tables_->set_rate(table, rate);
+  }
+  // After the held pushes, which are counted in it.
+  for (int i = 0; i < members_->workers(); ++i) members_->restore_ledger(i, {});
+  for (const wire::WorkerLedger& ledger : image.ledgers()) {
+    RETURN_IF_ERROR(check_worker(ledger.worker()));
+    members_->restore_ledger(static_cast<int>(ledger.worker()), ledger);
   }
   RETURN_IF_ERROR(exchange_.restore(image.exchange()));
   saved_ = image.saved();
