@@ -118,6 +118,9 @@ class Communicator {
   // same after a restart. In the modes where threads meet, a thread takes a batch after its last step.
   virtual BatchId next_batch_id() = 0;
   virtual BatchId batch_of_round(uint32_t number) = 0;
+  // What next_batch_id() would give: where this worker is in its data. A worker that is started again comes to the same places
+  // with its script, through batches and rounds that it skips too.
+  virtual BatchId next_batch() const = 0;
   // False: every server has this batch, from an earlier start of this worker. The thread drops it and takes the next.
   virtual bool wants(BatchId batch) = 0;
   virtual Status pull(std::span<const RowRequest> requests) = 0;

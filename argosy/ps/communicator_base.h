@@ -23,6 +23,7 @@ class CommunicatorBase : public Communicator {
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
   BatchId next_batch_id() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
+  BatchId next_batch() const override { return next_batch_.load(std::memory_order_relaxed); }
   BatchId batch_of_round(uint32_t number) override { return batch_id(round(), number); }
   bool wants(BatchId batch) override;
   Status store_dense(int table, std::span<const float> values) override;
