@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -109,6 +110,17 @@ class RemoteParameters {
 
   // What was read, applied and given up so far, as JSON, for whoever saves a model; empty: nobody keeps account.
   virtual Result<std::string> ledger() { return std::string(); }
+
+  // What changes or publishes state (a save, a load, a value that is set) counts once, also where this worker is started again
+  // and its script comes to the same place of the data: `body` is then not run, and what it answered before is returned. `target`
+  // says what it is done to. An operation whose body fails is not done. After close() `body` is run.
+  struct Outcome {
+    bool before = false;   // it had been done; nothing was done now
+    bool dropped = false;  // so long ago that the answer is not known any more
+    std::string answer;
+  };
+  using OperationBody = std::function<Result<std::string>()>;
+  virtual Result<Outcome> once(const std::string& kind, const std::string& target, const OperationBody& body) = 0;
 
   virtual Status close() = 0;  // this worker is done; safe to call twice
 };

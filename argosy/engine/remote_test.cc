@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "argosy/base/error.h"
+#include "argosy/base/file.h"
 #include "argosy/data/queue_dataset.h"
 #include "argosy/engine/executor.h"
 #include "argosy/engine/model_io.h"
@@ -100,9 +101,17 @@ class FakeServers : public RemoteParameters {
     for (size_t i = 0; i < values.size(); i += 2) rows[i / 2] = values[i];
     return {};
   }
+  Result<Outcome> once(const std::string& kind, const std::string& target, const OperationBody& body) override {
+    if (const auto known = done.find({kind, target}); known != done.end())
+      return Outcome{.before = true, .answer = known->second};
+    ASSIGN_OR_RETURN(std::string answer, body());
+    done[{kind, target}] = answer;
+    return Outcome{.answer = std::move(answer)};
+  }
   Status close() override { return {}; }
 
   std::mutex mutex;
+  std::map<std::pair<std::string, std::string>, std::string> done;  // operations, by kind and target
   std::map<uint64_t, float> rows;
   std::vector<uint64_t> batches;
   std::map<uint64_t, uint64_t> batch_of;  // by key: the last one that had it
@@ -428,6 +437,35 @@ TEST_F(RemoteTest, SavingFetchesATableAndLoadingStoresIt) {
   EXPECT_EQ(remote_->rows.at(50), 50.0f) << "a row that nobody touched holds what a new one would";
   EXPECT_EQ(scope_.find("table"), nullptr);
   std::filesystem::remove_all(folder);
+}
+
+// A worker that is started again repeats its script: what it saved stays as it was, and what it loaded does not undo training.
+// What the process alone has is loaded again.
+TEST_F(RemoteTest, WhatWasSavedOrLoadedBeforeIsNotRepeated) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("argosy-remote-once-{}", ::getpid());
+  const Variable own = L::create_parameter({2}, kFloat32, {.name = "own"});
+  scope_.var("own").tensor = at::full({2}, 5.0f);
+  const std::vector<const graph::VarDesc*> variables = {main_->global_block().find_var("table"), &own.desc()};
+  ASSERT_TRUE(save_vars(scope_, variables, folder).ok());
+  const auto saved = value_or_throw(read_file(folder / "table"));
+  const auto report = load_vars(scope_, variables, folder);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+
+  run(*main_, {{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}});
+  scope_.var("own").tensor.zero_();
+  ASSERT_TRUE(save_vars(scope_, variables, folder).ok());
+  EXPECT_EQ(value_or_throw(read_file(folder / "table")), saved);
+  const auto again = load_vars(scope_, variables, folder);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->loaded, report->loaded);
+  EXPECT_EQ(again->unused, report->unused);
+  EXPECT_EQ(remote_->rows.at(3), 2.0f) << "3, trained by one step";
+  EXPECT_EQ(scope_.find("own")->tensor[0].item<float>(), 5.0f);
+
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(save_vars(scope_, variables, folder).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder)) << "it was saved once";
+  EXPECT_EQ(load_vars(scope_, variables, folder)->loaded, report->loaded);
 }
 
 }  // namespace

@@ -52,13 +52,18 @@ class RemoteWorker : public engine::RemoteParameters {
   Status fetch(std::string_view name, std::span<float> values) override;
   Status store(std::string_view name, std::span<const float> values) override;
   Result<std::string> ledger() override;
+  Result<Outcome> once(const std::string& kind, const std::string& target, const OperationBody& body) override;
+  // The same for what needs the operation's number. REQUIRES: connected().
+  Result<ps::OperationOutcome> once_numbered(const std::string& kind, const std::string& target,
+                                             const ps::Client::OperationBody& body);
   Status close() override;
   // Ok where close() would leave nothing behind: no pass was abandoned, no step failed.
   Status unfinished() const;
   // In place of it where the process fails: sends nothing but that it does, and why (see ps::Client::fail).
   void fail(const std::string& why);
 
-  Status set_rate(float rate);  // of all tables, in place of their schedules
+  // Of all tables, in place of their schedules; once, as once() says, but in geo mode, where it is this worker's own.
+  Status set_rate(float rate);
   ps::CommunicatorCounters counters() const;
 
  private:

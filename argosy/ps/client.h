@@ -121,6 +121,20 @@ struct ServerStats {
   std::vector<Worker> workers;
 };
 
+// Something other than a push that changes or publishes state, as a script calls it.
+struct Operation {
+  std::string kind;    // "save_vars", "set_rate", …
+  std::string target;  // what it is done to: a folder, a variable, a table
+  BatchId position = 0;  // in this worker's data: Communicator::next_batch()
+};
+
+// What came of it.
+struct OperationOutcome {
+  bool before = false;   // an earlier start of this worker had done it; nothing was done now
+  bool dropped = false;  // … so long ago that its answer is not kept: `answer` is empty
+  std::string answer;
+};
+
 enum class Reduce { sum, max, min };
 
 // What a client did since connect().
@@ -229,6 +243,16 @@ class Client {
   };
   virtual Result<Mail> take(Deadline deadline) = 0;
 
+  // ---- What counts once.
+
+  // Runs `body` and keeps its answer (1 MiB at most) on server 0; where this worker has done the same operation before, in this
+  // run of the job and whatever process it was then, returns the answer of that time instead. Operations of equal kind, target
+  // and position are told apart by their order. `body` gets a number that identifies the operation to servers, and to the next
+  // process where this one dies in it. An operation whose body fails is not done: the next call is the same one again. One
+  // thread at a time calls it with a kind and target.
+  using OperationBody = std::function<Result<std::string>(uint64_t number)>;
+  virtual Result<OperationOutcome> once(const Operation& operation, const OperationBody& body) = 0;
+
   // ---- Care of the tables.
 
   // Visits every row of a sparse table, server by server, in pieces of about max_bytes; a row may come twice, the
@@ -246,15 +270,15 @@ class Client {
 
   // `rate` in place of the schedule; without a value back to it. table -1: all.
   virtual Status set_rate(int table, std::optional<float> rate) = 0;
-  // Once, whatever is repeated: after an error the next call is the same shrink again, and a worker that is started again and
-  // replays its script gets the old answers. One thread at a time.
-  virtual Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits) = 0;
+  // `number`: of the operation; a server that has done it answers as before. 0: it has none, and is done again where it is
+  // repeated.
+  virtual Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits, uint64_t number = 0) = 0;
 
   // Each server writes its part into `folder`, a path of the servers' machines, with `extra` beside it; the snapshot counts
-  // once all parts are there.
+  // once all parts are there. `number`: of the operation; 0: one is drawn.
   virtual Result<std::vector<SnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind,
-                                                          std::string_view extra = {}) = 0;
-  virtual Result<LoadReport> load_snapshot(const std::string& folder) = 0;
+                                                          std::string_view extra = {}, uint64_t number = 0) = 0;
+  virtual Result<LoadReport> load_snapshot(const std::string& folder, uint64_t number = 0) = 0;
 
   virtual Result<std::vector<ServerStats>> stats() = 0;
   // What was read, applied and given up, pass by pass, of all workers.

@@ -32,7 +32,7 @@ Result<Reply> parse_reply(const rpc::Received& received) {
 }
 
 // Client over Servers. Its parts: client.cc (connecting, life cycle), client_training.cc (pull, push, steps), client_workers.cc
-// (what goes between workers), client_tables.cc (care of the tables).
+// (what goes between workers), client_once.cc (what counts once), client_tables.cc (care of the tables).
 class ClientImpl final : public Client {
  public:
   ClientImpl(const ClientOptions& options, const JobSpec& spec, std::unique_ptr<Servers> servers);
@@ -79,9 +79,11 @@ class ClientImpl final : public Client {
   Status pull_state(int table, size_t state, std::span<const uint64_t> keys, std::span<float> values) override;
   Status import_state(int table, size_t state, std::span<const uint64_t> keys, std::span<const float> values) override;
   Status set_rate(int table, std::optional<float> rate) override;
-  Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits) override;
-  Result<std::vector<SnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra) override;
-  Result<LoadReport> load_snapshot(const std::string& folder) override;
+  Result<OperationOutcome> once(const Operation& operation, const OperationBody& body) override;
+  Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits, uint64_t number) override;
+  Result<std::vector<SnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra,
+                                                  uint64_t number) override;
+  Result<LoadReport> load_snapshot(const std::string& folder, uint64_t number) override;
   Result<std::vector<ServerStats>> stats() override;
   ClientCounters counters() const override;
   Status stop() override;
@@ -129,6 +131,10 @@ class ClientImpl final : public Client {
   void beat(int server);
   void act_on_losses();
   void settle_losses(Deadline deadline);
+
+  wire::Operation with_occurrence(const Operation& operation);
+  void count_operation(const wire::Operation& operation);
+  Status end_operation(const wire::Operation& operation, const std::string& answer);
 
   wire::Caller caller(int server) const;
   template <typename Request>
@@ -199,7 +205,8 @@ class ClientImpl final : public Client {
   std::map<std::pair<std::string, int>, uint64_t> files_;  // handed out, by list and reader
   std::map<int, uint64_t> posts_;  // by receiver
   uint64_t taken_ = 0;
-  uint64_t shrinks_ = 0;  // that all servers have done
+  BatchId operations_at_ = 0;  // the position of the last operation, and how many of each kind and target were done there
+  std::map<std::pair<std::string, std::string>, uint32_t> operations_;
   const std::shared_ptr<LossSettler> settler_;  // also in the answers of heartbeats that are under way
   Thread heartbeat_;
 };

@@ -138,6 +138,9 @@ class Communicator {
   BatchId batch_of_round(uint32_t number) { return batch_of_round(number, 0); }
   // A batch from next_batch_id() whose computation failed before step(): it counts nothing, which the ledger says.
   virtual void drop_batch(BatchId batch) = 0;
+  // What next_batch_id() would give: where this worker is in its data. A worker that is started again comes to the same places
+  // with its script, through batches and rounds that it skips too.
+  virtual BatchId next_batch() const = 0;
   // False: every server has this batch, from an earlier start of this worker. The thread drops it and takes the next.
   virtual bool wants(BatchId batch) = 0;
   virtual Status pull(std::span<const RowRequest> requests) = 0;

@@ -31,6 +31,7 @@ class CommunicatorBase : public Communicator {
   BatchId next_batch_id() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
   BatchId batch_of_round(uint32_t number, uint32_t samples) override;
   void drop_batch(BatchId batch) override { reading_.drop(batch); }
+  BatchId next_batch() const override { return next_batch_.load(std::memory_order_relaxed); }
   bool wants(BatchId batch) override;
   Status store_dense(int table, std::span<const float> values) override;
   Status store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) override;

@@ -72,8 +72,10 @@ void Core::on_set_rate(const CallPtr& call) {
 }
 
 void Core::on_shrink(const CallPtr& call) {
-  change<wire::ShrinkRequest>(call,
-                              [](State& state, const auto& request, Verdict) { return outgoing(state.shrink_reply(request)); });
+  change<wire::ShrinkRequest>(call, [](State& state, const auto& request, Verdict) {
+    const wire::ShrinkReply* reply = state.shrink_reply(request);
+    return outgoing(reply == nullptr ? wire::ShrinkReply() : *reply);
+  });
 }
 
 // ---- Rows, piece by piece.

@@ -71,6 +71,8 @@ void Core::dispatch(const CallPtr& call) {
       {wire::NEXT_FILE, &Core::on_next_file},
       {wire::POST, &Core::on_post},
       {wire::TAKE, &Core::on_take},
+      {wire::BEGIN_OPERATION, &Core::on_begin_operation},
+      {wire::END_OPERATION, &Core::on_end_operation},
       {wire::SET_RATE, &Core::on_set_rate},
       {wire::SHRINK, &Core::on_shrink},
       {wire::EXPORT_ROWS, &Core::on_export_rows},

@@ -127,6 +127,10 @@ class Core {
   void on_post(const CallPtr& call);
   void on_take(const CallPtr& call);
 
+  // ---- server_operations.cc
+  void on_begin_operation(const CallPtr& call);
+  void on_end_operation(const CallPtr& call);
+
   // ---- server_care.cc
   void on_init_dense(const CallPtr& call);
   void on_wait_initialised(const CallPtr& call);

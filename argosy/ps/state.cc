@@ -18,6 +18,10 @@ std::span<const float> floats_of(std::span<const std::byte> bytes) {
 constexpr uint64_t kMostErased = uint64_t{16} << 20;
 constexpr size_t kMostLoaded = 64;
 
+// Answers of shrinks that are kept. A worker repeats only the one that it has not seen through; what is older it finds among its
+// operations.
+constexpr size_t kShrinkAnswers = 1024;
+
 std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 // The record with a payload that stays: shared where it can be, copied where it cannot.
@@ -39,7 +43,8 @@ State::State(const StateOptions& options, std::unique_ptr<Tables> tables, std::u
       tables_(std::move(tables)),
       members_(std::move(members)),
       sync_(*tables_, *members_),
-      exchange_(*members_, options.exchange) {}
+      exchange_(*members_, options.exchange),
+      operations_(members_->workers()) {}
 
 Result<std::unique_ptr<State>> State::make(const JobSpec& spec, const StateOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<Tables> tables, Tables::make(spec, options.tables));
@@ -58,6 +63,7 @@ Status State::apply(const Record& record) {
     case wire::IMPORT_STATE: return apply_import_state(record);
     case wire::SET_RATE: return apply_set_rate(record);
     case wire::SHRINK: return apply_shrink(record);
+    case wire::END_OPERATION: return apply_end_operation(record);
     case wire::GATHER: return apply_gather(record);
     case wire::NEXT_FILE: return apply_next_file(record);
     case wire::POST: return apply_post(record);
@@ -76,6 +82,7 @@ Status State::apply(const Record& record) {
 Status State::apply_hello(const Record& record) {
   ASSIGN_OR_RETURN(const auto hello, valid_hello(record));
   members_->hello(static_cast<int>(hello.worker()), hello.process_id(), hello.process());
+  operations_.begin_run(hello.process_id());
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().track(hello.worker());
   }
@@ -216,7 +223,11 @@ Status State::apply_shrink(const Record& record) {
     if (!tables_->is_sparse(i) || (request.table() >= 0 && static_cast<size_t>(request.table()) != i)) continue;
     RETURN_IF_ERROR(shrink_table(i, request, record.seconds, reply));
   }
-  shrink_answers_[{request.caller().worker(), request.number()}] = reply;
+  wire::ShrinkAnswer& answer = shrink_answers_.emplace_back();
+  answer.set_worker(request.caller().worker());
+  answer.set_number(request.number());
+  *answer.mutable_reply() = reply;
+  if (shrink_answers_.size() > kShrinkAnswers) shrink_answers_.pop_front();
   return {};
 }
 
@@ -243,9 +254,18 @@ Status State::shrink_table(size_t table, const wire::ShrinkRequest& request, uin
   return {};
 }
 
-wire::ShrinkReply State::shrink_reply(const wire::ShrinkRequest& request) const {
-  const auto found = shrink_answers_.find({request.caller().worker(), request.number()});
-  return found == shrink_answers_.end() ? wire::ShrinkReply() : found->second;
+const wire::ShrinkReply* State::shrink_reply(const wire::ShrinkRequest& request) const {
+  const auto same = [&](const wire::ShrinkAnswer& answer) {
+    return answer.worker() == request.caller().worker() && answer.number() == request.number();
+  };
+  const auto found = std::find_if(shrink_answers_.rbegin(), shrink_answers_.rend(), same);
+  return found == shrink_answers_.rend() ? nullptr : &found->reply();
+}
+
+Status State::apply_end_operation(const Record& record) {
+  ASSIGN_OR_RETURN(auto request, valid_end_operation(record));
+  operations_.end(request.caller().worker(), request.operation(), std::move(*request.mutable_answer()));
+  return {};
 }
 
 Status State::apply_saved(const Record& record) {

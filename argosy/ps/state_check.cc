@@ -23,6 +23,7 @@ Result<Verdict> State::check(const Record& record) {
     case wire::IMPORT_STATE: return check_import_state(record);
     case wire::SET_RATE: return check_set_rate(record);
     case wire::SHRINK: return check_shrink(record);
+    case wire::END_OPERATION: return check_end_operation(record);
     case wire::GATHER: return check_gather(record);
     case wire::POST: return check_post(record);
     case wire::LEAVE: return check_leave(record);
@@ -135,8 +136,14 @@ Result<Verdict> State::check_set_rate(const Record& record) const {
 Result<Verdict> State::check_shrink(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_shrink(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
-  const bool known = request.number() != 0 && shrink_answers_.contains({request.caller().worker(), request.number()});
-  return known ? Verdict::duplicate : Verdict::change;
+  return request.number() != 0 && shrink_reply(request) != nullptr ? Verdict::duplicate : Verdict::change;
+}
+
+Result<Verdict> State::check_end_operation(const Record& record) const {
+  ASSIGN_OR_RETURN(const auto request, valid_end_operation(record));
+  RETURN_IF_ERROR(check_fence(request.caller()));
+  RETURN_IF_ERROR(operations_.check_answer(request.operation(), request.answer().size()));
+  return operations_.done(request.caller().worker(), request.operation()) ? Verdict::duplicate : Verdict::change;
 }
 
 Result<Verdict> State::check_gather(const Record& record) const {

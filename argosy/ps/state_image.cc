@@ -55,12 +55,8 @@ wire::StateImage State::image() const {
   exchange_.save(image.mutable_exchange());
   *image.mutable_saved() = saved_;
   image.set_shrinks(shrinks_);
-  for (const auto& [who, reply] : shrink_answers_) {
-    wire::ShrinkAnswer* answer = image.add_answers();
-    answer->set_worker(who.first);
-    answer->set_number(who.second);
-    *answer->mutable_reply() = reply;
-  }
+  for (const wire::ShrinkAnswer& answer : shrink_answers_) *image.add_answers() = answer;
+  operations_.save(image.mutable_operations());
   image.set_importing(importing_);
   for (const wire::Loaded& one : loaded_) *image.add_loaded() = one;
   return image;
@@ -120,8 +116,8 @@ Status State::restore(const wire::StateImage& image) {
   RETURN_IF_ERROR(exchange_.restore(image.exchange()));
   saved_ = image.saved();
   shrinks_ = image.shrinks();
-  shrink_answers_.clear();
-  for (const auto& answer : image.answers()) shrink_answers_[{answer.worker(), answer.number()}] = answer.reply();
+  shrink_answers_.assign(image.answers().begin(), image.answers().end());
+  RETURN_IF_ERROR(operations_.restore(image.operations()));
   importing_ = image.importing();
   loaded_.assign(image.loaded().begin(), image.loaded().end());
   batches_ = image.batches();
