@@ -174,8 +174,23 @@ void Membership::fail(int worker, const std::string& why, double silent_seconds)
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
   member.failed = why;
+  member.failed_at = SteadyClock::now();
   member.heard =
       SteadyClock::now() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(silent_seconds));
+}
+
+bool Membership::all_failed(double seconds) const {
+  std::lock_guard lock(mutex_);
+  bool some = false;
+  for (const Member& member : members_) {
+    const Phase phase = member.worker.phase;
+    if (phase == Phase::done) continue;
+    if (phase == Phase::not_seen) return false;
+    const bool certain = phase == Phase::lost || !member.failed.empty();
+    if (seconds_since(member.failed.empty() ? member.heard : member.failed_at) <= seconds) return false;
+    some |= certain;
+  }
+  return some;
 }
 
 std::vector<int> Membership::silent(double seconds) const {

@@ -80,6 +80,9 @@ class Membership {
   void touch_all();
   // The worker's process has failed, says the process: as if nothing had been heard of it for so long.
   void fail(int worker, const std::string& why, double silent_seconds);
+  // Whether nobody is left who trains, and at least one worker has failed for certain, `seconds` ago or earlier: each is done,
+  // lost, has said that it has failed, or is silent for that long. False where all are done, and while some have not come.
+  bool all_failed(double seconds) const;
   // Live workers that were silent for longer than `seconds`.
   std::vector<int> silent(double seconds) const;
 
@@ -91,6 +94,7 @@ class Membership {
     Worker worker;
     SteadyClock::time_point heard;
     std::string failed;  // what its process said at its end; empty: nothing
+    SteadyClock::time_point failed_at;
     std::set<uint64_t> under_way;
   };
 

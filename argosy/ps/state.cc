@@ -85,6 +85,7 @@ Status State::apply_hello(const Record& record) {
   ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
   RETURN_IF_ERROR(check_worker(hello.worker()));
   members_->hello(static_cast<int>(hello.worker()), hello.process_id(), hello.process());
+  exchange_.rejoin(static_cast<int>(hello.worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().track(hello.worker());
   }
@@ -107,6 +108,7 @@ Status State::apply_worker_lost(const Record& record) {
   RETURN_IF_ERROR(check_worker(lost.worker()));
   members_->lose(static_cast<int>(lost.worker()));
   sync_.lose(static_cast<int>(lost.worker()));
+  exchange_.lose(static_cast<int>(lost.worker()));
   members_changed();
   return {};
 }
