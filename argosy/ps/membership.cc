@@ -49,6 +49,7 @@ uint64_t Membership::hello(int worker, uint64_t process_id, const std::string& p
   member.worker.process = process;
   member.heard = SteadyClock::now();
   member.failed.clear();
+  member.failed_at.reset();
   member.abandoned.reset();
   if (member.worker.incarnation > 0) member.book.restarted();
   return ++member.worker.incarnation;
@@ -261,6 +262,7 @@ void Membership::fail(int worker, const std::string& why, double silent_seconds)
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
   member.failed = member.abandoned ? fmt::format("{}, and {}", member.failed, why) : why;
+  member.failed_at = SteadyClock::now();
   member.heard =
       SteadyClock::now() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(silent_seconds));
 }
@@ -271,6 +273,19 @@ void Membership::abandon(int worker, const std::string& why, double silent_secon
   member.failed = why;
   member.abandoned =
       SteadyClock::now() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(silent_seconds));
+}
+
+bool Membership::all_failed(double seconds) const {
+  std::lock_guard lock(mutex_);
+  bool some = false;
+  for (const Member& member : members_) {
+    const Phase phase = member.worker.phase;
+    if (phase == Phase::done) continue;
+    if (phase == Phase::not_seen) return false;
+    if (seconds_since(member.failed_at.value_or(member.heard)) <= seconds) return false;
+    some |= phase == Phase::lost || member.failed_at.has_value();
+  }
+  return some;
 }
 
 std::vector<int> Membership::silent(double seconds) const {

@@ -103,6 +103,9 @@ class Membership {
   void fail(int worker, const std::string& why, double silent_seconds);
   // The same for a worker whose process lives on, until its next hello: it has met an error in a round.
   void abandon(int worker, const std::string& why, double silent_seconds);
+  // Whether nobody is left who trains, and at least one worker has failed for certain, `seconds` ago or earlier: each is done,
+  // lost, has said that it has failed, or is silent for that long. False where all are done, and while some have not come.
+  bool all_failed(double seconds) const;
   // Live workers that were silent for longer than `seconds`.
   std::vector<int> silent(double seconds) const;
 
@@ -115,6 +118,7 @@ class Membership {
     SteadyClock::time_point heard;
     std::string failed;  // what its process said at its end, or of its error; empty: nothing
     std::optional<SteadyClock::time_point> abandoned;  // in place of `heard`, whatever is heard
+    std::optional<SteadyClock::time_point> failed_at;  // when its process said that it ends
     PassBook book;
     std::set<uint64_t> under_way;
   };

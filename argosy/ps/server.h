@@ -62,6 +62,7 @@ struct ServerOptions {
   OnWorkerLoss on_worker_loss = OnWorkerLoss::fail;
   double worker_wait_seconds = 600;
   double worker_start_seconds = 3600;
+  bool workers_return = false;  // somebody starts workers again that have failed: they are waited for as those that are silent
   bool end_with_workers = true;  // the server ends when all workers have said goodbye
 
   Nonfinite nonfinite = Nonfinite::refuse;

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <random>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/ps/job_spec_wire.h"
 
 namespace argosy::ps {
@@ -174,7 +174,7 @@ Status Core::import(wire::Method method, const std::string& header, std::span<co
 void Core::report_log_error(const Status& status) {
   const int64_t now = std::chrono::duration_cast<std::chrono::seconds>(SteadyClock::now().time_since_epoch()).count();
   if (int64_t last = last_log_error_; now >= last + 5 && last_log_error_.compare_exchange_strong(last, now)) {
-    log_error("{}", status.message());
+    notice(LogLevel::error, "{}", status.message());
   }
 }
 
@@ -206,6 +206,7 @@ Status Core::fatal(const Status& status) {
     std::lock_guard lock(end_mutex_);
     if (fatal_.ok()) fatal_ = status;
   }
+  notice(LogLevel::error, "cannot go on: {}", status.message());
   refusing_ = true;
   end_changed_.notify_all();
   return Status::unavailable("{} cannot go on and has to be started again: {}", name_, status.message());

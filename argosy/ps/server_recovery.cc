@@ -1,7 +1,7 @@
 // What a process does with the directory of the one before it.
 #include <algorithm>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/server_core.h"
@@ -42,7 +42,7 @@ Status Core::recover() {
 
 // The tables of a finished job are where the next one begins.
 Status Core::begin_again() {
-  log_info("all workers of the job in {} were done; a new run begins with its tables", options_.directory.string());
+  notice("all workers of the job in {} were done; a new run begins with its tables", options_.directory.string());
   RETURN_IF_ERROR(state_.load()->begin_again());
   return snapshotter_.cut();
 }
@@ -121,7 +121,7 @@ Status Core::recover_snapshot() {
   snapshotter_.recovered(numbers.back() + 1, log_start_);
   restored_ = true;
   lossy_ = durability_ == Durability::snapshot;
-  log_info("took up {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
+  notice("took up {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
   return {};
 }
 
@@ -147,7 +147,7 @@ Status Core::recover_log(const std::filesystem::path& folder) {
     return replay_record(record);
   });
   if (!replayed.ok()) return cannot_recover(replayed);
-  if (records > 0) log_info("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
+  if (records > 0) notice("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
   return {};
 }
 

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/loss.h"
 #include "argosy/ps/server_core.h"
 
 namespace argosy::ps {
@@ -13,6 +14,8 @@ namespace {
 
 constexpr double kTickSeconds = 0.05;
 constexpr double kStepRetrySeconds = 0.5;
+// Scripts save in it: no job shrinks by it, because it would end well without what it should save.
+constexpr int kSavingWorker = 0;
 
 std::string list_tables(const JobSpec& spec, const std::vector<uint32_t>& tables) {
   std::vector<std::string> names;
@@ -203,14 +206,18 @@ void Core::watch_leases() {
   const std::vector<int> silent = state.members().silent(options_.lease_seconds);
   std::erase_if(reported_silent_, [&](int worker) {
     if (std::ranges::find(silent, worker) != silent.end()) return false;
-    if (state.members().is_awaited(worker)) log_info("worker {} is back", worker);
+    if (state.members().is_awaited(worker)) notice("worker {} is back", worker);
     return true;
   });
   for (const int worker : silent) {
     if (!reported_silent_.insert(worker).second) continue;
-    log_warning("lost {}; on_worker_loss is {}", state.members().describe(worker), on_worker_loss_name(options_.on_worker_loss));
+    notice(LogLevel::warning, "lost {}; on_worker_loss is {}", state.members().describe(worker),
+           on_worker_loss_name(options_.on_worker_loss));
   }
-  if (options_.on_worker_loss == OnWorkerLoss::shrink && !silent.empty()) lose(silent);
+  if (options_.on_worker_loss != OnWorkerLoss::shrink) return;
+  std::vector<int> others = silent;
+  std::erase(others, kSavingWorker);
+  if (!others.empty()) lose(others);
 }
 
 // A server would wait for ever where nobody ever comes, and where its last workers have died.
@@ -224,6 +231,12 @@ void Core::give_up_on_workers() {
     const Membership::Phase phase = members->worker(worker).phase;
     if (phase != Membership::Phase::done) missing.push_back(worker);
     some_never_came |= phase == Membership::Phase::not_seen;
+  }
+  const bool may_return = options_.workers_return || options_.on_worker_loss == OnWorkerLoss::wait;
+  if (members != nullptr && !may_return && members->all_failed(options_.lease_seconds)) {
+    (void)fatal(Status::aborted("all workers that were not done have failed: {}; nobody is left to train. See their logs",
+                                list_workers(*members, missing)));
+    return;
   }
   if (quiet <= (some_never_came ? options_.worker_start_seconds : options_.lease_seconds + options_.worker_wait_seconds)) return;
   (void)fatal(Status::deadline_exceeded(
@@ -254,11 +267,9 @@ void Core::lose(const std::vector<int>& workers) {
 // Answers calls that cannot or may not wait any longer: their time is over, or somebody that they wait for is lost.
 void Core::answer_waiting() {
   State& state = *state_;
-  std::vector<int> lost;
-  if (options_.on_worker_loss != OnWorkerLoss::shrink) {
-    const double patience = options_.on_worker_loss == OnWorkerLoss::wait ? options_.worker_wait_seconds : 0;
-    lost = state.members().silent(options_.lease_seconds + patience);
-  }
+  const double patience = options_.on_worker_loss == OnWorkerLoss::wait ? options_.worker_wait_seconds : 0;
+  std::vector<int> lost = state.members().silent(options_.lease_seconds + patience);
+  if (options_.on_worker_loss == OnWorkerLoss::shrink) std::erase_if(lost, [](int worker) { return worker != kSavingWorker; });
   const auto now = SteadyClock::now();
   const auto due = [&](Topic topic, const Call& call) {
     return call.give_up() <= now || (!lost.empty() && topic != Topic::thaw && topic != Topic::quiet);
@@ -275,10 +286,7 @@ void Core::answer_waiting() {
       parking_.park(topic, seen, call);
       continue;
     }
-    call->fail(
-        Status::failed_precondition("lost: {}; this call waits for it. See the worker's log; on_worker_loss=wait or shrink lets "
-                                    "a job go on",
-                                    list_workers(state.members(), missing)));
+    call->fail(lost_error(list_workers(state.members(), missing)));
   }
 }
 

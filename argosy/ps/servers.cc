@@ -6,8 +6,9 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/wait_check.h"
+#include "argosy/ps/loss.h"
 
 namespace argosy::ps {
 namespace {
@@ -105,7 +106,7 @@ class CallRun {
     Slot& slot = slots_[i];
     if (answer.ok()) {
       servers_.counters_.bytes_received += answer->header.size() + answer->payload.size();
-      if (slot.away_since && said_) log_info("{} answers again", servers_.name(calls_[i].server));
+      if (slot.away_since && said_) notice("{} answers again", servers_.name(calls_[i].server));
       slot.answer = std::move(*answer);
       open_ -= 1;
       return answered_ ? answered_(calls_[i].server, *slot.answer) : Status();
@@ -113,6 +114,7 @@ class CallRun {
     const Status& status = answer.status();
     if (status.code() == Code::deadline_exceeded && held_until_) return ask_again(i, status);
     if (status.code() == Code::unavailable || status.code() == Code::deadline_exceeded) return try_again(i, status);
+    if (const auto worker = lost_worker(status)) notice_consequence(*worker);
     return status.with_context("{}", servers_.name(calls_[i].server));
   }
 
@@ -153,10 +155,11 @@ class CallRun {
       if (longest == nullptr || *slot.away_since < *longest->away_since) longest = &slot;
     }
     if (longest == nullptr || SteadyClock::now() - *longest->away_since < kLineEvery || !servers_.line_due()) return;
-    said_ = true;
     const double away = std::chrono::duration<double>(SteadyClock::now() - *longest->away_since).count();
-    log_warning("waiting for {} since {:.0f} s, {:.0f} s at most; the last error: {}", names, away,
-                servers_.options_.server_wait_seconds, longest->last_error);
+    const std::string line = fmt::format("waiting for {} since {:.0f} s, {:.0f} s at most; the last error: {}", names, away,
+                                         servers_.options_.server_wait_seconds, longest->last_error);
+    if (std::exchange(said_, true)) return log_line(LogLevel::warning, line);
+    notice_line(LogLevel::warning, line);
   }
 
   Servers& servers_;

@@ -83,6 +83,7 @@ Status State::apply_hello(const Record& record) {
   ASSIGN_OR_RETURN(const auto hello, valid_hello(record));
   members_->hello(static_cast<int>(hello.worker()), hello.process_id(), hello.process());
   operations_.begin_run(hello.process_id());
+  exchange_.rejoin(static_cast<int>(hello.worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().track(hello.worker());
   }
@@ -103,6 +104,7 @@ Status State::apply_worker_lost(const Record& record) {
   ASSIGN_OR_RETURN(const auto lost, valid_worker_lost(record));
   members_->lose(static_cast<int>(lost.worker()));
   sync_.lose(static_cast<int>(lost.worker()));
+  exchange_.lose(static_cast<int>(lost.worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().forget(lost.worker());
   }

@@ -131,13 +131,34 @@ Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) cons
                                     worker, request.number(), mine + 1);
   }
   if (request.number() <= mine) return File{File::assigned, assigned->second[request.number() - 1]};
-  return File{known.next < files ? File::unassigned : File::done, 0};
+  return File{known.next < files || !known.returned.empty() ? File::unassigned : File::done, 0};
 }
 
 void Exchange::hand_out(const wire::NextFileRequest& request) {
   FileList& known = lists_[request.list()];
   known.files = request.files();
-  known.assigned[taker(request)].push_back(known.next++);
+  uint64_t place = 0;
+  if (known.returned.empty()) {
+    place = known.next++;
+  } else {
+    place = known.returned.front().place;
+    known.returned.pop_front();
+  }
+  known.assigned[taker(request)].push_back(place);
+}
+
+void Exchange::lose(int worker) {
+  const auto by = static_cast<uint32_t>(worker), workers = static_cast<uint32_t>(members_.workers());
+  for (auto& [name, list] : lists_) {
+    for (const auto& [taker, places] : list.assigned) {
+      if (taker % workers == by && !places.empty()) list.returned.push_back({places.back(), by});
+    }
+  }
+}
+
+void Exchange::rejoin(int worker) {
+  for (auto& [name, list] : lists_)
+    std::erase_if(list.returned, [&](const ReturnedFile& file) { return file.by == static_cast<uint32_t>(worker); });
 }
 
 // ---- Letters.
@@ -210,6 +231,10 @@ void Exchange::save(wire::ExchangeImage* image) const {
         out->add_places(place);
       }
     }
+    for (const ReturnedFile& file : list.returned) {
+      out->add_returned(file.place);
+      out->add_returned_by(file.by);
+    }
   }
   for (const auto& [to, box] : boxes_) {
     wire::ExchangeImage::Box* out = image->add_boxes();
@@ -259,11 +284,13 @@ Status Exchange::restore(const wire::ExchangeImage& image) {
     }
   }
   for (const auto& in : image.lists()) {
-    if (in.takers_size() != in.places_size()) return Status::data_loss("file list '{}' is damaged", in.name());
+    if (in.takers_size() != in.places_size() || in.returned_size() != in.returned_by_size())
+      return Status::data_loss("file list '{}' is damaged", in.name());
     FileList& list = lists_[in.name()];
     list.files = in.files();
     list.next = in.next();
     for (int i = 0; i < in.takers_size(); ++i) list.assigned[in.takers(i)].push_back(in.places(i));
+    for (int i = 0; i < in.returned_size(); ++i) list.returned.push_back({in.returned(i), in.returned_by(i)});
   }
   for (const auto& in : image.boxes()) {
     if (in.from_size() != in.letters_size() || in.senders_size() != in.posted_size()) {
