@@ -5,8 +5,10 @@
 #include <cstdio>
 
 #include "argosy/base/file.h"
+#include "argosy/base/text.h"
 #include "argosy/data/criteo.h"
 #include "argosy/graph/wire.h"
+#include "argosy/ps/repair.h"
 #include "argosy/ps/reshard.h"
 
 namespace {
@@ -19,14 +21,63 @@ int report(const Status& status) {
   return 1;
 }
 
+// What the values of a model were trained on, where its folder says it.
+Status show_ledger(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "__ledger__";
+  if (!std::filesystem::exists(file)) return {};
+  ASSIGN_OR_RETURN(const std::string ledger, argosy::read_file(file));
+  std::printf("ledger:\n%s\n", ledger.c_str());
+  return {};
+}
+
 Status inspect(const std::string& path) {
-  const std::filesystem::path model =
-      std::filesystem::is_directory(path) ? std::filesystem::path(path) / "__model__" : std::filesystem::path(path);
+  const bool folder = std::filesystem::is_directory(path);
+  const std::filesystem::path model = folder ? std::filesystem::path(path) / "__model__" : std::filesystem::path(path);
+  RETURN_IF_ERROR(show_ledger(folder ? std::filesystem::path(path) : model.parent_path()));
+  if (folder && !std::filesystem::exists(model) && std::filesystem::exists(std::filesystem::path(path) / "__ledger__")) return {};
   ASSIGN_OR_RETURN(const std::string bytes, argosy::read_file(model));
   auto program = argosy::graph::parse_program(bytes);
   if (!program.ok()) return program.status().with_context("'{}'", model.string());
   std::fputs((*program)->to_string().c_str(), stdout);
   return {};
+}
+
+void print(const argosy::ps::RepairReport& report) {
+  std::printf("%s: %s records of the log can be applied, %zu cannot\n", report.directory.c_str(),
+              argosy::with_thousands(static_cast<int64_t>(report.records)).c_str(), report.problems.size());
+  for (const std::string& note : report.notes) std::printf("  note: %s\n", note.c_str());
+  for (const auto& problem : report.problems) {
+    std::printf("  %s, position %llu (%s, %llu bytes): %s\n", problem.file.c_str(),
+                static_cast<unsigned long long>(problem.position), problem.what.c_str(),
+                static_cast<unsigned long long>(problem.bytes), problem.reason.c_str());
+    if (!problem.moved_to.empty()) std::printf("    moved to %s\n", problem.moved_to.c_str());
+  }
+}
+
+// 1 while something is left that keeps a server from starting.
+int repair(const std::string& directory, bool set_aside) {
+  const auto reports = argosy::ps::repair(directory, set_aside);
+  if (!reports.ok()) return report(reports.status());
+  bool left = false;
+  for (const auto& one : *reports) {
+    print(one);
+    left |= !one.problems.empty() && !set_aside;
+  }
+  if (left)
+    std::printf("argosy repair --set-aside %s moves them out of the log; the job goes on without them\n", directory.c_str());
+  return left ? 1 : 0;
+}
+
+void add_repair(CLI::App& app, int& result) {
+  auto* command =
+      app.add_subcommand("repair", "Lists what keeps servers from starting on a directory, and moves it out of the way.");
+  auto directory = std::make_shared<std::string>();
+  auto set_aside = std::make_shared<bool>(false);
+  command->add_option("directory", *directory, "of a job (--directory) or of one of its servers; no server may be using it")
+      ->required();
+  command->add_flag("--set-aside,--set_aside", *set_aside,
+                    "move records that cannot be read or applied into files beside the log; nothing is removed");
+  command->callback([directory, set_aside, &result] { result = repair(*directory, *set_aside); });
 }
 
 void add_criteo(CLI::App& app, int& result) {
@@ -49,7 +100,7 @@ void add_criteo(CLI::App& app, int& result) {
 }
 
 void add_inspect(CLI::App& app, int& result) {
-  auto* command = app.add_subcommand("inspect", "Prints the program of a saved model.");
+  auto* command = app.add_subcommand("inspect", "Prints the program of a saved model, and what it was trained on.");
   auto path = std::make_shared<std::string>();
   command->add_option("model", *path, "a folder with __model__, or the file")->required();
   command->callback([path, &result] { result = report(inspect(*path)); });
@@ -74,12 +125,14 @@ int main(int argc, char** argv) {
       "Tools around Argosy, Fleet-style training on libtorch.\n\n"
       "  argosy criteo 100001 < part-0 > part-0.ms     what a dataset's pipe command does\n"
       "  argosy inspect models/epoch3.model            the operators of a saved model\n"
+      "  argosy repair kept/server-0                   what keeps a server from starting on its directory\n"
       "  argosy reshard kept --servers 4               a run of any number of servers goes on with four\n");
   app.require_subcommand(1);
   app.set_version_flag("--version", ARGOSY_VERSION);
   int result = 0;
   add_criteo(app, result);
   add_inspect(app, result);
+  add_repair(app, result);
   add_reshard(app, result);
   CLI11_PARSE(app, argc, argv);
   return result;

@@ -23,8 +23,9 @@ struct JobOptions {
 // The part of a job that runs on this machine.
 struct Job {
   std::vector<ProcessSpec> servers, workers;
-  bool has_other_workers = false, has_other_servers = false;  // on other machines
-  std::string run = {};  // the run's id; see name_run()
+  bool has_other_workers = false;  // on other machines
+  bool is_whole = false;           // all processes of the job are here
+  std::string run = {};               // the run's id; see name_run()
   std::vector<PortClaim> ports = {};  // no other launch takes them while the job lives, also between two starts of a server
 };
 

@@ -92,7 +92,7 @@ Result<std::optional<LogHold>> hold_all(const std::vector<ProcessSpec*>& process
 void name_run(Job& job) {
   const std::string launch = draw_run_id();
   std::string run = job.run.empty() ? given_run(job) : job.run;
-  if (run.empty() && !job.has_other_servers && !job.has_other_workers) run = draw_run_id();
+  if (run.empty() && job.is_whole) run = draw_run_id();
   job.run = run;
   for (ProcessSpec* process : all_processes(job)) {
     process->environment["ARGOSY_LAUNCH"] = launch;
@@ -114,8 +114,7 @@ Status check_directory(Job& job) {
   const RunRecord& first = records.front();
   if (first.servers != 0 && first.servers != servers) return other_number(directory, records, servers);
   const auto unfinished = [&](const RunRecord& record) { return record.finished.empty() && record.run == first.run; };
-  const bool whole = !job.has_other_servers && !job.has_other_workers;
-  if (whole && std::ranges::all_of(records, unfinished) && given_run(job).empty()) job.run = first.run;
+  if (job.is_whole && std::ranges::all_of(records, unfinished) && given_run(job).empty()) job.run = first.run;
   log_info("going on with {}", describe_runs(records));
   return {};
 }

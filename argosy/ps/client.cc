@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/ps/client_impl.h"
 #include "argosy/ps/job_spec_wire.h"
 
@@ -16,6 +18,8 @@ namespace {
 constexpr double kLongestBeat = 5;  // seconds between two signs of life, whatever the lease
 constexpr double kCarrySeconds = 2;  // of waiting for servers before server 0 is asked again which run it serves
 constexpr double kLineSeconds = 5;   // between two lines about servers that are waited for
+constexpr double kLookSeconds = 0.2;  // between two looks at what heartbeats have found
+constexpr size_t kLongestWhy = 2000;  // bytes of a cause that others are told
 
 std::string this_process() {
   char host[256] = "";
@@ -73,8 +77,14 @@ Status Client::pull_dense(std::span<const DenseRequest> requests) {
 }
 
 ClientImpl::ClientImpl(const ClientOptions& options, const JobSpec& spec, std::unique_ptr<Servers> servers)
-    : options_(options), spec_(spec), servers_(std::move(servers)), process_id_(random_process_id()), run_(options.run) {
-  introductions_.resize(static_cast<size_t>(servers_->size()));
+    : options_(options),
+      spec_(spec),
+      servers_(std::move(servers)),
+      process_id_(random_process_id()),
+      run_(options.run),
+      introductions_(static_cast<size_t>(servers_->size())),
+      watch_(std::make_shared<Watch>(servers_->size())),
+      settler_(std::make_shared<LossSettler>(servers_->size())) {
   changed_calls_.resize(introductions_.size(), 0);
 }
 
@@ -107,10 +117,16 @@ Status ClientImpl::introduce() {
     RETURN_IF_ERROR(greet({0}));
     RETURN_IF_ERROR(carry_run());
   } else {
-    RETURN_IF_ERROR(greet(not_greeted()));
+    RETURN_IF_ERROR(greet_all());
   }
   if (replays_) log_info("worker {} was started before: batches that the servers have are skipped", options_.worker);
   return {};
+}
+
+Status ClientImpl::greet_all() {
+  std::vector<int> all(static_cast<size_t>(servers_->size()));
+  std::iota(all.begin(), all.end(), 0);
+  return greet(all);
 }
 
 Status ClientImpl::greet(const std::vector<int>& to, std::optional<Deadline> until) {
@@ -163,9 +179,15 @@ Status ClientImpl::keep_introduction(int server, const rpc::Received& received) 
   introduction.next_step = reply->next_step();
   introduction.lease_seconds = reply->lease_seconds();
   if (introduction.window != Window()) replays_ = true;
+  Acknowledged& acknowledged = watch_->acknowledged;
+  if (const auto loss = acknowledged.compare(server, acknowledged.window(server), introduction.window, reply->boot())) {
+    log_warning("{} was started again without {}, of worker {}", servers_->name(server), Acknowledged::describe(*loss),
+                options_.worker);
+  }
+  acknowledged.greeted(server, introduction.window, reply->boot(), reply->may_lose());
   {
     std::lock_guard lock(mutex_);
-    greeted_.push_back(server);
+    if (std::ranges::find(greeted_, server) == greeted_.end()) greeted_.push_back(server);
   }
   stopping_changed_.notify_all();
   return {};
@@ -183,20 +205,121 @@ wire::Caller ClientImpl::caller(int server) const {
 // A heartbeat that is lost is made up for by the next; one that is refused says what every other call will be told.
 void ClientImpl::heartbeats() {
   std::vector<int> greeted;
+  Deadline next = Deadline::after_seconds(kLongestBeat);
   for (double every = kLongestBeat;;) {
     {
       std::unique_lock lock(mutex_);
-      const auto next = Deadline::after_seconds(every);
-      stopping_changed_.wait_until(lock, next.when(), [&] { return stopping_ || greeted_.size() > greeted.size(); });
+      const auto wake = std::min(next.when(), Deadline::after_seconds(kLookSeconds).when());
+      stopping_changed_.wait_until(lock, wake, [&] { return stopping_ || greeted_.size() > greeted.size(); });
       if (stopping_) return;
+      if (greeted_.size() == greeted.size() && !next.passed()) {
+        lock.unlock();
+        act_on_losses();
+        continue;
+      }
       greeted = greeted_;
     }
     for (const int server : greeted) {
       every = std::min(every, std::max(introductions_[static_cast<size_t>(server)].lease_seconds / 4, 0.01));
-      servers_->channel(server).call(message(wire::HEARTBEAT, server, wire::HeartbeatRequest()), Deadline::after_seconds(every),
-                                     [](const Result<rpc::Received>&) {});
+      beat(server);
     }
+    if (static_cast<int>(greeted.size()) == servers_->size()) settle_losses(Deadline::after_seconds(every));
+    next = Deadline::after_seconds(every);
   }
+}
+
+// With the heartbeats, because every worker that is alive has them and nothing waits for them.
+void ClientImpl::settle_losses(Deadline deadline) {
+  for (auto& [server, request] : settler_->due()) {
+    const auto answered = [settler = settler_, to = server, loss = request.loss()](const Result<rpc::Received>& answer) {
+      if (!answer.ok()) return;
+      if (const auto reply = parse_reply<wire::SettleLossReply>(*answer); reply.ok()) settler->answered(to, loss, *reply);
+    };
+    servers_->channel(server).call(message(wire::SETTLE_LOSS, server, std::move(request)), deadline, answered);
+  }
+}
+
+// Its answer also says whether the server was started again, and what it has then: no less than it had acknowledged before it
+// was asked, or batches are lost.
+void ClientImpl::beat(int server) {
+  wire::HeartbeatRequest request;
+  request.set_boot(watch_->acknowledged.boot(server));
+  const double seconds = std::max(introductions_[static_cast<size_t>(server)].lease_seconds / 4, 0.01);
+  servers_->channel(server).call(
+      message(wire::HEARTBEAT, server, request), Deadline::after_seconds(std::min(seconds, kLongestBeat)),
+      [watch = watch_, settler = settler_, server, had = watch_->acknowledged.window(server)](const Result<rpc::Received>& answer) {
+        if (!answer.ok()) return;
+        const auto reply = parse_reply<wire::HeartbeatReply>(*answer);
+        if (!reply.ok()) return;
+        settler->heard(*reply);
+        if (!reply->has_window()) return;
+        const auto loss = watch->acknowledged.compare(server, had, from_wire(reply->window()), reply->boot());
+        if (!loss) return;
+        std::lock_guard lock(watch->mutex);
+        watch->losses.push_back(*loss);
+      });
+}
+
+void ClientImpl::act_on_losses() {
+  std::vector<Acknowledged::Loss> losses;
+  {
+    std::lock_guard lock(watch_->mutex);
+    losses.swap(watch_->losses);
+  }
+  for (const Acknowledged::Loss& loss : losses) {
+    const std::string what = Acknowledged::describe(loss);
+    if (loss.allowed) {
+      notice(LogLevel::warning, "{} was started again and has lost {}, of worker {}; its durability allows that",
+             servers_->name(loss.server), what, options_.worker);
+      continue;
+    }
+    went_back_ = true;
+    const Status status = Status::data_loss(
+        "{} was started again without {}, of worker {}: its log was cut short, as by a power cut (durability=wal_sync keeps what "
+        "is acknowledged), or its directory was changed",
+        servers_->name(loss.server), what, options_.worker);
+    notice(LogLevel::warning, "{}", status.message());
+    servers_->end(status);
+  }
+}
+
+Status ClientImpl::resume() {
+  servers_->go_on();
+  went_back_ = false;
+  {
+    std::lock_guard lock(watch_->mutex);
+    watch_->losses.clear();
+  }
+  process_id_ = random_process_id();
+  std::ranges::fill(changed_calls_, 0);
+  {
+    std::lock_guard lock(mutex_);
+    files_.clear();  // a pass that begins again has the same files
+  }
+  RETURN_IF_ERROR(greet_all());
+  replays_ = true;
+  log_info("worker {} begins again in pass {}: batches that the servers have are skipped", options_.worker, first_open_round());
+  return {};
+}
+
+void ClientImpl::abandon(uint32_t round, const std::string& why) {
+  wire::AbandonRequest request;
+  request.set_round(round);
+  request.set_why(why.substr(0, kLongestWhy));
+  for (int server = 0; server < servers_->size(); ++server) {
+    servers_->channel(server).call(message(wire::ABANDON, server, request), Deadline::after_seconds(kLongestBeat),
+                                   [](const Result<rpc::Received>&) {});
+  }
+}
+
+Result<JobLedger> ClientImpl::ledger() {
+  ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::LEDGER, wire::LedgerRequest())));
+  std::vector<wire::LedgerReply> replies;
+  for (const rpc::Received& answer : answers) {
+    ASSIGN_OR_RETURN(auto reply, parse_reply<wire::LedgerReply>(answer));
+    replies.push_back(std::move(reply));
+  }
+  return join_ledgers(replies);
 }
 
 bool ClientImpl::had(int server, BatchId batch) const {
@@ -248,6 +371,7 @@ Status ClientImpl::say_goodbye(const wire::GoodbyeRequest& goodbye) {
   }
   stopping_changed_.notify_all();
   heartbeat_.join();
+  servers_->go_on();
   // A server that has heard everybody's goodbye ends, perhaps before its answer is on its way: nothing to wait for long.
   auto answers =
       servers_->call(to_all(wire::GOODBYE, goodbye), Deadline::after_seconds(std::min(5.0, options_.server_wait_seconds)));

@@ -172,6 +172,11 @@ std::string_view on_old_state_name(OnOldState choice) {
   return names[static_cast<size_t>(choice)];
 }
 
+std::string_view nonfinite_name(Nonfinite policy) {
+  constexpr std::string_view names[] = {"refuse", "skip", "clip"};
+  return names[static_cast<size_t>(policy)];
+}
+
 Durability ServerOptions::settled_durability() const {
   return durability.value_or(directory.empty() ? Durability::none : Durability::wal);
 }
@@ -188,6 +193,9 @@ Status ServerOptions::check() const {
   }
   if (mem_limit_bytes > 0 && directory.empty()) {
     return Status::invalid_argument("mem_limit is {} bytes; that needs a directory for the rows beyond it", mem_limit_bytes);
+  }
+  if (!(log_sync_seconds > 0)) {
+    return Status::invalid_argument("log_sync_seconds is {}; expected more than 0", log_sync_seconds);
   }
   if (!(lease_seconds > 0)) return Status::invalid_argument("lease_seconds is {}; expected more than 0", lease_seconds);
   if (spec && workers != 0 && spec->workers != workers) {

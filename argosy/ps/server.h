@@ -21,7 +21,7 @@ namespace argosy::ps {
 enum class Durability {
   none,      // nothing
   snapshot,  // the last snapshot: what came after it is lost
-  wal,       // everything that was acknowledged
+  wal,       // everything that was acknowledged; a power cut takes the last log_sync_seconds
   wal_sync,  // that, after a power cut too
 };
 
@@ -37,6 +37,13 @@ enum class OnOldState {
   stop,    // refuses, and says what is there
   resume,  // goes on with it; after a finished run a new one begins with its tables
   fresh,   // moves it aside and begins anew
+};
+
+// What becomes of gradients that are not finite numbers.
+enum class Nonfinite {
+  refuse,  // the push fails, naming table, key, worker and batch
+  skip,    // the row, or the dense table's part of the push, is left out
+  clip,    // NaN is taken for 0, an infinity for the bound of the table's value_clip, or 0 where there is none
 };
 
 // Job-wide fields are settings of the job: see settings.h.
@@ -59,13 +66,17 @@ struct ServerOptions {
   int64_t log_limit_bytes = int64_t{4} << 30;  // since the last snapshot; the next is due then
   // Snapshots that workers ask for are written only below these; none: the working directory and `directory`.
   std::vector<std::filesystem::path> snapshot_roots;
+  double log_sync_seconds = 1;  // wal: from one sync of the log to the next
   uint64_t mem_limit_bytes = 0;  // of sparse rows; 0: no limit
 
   double lease_seconds = 10;
   OnWorkerLoss on_worker_loss = OnWorkerLoss::fail;
   double worker_wait_seconds = 600;
   double worker_start_seconds = 3600;
+  bool workers_return = false;  // somebody starts workers again that have failed: they are waited for as those that are silent
   bool end_with_workers = true;  // the server ends when all workers have said goodbye
+
+  Nonfinite nonfinite = Nonfinite::refuse;
 
   rpc::Security security;
   int threads = 0;  // that handle requests; 0: one a core
@@ -82,6 +93,7 @@ bool is_snapshot(const std::filesystem::path& folder);
 std::string_view durability_name(Durability durability);
 std::string_view on_worker_loss_name(OnWorkerLoss choice);
 std::string_view on_old_state_name(OnOldState choice);
+std::string_view nonfinite_name(Nonfinite policy);
 
 // One parameter server: holds its part of a job's tables and answers the job's workers, as messages.proto says. With a
 // directory it takes up the state that an earlier process left there.

@@ -72,8 +72,10 @@ void Core::on_set_rate(const CallPtr& call) {
 }
 
 void Core::on_shrink(const CallPtr& call) {
-  change<wire::ShrinkRequest>(call,
-                              [](State& state, const auto& request, Verdict) { return outgoing(state.shrink_reply(request)); });
+  change<wire::ShrinkRequest>(call, [](State& state, const auto& request, Verdict) {
+    const wire::ShrinkReply* reply = state.shrink_reply(request);
+    return outgoing(reply == nullptr ? wire::ShrinkReply() : *reply);
+  });
 }
 
 // ---- Rows, piece by piece.
@@ -193,6 +195,7 @@ void Core::on_stats(const CallPtr& call) {
     wire::StatsReply::Table* table = reply.add_tables();
     table->set_name(state->spec().tables[i].name);
     table->set_rate(state->tables().rate(i, state->rate_step()));
+    table->set_nonfinite(state->tables().nonfinite(i));
     if (state->tables().is_sparse(i)) {
       const table::TableSize size = state->tables().sparse(i).size();
       table->set_rows(size.rows);
@@ -209,6 +212,7 @@ void Core::on_stats(const CallPtr& call) {
     out->set_state(std::string(phase_name(worker.phase)));
     out->set_silent_seconds(state->members().silent_seconds(i));
     *out->mutable_window() = to_wire(worker.window);
+    out->set_given_up(worker.given_up.size());
   }
   call->send(outgoing(reply));
 }

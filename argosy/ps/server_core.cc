@@ -5,14 +5,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/ps/job_spec_wire.h"
 
 namespace argosy::ps {
 namespace {
 
 constexpr double kImportGateSeconds = 600;  // changes wait for a moment while a snapshot is cut, and longer while one is loaded
+
+uint64_t draw_boot() {
+  std::random_device device;
+  return (uint64_t{device()} << 32 | device()) | 1;
+}
 
 }  // namespace
 
@@ -21,6 +27,7 @@ Core::Core(const ServerOptions& options)
       durability_(options.settled_durability()),
       name_(fmt::format("server {} ({}, pid {})", options.server, options.address.empty() ? "in this process" : options.address,
                         ::getpid())),
+      boot_(draw_boot()),
       run_(options.run, options.server == 0),
       parking_(std::max(2, available_cores()), [this](const CallPtr& call) { dispatch(call); }),
       for_snapshots_(make_snapshot_host()),
@@ -49,10 +56,13 @@ void Core::dispatch(const CallPtr& call) {
       {wire::HELLO, &Core::on_hello},
       {wire::HEARTBEAT, &Core::on_heartbeat},
       {wire::GOODBYE, &Core::on_goodbye},
+      {wire::SETTLE_LOSS, &Core::on_settle_loss},
       {wire::INIT_DENSE, &Core::on_init_dense},
       {wire::WAIT_INITIALISED, &Core::on_wait_initialised},
       {wire::PUSH, &Core::on_push},
       {wire::LEAVE, &Core::on_leave},
+      {wire::ABANDON, &Core::on_abandon},
+      {wire::LEDGER, &Core::on_ledger},
       {wire::STEP_NORMS, &Core::on_step_norms},
       {wire::APPLY_STEP, &Core::on_apply_step},
       {wire::PULL_DENSE, &Core::on_pull_dense},
@@ -62,6 +72,8 @@ void Core::dispatch(const CallPtr& call) {
       {wire::NEXT_FILE, &Core::on_next_file},
       {wire::POST, &Core::on_post},
       {wire::TAKE, &Core::on_take},
+      {wire::BEGIN_OPERATION, &Core::on_begin_operation},
+      {wire::END_OPERATION, &Core::on_end_operation},
       {wire::SET_RATE, &Core::on_set_rate},
       {wire::SHRINK, &Core::on_shrink},
       {wire::EXPORT_ROWS, &Core::on_export_rows},
@@ -130,7 +142,9 @@ Status Core::forgotten(const wire::Caller& caller) const {
 
 Result<State::Verdict> Core::commit(const Record& record) {
   State& state = *state_;
-  ASSIGN_OR_RETURN(const Verdict verdict, state.check(record));
+  const auto checked = state.check(record);
+  if (!checked.ok()) return checked.status().code() == Code::data_loss ? fatal(checked.status()) : checked.status();
+  const Verdict verdict = *checked;
   if (verdict != Verdict::change) {
     ++duplicates_;
     return verdict;
@@ -165,7 +179,7 @@ Status Core::import(wire::Method method, const std::string& header, std::span<co
 void Core::report_log_error(const Status& status) {
   const int64_t now = std::chrono::duration_cast<std::chrono::seconds>(SteadyClock::now().time_since_epoch()).count();
   if (int64_t last = last_log_error_; now >= last + 5 && last_log_error_.compare_exchange_strong(last, now)) {
-    log_error("{}", status.message());
+    notice(LogLevel::error, "{}", status.message());
   }
 }
 
@@ -183,8 +197,12 @@ void Core::advance() {
     wire::ApplyStepRequest request;
     *request.mutable_step() = to_wire(sync.position());
     const std::string header = request.SerializeAsString();
-    if (!commit({.method = wire::APPLY_STEP, .seconds = now_seconds(), .header = header}).ok()) break;
+    if (!commit({.method = wire::APPLY_STEP, .seconds = now_seconds(), .header = header}).ok()) {
+      steps_due_ = true;
+      break;
+    }
   }
+  if (options_.on_worker_loss == OnWorkerLoss::shrink) unsettled_ = !sync.unsettled().empty();
   parking_.wake(Topic::position);
 }
 
@@ -193,6 +211,7 @@ Status Core::fatal(const Status& status) {
     std::lock_guard lock(end_mutex_);
     if (fatal_.ok()) fatal_ = status;
   }
+  notice(LogLevel::error, "cannot go on: {}", status.message());
   refusing_ = true;
   end_changed_.notify_all();
   return Status::unavailable("{} cannot go on and has to be started again: {}", name_, status.message());

@@ -87,7 +87,8 @@ class Core {
   using Answer = std::function<std::optional<Outgoing>(State&, const Message&, Verdict)>;
   template <typename Message>
   void change(const CallPtr& call, const Answer<Message>& answer);
-  // Commits the sync steps that are due, and wakes who waits for them. REQUIRES: inside the gate, order_mutex_ is held.
+  // Commits the sync steps that are due, and wakes who waits for them; where the log takes no record, ps-keeper tries again.
+  // REQUIRES: inside the gate, order_mutex_ is held.
   void advance();
   Status fatal(const Status& status);
   void report_log_error(const Status& status);
@@ -97,10 +98,14 @@ class Core {
   void on_hello(const CallPtr& call);
   void on_heartbeat(const CallPtr& call);
   void on_goodbye(const CallPtr& call);
+  void on_settle_loss(const CallPtr& call);  // server_losses.cc
+  Status settle_loss(const CallPtr& call, const wire::SettleLossRequest& request, wire::SettleLossReply& reply);
+  void add_unsettled(wire::HeartbeatReply& reply);
   void on_failure(const CallPtr& call, const wire::GoodbyeRequest& goodbye);
   Status check_hello(const wire::HelloRequest& hello, const std::string& caller) const;
   Status adopt(const wire::HelloRequest& hello, const std::string& caller);
   void keep();  // the body of "ps-keeper"
+  void retry_steps();
   void watch_leases();
   void give_up_on_workers();
   void end_if_done();  // the server has nothing to wait for any more
@@ -112,6 +117,10 @@ class Core {
   // ---- server_training.cc
   void on_push(const CallPtr& call);
   void on_leave(const CallPtr& call);
+  void on_abandon(const CallPtr& call);
+  void on_ledger(const CallPtr& call);
+  void report_pass(State& state, uint32_t round);  // once its last worker has left it
+  void report_job(State& state);
   void on_step_norms(const CallPtr& call);
   void on_apply_step(const CallPtr& call);
   void on_pull_dense(const CallPtr& call);
@@ -125,6 +134,10 @@ class Core {
   void on_next_file(const CallPtr& call);
   void on_post(const CallPtr& call);
   void on_take(const CallPtr& call);
+
+  // ---- server_operations.cc
+  void on_begin_operation(const CallPtr& call);
+  void on_end_operation(const CallPtr& call);
 
   // ---- server_care.cc
   void on_init_dense(const CallPtr& call);
@@ -154,11 +167,15 @@ class Core {
   Status recover_state();
   Status recover_snapshot();
   Status restore_from(const table::Snapshot& snapshot);
+  friend class LogRepair;  // reads the same directory in the same way, to find what cannot be read
   Status recover_log(const std::filesystem::path& folder);
   Status recover_hello(const Record& record);
   Status recover_run();
   RunProgress run_progress() const;  // without the number of rows
   void note_run(bool now);
+  uint64_t replay_from(uint64_t first) const;
+  Status replay_record(const Record& record);
+  Status cannot_recover(const Status& status) const;
   Status begin_again();
   Status forget_half_import();
   Result<std::unique_ptr<State>> make_state(const JobSpec& spec, const std::string& job) const;
@@ -166,6 +183,7 @@ class Core {
   const ServerOptions options_;
   const Durability durability_;
   const std::string name_;  // in messages: "server 0 (127.0.0.1:6170, pid 4711)"
+  const uint64_t boot_;     // of this process, drawn; not 0
   std::function<rpc::ServerCounters()> counters_;
   RunGuard run_;
 
@@ -191,6 +209,9 @@ class Core {
   std::map<uint64_t, std::shared_ptr<ExportSession>> exports_;  // guarded by exports_mutex_
   uint64_t next_export_ = 1;
 
+  std::atomic<bool> unsettled_ = false;  // SyncSteps::unsettled() is not empty
+  std::atomic<bool> steps_due_ = false;  // sync: steps may be complete and are not committed
+  SteadyClock::time_point retry_steps_at_;  // used by ps-keeper alone
   std::atomic<int64_t> last_log_error_ = 0;  // SteadyClock's seconds
 
   std::set<int> reported_silent_;  // workers whose silence was logged; used by ps-keeper alone

@@ -1,7 +1,7 @@
 // What a process does with the directory of the one before it.
 #include <algorithm>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/server_core.h"
@@ -15,6 +15,7 @@ Result<std::unique_ptr<State>> Core::make_state(const JobSpec& spec, const std::
   options.job = job;
   options.tables = {options_.servers, options_.server, options_.mem_limit_bytes, options_.directory / "cold"};
   options.exchange.mail_bytes = options_.mailbox_limit_bytes;
+  options.may_lose = durability_ == Durability::snapshot;
   return State::make(spec, options);
 }
 
@@ -31,7 +32,10 @@ Status Core::recover() {
   RETURN_IF_ERROR(recovered);
   importing_ = options_.import_first && (!restored_ || (state_.load() != nullptr && state_.load()->importing()));
   if (state_.load() != nullptr && state_.load()->importing()) RETURN_IF_ERROR(forget_half_import());
-  if (state_.load() != nullptr) state_.load()->members().touch_all();
+  if (state_.load() != nullptr) {
+    state_.load()->members().touch_all();
+    steps_due_ = true;  // the process before may have died between a step's last push and its commit
+  }
   return options_.only_recover ? Status() : recover_run();
 }
 
@@ -115,7 +119,7 @@ void Core::note_run(bool now) {
 
 // The tables of a finished run are where the next one begins.
 Status Core::begin_again() {
-  log_info("the run in {} has finished; a new one begins with its tables", options_.directory.string());
+  notice("the run in {} has finished; a new one begins with its tables", options_.directory.string());
   RETURN_IF_ERROR(state_.load()->begin_again());
   return snapshotter_.cut();
 }
@@ -194,7 +198,7 @@ Status Core::recover_snapshot() {
   snapshotter_.recovered(numbers.back() + 1, log_start_);
   restored_ = true;
   lossy_ = durability_ == Durability::snapshot;
-  log_info("took up {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
+  notice("took up {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
   return {};
 }
 
@@ -219,24 +223,40 @@ Status Core::recover_hello(const Record& record) {
 
 // A log without a snapshot begins with the hello of the first worker.
 Status Core::recover_log(const std::filesystem::path& folder) {
-  ASSIGN_OR_RETURN(journal_,
-                   Journal::open(folder, {.sync = durability_ == Durability::wal_sync, .max_bytes = options_.log_limit_bytes}));
+  auto journal = Journal::open(folder, {.sync = durability_ == Durability::wal_sync,
+                                        .sync_seconds = durability_ == Durability::wal ? options_.log_sync_seconds : 0,
+                                        .max_bytes = options_.log_limit_bytes});
+  if (!journal.ok()) return journal.status().code() == Code::data_loss ? cannot_recover(journal.status()) : journal.status();
+  journal_ = std::move(*journal);
   Stopwatch watch;
   int64_t records = 0;
-  const uint64_t from = state_.load() != nullptr && log_start_ != 0 ? log_start_ : journal_->log().first();
-  const Status replayed = journal_->replay(from, [&](const Record& record) -> Status {
-    if (state_.load() == nullptr && record.method != wire::HELLO)
-      return Status::data_loss("the log does not begin with a worker's hello");
-    if (record.method == wire::HELLO) RETURN_IF_ERROR(recover_hello(record));
-    restored_ = true;
+  const Status replayed = journal_->replay(replay_from(journal_->log().first()), [&](const Record& record) {
     ++records;
-    ++changes_;
-    return state_.load()->apply(record);
+    return replay_record(record);
   });
-  if (replayed.ok() && records > 0) {
-    log_info("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
-  }
-  return replayed;
+  if (!replayed.ok()) return cannot_recover(replayed);
+  if (records > 0) notice("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
+  return {};
+}
+
+// Where the log goes on behind the snapshot that was taken up.
+uint64_t Core::replay_from(uint64_t first) const { return state_.load() != nullptr && log_start_ != 0 ? log_start_ : first; }
+
+Status Core::replay_record(const Record& record) {
+  if (state_.load() == nullptr && record.method != wire::HELLO)
+    return Status::data_loss("the log does not begin with a worker's hello");
+  if (record.method == wire::HELLO) RETURN_IF_ERROR(recover_hello(record));
+  restored_ = true;
+  ++changes_;
+  return state_.load()->apply(record);
+}
+
+// A log that cannot be read or applied stays so however often the server is started: only a person can decide about it.
+Status Core::cannot_recover(const Status& status) const {
+  if (status.code() == Code::unavailable || status.code() == Code::resource_exhausted) return status;
+  return Status(status.code(), fmt::format("{}. `argosy repair {}` lists what cannot be read or applied, and with --set-aside "
+                                           "moves it out of the log, so that the server starts without it",
+                                           status.message(), options_.directory.string()));
 }
 
 }  // namespace argosy::ps

@@ -212,6 +212,14 @@ class Worker {
     return call<wire::GoodbyeReply>(wire::GOODBYE, request).status();
   }
 
+  // The process ends with an error, and says so.
+  Status fail(const std::string& why) {
+    wire::GoodbyeRequest request;
+    *request.mutable_caller() = caller();
+    request.set_failed(why);
+    return call<wire::GoodbyeReply>(wire::GOODBYE, request).status();
+  }
+
   Status heartbeat() {
     wire::HeartbeatRequest request;
     *request.mutable_caller() = caller();

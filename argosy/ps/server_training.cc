@@ -1,4 +1,9 @@
+#include <fmt/format.h>
+
+#include "argosy/base/notice.h"
+#include "argosy/base/text.h"
 #include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/nonfinite.h"
 #include "argosy/ps/server_core.h"
 
 namespace argosy::ps {
@@ -26,7 +31,10 @@ void Core::on_push(const CallPtr& call) {
   if (state == nullptr) return;
   const InGate inside(*this, call);
   if (!inside) return;
-  const Record record = record_of(call, now_seconds());
+  Record record = record_of(call, now_seconds());
+  std::optional<FinitePush> finite;
+  if (options_.nonfinite != Nonfinite::refuse) finite = make_finite(state->tables(), record, options_.nonfinite);
+  if (finite) record = finite->record(record.seconds);
   std::unique_lock lock(order_mutex_, std::defer_lock);
   if (state->is_sync()) lock.lock();
   const auto verdict = commit(record);
@@ -40,10 +48,67 @@ void Core::on_push(const CallPtr& call) {
 }
 
 void Core::on_leave(const CallPtr& call) {
-  change<wire::LeaveRequest>(call, [this](State&, const auto&, Verdict) {
+  change<wire::LeaveRequest>(call, [this](State& state, const auto& request, Verdict verdict) {
     advance();
-    return outgoing(wire::LeaveReply());
+    wire::LeaveReply reply;
+    if (const auto pass = state.members().finished(static_cast<int>(request.caller().worker()), request.round())) {
+      reply.set_lost_batches(pass->lost_batches());
+      reply.set_lost_samples(pass->lost_samples());
+    }
+    if (verdict == Verdict::change) report_pass(state, request.round());
+    return outgoing(reply);
   });
+}
+
+// Frees those who wait for the worker, as on_worker_loss says; nothing is recorded.
+void Core::on_abandon(const CallPtr& call) {
+  const auto request = read<wire::AbandonRequest>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller());
+  if (state == nullptr) return;
+  state->members().abandon(static_cast<int>(request->caller().worker()),
+                           fmt::format("failed in pass {}: {}", request->round(), request->why()), options_.lease_seconds);
+  call->send(outgoing(wire::AbandonReply()));
+}
+
+void Core::on_ledger(const CallPtr& call) {
+  const auto request = read<wire::LedgerRequest>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller(), true);
+  if (state == nullptr) return;
+  wire::LedgerReply reply;
+  for (int worker = 0; worker < state->members().workers(); ++worker) *reply.add_workers() = state->members().ledger(worker);
+  call->send(outgoing(reply));
+}
+
+void Core::report_pass(State& state, uint32_t round) {
+  if (options_.server != 0) return;
+  PassSummary sum;
+  std::vector<std::string> lost;
+  for (int worker = 0; worker < state.members().workers(); ++worker) {
+    if (const auto pass = state.members().finished(worker, round)) {
+      sum.add(summary_of(*pass));
+    } else if (state.members().is_awaited(worker)) {
+      return;
+    } else if (state.members().worker(worker).phase == Membership::Phase::lost) {
+      lost.push_back(std::to_string(worker));
+    }
+  }
+  if (sum.batches == 0) return;
+  const std::string without = lost.empty() ? "" : fmt::format("; without worker {}, which was lost", join(lost, ", "));
+  notice("pass {}: {}{}", round, sum.text(), without);
+}
+
+void Core::report_job(State& state) {
+  if (options_.server != 0) return;
+  wire::LedgerReply reply;
+  for (int worker = 0; worker < state.members().workers(); ++worker) *reply.add_workers() = state.members().ledger(worker);
+  const JobLedger ledger = join_ledgers(std::span(&reply, 1));
+  if (ledger.total.batches > 0) notice("the job, {} passes: {}", ledger.passes.size(), ledger.total.text());
+  for (const OpenPass& open : ledger.open) {
+    notice(LogLevel::warning, "pass {} of worker {}, which is {}, is not finished: {} batches of it are applied", open.round,
+           open.worker, open.state, open.batches);
+  }
 }
 
 void Core::on_step_norms(const CallPtr& call) {

@@ -3,15 +3,19 @@
 
 #include <algorithm>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/loss.h"
 #include "argosy/ps/server_core.h"
 
 namespace argosy::ps {
 namespace {
 
 constexpr double kTickSeconds = 0.05;
+constexpr double kStepRetrySeconds = 0.5;
+// Scripts save in it: no job shrinks by it, because it would end well without what it should save.
+constexpr int kSavingWorker = 0;
 
 std::string list_tables(const JobSpec& spec, const std::vector<uint32_t>& tables) {
   std::vector<std::string> names;
@@ -112,6 +116,8 @@ void Core::on_hello(const CallPtr& call) {
   reply.set_lease_seconds(options_.lease_seconds);
   reply.set_server(name_);
   reply.set_run(run_.id());
+  reply.set_boot(boot_);
+  reply.set_may_lose(durability_ == Durability::snapshot);
   lock.lock();
   reply.set_next_step(state.sync().next_step(worker, known.window.round()));
   lock.unlock();
@@ -120,8 +126,16 @@ void Core::on_hello(const CallPtr& call) {
 
 void Core::on_heartbeat(const CallPtr& call) {
   const auto request = read<wire::HeartbeatRequest>(call);
-  if (!request || admit(call, request->caller()) == nullptr) return;
-  call->send(outgoing(wire::HeartbeatReply()));
+  if (!request) return;
+  State* state = admit(call, request->caller());
+  if (state == nullptr) return;
+  wire::HeartbeatReply reply;
+  reply.set_boot(boot_);
+  if (request->boot() != boot_) {
+    *reply.mutable_window() = to_wire(state->members().worker(static_cast<int>(request->caller().worker())).window);
+  }
+  if (unsettled_) add_unsettled(reply);
+  call->send(outgoing(reply));
 }
 
 void Core::on_goodbye(const CallPtr& call) {
@@ -132,6 +146,7 @@ void Core::on_goodbye(const CallPtr& call) {
     advance();
     parking_.wake(Topic::gather);
     log_info("worker {} is done", request.caller().worker());
+    if (state.members().all_done()) report_job(state);
     end_if_done();
     return outgoing(wire::GoodbyeReply());
   });
@@ -169,6 +184,7 @@ void Core::keep() {
     give_up_on_workers();
     if (state_.load() == nullptr) continue;
     watch_leases();
+    retry_steps();
     answer_waiting();
     snapshotter_.answer_due();
     if (since_exports.seconds() > 10) {
@@ -178,19 +194,36 @@ void Core::keep() {
   }
 }
 
+// A step whose record the log did not take, and one whose record the process before did not write: all pushes are here, and
+// nobody sends anything more for it.
+void Core::retry_steps() {
+  if (!steps_due_ || retry_steps_at_ > SteadyClock::now() || !gate_.enter()) return;
+  retry_steps_at_ = Deadline::after_seconds(kStepRetrySeconds).when();
+  {
+    std::lock_guard lock(order_mutex_);
+    steps_due_ = false;
+    advance();
+  }
+  gate_.leave();
+}
+
 void Core::watch_leases() {
   State& state = *state_;
   const std::vector<int> silent = state.members().silent(options_.lease_seconds);
   std::erase_if(reported_silent_, [&](int worker) {
     if (std::ranges::find(silent, worker) != silent.end()) return false;
-    if (state.members().is_awaited(worker)) log_info("worker {} is back", worker);
+    if (state.members().is_awaited(worker)) notice("worker {} is back", worker);
     return true;
   });
   for (const int worker : silent) {
     if (!reported_silent_.insert(worker).second) continue;
-    log_warning("lost {}; on_worker_loss is {}", state.members().describe(worker), on_worker_loss_name(options_.on_worker_loss));
+    notice(LogLevel::warning, "lost {}; on_worker_loss is {}", state.members().describe(worker),
+           on_worker_loss_name(options_.on_worker_loss));
   }
-  if (options_.on_worker_loss == OnWorkerLoss::shrink && !silent.empty()) lose(silent);
+  if (options_.on_worker_loss != OnWorkerLoss::shrink) return;
+  std::vector<int> others = silent;
+  std::erase(others, kSavingWorker);
+  if (!others.empty()) lose(others);
 }
 
 // A server would wait for ever where nobody ever comes, and where its last workers have died.
@@ -204,6 +237,12 @@ void Core::give_up_on_workers() {
     const Membership::Phase phase = members->worker(worker).phase;
     if (phase != Membership::Phase::done) missing.push_back(worker);
     some_never_came |= phase == Membership::Phase::not_seen;
+  }
+  const bool may_return = options_.workers_return || options_.on_worker_loss == OnWorkerLoss::wait;
+  if (members != nullptr && !may_return && members->all_failed(options_.lease_seconds)) {
+    (void)fatal(Status::aborted("all workers that were not done have failed: {}; nobody is left to train. See their logs",
+                                list_workers(*members, missing)));
+    return;
   }
   if (quiet <= (some_never_came ? options_.worker_start_seconds : options_.lease_seconds + options_.worker_wait_seconds)) return;
   (void)fatal(Status::deadline_exceeded(
@@ -234,11 +273,9 @@ void Core::lose(const std::vector<int>& workers) {
 // Answers calls that cannot or may not wait any longer: their time is over, or somebody that they wait for is lost.
 void Core::answer_waiting() {
   State& state = *state_;
-  std::vector<int> lost;
-  if (options_.on_worker_loss != OnWorkerLoss::shrink) {
-    const double patience = options_.on_worker_loss == OnWorkerLoss::wait ? options_.worker_wait_seconds : 0;
-    lost = state.members().silent(options_.lease_seconds + patience);
-  }
+  const double patience = options_.on_worker_loss == OnWorkerLoss::wait ? options_.worker_wait_seconds : 0;
+  std::vector<int> lost = state.members().silent(options_.lease_seconds + patience);
+  if (options_.on_worker_loss == OnWorkerLoss::shrink) std::erase_if(lost, [](int worker) { return worker != kSavingWorker; });
   const auto now = SteadyClock::now();
   const auto due = [&](Topic topic, const Call& call) {
     return call.give_up() <= now || (!lost.empty() && topic != Topic::thaw && topic != Topic::quiet);
@@ -255,10 +292,7 @@ void Core::answer_waiting() {
       parking_.park(topic, seen, call);
       continue;
     }
-    call->fail(
-        Status::failed_precondition("lost: {}; this call waits for it. See the worker's log; on_worker_loss=wait or shrink lets "
-                                    "a job go on",
-                                    list_workers(state.members(), missing)));
+    call->fail(lost_error(list_workers(state.members(), missing)));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,10 @@ class Servers {
                                           const OnAnswer& answered = {});
   Result<rpc::Received> call(int server, rpc::Message message, std::optional<Deadline> held_until = {});
 
+  // Every call that is under way or comes fails with `why`, until go_on().
+  void end(Status why);
+  void go_on();
+
   struct Counters {
     std::atomic<uint64_t> calls{0}, retries{0}, bytes_sent{0}, bytes_received{0};
   };
@@ -54,6 +59,7 @@ class Servers {
  private:
   friend class CallRun;
 
+  Status why_ended();
   // Whether a line about servers that are away is due: one in a few seconds, whoever waits.
   bool line_due();
 
@@ -61,6 +67,9 @@ class Servers {
   const ServersOptions options_;
   Counters counters_;
   std::atomic<int64_t> last_line_{0};  // SteadyClock's nanoseconds
+  std::atomic<bool> ended_{false};
+  std::mutex end_mutex_;
+  Status end_;  // guarded by end_mutex_
 };
 
 }  // namespace argosy::ps

@@ -21,6 +21,14 @@ std::string tls_file(const Settings& settings, const char* name, const char* fil
 
 }  // namespace
 
+Status check_security(const Settings& settings) {
+  const rpc::Security security = security_of(settings);
+  if (settings.text("security") != "required" || security.tls() || !security.token.empty()) return {};
+  return Status::failed_precondition(
+      "ARGOSY_SECURITY=required, and this job has neither a token nor TLS: anybody who reaches a server could use it. Give every "
+      "process the same ARGOSY_TOKEN, or a folder with certificates (ARGOSY_TLS)");
+}
+
 rpc::Security security_of(const Settings& settings) {
   return {.ca = tls_file(settings, "tls_ca", "ca.pem"),
           .certificate = tls_file(settings, "tls_certificate", "certificate.pem"),
@@ -29,6 +37,7 @@ rpc::Security security_of(const Settings& settings) {
 }
 
 Result<ServerOptions> server_options(const Settings& settings, int server, int servers) {
+  RETURN_IF_ERROR(check_security(settings));
   ServerOptions options;
   options.job = settings.text("job");
   options.launch = env_text("ARGOSY_LAUNCH").value_or("");
@@ -49,6 +58,10 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   for (const OnWorkerLoss choice : {OnWorkerLoss::fail, OnWorkerLoss::wait, OnWorkerLoss::shrink}) {
     if (settings.text("on_worker_loss") == on_worker_loss_name(choice)) options.on_worker_loss = choice;
   }
+  for (const Nonfinite choice : {Nonfinite::refuse, Nonfinite::skip, Nonfinite::clip}) {
+    if (settings.text("nonfinite") == nonfinite_name(choice)) options.nonfinite = choice;
+  }
+  options.log_sync_seconds = settings.seconds("log_sync_seconds");
   options.snapshot_seconds = settings.seconds("snapshot_seconds");
   for (const std::string& root : split(settings.text("snapshot_roots"), ':')) {
     if (!root.empty()) options.snapshot_roots.emplace_back(root);
@@ -58,6 +71,7 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   options.lease_seconds = settings.seconds("lease_seconds");
   options.worker_wait_seconds = settings.seconds("worker_wait_seconds");
   options.worker_start_seconds = settings.seconds("worker_start_seconds");
+  options.workers_return = env_text("ARGOSY_RESTARTS").has_value();
   options.mailbox_limit_bytes = static_cast<uint64_t>(settings.bytes("mailbox_limit"));
   options.security = security_of(settings);
   RETURN_IF_ERROR(options.check());

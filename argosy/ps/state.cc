@@ -18,11 +18,11 @@ std::span<const float> floats_of(std::span<const std::byte> bytes) {
 constexpr uint64_t kMostErased = uint64_t{16} << 20;
 constexpr size_t kMostLoaded = 64;
 
-std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+// Answers of shrinks that are kept. A worker repeats only the one that it has not seen through; what is older it finds among its
+// operations.
+constexpr size_t kShrinkAnswers = 1024;
 
-std::span<const uint64_t> batches_of(const wire::PushRequest& push) {
-  return {reinterpret_cast<const uint64_t*>(push.batches().data()), static_cast<size_t>(push.batches_size())};
-}
+std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 // The record with a payload that stays: shared where it can be, copied where it cannot.
 Record kept(const Record& record) {
@@ -37,22 +37,18 @@ Record kept(const Record& record) {
 
 }  // namespace
 
-State::State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits)
-    : job_(std::move(job)),
+State::State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members)
+    : job_(options.job),
+      may_lose_(options.may_lose),
       tables_(std::move(tables)),
       members_(std::move(members)),
       sync_(*tables_, *members_),
-      exchange_(*members_, limits) {}
+      exchange_(*members_, options.exchange),
+      operations_(members_->workers()) {}
 
 Result<std::unique_ptr<State>> State::make(const JobSpec& spec, const StateOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<Tables> tables, Tables::make(spec, options.tables));
-  return std::unique_ptr<State>(
-      new State(options.job, std::move(tables), std::make_unique<Membership>(spec.workers), options.exchange));
-}
-
-Status State::check_worker(uint64_t worker) const {
-  if (worker < static_cast<uint64_t>(members_->workers())) return {};
-  return Status::invalid_argument("there is no worker {}; the job has {}", worker, members_->workers());
+  return std::unique_ptr<State>(new State(options, std::move(tables), std::make_unique<Membership>(spec.workers)));
 }
 
 Status State::apply(const Record& record) {
@@ -67,11 +63,13 @@ Status State::apply(const Record& record) {
     case wire::IMPORT_STATE: return apply_import_state(record);
     case wire::SET_RATE: return apply_set_rate(record);
     case wire::SHRINK: return apply_shrink(record);
+    case wire::END_OPERATION: return apply_end_operation(record);
     case wire::GATHER: return apply_gather(record);
     case wire::NEXT_FILE: return apply_next_file(record);
     case wire::POST: return apply_post(record);
     case wire::GOODBYE: return apply_goodbye(record);
     case wire::WORKER_LOST: return apply_worker_lost(record);
+    case wire::SETTLE_LOSS: return apply_settle_loss(record);
     case wire::SAVE_SNAPSHOT: return apply_saved(record);
     case wire::IMPORT: return apply_import(record);
     default:
@@ -82,9 +80,10 @@ Status State::apply(const Record& record) {
 // ---- Workers.
 
 Status State::apply_hello(const Record& record) {
-  ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
-  RETURN_IF_ERROR(check_worker(hello.worker()));
+  ASSIGN_OR_RETURN(const auto hello, valid_hello(record));
   members_->hello(static_cast<int>(hello.worker()), hello.process_id(), hello.process());
+  operations_.begin_run(hello.process_id());
+  exchange_.rejoin(static_cast<int>(hello.worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().track(hello.worker());
   }
@@ -92,8 +91,7 @@ Status State::apply_hello(const Record& record) {
 }
 
 Status State::apply_goodbye(const Record& record) {
-  ASSIGN_OR_RETURN(const auto goodbye, parse<wire::GoodbyeRequest>(record));
-  RETURN_IF_ERROR(check_worker(goodbye.caller().worker()));
+  ASSIGN_OR_RETURN(const auto goodbye, valid_call<wire::GoodbyeRequest>(record));
   members_->goodbye(static_cast<int>(goodbye.caller().worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().forget(goodbye.caller().worker());
@@ -103,10 +101,26 @@ Status State::apply_goodbye(const Record& record) {
 }
 
 Status State::apply_worker_lost(const Record& record) {
-  ASSIGN_OR_RETURN(const auto lost, parse<wire::WorkerLostRecord>(record));
-  RETURN_IF_ERROR(check_worker(lost.worker()));
+  ASSIGN_OR_RETURN(const auto lost, valid_worker_lost(record));
   members_->lose(static_cast<int>(lost.worker()));
   sync_.lose(static_cast<int>(lost.worker()));
+  exchange_.lose(static_cast<int>(lost.worker()));
+  for (size_t i = 0; i < tables_->size(); ++i) {
+    if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().forget(lost.worker());
+  }
+  members_changed();
+  return {};
+}
+
+Status State::apply_settle_loss(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, valid_settle_loss(record));
+  const wire::UnsettledLoss& loss = request.loss();
+  const std::vector<uint64_t> batches(loss.batches().begin(), loss.batches().end());
+  const uint64_t samples = sync_.held_samples(loss.worker(), from_wire(loss.step()));
+  if (sync_.drop(static_cast<int>(loss.worker()), from_wire(loss.step()))) {
+    batches_ -= std::min<uint64_t>(batches_, batches.size());
+  }
+  members_->give_up(static_cast<int>(loss.worker()), batches, samples);
   members_changed();
   return {};
 }
@@ -120,30 +134,27 @@ void State::members_changed() {
 // ---- Training.
 
 Status State::apply_push(const Record& record) {
-  ASSIGN_OR_RETURN(const auto push, parse<wire::PushRequest>(record));
-  RETURN_IF_ERROR(check_worker(push.caller().worker()));
-  const uint32_t worker = push.caller().worker();
-  const auto batches = batches_of(push);
+  const Record stays = is_sync() ? kept(record) : record;
+  ASSIGN_OR_RETURN(ValidPush push, valid_push(stays));
+  const uint32_t worker = push.request.caller().worker();
+  const auto batches = batches_of(push.request);
   if (is_sync()) {
-    const Record stays = kept(record);
-    ASSIGN_OR_RETURN(auto gradients, tables_->lay_out(push.sections(), stays.payload));
-    sync_.hold(from_wire(push.step()), {worker, std::move(gradients), stays.owner, std::string(record.header), stays.payload});
+    sync_.hold(from_wire(push.request.step()),
+               {worker, std::move(push.gradients), stays.owner, std::string(record.header), stays.payload});
     batches_ += batches.size();
   } else {
-    ASSIGN_OR_RETURN(const auto gradients, tables_->lay_out(push.sections(), record.payload));
     const uint64_t step = batches_.fetch_add(batches.size());
-    RETURN_IF_ERROR(tables_->apply(gradients, step, record.seconds, worker));
+    RETURN_IF_ERROR(tables_->apply(push.gradients, step, record.seconds, worker));
   }
   ++pushes_;
-  members_->end_push(static_cast<int>(worker), batches, true);
+  members_->end_push(static_cast<int>(worker), batches, true, push.request.samples());
   return {};
 }
 
 Status State::apply_leave(const Record& record) {
-  ASSIGN_OR_RETURN(const auto leave, parse<wire::LeaveRequest>(record));
-  RETURN_IF_ERROR(check_worker(leave.caller().worker()));
+  ASSIGN_OR_RETURN(const auto leave, valid_leave(record));
   const int worker = static_cast<int>(leave.caller().worker());
-  members_->leave(worker, leave.round());
+  members_->leave(worker, leave.round(), leave.has_ledger() ? &leave.ledger() : nullptr);
   if (!is_sync()) return {};
   sync_.leave(worker, leave.round(), leave.steps());
   sync_.end_rounds();
@@ -152,11 +163,7 @@ Status State::apply_leave(const Record& record) {
 }
 
 Status State::apply_step(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::ApplyStepRequest>(record));
-  if (from_wire(request.step()) != sync_.position() || !sync_.complete()) {
-    return Status::data_loss("step {} of round {} is to be applied, at step {} of round {}", request.step().step(),
-                             request.step().round(), sync_.position().step, sync_.position().round);
-  }
+  ASSIGN_OR_RETURN(const auto request, valid_apply_step(record));
   std::vector<float> factors;
   for (const std::string& group : spec().clip_groups()) {
     for (const wire::Number& factor : request.factors()) {
@@ -174,42 +181,35 @@ Status State::apply_step(const Record& record) {
 // ---- Tables.
 
 Status State::apply_init_dense(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::InitDenseRequest>(record));
-  RETURN_IF_ERROR(tables_->check_dense(request.table()));
+  ASSIGN_OR_RETURN(const auto request, valid_init_dense(record));
   table::DenseTable* table = tables_->dense(request.table());
   if (table == nullptr) return {};
   return table->set_if_absent(floats_of(record.payload)).status();
 }
 
 Status State::apply_import_rows(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::ImportRowsRequest>(record));
-  Sections sections;
-  sections.Add()->set_table(request.table());
-  sections.at(0).set_count(request.count());
-  RETURN_IF_ERROR(tables_->check_sparse(request.table()));
-  ASSIGN_OR_RETURN(const auto rows, tables_->lay_out(sections, record.payload));
+  ASSIGN_OR_RETURN(const TableGradient rows, valid_import_rows(record));
   forget_saved();
-  return tables_->sparse(request.table()).set_rows(rows[0].keys, rows[0].values);
+  return tables_->sparse(rows.table).set_rows(rows.keys, rows.values);
 }
 
 Status State::apply_import_dense(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::ImportDenseRequest>(record));
-  RETURN_IF_ERROR(tables_->check_dense(request.table()));
+  ASSIGN_OR_RETURN(const auto request, valid_import_dense(record));
   table::DenseTable* table = tables_->dense(request.table());
   return table == nullptr ? Status() : table->set(floats_of(record.payload));
 }
 
 Status State::apply_import_state(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::ImportStateRequest>(record));
-  ASSIGN_OR_RETURN(const auto part, tables_->lay_out_state(request.table(), request.count(), record.payload));
+  ASSIGN_OR_RETURN(const ValidState state, valid_import_state(record));
+  const auto& [request, part, held] = state;
+  if (!held) return {};
   forget_saved();
   if (tables_->is_sparse(part.table)) return tables_->sparse(part.table).set_state(request.state(), part.keys, part.values);
-  table::DenseTable* table = tables_->dense(part.table);
-  return table == nullptr ? Status() : table->set_state(request.state(), part.values);
+  return tables_->dense(part.table)->set_state(request.state(), part.values);
 }
 
 Status State::apply_set_rate(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::SetRateRequest>(record));
+  ASSIGN_OR_RETURN(const auto request, valid_set_rate(record));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (request.table() >= 0 && static_cast<size_t>(request.table()) != i) continue;
     tables_->set_rate(i, request.back_to_schedule() ? std::nullopt : std::optional<float>(request.rate()));
@@ -218,14 +218,18 @@ Status State::apply_set_rate(const Record& record) {
 }
 
 Status State::apply_shrink(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::ShrinkRequest>(record));
+  ASSIGN_OR_RETURN(const auto request, valid_shrink(record));
   ++shrinks_;
   wire::ShrinkReply reply;
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (!tables_->is_sparse(i) || (request.table() >= 0 && static_cast<size_t>(request.table()) != i)) continue;
     RETURN_IF_ERROR(shrink_table(i, request, record.seconds, reply));
   }
-  shrink_answers_[{request.caller().worker(), request.number()}] = reply;
+  wire::ShrinkAnswer& answer = shrink_answers_.emplace_back();
+  answer.set_worker(request.caller().worker());
+  answer.set_number(request.number());
+  *answer.mutable_reply() = reply;
+  if (shrink_answers_.size() > kShrinkAnswers) shrink_answers_.pop_front();
   return {};
 }
 
@@ -252,9 +256,18 @@ Status State::shrink_table(size_t table, const wire::ShrinkRequest& request, uin
   return {};
 }
 
-wire::ShrinkReply State::shrink_reply(const wire::ShrinkRequest& request) const {
-  const auto found = shrink_answers_.find({request.caller().worker(), request.number()});
-  return found == shrink_answers_.end() ? wire::ShrinkReply() : found->second;
+const wire::ShrinkReply* State::shrink_reply(const wire::ShrinkRequest& request) const {
+  const auto same = [&](const wire::ShrinkAnswer& answer) {
+    return answer.worker() == request.caller().worker() && answer.number() == request.number();
+  };
+  const auto found = std::find_if(shrink_answers_.rbegin(), shrink_answers_.rend(), same);
+  return found == shrink_answers_.rend() ? nullptr : &found->reply();
+}
+
+Status State::apply_end_operation(const Record& record) {
+  ASSIGN_OR_RETURN(auto request, valid_end_operation(record));
+  operations_.end(request.caller().worker(), request.operation(), std::move(*request.mutable_answer()));
+  return {};
 }
 
 Status State::apply_saved(const Record& record) {
@@ -297,25 +310,21 @@ void State::set_loaded(uint64_t id, const wire::LoadSnapshotReply& reply) {
 // ---- Between workers.
 
 Status State::apply_gather(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::GatherRequest>(record));
-  RETURN_IF_ERROR(check_worker(request.caller().worker()));
+  ASSIGN_OR_RETURN(const auto request, valid_gather(record));
   exchange_.add_part(request.name(), request.number(), static_cast<int>(request.caller().worker()), text_of(record.payload));
   exchange_.settle();
   return {};
 }
 
 Status State::apply_next_file(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::NextFileRequest>(record));
-  RETURN_IF_ERROR(check_worker(request.caller().worker()));
+  ASSIGN_OR_RETURN(const auto request, valid_next_file(record));
   ASSIGN_OR_RETURN(const auto file, exchange_.file(request));
   if (file.kind == Exchange::File::unassigned) exchange_.hand_out(request);
   return {};
 }
 
 Status State::apply_post(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::PostRequest>(record));
-  RETURN_IF_ERROR(check_worker(request.caller().worker()));
-  RETURN_IF_ERROR(check_worker(request.to()));
+  ASSIGN_OR_RETURN(const auto request, valid_post(record));
   exchange_.post(static_cast<int>(request.caller().worker()), static_cast<int>(request.to()), text_of(record.payload));
   return {};
 }

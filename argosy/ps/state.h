@@ -15,6 +15,7 @@
 #include "argosy/ps/job_spec.h"
 #include "argosy/ps/membership.h"
 #include "argosy/ps/messages.pb.h"
+#include "argosy/ps/operations.h"
 #include "argosy/ps/state_cut.h"
 #include "argosy/ps/state_exchange.h"
 #include "argosy/ps/state_sync.h"
@@ -35,6 +36,7 @@ struct StateOptions {
   std::string job;
   TablesOptions tables;
   ExchangeLimits exchange;
+  bool may_lose = false;  // a restart may lose batches that were acknowledged: a pass that lacks some can be left all the same
 };
 
 // Everything that one server holds for one job, as a machine that is fed records: the same records give the same state, live
@@ -60,8 +62,9 @@ class State {
   Result<Verdict> check(const Record& record);
   void abandon_push(const Record& record);
 
-  // Does it. An error means that the state is not what the log says: this process must not go on. From a log: data_loss
-  // where the record makes no sense.
+  // Does it. What check() found to be a change can be applied: both ask the same valid_…() functions, and a record that is
+  // refused changes nothing. So an error means a disk that fails or, from a log, a record that no server of this version wrote:
+  // this process must not go on.
   Status apply(const Record& record);
 
   const std::string& job() const { return job_; }                    // any thread
@@ -80,8 +83,9 @@ class State {
 
   SyncSteps& sync() { return sync_; }
   Exchange& exchange() { return exchange_; }
-  // The answer to a shrink that was applied.
-  wire::ShrinkReply shrink_reply(const wire::ShrinkRequest& request) const;
+  const Operations& operations() const { return operations_; }
+  // The answer to a shrink that was applied, one of the last few; null: it is none of them.
+  const wire::ShrinkReply* shrink_reply(const wire::ShrinkRequest& request) const;
   // What a delta snapshot can build on, and which rows were dropped since; without an id: nothing, because no base was saved
   // since rows were last set.
   const wire::SavedRecord& saved() const { return saved_; }
@@ -106,9 +110,41 @@ class State {
   Status begin_again();
 
  private:
-  State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits);
+  State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members);
 
+  // Whether a record can be applied to this state, whoever asks: check() before it is logged, apply() afterwards and from a log.
+  template <typename Message>
+  Result<Message> valid_call(const Record& record) const;  // a request whose worker exists
+  struct ValidPush {
+    wire::PushRequest request;
+    std::vector<TableGradient> gradients;  // over the record's payload
+  };
+  Result<wire::HelloRequest> valid_hello(const Record& record) const;
+  Result<ValidPush> valid_push(const Record& record) const;
+  Result<wire::LeaveRequest> valid_leave(const Record& record) const;
+  Result<wire::EndOperationRequest> valid_end_operation(const Record& record) const;
+  Result<wire::ApplyStepRequest> valid_apply_step(const Record& record) const;
+  Result<wire::InitDenseRequest> valid_init_dense(const Record& record) const;
+  Result<TableGradient> valid_import_rows(const Record& record) const;
+  Result<wire::ImportDenseRequest> valid_import_dense(const Record& record) const;
+  struct ValidState {
+    wire::ImportStateRequest request;
+    TableGradient part;
+    bool held = true;  // false: this server has no part of the table
+  };
+  Result<ValidState> valid_import_state(const Record& record) const;
+  Result<wire::SetRateRequest> valid_set_rate(const Record& record) const;
+  Result<wire::ShrinkRequest> valid_shrink(const Record& record) const;
+  Result<wire::GatherRequest> valid_gather(const Record& record) const;
+  Result<wire::NextFileRequest> valid_next_file(const Record& record) const;
+  Result<wire::PostRequest> valid_post(const Record& record) const;
+  Result<wire::WorkerLostRecord> valid_worker_lost(const Record& record) const;
+  Result<wire::SettleLossRequest> valid_settle_loss(const Record& record) const;
+
+  // What only a live request is asked: whether its caller still is who it was when the call began, and whether it is news.
+  Status check_fence(const wire::Caller& caller) const;
   Result<Verdict> check_push(const Record& record);
+  Result<Verdict> check_leave(const Record& record) const;
   Result<Verdict> check_apply_step(const Record& record) const;
   Result<Verdict> check_init_dense(const Record& record) const;
   Result<Verdict> check_import_rows(const Record& record) const;
@@ -116,8 +152,12 @@ class State {
   Result<Verdict> check_import_state(const Record& record) const;
   Result<Verdict> check_set_rate(const Record& record) const;
   Result<Verdict> check_shrink(const Record& record) const;
+  Result<Verdict> check_end_operation(const Record& record) const;
   Result<Verdict> check_gather(const Record& record) const;
+  Result<Verdict> check_next_file(const Record& record) const;
   Result<Verdict> check_post(const Record& record) const;
+  Result<Verdict> check_goodbye(const Record& record) const;
+  Result<Verdict> check_settle_loss(const Record& record) const;
 
   Status apply_hello(const Record& record);
   Status apply_push(const Record& record);
@@ -130,11 +170,13 @@ class State {
   Status apply_set_rate(const Record& record);
   Status apply_shrink(const Record& record);
   Status shrink_table(size_t table, const wire::ShrinkRequest& request, uint32_t seconds, wire::ShrinkReply& reply);
+  Status apply_end_operation(const Record& record);
   Status apply_gather(const Record& record);
   Status apply_next_file(const Record& record);
   Status apply_post(const Record& record);
   Status apply_goodbye(const Record& record);
   Status apply_worker_lost(const Record& record);
+  Status apply_settle_loss(const Record& record);
   Status apply_saved(const Record& record);
   Status apply_import(const Record& record);
   wire::StateImage image() const;  // the head of cut()
@@ -145,12 +187,14 @@ class State {
   static Position unpack(uint64_t packed) { return {static_cast<uint32_t>(packed >> 32), static_cast<uint32_t>(packed)}; }
 
   const std::string job_;
+  const bool may_lose_;
   const std::unique_ptr<Tables> tables_;
   const std::unique_ptr<Membership> members_;
   SyncSteps sync_;
   Exchange exchange_;
+  Operations operations_;
   uint64_t shrinks_ = 0;
-  std::map<std::pair<uint32_t, uint64_t>, wire::ShrinkReply> shrink_answers_;  // by worker and number
+  std::deque<wire::ShrinkAnswer> shrink_answers_;  // the last few, oldest first
   wire::SavedRecord saved_;
   bool importing_ = false;
   std::deque<wire::Loaded> loaded_;  // the last ones
@@ -159,6 +203,10 @@ class State {
   std::atomic<uint64_t> batches_ = 0;
   std::atomic<uint64_t> pushes_ = 0;
 };
+
+inline std::span<const uint64_t> batches_of(const wire::PushRequest& push) {
+  return {reinterpret_cast<const uint64_t*>(push.batches().data()), static_cast<size_t>(push.batches_size())};
+}
 
 // The request in a record's header; `what` names it where the bytes are none.
 template <typename Message>

@@ -108,32 +108,57 @@ uint32_t Exchange::taker(const wire::NextFileRequest& request) const {
   return request.reader() * static_cast<uint32_t>(members_.workers()) + request.caller().worker();
 }
 
-Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) {
+Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) const {
   constexpr uint32_t kMostReaders = 1024;
   const uint32_t worker = request.caller().worker();
   if (request.reader() >= kMostReaders) {
     return Status::invalid_argument("file list '{}': reader {} of worker {} asks for a file; there are {} at most",
                                     request.list(), request.reader(), worker, kMostReaders);
   }
-  FileList& known = lists_[request.list()];
-  if (known.files == 0) known.files = request.files();
-  if (request.files() != known.files) {
+  static const FileList nothing;
+  const auto list = lists_.find(request.list());
+  const FileList& known = list == lists_.end() ? nothing : list->second;
+  const uint64_t files = known.files == 0 ? request.files() : known.files;
+  if (request.files() != files) {
     return Status::invalid_argument(
         "file list '{}' has {} files for worker {} and {} for another worker; every worker needs the same list", request.list(),
-        request.files(), worker, known.files);
+        request.files(), worker, files);
   }
-  const std::vector<uint64_t>& mine = known.assigned[taker(request)];
-  if (request.number() == 0 || request.number() > mine.size() + 1) {
+  const auto assigned = known.assigned.find(taker(request));
+  const size_t mine = assigned == known.assigned.end() ? 0 : assigned->second.size();
+  if (request.number() == 0 || request.number() > mine + 1) {
     return Status::invalid_argument("file list '{}': worker {} asks for its file number {}; expected 1 to {}", request.list(),
-                                    worker, request.number(), mine.size() + 1);
+                                    worker, request.number(), mine + 1);
   }
-  if (request.number() <= mine.size()) return File{File::assigned, mine[request.number() - 1]};
-  return File{known.next < known.files ? File::unassigned : File::done, 0};
+  if (request.number() <= mine) return File{File::assigned, assigned->second[request.number() - 1]};
+  return File{known.next < files || !known.returned.empty() ? File::unassigned : File::done, 0};
 }
 
 void Exchange::hand_out(const wire::NextFileRequest& request) {
   FileList& known = lists_[request.list()];
-  known.assigned[taker(request)].push_back(known.next++);
+  known.files = request.files();
+  uint64_t place = 0;
+  if (known.returned.empty()) {
+    place = known.next++;
+  } else {
+    place = known.returned.front().place;
+    known.returned.pop_front();
+  }
+  known.assigned[taker(request)].push_back(place);
+}
+
+void Exchange::lose(int worker) {
+  const auto by = static_cast<uint32_t>(worker), workers = static_cast<uint32_t>(members_.workers());
+  for (auto& [name, list] : lists_) {
+    for (const auto& [taker, places] : list.assigned) {
+      if (taker % workers == by && !places.empty()) list.returned.push_back({places.back(), by});
+    }
+  }
+}
+
+void Exchange::rejoin(int worker) {
+  for (auto& [name, list] : lists_)
+    std::erase_if(list.returned, [&](const ReturnedFile& file) { return file.by == static_cast<uint32_t>(worker); });
 }
 
 // ---- Letters.
@@ -206,6 +231,10 @@ void Exchange::save(wire::ExchangeImage* image) const {
         out->add_places(place);
       }
     }
+    for (const ReturnedFile& file : list.returned) {
+      out->add_returned(file.place);
+      out->add_returned_by(file.by);
+    }
   }
   for (const auto& [to, box] : boxes_) {
     wire::ExchangeImage::Box* out = image->add_boxes();
@@ -255,11 +284,13 @@ Status Exchange::restore(const wire::ExchangeImage& image) {
     }
   }
   for (const auto& in : image.lists()) {
-    if (in.takers_size() != in.places_size()) return Status::data_loss("file list '{}' is damaged", in.name());
+    if (in.takers_size() != in.places_size() || in.returned_size() != in.returned_by_size())
+      return Status::data_loss("file list '{}' is damaged", in.name());
     FileList& list = lists_[in.name()];
     list.files = in.files();
     list.next = in.next();
     for (int i = 0; i < in.takers_size(); ++i) list.assigned[in.takers(i)].push_back(in.places(i));
+    for (int i = 0; i < in.returned_size(); ++i) list.returned.push_back({in.returned(i), in.returned_by(i)});
   }
   for (const auto& in : image.boxes()) {
     if (in.from_size() != in.letters_size() || in.senders_size() != in.posted_size()) {

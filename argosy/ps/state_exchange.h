@@ -34,6 +34,10 @@ class Exchange {
   // Completes what nobody is awaited for any more. Call it after every record that can change that.
   void settle();
   void hand_out(const wire::NextFileRequest& request);
+  // The job goes on without the worker: the files that it was reading go to others.
+  void lose(int worker);
+  // It is back: those that nobody has taken yet are its own again.
+  void rejoin(int worker);
   void post(int from, int to, std::string bytes);
 
   // ---- Questions.
@@ -49,7 +53,7 @@ class Exchange {
     uint64_t place = 0;
   };
   // The reader's `number`-th file of the list; unassigned: hand_out() would assign one.
-  Result<File> file(const wire::NextFileRequest& request);
+  Result<File> file(const wire::NextFileRequest& request) const;
 
   // Whether the letter is not here yet. Numbers are without gaps.
   Result<bool> needs_letter(int from, int to, uint64_t number) const;
@@ -75,9 +79,14 @@ class Exchange {
     uint64_t dropped_through = 0;                              // answers with bytes, dropped for space
     std::map<uint64_t, std::shared_ptr<Gathering>> gatherings;  // open ones, and complete ones with bytes
   };
+  struct ReturnedFile {
+    uint64_t place = 0;
+    uint32_t by = 0;
+  };
   struct FileList {
     uint64_t files = 0;  // 0: nobody has said
     uint64_t next = 0;
+    std::deque<ReturnedFile> returned;  // of lost workers; handed out before `next`
     std::map<uint32_t, std::vector<uint64_t>> assigned;  // by taker, see wire::ExchangeImage
   };
   struct Box {

@@ -10,14 +10,16 @@ void put(const Membership::Worker& worker, wire::StateImage::Worker* out) {
   out->set_process_id(worker.process_id);
   out->set_process(worker.process);
   *out->mutable_window() = to_wire(worker.window);
+  for (const uint64_t batch : worker.given_up) out->add_given_up(batch);
 }
 
 Result<Membership::Worker> worker_from(const wire::StateImage::Worker& in) {
   if (in.phase() > static_cast<uint32_t>(Membership::Phase::done)) {
     return Status::data_loss("a worker is in phase {}, which does not exist", in.phase());
   }
-  return Membership::Worker{static_cast<Membership::Phase>(in.phase()), in.incarnation(), in.process_id(), in.process(),
-                            from_wire(in.window())};
+  return Membership::Worker{
+      static_cast<Membership::Phase>(in.phase()),  in.incarnation(), in.process_id(), in.process(), from_wire(in.window()),
+      {in.given_up().begin(), in.given_up().end()}};
 }
 
 void put(const SyncSteps& sync, wire::StateImage* out) {
@@ -49,15 +51,12 @@ wire::StateImage State::image() const {
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (const auto rate = tables_->set_rate_of(i)) (*image.mutable_rates())[static_cast<uint32_t>(i)] = *rate;
   }
+  for (int i = 0; i < members_->workers(); ++i) *image.add_ledgers() = members_->ledger(i);
   exchange_.save(image.mutable_exchange());
   *image.mutable_saved() = saved_;
   image.set_shrinks(shrinks_);
-  for (const auto& [who, reply] : shrink_answers_) {
-    wire::ShrinkAnswer* answer = image.add_answers();
-    answer->set_worker(who.first);
-    answer->set_number(who.second);
-    *answer->mutable_reply() = reply;
-  }
+  for (const wire::ShrinkAnswer& answer : shrink_answers_) *image.add_answers() = answer;
+  operations_.save(image.mutable_operations());
   image.set_importing(importing_);
   for (const wire::Loaded& one : loaded_) *image.add_loaded() = one;
   return image;
@@ -108,11 +107,17 @@ Status State::restore(const wire::StateImage& image) {
   for (const auto& [table, rate] : image.rates()) {
     if (table < tables_->size()) tables_->set_rate(table, rate);
   }
+  // After the held pushes, which are counted in it.
+  for (int i = 0; i < members_->workers(); ++i) members_->restore_ledger(i, {});
+  for (const wire::WorkerLedger& ledger : image.ledgers()) {
+    RETURN_IF_ERROR(check_worker(ledger.worker()));
+    members_->restore_ledger(static_cast<int>(ledger.worker()), ledger);
+  }
   RETURN_IF_ERROR(exchange_.restore(image.exchange()));
   saved_ = image.saved();
   shrinks_ = image.shrinks();
-  shrink_answers_.clear();
-  for (const auto& answer : image.answers()) shrink_answers_[{answer.worker(), answer.number()}] = answer.reply();
+  shrink_answers_.assign(image.answers().begin(), image.answers().end());
+  RETURN_IF_ERROR(operations_.restore(image.operations()));
   importing_ = image.importing();
   loaded_.assign(image.loaded().begin(), image.loaded().end());
   batches_ = image.batches();

@@ -145,6 +145,12 @@ Status Tables::check_owner(std::span<const uint64_t> keys, size_t table) const {
   return {};
 }
 
+Status Tables::check_statistics(size_t table) const {
+  if (sparse(table).spec().counts_show_click()) return {};
+  return Status::invalid_argument("table '{}' keeps no shows and clicks, but a push has them; enable show_click in its spec",
+                                  spec_.tables[table].name);
+}
+
 Result<std::vector<TableGradient>> Tables::lay_out(const Sections& sections, std::span<const std::byte> payload) const {
   RETURN_IF_ERROR(check_order(sections));
   std::vector<TableGradient> gradients(static_cast<size_t>(sections.size()));
@@ -159,6 +165,7 @@ Result<std::vector<TableGradient>> Tables::lay_out(const Sections& sections, std
     if (table.sparse) {
       gradient.values = cursor.take<float>(gradient.keys.size() * table.width);
       if (sections[i].statistics()) {
+        RETURN_IF_ERROR(check_statistics(gradient.table));
         gradient.shows = cursor.take<float>(gradient.keys.size());
         gradient.clicks = cursor.take<float>(gradient.keys.size());
       }
@@ -221,6 +228,13 @@ Status Tables::check_initialised(std::span<const TableGradient> gradients) const
         "dense table '{}' has no value yet; the first worker sets it before anybody trains (init_worker after the startup "
         "program), or a saved model does",
         spec_.tables[gradient.table].name);
+  }
+  return {};
+}
+
+Status Tables::check_room(std::span<const TableGradient> gradients) const {
+  for (const TableGradient& gradient : gradients) {
+    if (!gradient.keys.empty()) RETURN_IF_ERROR(sparse(gradient.table).check_room());
   }
   return {};
 }

@@ -80,8 +80,16 @@ class Tables {
   // Whether apply() can be done: failed_precondition names the dense table that has no value.
   Status check_initialised(std::span<const TableGradient> gradients) const;
 
+  // Whether rows of these tables may be made: not while the disk that they would overflow to is full.
+  Status check_room(std::span<const TableGradient> gradients) const;
+
   // One step of every table that is named, at the rates of step number `step`. REQUIRES: check_initialised() was ok.
   Status apply(std::span<const TableGradient> gradients, uint64_t step, uint32_t seconds, uint32_t worker) const;
+
+  // Rows, and parts of dense tables, that came with a gradient which is not finite, since the process began.
+  uint64_t nonfinite(size_t table) const { return entries_[table].nonfinite.load(std::memory_order_relaxed); }
+  // Returns how many there were before.
+  uint64_t count_nonfinite(size_t table, uint64_t rows) { return entries_[table].nonfinite.fetch_add(rows); }
 
   // By the schedule or what set_rate() put in its place, times the table's factor.
   float rate(size_t table, uint64_t step) const;
@@ -94,11 +102,13 @@ class Tables {
     std::unique_ptr<table::DenseTable> dense;
     Range range;
     std::atomic<float> rate;  // not a number: by the schedule
+    std::atomic<uint64_t> nonfinite = 0;
   };
 
   Tables(const JobSpec& spec, const TablesOptions& options);
   Status make_entries(const TablesOptions& options);
   Status check_order(const Sections& sections) const;
+  Status check_statistics(size_t table) const;  // whether a push may bring shows and clicks
   Status check_owner(std::span<const uint64_t> keys, size_t table) const;
 
   const JobSpec spec_;

@@ -35,11 +35,34 @@ void Window::add(std::span<const uint64_t> batches) {
   extend_run();
 }
 
+void Window::remove(std::span<const uint64_t> batches) {
+  for (const uint64_t batch : batches) {
+    const uint32_t index = index_of(batch);
+    if (round_of(batch) != round_) continue;
+    above_.erase(index);
+    if (index >= through_) continue;
+    for (uint32_t kept = index + 1; kept < through_; ++kept) above_.insert(kept);
+    through_ = index;
+  }
+}
+
 void Window::leave(uint32_t round) {
   if (round < round_) return;
   round_ = round + 1;
   through_ = 0;
   above_.clear();
+}
+
+std::vector<uint64_t> Window::lacks(const Window& other, bool& whole_rounds) const {
+  whole_rounds = other.round_ > round_;
+  std::vector<uint64_t> lacking;
+  const auto look_at = [&](uint32_t index) {
+    if (!contains(batch_id(other.round_, index))) lacking.push_back(batch_id(other.round_, index));
+  };
+  for (uint32_t index = other.round_ == round_ ? through_ : 0; index < other.through_ && other.round_ >= round_; ++index)
+    look_at(index);
+  for (const uint32_t index : other.above_) look_at(index);
+  return lacking;
 }
 
 void Window::extend_run() {

@@ -29,8 +29,15 @@ class Window {
   // Batches that are here already stay so. REQUIRES: the batches are of one round.
   void add(std::span<const uint64_t> batches);
 
+  // Batches of the current round that are no longer here. Those of earlier rounds stay, because a round counts as a whole.
+  void remove(std::span<const uint64_t> batches);
+
   // The worker has no more data in `round`: everything of it, and of the rounds before, counts as here.
   void leave(uint32_t round);
+
+  // The batches of `other` that are not here. Of rounds that `other` has left and this window has not, whose sizes nobody knows,
+  // those that are here do not count; `whole_rounds` says whether there are such.
+  std::vector<uint64_t> lacks(const Window& other, bool& whole_rounds) const;
 
   uint32_t round() const { return round_; }
   uint32_t through() const { return through_; }

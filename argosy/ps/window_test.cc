@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 #include <rapidcheck/state.h>
 
+#include <array>
 #include <map>
 
 namespace argosy::ps {
@@ -76,6 +77,20 @@ RC_GTEST_PROP(Window, IsTheSetOfBatches, ()) {
   rc::state::check(Model{}, window, rc::state::gen::execOneOfWithArgs<Push, Push, Push, Push, Leave, Restart>());
 }
 
+// A lost worker's batch that not all servers have is taken back, and may come again.
+TEST(Window, ForgetsABatchThatIsTakenBack) {
+  Window window;
+  for (uint32_t i = 0; i < 5; ++i) window.add(std::array{batch_id(1, i)});
+  window.add(std::array{batch_id(1, 8)});
+  window.remove(std::array{batch_id(1, 2), batch_id(1, 8), batch_id(0, 7), batch_id(1, 20)});
+  for (const uint32_t here : {0u, 1u, 3u, 4u}) EXPECT_TRUE(window.contains(batch_id(1, here))) << here;
+  for (const uint32_t gone : {2u, 8u, 20u}) EXPECT_FALSE(window.contains(batch_id(1, gone))) << gone;
+  EXPECT_TRUE(window.contains(batch_id(0, 7))) << "a round that is over counts as a whole";
+  window.add(std::array{batch_id(1, 2)});
+  EXPECT_EQ(window.through(), 5u);
+  EXPECT_TRUE(window.above().empty());
+}
+
 // The usual case costs nothing: batches in order leave an empty set.
 TEST(Window, StaysSmallForBatchesInOrder) {
   Window window;
@@ -87,6 +102,18 @@ TEST(Window, StaysSmallForBatchesInOrder) {
   EXPECT_EQ(window.through(), 1000u);
   EXPECT_TRUE(window.above().empty());
   EXPECT_TRUE(window.contains(batch_id(2, 5'000'000)));  // an earlier round is over
+}
+
+// What a server lacks after it went back: batches of the round, and whole rounds.
+TEST(Window, SaysWhatAnotherHasMore) {
+  bool whole_rounds = true;
+  const Window less(2, 3, std::vector<uint32_t>{5}), more(2, 5, std::vector<uint32_t>{5, 8});
+  EXPECT_EQ(less.lacks(more, whole_rounds), (std::vector<uint64_t>{batch_id(2, 3), batch_id(2, 4), batch_id(2, 8)}));
+  EXPECT_FALSE(whole_rounds);
+  EXPECT_TRUE(more.lacks(less, whole_rounds).empty());
+  EXPECT_EQ(Window(1, 9, {}).lacks(Window(2, 1, {}), whole_rounds), std::vector<uint64_t>{batch_id(2, 0)});
+  EXPECT_TRUE(whole_rounds);
+  EXPECT_TRUE(Window(3, 0, {}).lacks(more, whole_rounds).empty()) << "the round is over";
 }
 
 // A file from elsewhere may hold entries that the run covers already.

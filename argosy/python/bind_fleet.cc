@@ -123,11 +123,13 @@ void bind_server_stats(py::module_& m) {
       .def_readonly("rows", &ServerStats::Table::rows, "of a sparse table, on this server")
       .def_readonly("cold_rows", &ServerStats::Table::cold_rows, "of them on disk")
       .def_readonly("memory_bytes", &ServerStats::Table::memory_bytes)
-      .def_readonly("learning_rate", &ServerStats::Table::rate);
+      .def_readonly("learning_rate", &ServerStats::Table::rate)
+      .def_readonly("nonfinite", &ServerStats::Table::nonfinite, "rows that came with a gradient which is NaN or infinite");
   py::class_<ServerStats::Worker>(stats, "Worker")
       .def_readonly("incarnation", &ServerStats::Worker::incarnation, "how often it was started")
       .def_readonly("state", &ServerStats::Worker::state, "not seen, live, lost or done")
       .def_readonly("silent_seconds", &ServerStats::Worker::silent_seconds)
+      .def_readonly("given_up", &ServerStats::Worker::given_up, "batches that were dropped because it was lost")
       .def_property_readonly(
           "round", [](const ServerStats::Worker& w) { return w.window.round(); }, "the first that is not complete")
       .def_property_readonly(
@@ -187,7 +189,8 @@ void bind_life(py::class_<Fleet>& fleet) {
            waiting(+[](const Fleet& f, std::optional<double> threshold, std::optional<uint32_t> unseen_steps,
                        std::optional<uint32_t> ttl_seconds) { return f.shrink(threshold, unseen_steps, ttl_seconds); }),
            py::arg("threshold"), py::arg("unseen_steps"), py::arg("ttl_seconds"))
-      .def("server_stats", waiting(+[](const Fleet& f) { return f.server_stats(); }));
+      .def("server_stats", waiting(+[](const Fleet& f) { return f.server_stats(); }))
+      .def("ledger_json", waiting(+[](const Fleet& f) { return f.ledger().to_json(); }));
 }
 
 using Numbers = std::vector<double>;

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/thread.h"
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/endpoint.h"
@@ -49,11 +49,13 @@ void warn_of_open_address(const Address& endpoint, const Security& security) {
   const auto address = local_address(endpoint.host);
   if (address && is_loopback(*address)) return;
   if (!security.tls() && security.token.empty()) {
-    log_warning("{} can be reached from other machines, and anybody there may call it: it has neither TLS nor a job token",
-                endpoint.to_string());
+    notice(LogLevel::warning,
+           "{} can be reached from other machines, and anybody there may call it: it has neither TLS nor a job token",
+           endpoint.to_string());
   } else if (!security.tls()) {
-    log_warning("{} can be reached from other machines without TLS: the job token and the data cross the network as plain text",
-                endpoint.to_string());
+    notice(LogLevel::warning,
+           "{} can be reached from other machines without TLS: the job token and the data cross the network as plain text",
+           endpoint.to_string());
   }
 }
 

@@ -22,7 +22,9 @@ namespace argosy::table {
 class ColdStore {
  public:
   // Uses and owns `directory`/overflow-`name`, whatever was there. A name is written so that any string will do.
-  static Result<std::unique_ptr<ColdStore>> open(const std::filesystem::path& directory, std::string_view name, size_t row_bytes);
+  // `fault` is StoreOptions::overflow_fault.
+  static Result<std::unique_ptr<ColdStore>> open(const std::filesystem::path& directory, std::string_view name, size_t row_bytes,
+                                                 std::function<Status()> fault = {});
   ~ColdStore();  // removes the files
 
   // Rows to write and keys to erase, together.
@@ -36,6 +38,7 @@ class ColdStore {
     friend class ColdStore;
     rocksdb::WriteBatch batch_;
   };
+  // All of the batch, or nothing of it. resource_exhausted: the disk is full, and a later write may succeed.
   Status write(Batch&& batch);
 
   // Looks all keys up and calls found(i, row) for those that are there. Here and in Cursor, a row's bytes stand at any address.
@@ -73,11 +76,12 @@ class ColdStore {
   std::unique_ptr<Cursor> rows(uint32_t shard, const View* view = nullptr) const;
 
  private:
-  ColdStore(std::filesystem::path path, std::unique_ptr<rocksdb::DB> db, size_t row_bytes);
+  ColdStore(std::filesystem::path path, std::unique_ptr<rocksdb::DB> db, size_t row_bytes, std::function<Status()> fault);
 
   const std::filesystem::path path_;
   std::unique_ptr<rocksdb::DB> db_;
   const size_t row_bytes_;
+  const std::function<Status()> fault_;
 };
 
 }  // namespace argosy::table

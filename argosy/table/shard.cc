@@ -121,6 +121,11 @@ Result<uint32_t> Shard::create(uint64_t key, uint32_t hash) {
 
 Status Shard::erase(uint32_t slot) {
   const RowHeader head = RowLayout::header(arena_->row(slot));
+  if (head.flags & RowHeader::kOnDisk) {
+    ColdStore::Batch batch;
+    batch.erase(number_, head.key);
+    RETURN_IF_ERROR(cold_->write(std::move(batch)));
+  }
   if (cut_ != nullptr) {
     keep(slot);
     if ((head.flags & RowHeader::kOnDisk) && !cut_->cold_read) {
@@ -128,10 +133,7 @@ Status Shard::erase(uint32_t slot) {
     }
   }
   release(slot);
-  if (!(head.flags & RowHeader::kOnDisk)) return {};
-  ColdStore::Batch batch;
-  batch.erase(number_, head.key);
-  return cold_->write(std::move(batch));
+  return {};
 }
 
 Status Shard::rewrite_cold(ColdStore::Batch&& batch, uint64_t erased) {
@@ -143,14 +145,16 @@ Status Shard::rewrite_cold(ColdStore::Batch&& batch, uint64_t erased) {
 
 Status Shard::evict() {
   if (!cold_ || index_.size() <= most_rows_) return {};
-  const uint32_t target = most_rows_ - most_rows_ / 16;
+  const size_t surplus = index_.size() - (most_rows_ - most_rows_ / 16);
   ColdStore::Batch batch;
-  // Two rounds of the hand reach every row with its mark taken off.
-  for (size_t looked = 0; looked < 2 * fresh_ && index_.size() > target; ++looked, ++hand_) {
+  std::vector<uint32_t> leaving;
+  // Two rounds of the hand reach every row with its mark taken off. A row that leaves is marked, so that it is met once.
+  for (size_t looked = 0; looked < 2 * fresh_ && leaving.size() < surplus; ++looked, ++hand_) {
     if (hand_ >= fresh_) hand_ = 0;
     const uint32_t slot = slot_at(hand_);
     if (slot == kNoSlot) continue;
     RowHeader& head = RowLayout::header(arena_->row(slot));
+    if (head.flags & RowHeader::kLeaving) continue;
     if (head.flags & RowHeader::kUsed) {
       head.flags = head.flags & ~RowHeader::kUsed;
       continue;
@@ -158,10 +162,17 @@ Status Shard::evict() {
     if ((head.flags & RowHeader::kChanged) || !(head.flags & RowHeader::kOnDisk)) {
       batch.put(number_, head.key, arena_->row(slot), layout_.bytes());
     }
-    release(slot);
-    ++cold_rows_;
+    head.flags = head.flags | RowHeader::kLeaving;
+    leaving.push_back(slot);
   }
-  return batch.empty() ? Status() : cold_->write(std::move(batch));
+  const Status written = batch.empty() ? Status() : cold_->write(std::move(batch));
+  for (const uint32_t slot : leaving) {
+    RowHeader& head = RowLayout::header(arena_->row(slot));
+    head.flags = head.flags & ~RowHeader::kLeaving;
+    if (written.ok()) release(slot);
+  }
+  if (written.ok()) cold_rows_ += leaving.size();
+  return written;
 }
 
 // Slots rise with positions, because chunks are taken in that order; so a slot tells whether its row was read.
@@ -214,17 +225,19 @@ uint64_t Shard::memory_bytes() const {
 }
 
 Status Shard::clear() {
+  if (cold_) {
+    ColdStore::Batch batch;
+    const auto cursor = cold_->rows(number_);
+    for (; cursor->valid(); cursor->next()) batch.erase(number_, cursor->key());
+    RETURN_IF_ERROR(cursor->status());
+    if (!batch.empty()) RETURN_IF_ERROR(cold_->write(std::move(batch)));
+  }
   for (size_t position = 0; position < fresh_; ++position) {
     if (const uint32_t slot = slot_at(position); slot != kNoSlot) release(slot);
   }
   waiting_.clear();
   cold_rows_ = 0;
-  if (!cold_) return {};
-  ColdStore::Batch batch;
-  const auto cursor = cold_->rows(number_);
-  for (; cursor->valid(); cursor->next()) batch.erase(number_, cursor->key());
-  RETURN_IF_ERROR(cursor->status());
-  return batch.empty() ? Status() : cold_->write(std::move(batch));
+  return {};
 }
 
 }  // namespace argosy::table

@@ -67,12 +67,13 @@ class Shard {
   Result<uint32_t> create(uint64_t key, uint32_t hash);
   float* row(uint32_t slot) { return arena_->row(slot); }
   const float* row(uint32_t slot) const { return arena_->row(slot); }
-  // Drops a row, on disk too.
+  // Drops a row, on disk first: after an error it is still here.
   Status erase(uint32_t slot);
   // Drops rows that are on disk only, or replaces them there.
   Status rewrite_cold(ColdStore::Batch&& batch, uint64_t erased);
 
-  // Moves the rows that have not been used for longest to disk, until the limit is kept with some room.
+  // Moves the rows that have not been used for longest to disk, until the limit is kept with some room. A row leaves memory
+  // when it is written: after an error all of them are still here.
   Status evict();
 
   // Slots by position, for walking over all rows; kNoSlot where no row is. Rows keep their positions while they live.
