@@ -101,6 +101,12 @@ struct ServerStats {
     double silent_seconds = 0;
   };
 
+  // What the server may have only so much of; `most` 0: it is only counted.
+  struct Limit {
+    std::string name;
+    uint64_t now = 0, most = 0, refused = 0;
+  };
+
   Position position;     // sync
   uint64_t batches = 0;  // applied, of all workers
   uint64_t pushes = 0;
@@ -112,6 +118,7 @@ struct ServerStats {
   uint64_t bytes_out = 0;
   std::vector<Table> tables;
   std::vector<Worker> workers;
+  std::vector<Limit> limits;
 };
 
 enum class Reduce { sum, max, min };

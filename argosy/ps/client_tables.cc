@@ -42,6 +42,9 @@ ServerStats plain(const wire::StatsReply& reply) {
     stats.workers.push_back(
         {.incarnation = worker.incarnation(), .state = worker.state(), .silent_seconds = worker.silent_seconds()});
   }
+  for (const auto& limit : reply.limits()) {
+    stats.limits.push_back({.name = limit.name(), .now = limit.now(), .most = limit.most(), .refused = limit.refused()});
+  }
   return stats;
 }
 

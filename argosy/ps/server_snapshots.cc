@@ -57,7 +57,8 @@ class Core::Frozen {
 
 // Calls that change nothing that lasts still move things in the state, such as which letters have arrived.
 wire::StateImage Core::state_image() {
-  std::lock_guard lock(order_mutex_);
+  const std::lock_guard turn(order_mutex_);
+  const std::lock_guard lock(state_mutex_);
   return state_.load()->image();
 }
 

@@ -174,15 +174,16 @@ Result<Verdict> State::check_shrink(const Record& record) const {
 Result<Verdict> State::check_gather(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, parse<wire::GatherRequest>(record));
   const int worker = static_cast<int>(request.caller().worker());
-  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_part(request.name(), request.number(), worker));
+  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_part(request.name(), request.number(), worker, record.payload.size()));
   return needed ? Verdict::change : Verdict::duplicate;
 }
 
 Result<Verdict> State::check_post(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, parse<wire::PostRequest>(record));
   RETURN_IF_ERROR(check_worker(request.to()));
-  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_letter(static_cast<int>(request.caller().worker()),
-                                                             static_cast<int>(request.to()), request.number()));
+  ASSIGN_OR_RETURN(const bool needed,
+                   exchange_.needs_letter(static_cast<int>(request.caller().worker()), static_cast<int>(request.to()),
+                                          request.number(), record.payload.size()));
   return needed ? Verdict::change : Verdict::duplicate;
 }
 
