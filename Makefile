@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build demo unit pytest test asan tsan fuzz format lint parity bench clean
+.PHONY: help setup build demo unit pytest test asan tsan fuzz soak nightly format lint parity bench clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -48,6 +48,12 @@ fuzz: setup ## each fuzzer for SECONDS (60), from the committed corpus
 	@$(CMAKE) --preset fuzz > /dev/null
 	@$(CMAKE) --build --preset fuzz -j $(JOBS)
 	@tools/fuzz.sh build/fuzz $(or $(SECONDS),60)
+
+soak: build ## jobs under random faults for MINUTES (10), by SEED (drawn and printed); what fails replays with EPISODE=n
+	@$(PYTHON) tests/fault/soak.py --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED)) $(if $(EPISODE),--episode $(EPISODE))
+
+nightly: build ## every fault case; results in build/nightly, and an interrupted run goes on there; ONLY=part of a name, SEED=1
+	@$(PYTHON) tests/fault/nightly.py --seed $(or $(SEED),1) --jobs $(JOBS) $(if $(ONLY),--only $(ONLY))
 
 format: setup ## puts the C++ sources into the form of .clang-format
 	@tools/format.sh

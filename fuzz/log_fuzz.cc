@@ -57,7 +57,23 @@ std::string repaired(std::string_view input) {
   return file.append(input);
 }
 
+// Every byte behind the segment's header is in one piece, and what is whole after a power cut is whole.
+void check_pieces(const LogSegment& segment) {
+  uint64_t end = kSegmentHeaderSize, whole = kSegmentHeaderSize;
+  const Status scanned = scan_segment(segment, 0, [&](const LogPiece& piece) {
+    ARGOSY_CHECK(piece.offset == end && piece.size > 0, "pieces leave a gap");
+    if (piece.problem.empty() && whole == end) whole += piece.size;
+    end += piece.size;
+    return Status();
+  });
+  if (!scanned.ok()) return;
+  ARGOSY_CHECK(end == segment.size, "a scan ends early");
+  const auto good = find_good_size(segment, 0);
+  ARGOSY_CHECK(good.ok() && *good == whole, "after a power cut the whole records before the first bad one count");
+}
+
 void check(LogSegment segment) {
+  if (segment.size >= kSegmentHeaderSize) check_pieces(segment);
   const auto good = find_good_size(segment);
   if (!good.ok()) {
     ARGOSY_CHECK(good.status().code() == Code::data_loss, good.status().message());

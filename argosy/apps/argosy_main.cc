@@ -5,8 +5,10 @@
 #include <cstdio>
 
 #include "argosy/base/file.h"
+#include "argosy/base/text.h"
 #include "argosy/data/criteo.h"
 #include "argosy/graph/wire.h"
+#include "argosy/ps/repair.h"
 
 namespace {
 
@@ -26,6 +28,44 @@ Status inspect(const std::string& path) {
   if (!program.ok()) return program.status().with_context("'{}'", model.string());
   std::fputs((*program)->to_string().c_str(), stdout);
   return {};
+}
+
+void print(const argosy::ps::RepairReport& report) {
+  std::printf("%s: %s records of the log can be applied, %zu cannot\n", report.directory.c_str(),
+              argosy::with_thousands(static_cast<int64_t>(report.records)).c_str(), report.problems.size());
+  for (const std::string& note : report.notes) std::printf("  note: %s\n", note.c_str());
+  for (const auto& problem : report.problems) {
+    std::printf("  %s, position %llu (%s, %llu bytes): %s\n", problem.file.c_str(),
+                static_cast<unsigned long long>(problem.position), problem.what.c_str(),
+                static_cast<unsigned long long>(problem.bytes), problem.reason.c_str());
+    if (!problem.moved_to.empty()) std::printf("    moved to %s\n", problem.moved_to.c_str());
+  }
+}
+
+// 1 while something is left that keeps a server from starting.
+int repair(const std::string& directory, bool set_aside) {
+  const auto reports = argosy::ps::repair(directory, set_aside);
+  if (!reports.ok()) return report(reports.status());
+  bool left = false;
+  for (const auto& one : *reports) {
+    print(one);
+    left |= !one.problems.empty() && !set_aside;
+  }
+  if (left)
+    std::printf("argosy repair --set-aside %s moves them out of the log; the job goes on without them\n", directory.c_str());
+  return left ? 1 : 0;
+}
+
+void add_repair(CLI::App& app, int& result) {
+  auto* command =
+      app.add_subcommand("repair", "Lists what keeps servers from starting on a directory, and moves it out of the way.");
+  auto directory = std::make_shared<std::string>();
+  auto set_aside = std::make_shared<bool>(false);
+  command->add_option("directory", *directory, "of a job (--directory) or of one of its servers; no server may be using it")
+      ->required();
+  command->add_flag("--set-aside,--set_aside", *set_aside,
+                    "move records that cannot be read or applied into files beside the log; nothing is removed");
+  command->callback([directory, set_aside, &result] { result = repair(*directory, *set_aside); });
 }
 
 void add_criteo(CLI::App& app, int& result) {
@@ -60,12 +100,14 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Tools around Argosy, Fleet-style training on libtorch.\n\n"
       "  argosy criteo 100001 < part-0 > part-0.ms     what a dataset's pipe command does\n"
-      "  argosy inspect models/epoch3.model            the operators of a saved model\n");
+      "  argosy inspect models/epoch3.model            the operators of a saved model\n"
+      "  argosy repair kept/server-0                   what keeps a server from starting on its directory\n");
   app.require_subcommand(1);
   app.set_version_flag("--version", ARGOSY_VERSION);
   int result = 0;
   add_criteo(app, result);
   add_inspect(app, result);
+  add_repair(app, result);
   CLI11_PARSE(app, argc, argv);
   return result;
 }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <vector>
 
 #include "argosy/base/fd.h"
 
@@ -85,6 +86,19 @@ Result<std::string> read_file(const fs::path& path) {
   return bytes;
 }
 
+Status make_folder(const fs::path& folder) {
+  std::error_code error;
+  const fs::path clean = fs::absolute(folder, error).lexically_normal();
+  std::vector<fs::path> missing;
+  for (fs::path at = clean; at.has_relative_path() && !fs::exists(at, error); at = at.parent_path()) {
+    if (at.has_filename()) missing.push_back(at);
+  }
+  fs::create_directories(clean, error);
+  if (error) return from_error_code("cannot create folder", folder, error);
+  for (const fs::path& made : missing) RETURN_IF_ERROR(sync_folder(parent_of(made)));
+  return {};
+}
+
 Status write_file_atomically(const fs::path& path, std::string_view bytes) {
   const fs::path temporary = temporary_name(path);
   Status status = write_new_file(temporary, {&bytes, 1});
@@ -111,8 +125,7 @@ Result<FolderWriter> FolderWriter::open(const fs::path& target, bool keep_others
   fs::path clean = target.lexically_normal();
   if (!clean.has_filename()) clean = clean.parent_path();
   std::error_code error;
-  fs::create_directories(parent_of(clean), error);
-  if (error) return from_error_code("cannot create folder", parent_of(clean), error);
+  RETURN_IF_ERROR(make_folder(parent_of(clean)));
   const fs::path temporary = temporary_name(clean);
   fs::create_directory(temporary, error);
   if (error) return from_error_code("cannot create folder", temporary, error);

@@ -15,6 +15,9 @@ Status system_error(std::string_view what, const std::filesystem::path& path);
 // Makes the names in a folder survive a power cut: files that were created, renamed or removed in it.
 Status sync_folder(const std::filesystem::path& folder);
 
+// Makes a folder and those above it where they are missing, and their names survive a power cut.
+Status make_folder(const std::filesystem::path& folder);
+
 // The whole file. Errors name the path and the system's reason.
 Result<std::string> read_file(const std::filesystem::path& path);
 

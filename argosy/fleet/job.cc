@@ -12,7 +12,8 @@ ps::ClientOptions client_options(const Settings& settings, const std::string& jo
           .worker = worker,
           .security = ps::security_of(settings),
           .server_wait_seconds = settings.seconds("server_wait_seconds"),
-          .call_seconds = settings.seconds("call_seconds")};
+          .call_seconds = settings.seconds("call_seconds"),
+          .operation_seconds = settings.seconds("operation_seconds")};
 }
 
 }  // namespace

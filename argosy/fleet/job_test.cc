@@ -100,7 +100,10 @@ class Servers {
 class JobTest : public testing::TestWithParam<Mode> {
  protected:
   Strategy strategy(Mode mode) {
-    return {.mode = mode, .geo_k_steps = 2, .settings = {{"job", fmt::format("job_test_{}", ::getpid())}}};
+    return {
+        .mode = mode,
+        .geo_k_steps = 2,
+        .settings = {{"job", fmt::format("job_test_{}", ::getpid())}, {"snapshot_roots", fs::temp_directory_path().string()}}};
   }
 
   // A worker's run against `servers` servers: its losses and, in `fetched`, the table in the end.

@@ -50,16 +50,21 @@ Result<StartedServer> start_server(const ServerPlace& place, const Settings& set
   options.job = place.job;
   options.workers = place.plan.spec.workers;
   options.spec = place.plan.spec;
+  options.import_first = true;
   StartedServer started;
   ASSIGN_OR_RETURN(started.server, ps::Server::start(options));
   log_info("server {} of {} listens at {}", place.index, place.servers.size(), started.server->endpoint());
-  if (started.server->restored()) {
+  ASSIGN_OR_RETURN(const bool is_new, started.server->begin_import());
+  if (!is_new) {
     if (model.given()) log_info("'{}' is not loaded: this server goes on with what it had", model.folder);
-  } else if (model.given()) {
+    return started;
+  }
+  if (model.given()) {
     ASSIGN_OR_RETURN(started.loaded, load_model(*started.server, place.plan, model));
   } else {
     RETURN_IF_ERROR(give_values(*started.server, place.plan, scope));
   }
+  RETURN_IF_ERROR(started.server->end_import());
   return started;
 }
 

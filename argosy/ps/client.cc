@@ -79,7 +79,11 @@ Status Client::pull_dense(std::span<const DenseRequest> requests) {
 }
 
 ClientImpl::ClientImpl(const ClientOptions& options, const JobSpec& spec, std::unique_ptr<Servers> servers)
-    : options_(options), spec_(spec), servers_(std::move(servers)), process_id_(random_process_id()) {
+    : options_(options),
+      spec_(spec),
+      servers_(std::move(servers)),
+      process_id_(random_process_id()),
+      settler_(std::make_shared<LossSettler>(servers_->size())) {
   introductions_.resize(static_cast<size_t>(servers_->size()));
   changed_calls_.resize(introductions_.size(), 0);
 }
@@ -158,8 +162,25 @@ void ClientImpl::heartbeats() {
     for (const int server : greeted) {
       every = std::min(every, std::max(introductions_[static_cast<size_t>(server)].lease_seconds / 4, 0.01));
       servers_->heartbeats(server).call(message(wire::HEARTBEAT, server, wire::HeartbeatRequest()),
-                                        Deadline::after_seconds(every), [](const Result<rpc::Received>&) {});
+                                        Deadline::after_seconds(every),
+                                        [settler = settler_](const Result<rpc::Received>& answer) {
+                                          if (!answer.ok()) return;
+                                          if (const auto reply = parse_reply<wire::HeartbeatReply>(*answer); reply.ok())
+                                            settler->heard(*reply);
+                                        });
     }
+    if (static_cast<int>(greeted.size()) == servers_->size()) settle_losses(Deadline::after_seconds(every));
+  }
+}
+
+// With the heartbeats, because every worker that is alive has them and nothing waits for them.
+void ClientImpl::settle_losses(Deadline deadline) {
+  for (auto& [server, request] : settler_->due()) {
+    const auto answered = [settler = settler_, to = server, loss = request.loss()](const Result<rpc::Received>& answer) {
+      if (!answer.ok()) return;
+      if (const auto reply = parse_reply<wire::SettleLossReply>(*answer); reply.ok()) settler->answered(to, loss, *reply);
+    };
+    servers_->channel(server).call(message(wire::SETTLE_LOSS, server, std::move(request)), deadline, answered);
   }
 }
 

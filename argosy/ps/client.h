@@ -14,6 +14,7 @@
 #include "argosy/ps/exchange.h"
 #include "argosy/ps/job_spec.h"
 #include "argosy/ps/load_report.h"
+#include "argosy/ps/window.h"
 #include "argosy/rpc/channel.h"
 
 namespace argosy::ps {
@@ -28,6 +29,7 @@ struct ClientOptions {
   rpc::Security security;
   double server_wait_seconds = 600;  // how long a server may be away, at the start and later, before calls fail
   double call_seconds = 30;          // how long one try of a call may take
+  double operation_seconds = 3600;   // how long saving or loading a snapshot may take before it is cancelled
   size_t max_message_bytes = size_t{256} << 20;
   ChannelMaker make_channel = {};  // empty: rpc::connect_channel
 };
@@ -94,11 +96,14 @@ struct ServerStats {
     uint64_t cold_rows = 0;
     uint64_t memory_bytes = 0;
     float rate = 0;
+    uint64_t nonfinite = 0;  // rows, or parts of a dense table, that came with a gradient which is NaN or infinite
   };
   struct Worker {
     uint64_t incarnation = 0;
     std::string state;  // "not seen", "live", "lost", "done"
     double silent_seconds = 0;
+    Window window;  // the batches of it that this server has
+    uint64_t given_up = 0;  // batches that were dropped because the worker was lost
   };
 
   // What the server may have only so much of; `most` 0: it is only counted.

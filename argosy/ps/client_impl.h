@@ -10,6 +10,7 @@
 
 #include "argosy/base/thread.h"
 #include "argosy/ps/client.h"
+#include "argosy/ps/loss_settler.h"
 #include "argosy/ps/messages.pb.h"
 #include "argosy/ps/payload.h"
 #include "argosy/ps/pool.h"
@@ -118,6 +119,7 @@ class ClientImpl final : public Client {
   rpc::Message hello_message(int server) const;
   Status keep_introduction(int server, const rpc::Received& received);
   void heartbeats();
+  void settle_losses(Deadline deadline);
 
   wire::Caller caller(int server) const;
   template <typename Request>
@@ -132,6 +134,13 @@ class ClientImpl final : public Client {
     for (int server = 0; server < servers_->size(); ++server) calls.push_back({server, message(method, server, request)});
     return calls;
   }
+
+  // Starts a long operation (messages.proto: SaveSnapshot, LoadSnapshot) on these servers and asks for it until all have done it,
+  // telling in the log how far it is; cancels it after operation_seconds, and where a server refuses.
+  template <typename Reply, typename Request>
+  Result<std::vector<Reply>> until_done(wire::Method method, Request request, std::vector<int> servers, std::string_view what);
+  void cancel_operation(uint64_t id, uint64_t attempt);
+  std::vector<int> all_servers() const;
 
   Status check_table(int table, bool sparse) const;
   Status check_dense(int table, size_t values) const;
@@ -173,6 +182,7 @@ class ClientImpl final : public Client {
   std::map<int, uint64_t> posts_;                          // by receiver
   uint64_t taken_ = 0;
   uint64_t shrinks_ = 0;  // that all servers have done
+  const std::shared_ptr<LossSettler> settler_;  // also in the answers of heartbeats that are under way
   Thread heartbeat_;
 };
 

@@ -36,11 +36,15 @@ ServerStats plain(const wire::StatsReply& reply) {
                             .rows = table.rows(),
                             .cold_rows = table.cold_rows(),
                             .memory_bytes = table.memory_bytes(),
-                            .rate = table.rate()});
+                            .rate = table.rate(),
+                            .nonfinite = table.nonfinite()});
   }
   for (const auto& worker : reply.workers()) {
-    stats.workers.push_back(
-        {.incarnation = worker.incarnation(), .state = worker.state(), .silent_seconds = worker.silent_seconds()});
+    stats.workers.push_back({.incarnation = worker.incarnation(),
+                             .state = worker.state(),
+                             .silent_seconds = worker.silent_seconds(),
+                             .window = from_wire(worker.window()),
+                             .given_up = worker.given_up()});
   }
   for (const auto& limit : reply.limits()) {
     stats.limits.push_back({.name = limit.name(), .now = limit.now(), .most = limit.most(), .refused = limit.refused()});
@@ -181,25 +185,27 @@ Result<std::vector<SnapshotPart>> ClientImpl::save_snapshot(const std::string& f
   request.set_kind(wire_kind(kind));
   request.set_extra(std::string(extra));
   request.set_id(std::random_device{}() | uint64_t{std::random_device{}()} << 32 | 1);
-  ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::SAVE_SNAPSHOT, request)));
+  const std::string what = fmt::format("saving snapshot '{}'", folder);
+  ASSIGN_OR_RETURN(const auto replies, until_done<wire::SaveSnapshotReply>(wire::SAVE_SNAPSHOT, request, all_servers(), what));
   std::vector<SnapshotPart> parts;
-  for (const rpc::Received& answer : answers) {
-    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::SaveSnapshotReply>(answer));
+  for (const wire::SaveSnapshotReply& reply : replies) {
     parts.push_back({.part = reply.part(), .rows = reply.rows(), .bytes = reply.bytes(), .pause_seconds = reply.pause_seconds()});
   }
   request.set_publish(true);
-  RETURN_IF_ERROR(servers_->call(0, message(wire::SAVE_SNAPSHOT, 0, request)).status());
+  RETURN_IF_ERROR(until_done<wire::SaveSnapshotReply>(wire::SAVE_SNAPSHOT, request, {0}, what).status());
+  RETURN_IF_ERROR(until_done<wire::SaveSnapshotReply>(wire::SAVE_SNAPSHOT, request, all_servers(), what).status());
   return parts;
 }
 
 Result<LoadReport> ClientImpl::load_snapshot(const std::string& folder) {
   wire::LoadSnapshotRequest request;
   request.set_folder(folder);
-  ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::LOAD_SNAPSHOT, request)));
+  request.set_id(std::random_device{}() | uint64_t{std::random_device{}()} << 32 | 1);
+  const std::string what = fmt::format("loading snapshot '{}'", folder);
+  ASSIGN_OR_RETURN(const auto replies, until_done<wire::LoadSnapshotReply>(wire::LOAD_SNAPSHOT, request, all_servers(), what));
   LoadReport report;
   std::map<std::string, size_t> places;
-  for (const rpc::Received& answer : answers) {
-    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::LoadSnapshotReply>(answer));
+  for (const wire::LoadSnapshotReply& reply : replies) {
     report.extra = reply.extra();
     for (const wire::TableReport& table : reply.tables()) {
       const auto [place, is_new] = places.emplace(table.table(), report.tables.size());

@@ -18,7 +18,7 @@
 namespace argosy::ps {
 
 // Of messages.proto. Processes of different versions refuse each other.
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 
 enum class Mode { sync, half_async, async, geo };
 

@@ -71,18 +71,20 @@ void Membership::add(int worker, std::span<const uint64_t> batches) {
   members_[at(worker)].worker.window.add(batches);
 }
 
+void Membership::give_up(int worker, std::span<const uint64_t> batches) {
+  std::lock_guard lock(mutex_);
+  Worker& known = members_[at(worker)].worker;
+  known.window.remove(batches);
+  known.given_up.insert(batches.begin(), batches.end());
+}
+
 void Membership::restore(int worker, const Worker& saved) {
   std::lock_guard lock(mutex_);
   members_[at(worker)].worker = saved;
 }
 
-Status Membership::check(uint64_t worker, uint64_t incarnation) {
-  if (worker >= members_.size()) {
-    return Status::invalid_argument("there is no worker {}; the job has {}", worker, members_.size());
-  }
-  std::lock_guard lock(mutex_);
-  Member& member = members_[worker];
-  const Worker& known = member.worker;
+Status Membership::fence(uint64_t worker, uint64_t incarnation) const {
+  const Worker& known = members_[worker].worker;
   if (incarnation < known.incarnation) {
     return Status::aborted("fenced off: worker {} was started again, as {}; this is incarnation {}, the newest is {}", worker,
                            known.process, incarnation, known.incarnation);
@@ -94,8 +96,22 @@ Status Membership::check(uint64_t worker, uint64_t incarnation) {
   if (known.phase == Phase::lost) {
     return Status::aborted("worker {} was silent for too long and the job went on without it; start it again to join", worker);
   }
-  member.heard = SteadyClock::now();
   return {};
+}
+
+Status Membership::check(uint64_t worker, uint64_t incarnation) {
+  if (worker >= members_.size()) {
+    return Status::invalid_argument("there is no worker {}; the job has {}", worker, members_.size());
+  }
+  std::lock_guard lock(mutex_);
+  RETURN_IF_ERROR(fence(worker, incarnation));
+  members_[worker].heard = SteadyClock::now();
+  return {};
+}
+
+Status Membership::check_fence(uint64_t worker, uint64_t incarnation) const {
+  std::lock_guard lock(mutex_);
+  return fence(worker, incarnation);
 }
 
 bool Membership::adopt(uint64_t worker, uint64_t incarnation) {
@@ -117,8 +133,9 @@ bool Membership::is_new(int worker, uint64_t process_id) const {
   return known.incarnation == 0 || known.process_id != process_id || known.phase != Phase::live;
 }
 
-Result<Membership::Admission> Membership::begin_push(int worker, std::span<const uint64_t> batches) {
+Result<Membership::Admission> Membership::begin_push(int worker, uint64_t incarnation, std::span<const uint64_t> batches) {
   std::lock_guard lock(mutex_);
+  RETURN_IF_ERROR(fence(at(worker), incarnation));
   Member& member = members_[at(worker)];
   const Window& window = member.worker.window;
   if (std::ranges::any_of(batches, [&](uint64_t batch) { return member.under_way.contains(batch); })) {
@@ -143,7 +160,9 @@ void Membership::end_push(int worker, std::span<const uint64_t> batches, bool ap
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
   for (const uint64_t batch : batches) member.under_way.erase(batch);
-  if (applied) member.worker.window.add(batches);
+  if (!applied) return;
+  member.worker.window.add(batches);
+  for (const uint64_t batch : batches) member.worker.given_up.erase(batch);
 }
 
 bool Membership::is_quiet(int worker) const {
@@ -155,6 +174,11 @@ bool Membership::is_awaited(int worker) const {
   std::lock_guard lock(mutex_);
   const Phase phase = members_[at(worker)].worker.phase;
   return phase == Phase::not_seen || phase == Phase::live;
+}
+
+bool Membership::is_lost(int worker) const {
+  std::lock_guard lock(mutex_);
+  return members_[at(worker)].worker.phase == Phase::lost;
 }
 
 bool Membership::all_done() const {

@@ -31,6 +31,7 @@ class Membership {
     uint64_t process_id = 0;   // of the process that has the incarnation
     std::string process;       // "host:pid"
     Window window;
+    std::set<uint64_t> given_up = {};  // batches that were here and were dropped because the worker was lost
   };
 
   explicit Membership(int workers);
@@ -48,6 +49,9 @@ class Membership {
   void lose(int worker);
   void leave(int worker, uint32_t round);
   void add(int worker, std::span<const uint64_t> batches);
+  // The batches of a lost worker are dropped: its window is without them, and they count as given up until somebody sends them
+  // again.
+  void give_up(int worker, std::span<const uint64_t> batches);
   void restore(int worker, const Worker& saved);
 
   // ---- The running process.
@@ -63,10 +67,15 @@ class Membership {
   // Whether a hello of this process would be a new incarnation.
   bool is_new(int worker, uint64_t process_id) const;
 
+  // As check(), and no sign of life. For a call that was admitted before, under whatever keeps hello() away meanwhile.
+  Status check_fence(uint64_t worker, uint64_t incarnation) const;
+
   enum class Admission { go, duplicate };
-  // A push of these batches begins. After `go` the caller calls end_push(). `unavailable`: the same batches are under way;
-  // `internal`: some of them are here and some are not, which no client sends.
-  Result<Admission> begin_push(int worker, std::span<const uint64_t> batches);
+  // A push of these batches begins. After `go` the caller calls end_push(). `aborted`: the incarnation is no longer the newest,
+  // or the worker is lost. So from the moment of a hello() no push of the process before begins, and once is_quiet() the window
+  // is all that it did. `unavailable`: the same batches are under way; `internal`: some of them are here and some are not, which
+  // no client sends.
+  Result<Admission> begin_push(int worker, uint64_t incarnation, std::span<const uint64_t> batches);
   // It was applied, and the window has the batches from now on; or it was not.
   void end_push(int worker, std::span<const uint64_t> batches, bool applied);
   // Whether no push of the worker is under way: what its window says is then all of it.
@@ -74,6 +83,7 @@ class Membership {
 
   // Workers to be waited for: neither lost nor done.
   bool is_awaited(int worker) const;
+  bool is_lost(int worker) const;
   bool all_done() const;  // some have said goodbye, and nobody is awaited any more
 
   // Gives every live worker a new lease, as after a restart.
@@ -93,6 +103,8 @@ class Membership {
     std::string failed;  // what its process said at its end; empty: nothing
     std::set<uint64_t> under_way;
   };
+
+  Status fence(uint64_t worker, uint64_t incarnation) const;  // REQUIRES: mutex_ is held, the worker exists
 
   mutable std::mutex mutex_;
   std::vector<Member> members_;  // guarded by mutex_; the size is constant

@@ -47,6 +47,9 @@ class RunningServer final : public Server {
 
   bool restored() const override { return core_.restored(); }
 
+  Result<bool> begin_import() override { return core_.begin_import(); }
+  Status end_import() override { return core_.end_import(); }
+
   Status import_dense(size_t table, std::optional<size_t> state, std::span<const float> values) override {
     RETURN_IF_ERROR(check_table(table));
     const Range range = core_.state()->tables().range(table);
@@ -159,6 +162,11 @@ std::string_view on_worker_loss_name(OnWorkerLoss choice) {
   return names[static_cast<size_t>(choice)];
 }
 
+std::string_view nonfinite_name(Nonfinite policy) {
+  constexpr std::string_view names[] = {"refuse", "skip", "clip"};
+  return names[static_cast<size_t>(policy)];
+}
+
 Durability ServerOptions::settled_durability() const {
   return durability.value_or(directory.empty() ? Durability::none : Durability::wal);
 }
@@ -176,10 +184,15 @@ Status ServerOptions::check() const {
   if (mem_limit_bytes > 0 && directory.empty()) {
     return Status::invalid_argument("mem_limit is {} bytes; that needs a directory for the rows beyond it", mem_limit_bytes);
   }
+  if (!(log_sync_seconds > 0)) {
+    return Status::invalid_argument("log_sync_seconds is {}; expected more than 0", log_sync_seconds);
+  }
   if (!(lease_seconds > 0)) return Status::invalid_argument("lease_seconds is {}; expected more than 0", lease_seconds);
   if (spec && workers != 0 && spec->workers != workers) {
     return Status::invalid_argument("workers is {}, and the job spec says {}", workers, spec->workers);
   }
+  if (import_first && !spec)
+    return Status::invalid_argument("import_first needs the job's spec: there are no tables to fill yet");
   return spec ? spec->check() : Status();
 }
 

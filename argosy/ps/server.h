@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/status.h"
@@ -20,7 +21,7 @@ namespace argosy::ps {
 enum class Durability {
   none,      // nothing
   snapshot,  // the last snapshot: what came after it is lost
-  wal,       // everything that was acknowledged
+  wal,       // everything that was acknowledged; a power cut takes the last log_sync_seconds
   wal_sync,  // that, after a power cut too
 };
 
@@ -31,6 +32,13 @@ enum class OnWorkerLoss {
   shrink,  // it is no longer waited for, and has to start again to come back
 };
 
+// What becomes of gradients that are not finite numbers.
+enum class Nonfinite {
+  refuse,  // the push fails, naming table, key, worker and batch
+  skip,    // the row, or the dense table's part of the push, is left out
+  clip,    // NaN is taken for 0, an infinity for the bound of the table's value_clip, or 0 where there is none
+};
+
 // Job-wide fields are settings of the job: see settings.h.
 struct ServerOptions {
   std::string address = "127.0.0.1:0";  // to listen at; empty: nobody can connect (see Server::handler)
@@ -39,11 +47,15 @@ struct ServerOptions {
   int servers = 1;
   int workers = 0;              // 0: as many as the first worker says
   std::optional<JobSpec> spec;  // nothing: the first worker's
+  bool import_first = false;    // Server::begin_import() follows; before end_import() nobody is let in. REQUIRES: spec
 
   std::optional<Durability> durability;  // nothing: wal where there is a directory, none where there is not
   std::filesystem::path directory;       // for log, snapshots and rows beyond the memory limit
   double snapshot_seconds = 600;         // from one snapshot to the next; 0: only when the log is full
-  int64_t log_limit_bytes = int64_t{4} << 30;
+  int64_t log_limit_bytes = int64_t{4} << 30;  // since the last snapshot; the next is due then
+  // Snapshots that workers ask for are written only below these; none: the working directory and `directory`.
+  std::vector<std::filesystem::path> snapshot_roots;
+  double log_sync_seconds = 1;  // wal: from one sync of the log to the next
   uint64_t mem_limit_bytes = 0;  // of sparse rows; 0: no limit
 
   double lease_seconds = 10;
@@ -51,6 +63,8 @@ struct ServerOptions {
   double worker_wait_seconds = 600;
   double worker_start_seconds = 3600;
   bool end_with_workers = true;  // the server ends when all workers have said goodbye
+
+  Nonfinite nonfinite = Nonfinite::refuse;
 
   rpc::Security security;
   int threads = 0;  // that handle requests; 0: one a core
@@ -72,6 +86,7 @@ bool is_snapshot(const std::filesystem::path& folder);
 
 std::string_view durability_name(Durability durability);
 std::string_view on_worker_loss_name(OnWorkerLoss choice);
+std::string_view nonfinite_name(Nonfinite policy);
 
 // One parameter server: holds its part of a job's tables and answers the job's workers, as messages.proto says. With a
 // directory it takes up the state that an earlier process left there.
@@ -88,6 +103,11 @@ class Server {
 
   // Whether the directory had the state of an earlier process.
   virtual bool restored() const = 0;
+
+  // With options.import_first: first values are given between these, all or none: a process that dies in between leaves nothing
+  // of them to the next. False: the directory had them already; there is nothing to give, or to end.
+  virtual Result<bool> begin_import() = 0;
+  virtual Status end_import() = 0;
 
   // Gives tables their first values, before workers come: all of a table's values are given, and the server takes those that
   // are its own. `state`: not the values but that state of the rule (optim::Rule::states()); a sparse table's scalar comes

@@ -203,8 +203,8 @@ void Core::on_stats(const CallPtr& call) {
   reply.set_pushes(state->pushes());
   reply.set_duplicates(duplicates_);
   reply.set_log_bytes(journal_ == nullptr ? 0 : static_cast<uint64_t>(journal_->log().bytes()));
-  reply.set_snapshots(snapshots_);
-  reply.set_last_pause_seconds(last_pause_);
+  reply.set_snapshots(snapshotter_.snapshots());
+  reply.set_last_pause_seconds(snapshotter_.last_pause_seconds());
   const rpc::ServerCounters counters = counters_ ? counters_() : rpc::ServerCounters();
   reply.set_bytes_in(counters.bytes_in);
   reply.set_bytes_out(counters.bytes_out);
@@ -212,6 +212,7 @@ void Core::on_stats(const CallPtr& call) {
     wire::StatsReply::Table* table = reply.add_tables();
     table->set_name(state->spec().tables[i].name);
     table->set_rate(state->tables().rate(i, state->rate_step()));
+    table->set_nonfinite(state->tables().nonfinite(i));
     if (state->tables().is_sparse(i)) {
       const table::TableSize size = state->tables().sparse(i).size();
       table->set_rows(size.rows);
@@ -228,6 +229,7 @@ void Core::on_stats(const CallPtr& call) {
     out->set_state(std::string(phase_name(worker.phase)));
     out->set_silent_seconds(state->members().silent_seconds(i));
     *out->mutable_window() = to_wire(worker.window);
+    out->set_given_up(worker.given_up.size());
   }
   add_limits(*state, reply);
   call->send(outgoing(reply));

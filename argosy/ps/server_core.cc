@@ -10,6 +10,11 @@
 #include "argosy/ps/job_spec_wire.h"
 
 namespace argosy::ps {
+namespace {
+
+constexpr double kImportGateSeconds = 600;  // changes wait for a moment while a snapshot is cut, and longer while one is loaded
+
+}  // namespace
 
 Core::Core(const ServerOptions& options)
     : options_(options),
@@ -19,14 +24,16 @@ Core::Core(const ServerOptions& options)
       limits_(options),
       parking_(
           std::max(2, available_cores()), [this](const CallPtr& call) { dispatch(call); }, limits_.parked_calls,
-          limits_.parked_bytes) {}
+          limits_.parked_bytes),
+      for_snapshots_(make_snapshot_host()),
+      snapshotter_(*for_snapshots_, snapshotter_options()) {}
 
 Core::~Core() { (void)stop(false); }
 
 void Core::start(std::function<rpc::ServerCounters()> counters) {
   counters_ = std::move(counters);
   keeper_ = Thread("ps-keeper", [this] { keep(); });
-  snapshots_thread_ = Thread("ps-snapshot", [this] { run_snapshots(); });
+  snapshotter_.start();
 }
 
 uint32_t Core::now_seconds() {
@@ -75,6 +82,7 @@ void Core::route(const CallPtr& call) {
       {wire::HELLO, &Core::on_hello},
       {wire::HEARTBEAT, &Core::on_heartbeat},
       {wire::GOODBYE, &Core::on_goodbye},
+      {wire::SETTLE_LOSS, &Core::on_settle_loss},
       {wire::INIT_DENSE, &Core::on_init_dense},
       {wire::WAIT_INITIALISED, &Core::on_wait_initialised},
       {wire::PUSH, &Core::on_push},
@@ -97,6 +105,7 @@ void Core::route(const CallPtr& call) {
       {wire::IMPORT_STATE, &Core::on_import_state},
       {wire::SAVE_SNAPSHOT, &Core::on_save_snapshot},
       {wire::LOAD_SNAPSHOT, &Core::on_load_snapshot},
+      {wire::CANCEL_OPERATION, &Core::on_cancel_operation},
       {wire::STATS, &Core::on_stats},
   };
   if (refusing_) return call->fail(Status::unavailable("{} is stopping", name_));
@@ -211,7 +220,9 @@ Status Core::apply_record(const Record& record) {
 
 Result<State::Verdict> Core::commit(const Record& record) {
   State& state = *state_;
-  ASSIGN_OR_RETURN(const Verdict verdict, check_record(record));
+  const auto checked = check_record(record);
+  if (!checked.ok()) return checked.status().code() == Code::data_loss ? fatal(checked.status()) : checked.status();
+  const Verdict verdict = *checked;
   if (verdict != Verdict::change) {
     ++duplicates_;
     return verdict;
@@ -230,7 +241,7 @@ Result<State::Verdict> Core::commit(const Record& record) {
 
 Status Core::import(wire::Method method, const std::string& header, std::span<const std::byte> payload) {
   if (state_.load() == nullptr) return Status::failed_precondition("{} has no job yet whose tables could be filled", name_);
-  if (!gate_.enter()) return Status::unavailable("{} is cutting a snapshot", name_);
+  RETURN_IF_ERROR(gate_.enter_before(Deadline::after_seconds(kImportGateSeconds)).with_context("{}", name_));
   Status status;
   {
     std::lock_guard lock(order_mutex_);
@@ -271,7 +282,14 @@ void Core::advance() {
     wire::ApplyStepRequest request;
     *request.mutable_step() = to_wire(state.position());
     const std::string header = request.SerializeAsString();
-    if (!commit({.method = wire::APPLY_STEP, .seconds = now_seconds(), .header = header}).ok()) break;
+    if (!commit({.method = wire::APPLY_STEP, .seconds = now_seconds(), .header = header}).ok()) {
+      steps_due_ = true;
+      break;
+    }
+  }
+  if (options_.on_worker_loss == OnWorkerLoss::shrink) {
+    std::lock_guard lock(state_mutex_);
+    unsettled_ = !sync.unsettled().empty();
   }
   parking_.wake(Topic::position);
 }
@@ -312,12 +330,10 @@ Status Core::stop(bool with_snapshot) {
   }
   refusing_ = true;
   end_changed_.notify_all();
-  snapshot_calls_.close();
   keeper_.join();
-  snapshots_thread_.join();
+  snapshotter_.stop();
   parking_.stop();
-  const bool unsaved = state_.load() != nullptr && changes_ != changes_at_snapshot_;
-  return with_snapshot && healthy && unsaved && durability_ != Durability::none ? cut_snapshot() : Status();
+  return with_snapshot && healthy && snapshotter_.unsaved() && durability_ != Durability::none ? snapshotter_.cut() : Status();
 }
 
 }  // namespace argosy::ps

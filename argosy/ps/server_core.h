@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
 #include "argosy/ps/observers.h"
 #include "argosy/ps/server.h"
@@ -19,15 +18,15 @@
 #include "argosy/ps/server_journal.h"
 #include "argosy/ps/server_limits.h"
 #include "argosy/ps/server_parking.h"
+#include "argosy/ps/snapshotter.h"
 #include "argosy/ps/state.h"
 #include "argosy/ps/turn.h"
 #include "argosy/rpc/server.h"
-#include "argosy/table/snapshot_format.h"
 
 namespace argosy::ps {
 
-// What is behind a server's port: handles requests against one State, logs its changes, watches the workers' leases, and cuts
-// snapshots.
+// What is behind a server's port: handles requests against one State, logs its changes, and watches the workers' leases. Its
+// Snapshotter cuts snapshots.
 //
 // How a change happens: gate_ lets it in; State::check says whether it is one; the journal has it; State::apply does it; the
 // reply goes. For everything but pushes of modes other than sync this is one thing at a time, in the turn order_mutex_, so
@@ -54,6 +53,9 @@ class Core {
   Status import(wire::Method method, const std::string& header, std::span<const std::byte> payload);
   // The same for all that a snapshot has.
   Result<wire::LoadSnapshotReply> load_snapshot(const wire::LoadSnapshotRequest& request);
+  // See Server.
+  Result<bool> begin_import();
+  Status end_import();
   State* state() const { return state_.load(); }
   bool restored() const { return restored_; }
 
@@ -89,7 +91,8 @@ class Core {
   using Answer = std::function<std::optional<Outgoing>(State&, const Message&, Verdict)>;
   template <typename Message>
   void change(const CallPtr& call, const Answer<Message>& answer);
-  // Commits the sync steps that are due, and wakes who waits for them. REQUIRES: inside the gate; this thread has the turn.
+  // Commits the sync steps that are due, and wakes who waits for them; where the log takes no record, ps-keeper tries again.
+  // REQUIRES: inside the gate; this thread has the turn.
   void advance();
   // For who made a step due without having the turn: advances at once where the turn is free; otherwise whoever has it does,
   // by calling this when it has ended it. REQUIRES: inside the gate; this thread has not the turn.
@@ -103,10 +106,14 @@ class Core {
   void on_observer(const CallPtr& call, const wire::HelloRequest& hello, const std::string& caller);
   void on_heartbeat(const CallPtr& call);
   void on_goodbye(const CallPtr& call);
+  void on_settle_loss(const CallPtr& call);  // server_losses.cc
+  Status settle_loss(const CallPtr& call, const wire::SettleLossRequest& request, wire::SettleLossReply& reply);
+  void add_unsettled(wire::HeartbeatReply& reply);
   void on_failure(const CallPtr& call, const wire::GoodbyeRequest& goodbye);
   Status check_hello(const wire::HelloRequest& hello, const std::string& caller) const;
   Status adopt(const wire::HelloRequest& hello, const std::string& caller);
   void keep();  // the body of "ps-keeper"
+  void retry_steps();
   void watch_leases();
   void watch_waiting_keys();
   void give_up_on_workers();
@@ -151,26 +158,24 @@ class Core {
   void add_limits(State& state, wire::StatsReply& reply);
 
   // ---- server_snapshots.cc
-  class Frozen;
+  class ForSnapshots;  // what the Snapshotter sees of this
   void on_save_snapshot(const CallPtr& call);
   void on_load_snapshot(const CallPtr& call);
-  void enqueue_snapshot(const CallPtr& call);
-  void run_snapshots();  // the body of "ps-snapshot"
-  void snapshot_when_due();
-  Status cut_snapshot();
-  wire::StateImage state_image();
-  void save(const CallPtr& call);
-  Result<wire::SaveSnapshotReply> save_part(const wire::SaveSnapshotRequest& request);
-  Result<wire::SaveSnapshotReply> publish(const wire::SaveSnapshotRequest& request);
-  Result<table::SnapshotParent> delta_parent(const std::string& folder) const;
-  Status remember_saved(const wire::SavedRecord& saved);
-  void load(const CallPtr& call);
-  Result<wire::LoadSnapshotReply> load_part(const wire::LoadSnapshotRequest& request);
+  void on_cancel_operation(const CallPtr& call);
+  std::unique_ptr<SnapshotHost> make_snapshot_host();
+  SnapshotterOptions snapshotter_options() const;
+  Status log_import(bool finished);
 
   // ---- server_recovery.cc
   Status recover_snapshot();
+  Status restore_from(const table::Snapshot& snapshot);
+  friend class LogRepair;  // reads the same directory in the same way, to find what cannot be read
   Status recover_log(const std::filesystem::path& folder);
+  uint64_t replay_from(uint64_t first) const;
+  Status replay_record(const Record& record);
+  Status cannot_recover(const Status& status) const;
   Status begin_again();
+  Status forget_half_import();
   Result<std::unique_ptr<State>> make_state(const JobSpec& spec, const std::string& job);
 
   const ServerOptions options_;
@@ -192,26 +197,20 @@ class Core {
   bool lossy_ = false;                // what was recovered may lack acknowledged steps. Constant after recover()
 
   std::atomic<uint64_t> duplicates_ = 0;
-  std::atomic<uint64_t> snapshots_ = 0;
-  std::atomic<double> last_pause_ = 0;
   std::atomic<uint64_t> changes_ = 0;  // since the start
   std::atomic<uint64_t> news_ = 0;     // what a server without a log must not lose: new incarnations, first values
   uint64_t log_start_ = 0;             // where replay begins, by the snapshot that was taken up
 
-  // Of the snapshots for recovery: used by recover(), then by ps-snapshot, then by stop().
-  uint64_t next_number_ = 1;
-  Stopwatch since_snapshot_;
   const Stopwatch since_start_;
-  uint64_t changes_at_snapshot_ = 0;
-  uint64_t news_at_snapshot_ = 0;
-  SteadyClock::time_point retry_at_;
-  uint64_t saved_id_ = 0;  // of the last part that was saved for a user, and what was answered
-  wire::SaveSnapshotReply saved_reply_;
+  std::atomic<bool> importing_ = false;  // first values are being given; nobody is let in
 
   std::mutex exports_mutex_;
   std::map<uint64_t, std::shared_ptr<ExportSession>> exports_;  // guarded by exports_mutex_
   uint64_t next_export_ = 1;
 
+  std::atomic<bool> unsettled_ = false;  // SyncSteps::unsettled() is not empty
+  std::atomic<bool> steps_due_ = false;  // sync: steps may be complete and are not committed
+  SteadyClock::time_point retry_steps_at_;  // used by ps-keeper alone
   std::atomic<int64_t> last_log_error_ = 0;  // SteadyClock's seconds
 
   std::set<int> reported_silent_;  // workers whose silence was logged; used by ps-keeper alone
@@ -224,8 +223,9 @@ class Core {
   std::atomic<bool> refusing_ = false;  // stopping, or fatal
 
   Parking parking_;
-  Queue<CallPtr> snapshot_calls_{64};
-  Thread keeper_, snapshots_thread_;
+  const std::unique_ptr<SnapshotHost> for_snapshots_;
+  Snapshotter snapshotter_;
+  Thread keeper_;
 };
 
 // Inside the gate for as long as it lives; where the gate is closed the call waits for the thaw instead.

@@ -81,6 +81,8 @@ class Gate {
  public:
   // False: closed. After true, leave() has to follow.
   bool enter();
+  // Waits while it is closed. After ok, leave() has to follow.
+  Status enter_before(Deadline deadline);
   void leave();
 
   // Closes the gate and waits until everybody has left. deadline_exceeded, and open again, where somebody does not.
@@ -89,7 +91,7 @@ class Gate {
 
  private:
   std::mutex mutex_;
-  std::condition_variable empty_;
+  std::condition_variable empty_, opened_;
   int inside_ = 0;       // guarded by mutex_
   bool closed_ = false;  // guarded by mutex_
 };

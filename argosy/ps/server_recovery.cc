@@ -36,8 +36,11 @@ Status Core::recover() {
     return Status::failed_precondition(
         "{} exists, and durability=snapshot would not read it; use durability=wal or another directory", log.string());
   }
+  importing_ = options_.import_first && (!restored_ || (state_.load() != nullptr && state_.load()->importing()));
   if (state_.load() == nullptr) return {};
+  if (state_.load()->importing()) RETURN_IF_ERROR(forget_half_import());
   state_.load()->members().touch_all();
+  steps_due_ = true;  // the process before may have died between a step's last push and its commit
   return state_.load()->members().all_done() ? begin_again() : Status();
 }
 
@@ -45,7 +48,27 @@ Status Core::recover() {
 Status Core::begin_again() {
   log_info("all workers of the job in {} were done; a new run begins with its tables", options_.directory.string());
   RETURN_IF_ERROR(state_.load()->begin_again());
-  return cut_snapshot();
+  return snapshotter_.cut();
+}
+
+// The process before died while it was given its first values. Nobody has seen them: it begins with empty tables.
+Status Core::forget_half_import() {
+  if (!options_.import_first) {
+    return Status::failed_precondition(
+        "the process before this one died while a model was loaded into {}, which holds a part of it; start the server with the "
+        "same "
+        "model again (init_server with its folder), or give it another directory",
+        options_.directory.string());
+  }
+  log_warning("the process before died while its tables got their first values; {} begins again with empty ones", name_);
+  const JobSpec spec = state_.load()->spec();
+  const std::string job = state_.load()->job();
+  state_ = nullptr;
+  owned_state_.reset();  // its cold rows are in the folder that the next one uses
+  ASSIGN_OR_RETURN(owned_state_, make_state(spec, job));
+  state_ = owned_state_.get();
+  restored_ = false;
+  return snapshotter_.cut();
 }
 
 // A server has completed its part. (A process that died in its first snapshot leaves a folder without one.)
@@ -63,7 +86,7 @@ Status Core::recover_snapshot() {
   const table::OneServer me{static_cast<uint32_t>(options_.server), static_cast<uint32_t>(options_.servers)};
   ASSIGN_OR_RETURN(const auto numbers, table::list_snapshots(root));
   if (numbers.empty()) return {};
-  next_number_ = numbers.back() + 1;
+  snapshotter_.recovered(numbers.back() + 1, 0);
   ASSIGN_OR_RETURN(const auto snapshot, table::latest_snapshot(root, me));
   const auto complete = [&](uint64_t number) { return is_snapshot(table::numbered_snapshot(root, number)); };
   if (!snapshot && std::ranges::none_of(numbers, complete)) return {};
@@ -76,6 +99,10 @@ Status Core::recover_snapshot() {
   wire::StateImage image;
   if (!image.ParseFromString(snapshot->states().at(0))) {
     return Status::data_loss("{}: its state cannot be read", snapshot->folder().string());
+  }
+  if (snapshot->folder() != table::numbered_snapshot(root, numbers.back())) {
+    log_warning("recovers from the older snapshot {}; what came after it is {}", snapshot->folder().string(),
+                durability_ == Durability::snapshot ? "lost" : "in the log");
   }
   wire::HelloRequest as_hello;  // the same questions as to a worker
   as_hello.set_version(kProtocolVersion);
@@ -93,39 +120,63 @@ Status Core::recover_snapshot() {
     }
   }
   RETURN_IF_ERROR(adopt(as_hello, directory));
-  RETURN_IF_ERROR(read_tables(*snapshot, state_.load()->tables()).status().with_context("{}", snapshot->folder().string()));
-  RETURN_IF_ERROR(state_.load()->restore(image).with_context("{}", snapshot->folder().string()));
+  RETURN_IF_ERROR(restore_from(*snapshot).with_context("{}", snapshot->folder().string()));
   log_start_ = image.log_position();
+  snapshotter_.recovered(numbers.back() + 1, log_start_);
   restored_ = true;
   lossy_ = durability_ == Durability::snapshot;
   log_info("took up {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
   return {};
 }
 
+Status Core::restore_from(const table::Snapshot& snapshot) {
+  StateImageReader state;
+  const ReadOptions how{.only = {}, .state = [&](std::string_view piece) { return state.add(piece); }};
+  RETURN_IF_ERROR(read_tables(snapshot, state_.load()->tables(), how).status());
+  ASSIGN_OR_RETURN(const wire::StateImage image, std::move(state).finish(snapshot.states().at(0)));
+  return state_.load()->restore(image);
+}
+
 // A log without a snapshot begins with the hello of the first worker, which says what the job is.
 Status Core::recover_log(const std::filesystem::path& folder) {
-  ASSIGN_OR_RETURN(journal_,
-                   Journal::open(folder, {.sync = durability_ == Durability::wal_sync, .max_bytes = options_.log_limit_bytes}));
+  auto journal = Journal::open(folder, {.sync = durability_ == Durability::wal_sync,
+                                        .sync_seconds = durability_ == Durability::wal ? options_.log_sync_seconds : 0,
+                                        .max_bytes = options_.log_limit_bytes});
+  if (!journal.ok()) return journal.status().code() == Code::data_loss ? cannot_recover(journal.status()) : journal.status();
+  journal_ = std::move(*journal);
   Stopwatch watch;
   int64_t records = 0;
-  const uint64_t from = state_.load() != nullptr && log_start_ != 0 ? log_start_ : journal_->log().first();
-  const Status replayed = journal_->replay(from, [&](const Record& record) -> Status {
-    if (state_.load() == nullptr) {
-      if (record.method != wire::HELLO) return Status::data_loss("the log does not begin with a worker's hello");
-      ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
-      const std::string directory = fmt::format("the directory {}", options_.directory.string());
-      RETURN_IF_ERROR(check_hello(hello, directory));
-      RETURN_IF_ERROR(adopt(hello, directory));
-    }
-    restored_ = true;
+  const Status replayed = journal_->replay(replay_from(journal_->log().first()), [&](const Record& record) {
     ++records;
-    ++changes_;
-    return state_.load()->apply(record);
+    return replay_record(record);
   });
-  if (replayed.ok() && records > 0) {
-    log_info("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
+  if (!replayed.ok()) return cannot_recover(replayed);
+  if (records > 0) log_info("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
+  return {};
+}
+
+// Where the log goes on behind the snapshot that was taken up.
+uint64_t Core::replay_from(uint64_t first) const { return state_.load() != nullptr && log_start_ != 0 ? log_start_ : first; }
+
+Status Core::replay_record(const Record& record) {
+  if (state_.load() == nullptr) {
+    if (record.method != wire::HELLO) return Status::data_loss("the log does not begin with a worker's hello");
+    ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
+    const std::string directory = fmt::format("the directory {}", options_.directory.string());
+    RETURN_IF_ERROR(check_hello(hello, directory));
+    RETURN_IF_ERROR(adopt(hello, directory));
   }
-  return replayed;
+  restored_ = true;
+  ++changes_;
+  return state_.load()->apply(record);
+}
+
+// A log that cannot be read or applied stays so however often the server is started: only a person can decide about it.
+Status Core::cannot_recover(const Status& status) const {
+  if (status.code() == Code::unavailable || status.code() == Code::resource_exhausted) return status;
+  return Status(status.code(), fmt::format("{}. `argosy repair {}` lists what cannot be read or applied, and with --set-aside "
+                                           "moves it out of the log, so that the server starts without it",
+                                           status.message(), options_.directory.string()));
 }
 
 }  // namespace argosy::ps

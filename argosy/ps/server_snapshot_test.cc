@@ -4,6 +4,7 @@
 #include <atomic>
 #include <fstream>
 #include <future>
+#include <numeric>
 #include <thread>
 
 #include "argosy/ps/server_scratch.h"
@@ -20,7 +21,19 @@ ServerOptions options_for(const Folder& folder, int server = 0, int servers = 1)
   options.directory = folder.path() / ("server-" + std::to_string(server));
   options.server = server;
   options.servers = servers;
+  options.snapshot_roots = {folder.path()};
   return options;
+}
+
+// Asks until it is done, as the client does.
+template <typename Reply, typename Request>
+Result<Reply> until_done(Worker& worker, wire::Method method, const Request& request) {
+  const Deadline deadline = Deadline::after_seconds(60);
+  for (;;) {
+    auto reply = worker.call<Reply>(method, request);
+    if (!reply.ok() || !reply->running()) return reply;
+    if (deadline.passed()) return Status::deadline_exceeded("{} of {} rows", reply->rows_done(), reply->rows_total());
+  }
 }
 
 Result<wire::SaveSnapshotReply> save(Worker& worker, const std::filesystem::path& folder, wire::SnapshotKind kind, uint64_t id,
@@ -32,14 +45,20 @@ Result<wire::SaveSnapshotReply> save(Worker& worker, const std::filesystem::path
   request.set_id(id);
   request.set_publish(publish);
   request.set_extra(extra);
-  return worker.call<wire::SaveSnapshotReply>(wire::SAVE_SNAPSHOT, request);
+  return until_done<wire::SaveSnapshotReply>(worker, wire::SAVE_SNAPSHOT, request);
 }
 
-Result<wire::LoadSnapshotReply> load(Worker& worker, const std::filesystem::path& folder) {
+wire::LoadSnapshotRequest load_request(const Worker& worker, const std::filesystem::path& folder, uint64_t id) {
   wire::LoadSnapshotRequest request;
   *request.mutable_caller() = worker.caller();
   request.set_folder(folder.string());
-  return worker.call<wire::LoadSnapshotReply>(wire::LOAD_SNAPSHOT, request);
+  request.set_id(id);
+  return request;
+}
+
+Result<wire::LoadSnapshotReply> load(Worker& worker, const std::filesystem::path& folder, uint64_t id = 0) {
+  static uint64_t next = 1'000'000;
+  return until_done<wire::LoadSnapshotReply>(worker, wire::LOAD_SNAPSHOT, load_request(worker, folder, id == 0 ? next++ : id));
 }
 
 bool wait_for_snapshots(Worker& worker, uint64_t count) {
@@ -66,8 +85,9 @@ TEST(ServerSnapshot, ReplacesTheLogWhenItIsFull) {
     if (i % 200 == 99) process.restart();
   }
   const Deadline soon = Deadline::after_seconds(60);  // 600 pushes are 100 KB
-  while (worker.stats()->log_bytes() > 20'000 && !soon.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_LE(worker.stats()->log_bytes(), 20'000u);
+  const uint64_t most = 4 * 20'000;  // since the last snapshot, and for the last three
+  while (worker.stats()->log_bytes() > most && !soon.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_LE(worker.stats()->log_bytes(), most);
   process.restart();
   EXPECT_EQ(*worker.push({batch_id(0, 599)}, {count_at({7})}), wire::DUPLICATE);
   EXPECT_THAT(*worker.pull_rows(0, {7, 100, 699}), ElementsAre(600, 600, 1, 1, 1, 1));
@@ -359,6 +379,244 @@ TEST(ServerSnapshot, ReportsWhatIsMissingAndUnusedAndRefusesWhatDoesNotFit) {
     EXPECT_EQ(load(worker, target).status().code(), Code::data_loss);
     EXPECT_THAT(*worker.pull_rows(0, {5}), ElementsAre(9, 9));  // found before anything was replaced
   });
+}
+
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void damage(const std::filesystem::path& folder, const std::string& name) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() != name) continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<long>(entry.file_size() / 2));
+    file.put('\x55');
+  }
+}
+
+// The newest snapshot may be damaged on the disk: the one before and a longer part of the log give the same state.
+TEST(ServerSnapshot, KeepsThreeAndTheLogBehindTheOldest) {
+  Folder folder;
+  ServerOptions options = options_for(folder);
+  options.snapshot_seconds = 0.02;
+  const JobSpec spec = job(Mode::async, 1, {counting_rows()});
+  InProcess process(options);
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  uint32_t pushes = 0;
+  for (uint64_t snapshots = 1; snapshots <= 5; ++snapshots) {
+    ASSERT_TRUE(worker.push({batch_id(0, pushes++)}, {count_at({7})}).ok());
+    ASSERT_TRUE(wait_for_snapshots(worker, snapshots));
+  }
+  ASSERT_TRUE(worker.push({batch_id(0, pushes++)}, {count_at({7})}).ok());
+  process.kill();
+  const std::filesystem::path root = folder.path() / "server-0" / "snapshots";
+  const auto kept = entries_of(root);
+  ASSERT_GE(kept.size(), 3u);
+  ASSERT_LE(kept.size(), 4u) << "three, and perhaps one that was being written";
+  for (size_t newest = 1; newest <= 2; ++newest) damage(root / kept[kept.size() - newest], "part-00000");
+  process.start();
+  EXPECT_THAT(*worker.pull_rows(0, {7}), ElementsAre(pushes, pushes));
+}
+
+// Only below the roots, wherever links and dots lead, and never over what is not a snapshot.
+TEST(ServerSnapshot, IsWrittenOnlyWhereItMay) {
+  Folder folder, elsewhere;
+  namespace fs = std::filesystem;
+  const JobSpec spec = job(Mode::async, 1, {counting_rows()});
+  InProcess process(options_for(folder));
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  ASSERT_TRUE(worker.push({batch_id(0, 0)}, {count_at({5})}).ok());
+  fs::create_directory_symlink(elsewhere.path(), folder.path() / "link");
+  fs::create_directories(folder.path() / "there");
+  uint64_t id = 10;
+  for (const fs::path& target : {elsewhere.path() / "s", folder.path() / "link" / "s", folder.path() / "there/../../s",
+                                 folder.path() / "../x", folder.path()}) {
+    const Status refused = save(worker, target, wire::FULL, id++, false).status();
+    EXPECT_EQ(refused.code(), Code::permission_denied) << target << ": " << refused.message();
+  }
+  EXPECT_THAT(save(worker, elsewhere.path() / "s", wire::FULL, id++, false).status().message(), HasSubstr("snapshot_roots"));
+  for (const char* own : {"log/s", "snapshots/snapshot-1", "cold/s"}) {
+    const Status refused = save(worker, folder.path() / "server-0" / own, wire::FULL, id++, false).status();
+    EXPECT_EQ(refused.code(), Code::permission_denied) << own;
+  }
+  EXPECT_TRUE(entries_of(elsewhere.path()).empty());
+
+  for (const char* name : {"papers", "thesis.saving"}) {
+    fs::create_directories(folder.path() / name / "server-0-of-1");
+    std::ofstream(folder.path() / name / "server-0-of-1" / "chapter-1") << "a year's work";
+  }
+  for (const char* name : {"papers", "thesis"}) {
+    const auto refused = save(worker, folder.path() / name, wire::FULL, id, false);
+    EXPECT_EQ(refused.status().code(), Code::failed_precondition) << name;
+    EXPECT_THAT(refused.status().message(), HasSubstr("is not a snapshot")) << name;
+    EXPECT_FALSE(save(worker, folder.path() / name, wire::FULL, id++, true).ok()) << name;
+  }
+  for (const char* name : {"papers", "thesis.saving"})
+    EXPECT_TRUE(fs::exists(folder.path() / name / "server-0-of-1" / "chapter-1")) << name;
+  // What appears there while it is written is not removed either.
+  ASSERT_TRUE(save(worker, folder.path() / "late", wire::FULL, 77, false).ok());
+  fs::create_directories(folder.path() / "late");
+  std::ofstream(folder.path() / "late" / "letter") << "dear";
+  EXPECT_EQ(save(worker, folder.path() / "late", wire::FULL, 77, true).status().code(), Code::failed_precondition);
+  EXPECT_TRUE(fs::exists(folder.path() / "late" / "letter"));
+  // A snapshot is replaced, and so is an empty folder.
+  fs::create_directories(folder.path() / "model");
+  for (const uint64_t which : {81u, 82u}) {
+    ASSERT_TRUE(save(worker, folder.path() / "model", wire::FULL, which, false).ok());
+    ASSERT_TRUE(save(worker, folder.path() / "model", wire::FULL, which, true).ok());
+  }
+  EXPECT_FALSE(fs::exists(folder.path() / "model.saving"));
+}
+
+// A load is done once: what was acknowledged after it stays, whoever asks again, and in the next process too.
+TEST(ServerSnapshot, IsLoadedOnce) {
+  Folder folder;
+  const JobSpec spec = job(Mode::async, 1, {counting_rows(), counting_dense()});
+  InProcess process(options_for(folder));
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  ASSERT_TRUE(worker.init_dense(1, {1, 2, 3, 4}).ok());
+  ASSERT_TRUE(worker.push({batch_id(0, 0)}, {count_at({5})}).ok());
+  ASSERT_TRUE(save(worker, folder.path() / "model", wire::FULL, 7, false, "cursor").ok());
+  ASSERT_TRUE(save(worker, folder.path() / "model", wire::FULL, 7, true).ok());
+  ASSERT_TRUE(worker.push({batch_id(0, 1)}, {count_at({5, 6})}, {{1, {-1, -1, -1, -1}}}).ok());
+  ASSERT_TRUE(load(worker, folder.path() / "model", 99).ok());
+  EXPECT_THAT(*worker.pull_rows(0, {5, 6}), ElementsAre(1, 1, 0, 0));
+  EXPECT_THAT(*worker.pull_dense(1), ElementsAre(1, 2, 3, 4));
+  ASSERT_TRUE(worker.push({batch_id(0, 2)}, {count_at({5})}, {{1, {-1, 0, 0, 0}}}).ok());
+  for (int process_number = 0; process_number < 2; ++process_number) {
+    const auto again = load(worker, folder.path() / "model", 99);
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    EXPECT_EQ(again->extra(), "cursor");
+    EXPECT_EQ(again->tables(0).rows(), 1u);
+    EXPECT_THAT(*worker.pull_rows(0, {5}), ElementsAre(2, 2)) << "the push that came after the load";
+    EXPECT_THAT(*worker.pull_dense(1), ElementsAre(2, 2, 3, 4));
+    process.restart();
+  }
+  ASSERT_TRUE(load(worker, folder.path() / "model", 100).ok());
+  EXPECT_THAT(*worker.pull_rows(0, {5}), ElementsAre(1, 1)) << "another load is another";
+}
+
+// With calls that may take less than the work, the work is done all the same, and once.
+TEST(ServerSnapshot, LoadsForLongerThanACallMayTake) {
+  Folder folder;
+  const JobSpec spec = job(Mode::async, 1, {counting_rows()});
+  InProcess process(options_for(folder));
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  std::vector<uint64_t> keys(100'000);
+  std::iota(keys.begin(), keys.end(), 0);
+  ASSERT_TRUE(worker.push({batch_id(0, 0)}, {count_at(keys)}).ok());
+  ASSERT_TRUE(save(worker, folder.path() / "model", wire::FULL, 7, false).ok());
+  ASSERT_TRUE(save(worker, folder.path() / "model", wire::FULL, 7, true).ok());
+  const wire::LoadSnapshotRequest request = load_request(worker, folder.path() / "model", 8);
+  const Deadline deadline = Deadline::after_seconds(60);
+  int calls = 0;
+  Result<wire::LoadSnapshotReply> reply = Status::unavailable("not asked yet");
+  for (; (!reply.ok() || reply->running()) && !deadline.passed(); ++calls) {
+    reply = worker.call<wire::LoadSnapshotReply>(wire::LOAD_SNAPSHOT, request, {}, 0.01);
+    const bool late = reply.status().code() == Code::deadline_exceeded;
+    EXPECT_TRUE(reply.ok() || late) << reply.status().message();
+  }
+  ASSERT_TRUE(reply.ok()) << reply.status().message();
+  EXPECT_GT(calls, 1);
+  EXPECT_EQ(reply->tables(0).rows(), 100'000u);
+  ASSERT_TRUE(worker.push({batch_id(0, 1)}, {count_at({5})}).ok());
+  EXPECT_THAT(*worker.pull_rows(0, {5}), ElementsAre(2, 2));
+  ASSERT_TRUE(save(worker, folder.path() / "other", wire::FULL, 9, false).ok()) << "after all loads that were asked for";
+  EXPECT_THAT(*worker.pull_rows(0, {5}), ElementsAre(2, 2));
+}
+
+// A delta that was written and never published, and one whose answer was lost, can be saved again.
+TEST(ServerSnapshot, ADeltaCanBeRepeated) {
+  Folder folder;
+  const JobSpec spec = job(Mode::async, 1, {counting_rows()});
+  InProcess process(options_for(folder));
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  ASSERT_TRUE(worker.push({batch_id(0, 0)}, {count_at({1, 2, 3})}).ok());
+  save_and_publish(worker, folder.path() / "base", wire::BASE, 2);
+  ASSERT_TRUE(worker.push({batch_id(0, 1)}, {count_at({2, 4})}).ok());
+  const auto first = save(worker, folder.path() / "d1", wire::DELTA, 3, false);
+  ASSERT_EQ(first->rows(), 2u);
+  process.restart();  // before anybody published it
+  ASSERT_TRUE(worker.push({batch_id(0, 2)}, {count_at({1})}).ok());
+  const auto same = save(worker, folder.path() / "d1", wire::DELTA, 3, false);
+  ASSERT_TRUE(same.ok()) << same.status().message();
+  EXPECT_EQ(same->SerializeAsString(), first->SerializeAsString()) << "the same id: the same answer";
+  const auto other = save(worker, folder.path() / "d1", wire::DELTA, 4, false);
+  ASSERT_TRUE(other.ok()) << other.status().message();
+  EXPECT_EQ(other->rows(), 3u) << "another id, into the same folder: everything since the base";
+  ASSERT_TRUE(save(worker, folder.path() / "d1", wire::DELTA, 4, true).ok());
+  ASSERT_TRUE(save(worker, folder.path() / "d1", wire::DELTA, 4, true).ok()) << "repeated";
+  ASSERT_TRUE(worker.push({batch_id(0, 3)}, {count_at({9})}).ok());
+  process.restart();
+  EXPECT_EQ(save(worker, folder.path() / "d2", wire::DELTA, 5, false)->rows(), 1u) << "since the delta that was published";
+  ASSERT_TRUE(save(worker, folder.path() / "d2", wire::DELTA, 5, true).ok());
+  const auto values = *worker.pull_rows(0, {1, 2, 3, 4, 9});
+  ASSERT_TRUE(load(worker, folder.path() / "d2").ok());
+  EXPECT_EQ(*worker.pull_rows(0, {1, 2, 3, 4, 9}), values);
+}
+
+// First values count when the last of them is there: a process that dies in between leaves nothing of them.
+TEST(ServerImport, IsAllOrNothing) {
+  Folder folder;
+  ServerOptions options = options_for(folder);
+  options.spec = job(Mode::async, 1, {counting_rows(), counting_dense()});
+  options.import_first = true;
+  const std::vector<float> rows = {1, 1, 2, 2}, dense = {1, 2, 3, 4};
+  InProcess process(options);
+  Worker worker = process.worker(*options.spec, 0);
+  ASSERT_TRUE(*process.server->begin_import());
+  ASSERT_TRUE(process.server->import_rows(0, {}, std::vector<uint64_t>{5, 6}, rows).ok());
+  EXPECT_EQ(worker.hello().status().code(), Code::unavailable) << "nobody is let in to half a model";
+  process.restart();
+  ASSERT_TRUE(*process.server->begin_import()) << "it has to be given again";
+  ASSERT_TRUE(process.server->import_rows(0, {}, std::vector<uint64_t>{6}, std::vector<float>{7, 7}).ok());
+  ASSERT_TRUE(process.server->import_dense(1, {}, dense).ok());
+  ASSERT_TRUE(process.server->end_import().ok());
+  for (int process_number = 0; process_number < 2; ++process_number) {
+    ASSERT_TRUE(worker.hello().ok());
+    EXPECT_THAT(*worker.pull_rows(0, {5, 6}), ElementsAre(0, 0, 7, 7)) << "5 is of the import that never ended";
+    EXPECT_THAT(*worker.pull_dense(1), ElementsAre(1, 2, 3, 4));
+    process.restart();
+    EXPECT_FALSE(*process.server->begin_import()) << "it is there";
+  }
+}
+
+TEST(ServerImport, AnUnfinishedOneIsRefusedByNameWhereNobodyRepeatsIt) {
+  Folder folder;
+  ServerOptions options = options_for(folder);
+  options.spec = job(Mode::async, 1, {counting_rows()});
+  options.import_first = true;
+  {
+    InProcess process(options);
+    ASSERT_TRUE(*process.server->begin_import());
+    ASSERT_TRUE(process.server->import_rows(0, {}, std::vector<uint64_t>{5}, std::vector<float>{1, 1}).ok());
+  }
+  options.import_first = false;
+  const Status refused = Server::start(options).status();
+  EXPECT_EQ(refused.code(), Code::failed_precondition);
+  EXPECT_THAT(refused.message(), HasSubstr("holds a part of it"));
+}
+
+// Importing beside snapshots, which used to be an error whenever they met.
+TEST(ServerImport, WaitsWhileASnapshotIsCut) {
+  Folder folder;
+  ServerOptions options = options_for(folder);
+  options.spec = job(Mode::async, 1, {counting_rows()});
+  options.snapshot_seconds = 0.001;
+  InProcess process(options);
+  const std::vector<float> ones(2, 1);
+  for (uint64_t key = 0; key < 2000; ++key) {
+    const Status status = process.server->import_rows(0, {}, std::span(&key, 1), ones);
+    ASSERT_TRUE(status.ok()) << key << ": " << status.message();
+  }
 }
 
 // A directory of a finished job is where the next run begins, not a reason to skip its training.

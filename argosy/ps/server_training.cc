@@ -2,6 +2,7 @@
 
 #include "argosy/ps/answer_size.h"
 #include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/nonfinite.h"
 #include "argosy/ps/server_core.h"
 
 namespace argosy::ps {
@@ -44,7 +45,10 @@ void Core::on_push(const CallPtr& call) {
   if (!inside) return;
   const Limit& waiting = limits_.waiting_keys;
   if (waiting.now() > waiting.most()) return call->fail(limits_.waiting_keys.refuse(call->bytes()));
-  const Record record = record_of(call, now_seconds());
+  Record record = record_of(call, now_seconds());
+  std::optional<FinitePush> finite;
+  if (options_.nonfinite != Nonfinite::refuse) finite = make_finite(state->tables(), record, options_.nonfinite);
+  if (finite) record = finite->record(record.seconds);
   std::unique_lock turn(order_mutex_, std::defer_lock);
   if (state->is_sync() && !turn.try_lock_until(call->request.deadline.when())) return call->fail(no_turn(*call));
   const auto verdict = commit(record);

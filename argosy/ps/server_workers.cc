@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kTickSeconds = 0.05;
 constexpr uint64_t kWaitingKeyBytes = 48;  // key, counters, and the hash map's room for growth
+constexpr double kStepRetrySeconds = 0.5;
 
 std::string list_tables(const JobSpec& spec, const std::vector<uint32_t>& tables) {
   std::vector<std::string> names;
@@ -82,6 +83,7 @@ void Core::on_hello(const CallPtr& call) {
                                                : fmt::format("worker {} ({})", hello->worker(), hello->process());
   if (Status s = check_hello(*hello, caller); !s.ok()) return call->fail(s);
   if (hello->observer()) return on_observer(call, *hello, caller);
+  if (importing_) return call->fail(Status::unavailable("{} is being given its first values; try again", name_));
   const InGate inside(*this, call);
   if (!inside) return;
   const int worker = static_cast<int>(hello->worker());
@@ -137,7 +139,9 @@ void Core::on_observer(const CallPtr& call, const wire::HelloRequest& hello, con
 void Core::on_heartbeat(const CallPtr& call) {
   const auto request = read<wire::HeartbeatRequest>(call);
   if (!request || admit(call, request->caller()) == nullptr) return;
-  call->send(outgoing(wire::HeartbeatReply()));
+  wire::HeartbeatReply reply;
+  if (unsettled_) add_unsettled(reply);
+  call->send(outgoing(reply));
 }
 
 void Core::on_goodbye(const CallPtr& call) {
@@ -185,11 +189,13 @@ void Core::keep() {
     give_up_on_workers();
     if (state_.load() == nullptr) continue;
     watch_leases();
+    retry_steps();
     if (advance_due_ && gate_.enter()) {  // who had the turn when it was asked for may not have looked
       advance_if_due();
       gate_.leave();
     }
     answer_waiting();
+    snapshotter_.answer_due();
     if (since_keys.seconds() > 0.5) {
       watch_waiting_keys();
       since_keys.restart();
@@ -199,6 +205,18 @@ void Core::keep() {
       since_exports.restart();
     }
   }
+}
+
+// A step whose record the log did not take, and one whose record the process before did not write: all pushes are here, and
+// nobody sends anything more for it.
+void Core::retry_steps() {
+  if (!steps_due_ || retry_steps_at_ > SteadyClock::now() || !gate_.enter()) return;
+  retry_steps_at_ = Deadline::after_seconds(kStepRetrySeconds).when();
+  if (const std::unique_lock turn(order_mutex_, std::try_to_lock); turn.owns_lock()) {
+    steps_due_ = false;
+    advance();
+  }
+  gate_.leave();
 }
 
 void Core::watch_leases() {

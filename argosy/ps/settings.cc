@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "argosy/base/text.h"
+
 namespace argosy::ps {
 
 namespace {
@@ -31,6 +33,8 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   options.servers = servers;
   if (const std::string& directory = settings.text("directory"); !directory.empty()) {
     options.directory = std::filesystem::path(directory) / fmt::format("server-{}", server);
+    std::error_code ignored;  // without a working directory nothing lies below it
+    if (!settings.given("snapshot_roots")) options.snapshot_roots = {std::filesystem::current_path(ignored), directory};
   }
   for (const Durability choice : {Durability::none, Durability::snapshot, Durability::wal, Durability::wal_sync}) {
     if (settings.text("durability") == durability_name(choice)) options.durability = choice;
@@ -38,7 +42,14 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   for (const OnWorkerLoss choice : {OnWorkerLoss::fail, OnWorkerLoss::wait, OnWorkerLoss::shrink}) {
     if (settings.text("on_worker_loss") == on_worker_loss_name(choice)) options.on_worker_loss = choice;
   }
+  for (const Nonfinite choice : {Nonfinite::refuse, Nonfinite::skip, Nonfinite::clip}) {
+    if (settings.text("nonfinite") == nonfinite_name(choice)) options.nonfinite = choice;
+  }
+  options.log_sync_seconds = settings.seconds("log_sync_seconds");
   options.snapshot_seconds = settings.seconds("snapshot_seconds");
+  for (const std::string& root : split(settings.text("snapshot_roots"), ':')) {
+    if (!root.empty()) options.snapshot_roots.emplace_back(root);
+  }
   options.log_limit_bytes = settings.bytes("log_limit");
   options.mem_limit_bytes = static_cast<uint64_t>(settings.bytes("mem_limit"));
   options.lease_seconds = settings.seconds("lease_seconds");

@@ -1,5 +1,6 @@
 #include "argosy/ps/state.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -15,12 +16,9 @@ std::span<const float> floats_of(std::span<const std::byte> bytes) {
 
 // Keys of dropped rows that are remembered for the next delta; with more, a new base is smaller.
 constexpr uint64_t kMostErased = uint64_t{16} << 20;
+constexpr size_t kMostLoaded = 64;
 
 std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
-std::span<const uint64_t> batches_of(const wire::PushRequest& push) {
-  return {reinterpret_cast<const uint64_t*>(push.batches().data()), static_cast<size_t>(push.batches_size())};
-}
 
 // The record with a payload that stays: shared where it can be, copied where it cannot.
 Record kept(const Record& record) {
@@ -48,11 +46,6 @@ Result<std::unique_ptr<State>> State::make(const JobSpec& spec, const StateOptio
       new State(options.job, std::move(tables), std::make_unique<Membership>(spec.workers), options.exchange));
 }
 
-Status State::check_worker(uint64_t worker) const {
-  if (worker < static_cast<uint64_t>(members_->workers())) return {};
-  return Status::invalid_argument("there is no worker {}; the job has {}", worker, members_->workers());
-}
-
 Status State::apply(const Record& record) {
   switch (record.method) {
     case wire::HELLO: return apply_hello(record);
@@ -70,7 +63,9 @@ Status State::apply(const Record& record) {
     case wire::POST: return apply_post(record);
     case wire::GOODBYE: return apply_goodbye(record);
     case wire::WORKER_LOST: return apply_worker_lost(record);
+    case wire::SETTLE_LOSS: return apply_settle_loss(record);
     case wire::SAVE_SNAPSHOT: return apply_saved(record);
+    case wire::IMPORT: return apply_import(record);
     default:
       return Status::data_loss("a record of the log has the method {}, which changes nothing", static_cast<int>(record.method));
   }
@@ -79,8 +74,7 @@ Status State::apply(const Record& record) {
 // ---- Workers.
 
 Status State::apply_hello(const Record& record) {
-  ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
-  RETURN_IF_ERROR(check_worker(hello.worker()));
+  ASSIGN_OR_RETURN(const auto hello, valid_hello(record));
   members_->hello(static_cast<int>(hello.worker()), hello.process_id(), hello.process());
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().track(hello.worker());
@@ -89,8 +83,7 @@ Status State::apply_hello(const Record& record) {
 }
 
 Status State::apply_goodbye(const Record& record) {
-  ASSIGN_OR_RETURN(const auto goodbye, parse<wire::GoodbyeRequest>(record));
-  RETURN_IF_ERROR(check_worker(goodbye.caller().worker()));
+  ASSIGN_OR_RETURN(const auto goodbye, valid_call<wire::GoodbyeRequest>(record));
   members_->goodbye(static_cast<int>(goodbye.caller().worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().forget(goodbye.caller().worker());
@@ -100,10 +93,24 @@ Status State::apply_goodbye(const Record& record) {
 }
 
 Status State::apply_worker_lost(const Record& record) {
-  ASSIGN_OR_RETURN(const auto lost, parse<wire::WorkerLostRecord>(record));
-  RETURN_IF_ERROR(check_worker(lost.worker()));
+  ASSIGN_OR_RETURN(const auto lost, valid_worker_lost(record));
   members_->lose(static_cast<int>(lost.worker()));
   sync_.lose(static_cast<int>(lost.worker()));
+  for (size_t i = 0; i < tables_->size(); ++i) {
+    if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().forget(lost.worker());
+  }
+  members_changed();
+  return {};
+}
+
+Status State::apply_settle_loss(const Record& record) {
+  ASSIGN_OR_RETURN(const auto request, valid_settle_loss(record));
+  const wire::UnsettledLoss& loss = request.loss();
+  const std::vector<uint64_t> batches(loss.batches().begin(), loss.batches().end());
+  if (sync_.drop(static_cast<int>(loss.worker()), from_wire(loss.step()))) {
+    batches_ -= std::min<uint64_t>(batches_, batches.size());
+  }
+  members_->give_up(static_cast<int>(loss.worker()), batches);
   members_changed();
   return {};
 }
@@ -117,19 +124,17 @@ void State::members_changed() {
 // ---- Training.
 
 Status State::apply_push(const Record& record) {
-  ASSIGN_OR_RETURN(const auto push, parse<wire::PushRequest>(record));
-  RETURN_IF_ERROR(check_worker(push.caller().worker()));
-  const uint32_t worker = push.caller().worker();
-  const auto batches = batches_of(push);
+  const Record stays = is_sync() ? kept(record) : record;
+  ASSIGN_OR_RETURN(ValidPush push, valid_push(stays));
+  const uint32_t worker = push.request.caller().worker();
+  const auto batches = batches_of(push.request);
   if (is_sync()) {
-    const Record stays = kept(record);
-    ASSIGN_OR_RETURN(auto gradients, tables_->lay_out(push.sections(), stays.payload));
-    sync_.hold(from_wire(push.step()), {worker, std::move(gradients), stays.owner, std::string(record.header), stays.payload});
+    sync_.hold(from_wire(push.request.step()),
+               {worker, std::move(push.gradients), stays.owner, std::string(record.header), stays.payload});
     batches_ += batches.size();
   } else {
-    ASSIGN_OR_RETURN(const auto gradients, tables_->lay_out(push.sections(), record.payload));
     const uint64_t step = batches_.fetch_add(batches.size());
-    RETURN_IF_ERROR(tables_->apply(gradients, step, record.seconds, worker));
+    RETURN_IF_ERROR(tables_->apply(push.gradients, step, record.seconds, worker));
   }
   ++pushes_;
   members_->end_push(static_cast<int>(worker), batches, true);
@@ -137,8 +142,7 @@ Status State::apply_push(const Record& record) {
 }
 
 Status State::apply_leave(const Record& record) {
-  ASSIGN_OR_RETURN(const auto leave, parse<wire::LeaveRequest>(record));
-  RETURN_IF_ERROR(check_worker(leave.caller().worker()));
+  ASSIGN_OR_RETURN(const auto leave, valid_leave(record));
   const int worker = static_cast<int>(leave.caller().worker());
   members_->leave(worker, leave.round());
   if (!is_sync()) return {};
@@ -149,11 +153,7 @@ Status State::apply_leave(const Record& record) {
 }
 
 Status State::apply_step(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::ApplyStepRequest>(record));
-  if (from_wire(request.step()) != sync_.position() || !sync_.complete()) {
-    return Status::data_loss("step {} of round {} is to be applied, at step {} of round {}", request.step().step(),
-                             request.step().round(), sync_.position().step, sync_.position().round);
-  }
+  ASSIGN_OR_RETURN(const auto request, valid_apply_step(record));
   std::vector<float> factors;
   for (const std::string& group : spec().clip_groups()) {
     for (const wire::Number& factor : request.factors()) {
@@ -171,42 +171,35 @@ Status State::apply_step(const Record& record) {
 // ---- Tables.
 
 Status State::apply_init_dense(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::InitDenseRequest>(record));
-  RETURN_IF_ERROR(tables_->check_dense(request.table()));
+  ASSIGN_OR_RETURN(const auto request, valid_init_dense(record));
   table::DenseTable* table = tables_->dense(request.table());
   if (table == nullptr) return {};
   return table->set_if_absent(floats_of(record.payload)).status();
 }
 
 Status State::apply_import_rows(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::ImportRowsRequest>(record));
-  Sections sections;
-  sections.Add()->set_table(request.table());
-  sections.at(0).set_count(request.count());
-  RETURN_IF_ERROR(tables_->check_sparse(request.table()));
-  ASSIGN_OR_RETURN(const auto rows, tables_->lay_out(sections, record.payload));
+  ASSIGN_OR_RETURN(const TableGradient rows, valid_import_rows(record));
   forget_saved();
-  return tables_->sparse(request.table()).set_rows(rows[0].keys, rows[0].values);
+  return tables_->sparse(rows.table).set_rows(rows.keys, rows.values);
 }
 
 Status State::apply_import_dense(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::ImportDenseRequest>(record));
-  RETURN_IF_ERROR(tables_->check_dense(request.table()));
+  ASSIGN_OR_RETURN(const auto request, valid_import_dense(record));
   table::DenseTable* table = tables_->dense(request.table());
   return table == nullptr ? Status() : table->set(floats_of(record.payload));
 }
 
 Status State::apply_import_state(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::ImportStateRequest>(record));
-  ASSIGN_OR_RETURN(const auto part, tables_->lay_out_state(request.table(), request.count(), record.payload));
+  ASSIGN_OR_RETURN(const ValidState state, valid_import_state(record));
+  const auto& [request, part, held] = state;
+  if (!held) return {};
   forget_saved();
   if (tables_->is_sparse(part.table)) return tables_->sparse(part.table).set_state(request.state(), part.keys, part.values);
-  table::DenseTable* table = tables_->dense(part.table);
-  return table == nullptr ? Status() : table->set_state(request.state(), part.values);
+  return tables_->dense(part.table)->set_state(request.state(), part.values);
 }
 
 Status State::apply_set_rate(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::SetRateRequest>(record));
+  ASSIGN_OR_RETURN(const auto request, valid_set_rate(record));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (request.table() >= 0 && static_cast<size_t>(request.table()) != i) continue;
     tables_->set_rate(i, request.back_to_schedule() ? std::nullopt : std::optional<float>(request.rate()));
@@ -215,7 +208,7 @@ Status State::apply_set_rate(const Record& record) {
 }
 
 Status State::apply_shrink(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::ShrinkRequest>(record));
+  ASSIGN_OR_RETURN(const auto request, valid_shrink(record));
   ++shrinks_;
   wire::ShrinkReply reply;
   for (size_t i = 0; i < tables_->size(); ++i) {
@@ -237,7 +230,7 @@ Status State::shrink_table(size_t table, const wire::ShrinkRequest& request, uin
   reply.set_kept(reply.kept() + report.kept);
   reply.set_dropped(reply.dropped() + report.dropped);
   reply.set_dropped_waiting(reply.dropped_waiting() + report.dropped_waiting);
-  if (saved_.id() == 0 || (erased.empty() && !rows.decays())) return {};
+  if ((saved_.id() == 0 && saved_.written().id() == 0) || (erased.empty() && !rows.decays())) return {};
   wire::Shrunk* shrunk = saved_.add_shrunk();
   shrunk->set_number(shrinks_);
   shrunk->set_table(static_cast<uint32_t>(table));
@@ -254,38 +247,61 @@ wire::ShrinkReply State::shrink_reply(const wire::ShrinkRequest& request) const 
   return found == shrink_answers_.end() ? wire::ShrinkReply() : found->second;
 }
 
-// What was shrunk while it was being written is not in it.
 Status State::apply_saved(const Record& record) {
   ASSIGN_OR_RETURN(auto saved, parse<wire::SavedRecord>(record));
+  if (!saved.published()) {
+    *saved_.mutable_written() = std::move(saved);
+  } else if (saved_.written().id() == saved.id()) {
+    confirm_saved();
+  }
+  return {};
+}
+
+// What was shrunk while it was being written is not in it.
+void State::confirm_saved() {
+  wire::SavedRecord saved = saved_.written();
   for (const wire::Shrunk& shrunk : saved_.shrunk()) {
     if (shrunk.number() > saved.shrinks()) *saved.add_shrunk() = shrunk;
   }
   saved_ = std::move(saved);
+}
+
+Status State::apply_import(const Record& record) {
+  ASSIGN_OR_RETURN(const auto import, parse<wire::ImportRecord>(record));
+  importing_ = !import.finished();
   return {};
+}
+
+const wire::LoadSnapshotReply* State::loaded(uint64_t id) const {
+  const auto found = std::ranges::find(loaded_, id, &wire::Loaded::id);
+  return found == loaded_.end() ? nullptr : &found->reply();
+}
+
+void State::set_loaded(uint64_t id, const wire::LoadSnapshotReply& reply) {
+  wire::Loaded& one = loaded_.emplace_back();
+  one.set_id(id);
+  *one.mutable_reply() = reply;
+  if (loaded_.size() > kMostLoaded) loaded_.pop_front();
 }
 
 // ---- Between workers.
 
 Status State::apply_gather(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::GatherRequest>(record));
-  RETURN_IF_ERROR(check_worker(request.caller().worker()));
+  ASSIGN_OR_RETURN(const auto request, valid_gather(record));
   exchange_.add_part(request.name(), request.number(), static_cast<int>(request.caller().worker()), text_of(record.payload));
   exchange_.settle();
   return {};
 }
 
 Status State::apply_next_file(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::NextFileRequest>(record));
-  RETURN_IF_ERROR(check_worker(request.caller().worker()));
+  ASSIGN_OR_RETURN(const auto request, valid_next_file(record));
   ASSIGN_OR_RETURN(const auto file, exchange_.file(request));
   if (file.kind == Exchange::File::unassigned) exchange_.hand_out(request);
   return {};
 }
 
 Status State::apply_post(const Record& record) {
-  ASSIGN_OR_RETURN(const auto request, parse<wire::PostRequest>(record));
-  RETURN_IF_ERROR(check_worker(request.caller().worker()));
-  RETURN_IF_ERROR(check_worker(request.to()));
+  ASSIGN_OR_RETURN(const auto request, valid_post(record));
   exchange_.post(static_cast<int>(request.caller().worker()), static_cast<int>(request.to()), text_of(record.payload));
   return {};
 }

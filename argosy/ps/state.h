@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "argosy/ps/job_spec.h"
 #include "argosy/ps/membership.h"
 #include "argosy/ps/messages.pb.h"
+#include "argosy/ps/state_cut.h"
 #include "argosy/ps/state_exchange.h"
 #include "argosy/ps/state_sync.h"
 #include "argosy/ps/state_tables.h"
@@ -58,8 +60,9 @@ class State {
   Result<Verdict> check(const Record& record);
   void abandon_push(const Record& record);
 
-  // Does it. An error means that the state is not what the log says: this process must not go on. From a log: data_loss
-  // where the record makes no sense.
+  // Does it. What check() found to be a change can be applied: both ask the same valid_…() functions, and a record that is
+  // refused changes nothing. So an error means a disk that fails or, from a log, a record that no server of this version wrote:
+  // this process must not go on.
   Status apply(const Record& record);
 
   const std::string& job() const { return job_; }                    // any thread
@@ -81,14 +84,21 @@ class State {
   // What a delta snapshot can build on, and which rows were dropped since; without an id: nothing, because no base was saved
   // since rows were last set.
   const wire::SavedRecord& saved() const { return saved_; }
+  // What was written last for a delta to build on has its name: see wire::SavedRecord.
+  void confirm_saved();
   uint64_t shrinks() const { return shrinks_; }
   void forget_saved() { saved_.Clear(); }
+  // First values are being given: see wire::ImportRecord.
+  bool importing() const { return importing_; }
+  // The answer to the load of a snapshot with this id; null: it is not known.
+  const wire::LoadSnapshotReply* loaded(uint64_t id) const;
+  void set_loaded(uint64_t id, const wire::LoadSnapshotReply& reply);
 
   // After skip_lost_steps(): publishes the new position.
   void publish_position() { position_.store(pack(sync_.position())); }
 
-  // All but the tables' rows and values.
-  wire::StateImage image() const;
+  // All but the tables' rows and values. The caller serialises it with everything that changes the state.
+  StateCut cut() const;
   // Takes an image, whatever was there before. Call it after the tables have their rows.
   Status restore(const wire::StateImage& image);
   // After a job whose workers are all done: the next one starts from its tables, with everything else as new.
@@ -97,7 +107,38 @@ class State {
  private:
   State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits);
 
+  // Whether a record can be applied to this state, whoever asks: check() before it is logged, apply() afterwards and from a log.
+  template <typename Message>
+  Result<Message> valid_call(const Record& record) const;  // a request whose worker exists
+  struct ValidPush {
+    wire::PushRequest request;
+    std::vector<TableGradient> gradients;  // over the record's payload
+  };
+  Result<wire::HelloRequest> valid_hello(const Record& record) const;
+  Result<ValidPush> valid_push(const Record& record) const;
+  Result<wire::LeaveRequest> valid_leave(const Record& record) const;
+  Result<wire::ApplyStepRequest> valid_apply_step(const Record& record) const;
+  Result<wire::InitDenseRequest> valid_init_dense(const Record& record) const;
+  Result<TableGradient> valid_import_rows(const Record& record) const;
+  Result<wire::ImportDenseRequest> valid_import_dense(const Record& record) const;
+  struct ValidState {
+    wire::ImportStateRequest request;
+    TableGradient part;
+    bool held = true;  // false: this server has no part of the table
+  };
+  Result<ValidState> valid_import_state(const Record& record) const;
+  Result<wire::SetRateRequest> valid_set_rate(const Record& record) const;
+  Result<wire::ShrinkRequest> valid_shrink(const Record& record) const;
+  Result<wire::GatherRequest> valid_gather(const Record& record) const;
+  Result<wire::NextFileRequest> valid_next_file(const Record& record) const;
+  Result<wire::PostRequest> valid_post(const Record& record) const;
+  Result<wire::WorkerLostRecord> valid_worker_lost(const Record& record) const;
+  Result<wire::SettleLossRequest> valid_settle_loss(const Record& record) const;
+
+  // What only a live request is asked: whether its caller still is who it was when the call began, and whether it is news.
+  Status check_fence(const wire::Caller& caller) const;
   Result<Verdict> check_push(const Record& record);
+  Result<Verdict> check_leave(const Record& record) const;
   Result<Verdict> check_apply_step(const Record& record) const;
   Result<Verdict> check_init_dense(const Record& record) const;
   Result<Verdict> check_import_rows(const Record& record) const;
@@ -106,7 +147,10 @@ class State {
   Result<Verdict> check_set_rate(const Record& record) const;
   Result<Verdict> check_shrink(const Record& record) const;
   Result<Verdict> check_gather(const Record& record) const;
+  Result<Verdict> check_next_file(const Record& record) const;
   Result<Verdict> check_post(const Record& record) const;
+  Result<Verdict> check_goodbye(const Record& record) const;
+  Result<Verdict> check_settle_loss(const Record& record) const;
 
   Status apply_hello(const Record& record);
   Status apply_push(const Record& record);
@@ -124,7 +168,10 @@ class State {
   Status apply_post(const Record& record);
   Status apply_goodbye(const Record& record);
   Status apply_worker_lost(const Record& record);
+  Status apply_settle_loss(const Record& record);
   Status apply_saved(const Record& record);
+  Status apply_import(const Record& record);
+  wire::StateImage image() const;  // the head of cut()
   void members_changed();  // somebody is no longer waited for
   Status check_worker(uint64_t worker) const;
 
@@ -139,11 +186,17 @@ class State {
   uint64_t shrinks_ = 0;
   std::map<std::pair<uint32_t, uint64_t>, wire::ShrinkReply> shrink_answers_;  // by worker and number
   wire::SavedRecord saved_;
+  bool importing_ = false;
+  std::deque<wire::Loaded> loaded_;  // the last ones
   std::atomic<uint64_t> position_ = 0;  // of sync_, packed
   std::atomic<uint64_t> steps_ = 0;
   std::atomic<uint64_t> batches_ = 0;
   std::atomic<uint64_t> pushes_ = 0;
 };
+
+inline std::span<const uint64_t> batches_of(const wire::PushRequest& push) {
+  return {reinterpret_cast<const uint64_t*>(push.batches().data()), static_cast<size_t>(push.batches_size())};
+}
 
 // The request in a record's header; `what` names it where the bytes are none.
 template <typename Message>

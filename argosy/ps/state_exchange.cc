@@ -140,32 +140,36 @@ uint32_t Exchange::taker(const wire::NextFileRequest& request) const {
   return request.reader() * static_cast<uint32_t>(members_.workers()) + request.caller().worker();
 }
 
-Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) {
+Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) const {
   constexpr uint32_t kMostReaders = 1024;
   const uint32_t worker = request.caller().worker();
   if (request.reader() >= kMostReaders) {
     return Status::invalid_argument("file list '{}': reader {} of worker {} asks for a file; there are {} at most",
                                     request.list(), request.reader(), worker, kMostReaders);
   }
-  if (!lists_.contains(request.list())) RETURN_IF_ERROR(check_room_for_name());
-  FileList& known = lists_[request.list()];
-  if (known.files == 0) known.files = request.files();
-  if (request.files() != known.files) {
+  static const FileList nothing;
+  const auto list = lists_.find(request.list());
+  if (list == lists_.end()) RETURN_IF_ERROR(check_room_for_name());
+  const FileList& known = list == lists_.end() ? nothing : list->second;
+  const uint64_t files = known.files == 0 ? request.files() : known.files;
+  if (request.files() != files) {
     return Status::invalid_argument(
         "file list '{}' has {} files for worker {} and {} for another worker; every worker needs the same list", request.list(),
-        request.files(), worker, known.files);
+        request.files(), worker, files);
   }
-  const std::vector<uint64_t>& mine = known.assigned[taker(request)];
-  if (request.number() == 0 || request.number() > mine.size() + 1) {
+  const auto assigned = known.assigned.find(taker(request));
+  const size_t mine = assigned == known.assigned.end() ? 0 : assigned->second.size();
+  if (request.number() == 0 || request.number() > mine + 1) {
     return Status::invalid_argument("file list '{}': worker {} asks for its file number {}; expected 1 to {}", request.list(),
-                                    worker, request.number(), mine.size() + 1);
+                                    worker, request.number(), mine + 1);
   }
-  if (request.number() <= mine.size()) return File{File::assigned, mine[request.number() - 1]};
-  return File{known.next < known.files ? File::unassigned : File::done, 0};
+  if (request.number() <= mine) return File{File::assigned, assigned->second[request.number() - 1]};
+  return File{known.next < files ? File::unassigned : File::done, 0};
 }
 
 void Exchange::hand_out(const wire::NextFileRequest& request) {
   FileList& known = lists_[request.list()];
+  known.files = request.files();
   known.assigned[taker(request)].push_back(known.next++);
 }
 
@@ -264,10 +268,6 @@ void Exchange::save(wire::ExchangeImage* image) const {
     wire::ExchangeImage::Box* out = image->add_boxes();
     out->set_to(static_cast<uint32_t>(to));
     out->set_first(box.first);
-    for (const Letter& letter : box.letters) {
-      out->add_from(letter.from);
-      out->add_letters(*letter.bytes);
-    }
     for (const auto& [from, count] : box.posted) {
       out->add_senders(static_cast<uint32_t>(from));
       out->add_posted(count);
@@ -275,6 +275,15 @@ void Exchange::save(wire::ExchangeImage* image) const {
   }
 }
 
+std::vector<StateCut::Letter> Exchange::letters() const {
+  std::vector<StateCut::Letter> letters;
+  for (const auto& [to, box] : boxes_) {
+    for (const Letter& letter : box.letters) letters.push_back({static_cast<uint32_t>(to), letter.from, letter.bytes});
+  }
+  return letters;
+}
+
+// A box may come in several pieces, the last of which has everything but letters.
 Status Exchange::restore(const wire::ExchangeImage& image) {
   const auto workers = members_.workers();
   names_.clear();

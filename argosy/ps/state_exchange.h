@@ -11,6 +11,7 @@
 #include "argosy/ps/limit.h"
 #include "argosy/ps/membership.h"
 #include "argosy/ps/messages.pb.h"
+#include "argosy/ps/state_cut.h"
 
 namespace argosy::ps {
 
@@ -57,7 +58,7 @@ class Exchange {
     uint64_t place = 0;
   };
   // The reader's `number`-th file of the list; unassigned: hand_out() would assign one.
-  Result<File> file(const wire::NextFileRequest& request);
+  Result<File> file(const wire::NextFileRequest& request) const;
 
   // Whether the letter of so many bytes is not here yet. Numbers are without gaps. resource_exhausted: there is no room for it.
   Result<bool> needs_letter(int from, int to, uint64_t number, uint64_t bytes) const;
@@ -70,7 +71,9 @@ class Exchange {
   // Tells the limits how much there is.
   void measure() const;
 
+  // All but the letters' bytes, and these.
   void save(wire::ExchangeImage* image) const;
+  std::vector<StateCut::Letter> letters() const;
   Status restore(const wire::ExchangeImage& image);
 
  private:

@@ -10,14 +10,16 @@ void put(const Membership::Worker& worker, wire::StateImage::Worker* out) {
   out->set_process_id(worker.process_id);
   out->set_process(worker.process);
   *out->mutable_window() = to_wire(worker.window);
+  for (const uint64_t batch : worker.given_up) out->add_given_up(batch);
 }
 
 Result<Membership::Worker> worker_from(const wire::StateImage::Worker& in) {
   if (in.phase() > static_cast<uint32_t>(Membership::Phase::done)) {
     return Status::data_loss("a worker is in phase {}, which does not exist", in.phase());
   }
-  return Membership::Worker{static_cast<Membership::Phase>(in.phase()), in.incarnation(), in.process_id(), in.process(),
-                            from_wire(in.window())};
+  return Membership::Worker{
+      static_cast<Membership::Phase>(in.phase()),  in.incarnation(), in.process_id(), in.process(), from_wire(in.window()),
+      {in.given_up().begin(), in.given_up().end()}};
 }
 
 void put(const SyncSteps& sync, wire::StateImage* out) {
@@ -30,13 +32,6 @@ void put(const SyncSteps& sync, wire::StateImage* out) {
     left->set_worker(who.first);
     left->set_round(who.second);
     left->set_steps(steps);
-  }
-  for (const auto& [step, contributions] : sync.held()) {
-    for (const auto& [worker, contribution] : contributions) {
-      wire::StateImage::Held* held = out->add_held();
-      held->set_header(contribution.record);
-      held->set_payload(contribution.payload.data(), contribution.payload.size());
-    }
   }
 }
 
@@ -55,13 +50,6 @@ wire::StateImage State::image() const {
   put(sync_, &image);
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (const auto rate = tables_->set_rate_of(i)) (*image.mutable_rates())[static_cast<uint32_t>(i)] = *rate;
-    if (!tables_->is_sparse(i) || !spec().tables[i].geo) continue;
-    for (const auto& pending : tables_->sparse(i).changes().pending()) {
-      wire::StateImage::Changed* changed = image.add_changed();
-      changed->set_table(static_cast<uint32_t>(i));
-      changed->set_worker(pending.worker);
-      changed->mutable_keys()->Assign(pending.keys.begin(), pending.keys.end());
-    }
   }
   exchange_.save(image.mutable_exchange());
   *image.mutable_saved() = saved_;
@@ -72,7 +60,25 @@ wire::StateImage State::image() const {
     answer->set_number(who.second);
     *answer->mutable_reply() = reply;
   }
+  image.set_importing(importing_);
+  for (const wire::Loaded& one : loaded_) *image.add_loaded() = one;
   return image;
+}
+
+StateCut State::cut() const {
+  StateCut cut{.head = image(), .held = {}, .letters = exchange_.letters(), .changed = {}};
+  for (const auto& [step, contributions] : sync_.held()) {
+    for (const auto& [worker, contribution] : contributions) {
+      cut.held.push_back({contribution.record, contribution.payload, contribution.owner});
+    }
+  }
+  for (size_t i = 0; i < tables_->size(); ++i) {
+    if (!tables_->is_sparse(i) || !spec().tables[i].geo) continue;
+    for (auto& pending : tables_->sparse(i).changes().pending()) {
+      cut.changed.push_back({static_cast<uint32_t>(i), pending.worker, std::move(pending.keys)});
+    }
+  }
+  return cut;
 }
 
 Status State::restore(const wire::StateImage& image) {
@@ -92,9 +98,11 @@ Status State::restore(const wire::StateImage& image) {
     RETURN_IF_ERROR(apply({.method = wire::PUSH, .header = held.header(), .payload = bytes}));
   }
   std::map<uint32_t, std::vector<table::ChangeTracker::Pending>> changed;
-  for (const auto& in : image.changed()) {
+  for (const auto& in : image.changed()) {  // a worker's keys may come in several pieces, one after the other
     RETURN_IF_ERROR(tables_->check_sparse(in.table()));
-    changed[in.table()].push_back({in.worker(), {in.keys().begin(), in.keys().end()}});
+    auto& pending = changed[in.table()];
+    if (pending.empty() || pending.back().worker != in.worker()) pending.push_back({in.worker(), {}});
+    pending.back().keys.insert(pending.back().keys.end(), in.keys().begin(), in.keys().end());
   }
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (tables_->is_sparse(i)) tables_->sparse(i).changes().restore(std::move(changed[static_cast<uint32_t>(i)]));
@@ -107,6 +115,8 @@ Status State::restore(const wire::StateImage& image) {
   shrinks_ = image.shrinks();
   shrink_answers_.clear();
   for (const auto& answer : image.answers()) shrink_answers_[{answer.worker(), answer.number()}] = answer.reply();
+  importing_ = image.importing();
+  loaded_.assign(image.loaded().begin(), image.loaded().end());
   batches_ = image.batches();
   pushes_ = image.pushes();
   steps_ = image.steps();

@@ -12,7 +12,7 @@ using Chunk = table::SnapshotChunk;
 
 constexpr size_t kRowChunkBytes = size_t{4} << 20;
 constexpr size_t kKeysAtOnce = kRowChunkBytes / sizeof(uint64_t);
-constexpr uint64_t kDensePiece = uint64_t{4} << 20;  // elements
+constexpr uint64_t kDensePiece = uint64_t{1} << 20;  // elements; copied under the table's lock
 
 // The form of DenseTable::export_bytes, without its numbers.
 struct DenseHead {
@@ -71,40 +71,6 @@ TableChanges changes_of(const wire::SavedRecord& saved, size_t table) {
     if (shrunk.decayed()) changes.since.reset();
   }
   return changes;
-}
-
-Result<WrittenTables> write_sparse(const table::SparseTable& table, const TableChanges& changes, table::SnapshotWriter& writer) {
-  WrittenTables written;
-  const std::string progress = progress_bytes(table.progress());
-  RETURN_IF_ERROR(writer.add({Chunk::Kind::progress, table.spec().name, 0, 0, progress}));
-  for (size_t at = 0; at < changes.erased.size(); at += kKeysAtOnce) {
-    const auto keys = std::span(changes.erased).subspan(at, std::min(kKeysAtOnce, changes.erased.size() - at));
-    const std::string_view bytes(reinterpret_cast<const char*>(keys.data()), keys.size_bytes());
-    RETURN_IF_ERROR(writer.add({Chunk::Kind::erased, table.spec().name, 0, keys.size(), bytes}));
-    written.bytes += bytes.size();
-  }
-  table::SparseTable::Export rows = table.begin_export(changes.since);
-  for (;;) {
-    std::string records;
-    ASSIGN_OR_RETURN(const bool more, rows.next(kRowChunkBytes, records));
-    if (!more) return written;
-    const uint64_t count = records.size() / table.codec().record_bytes();
-    RETURN_IF_ERROR(writer.add({Chunk::Kind::rows, table.spec().name, 0, count, records}));
-    written.rows += count;
-    written.bytes += records.size();
-  }
-}
-
-Result<WrittenTables> write_dense(const table::DenseTable& table, Range range, table::SnapshotWriter& writer) {
-  WrittenTables written;
-  const std::string whole = table.export_bytes();
-  for (uint64_t begin = 0; begin < range.size(); begin += kDensePiece) {
-    const uint64_t end = std::min(begin + kDensePiece, range.size());
-    ASSIGN_OR_RETURN(const std::string piece, slice_dense(whole, begin, end));
-    RETURN_IF_ERROR(writer.add({Chunk::Kind::dense, table.spec().name, range.begin + begin, end - begin, piece}));
-    written.bytes += piece.size();
-  }
-  return written;
 }
 
 // Collects what a server holds of one dense table from pieces that were cut elsewhere.
@@ -175,6 +141,15 @@ class TableReader {
     return {};
   }
 
+  // The tables that have got something.
+  std::set<size_t> found() const {
+    std::set<size_t> tables;
+    for (const size_t table : seen_) {
+      if (tables_.is_sparse(table) || rows_.contains(table)) tables.insert(table);
+    }
+    return tables;
+  }
+
   std::vector<wire::TableReport> report() const {
     std::vector<wire::TableReport> reports;
     for (size_t i = 0; i < tables_.size(); ++i) {
@@ -215,7 +190,8 @@ class TableReader {
       }
       case Chunk::Kind::rows: return take_rows(chunk, table, rows);
       case Chunk::Kind::erased: return erase_rows(chunk, rows);
-      case Chunk::Kind::dense: break;  // above
+      case Chunk::Kind::dense:
+      case Chunk::Kind::state: break;  // above
     }
     return Status::internal("a chunk of kind {}", static_cast<int>(chunk.kind));
   }
@@ -254,41 +230,89 @@ class TableReader {
 
 }  // namespace
 
-Result<std::string> slice_dense(std::string_view bytes, uint64_t begin, uint64_t end) {
-  ASSIGN_OR_RETURN(DenseHead head, dense_head(bytes));
-  if (begin > end || end > head.size) return Status::out_of_range("elements {} to {} of {}", begin, end, head.size);
-  const uint64_t size = head.size;
-  const std::string_view numbers = bytes.substr(sizeof(head));
-  head.size = end - begin;
-  std::string slice(reinterpret_cast<const char*>(&head), sizeof(head));
-  slice.append(numbers.substr(0, head.scalars * sizeof(float)));
-  for (uint64_t state = 0; state <= head.element_states; ++state) {
-    slice.append(numbers.substr(sizeof(float) * (head.scalars + state * size + begin), sizeof(float) * (end - begin)));
+Result<TablesCut> TablesCut::begin(const Tables& tables, const wire::SavedRecord* saved) {
+  TablesCut cut;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables.is_sparse(i)) {
+      TableChanges changes = saved == nullptr ? TableChanges() : changes_of(*saved, i);
+      ASSIGN_OR_RETURN(auto rows, tables.sparse(i).begin_cut(changes.since));
+      cut.entries_.push_back(std::make_unique<Entry>(Sparse{&tables.sparse(i), std::move(rows), std::move(changes.erased)}));
+    } else if (tables.dense(i) != nullptr && tables.dense(i)->initialised()) {
+      ASSIGN_OR_RETURN(auto elements, tables.dense(i)->begin_cut());
+      cut.entries_.push_back(std::make_unique<Entry>(Dense{tables.dense(i), std::move(elements), tables.range(i)}));
+    }
   }
-  return slice;
+  return cut;
 }
 
-Result<WrittenTables> write_tables(const Tables& tables, const wire::SavedRecord* saved, table::SnapshotWriter& writer) {
+uint64_t TablesCut::rows() const {
+  uint64_t rows = 0;
+  for (const auto& entry : entries_) {
+    const auto* sparse = std::get_if<Sparse>(entry.get());
+    rows += sparse != nullptr ? sparse->rows.rows() : std::get<Dense>(*entry).range.size();
+  }
+  return rows;
+}
+
+Result<WrittenTables> TablesCut::write_one(Sparse& sparse, table::SnapshotWriter& writer, const OnRows& on_rows) {
   WrittenTables written;
-  for (size_t i = 0; i < tables.size(); ++i) {
-    WrittenTables one;
-    if (tables.is_sparse(i)) {
-      ASSIGN_OR_RETURN(one, write_sparse(tables.sparse(i), saved == nullptr ? TableChanges() : changes_of(*saved, i), writer));
-    } else if (tables.dense(i) != nullptr && tables.dense(i)->initialised()) {
-      ASSIGN_OR_RETURN(one, write_dense(*tables.dense(i), tables.range(i), writer));
-    }
+  const std::string& name = sparse.table->spec().name;
+  const std::string progress = progress_bytes(sparse.rows.progress());
+  RETURN_IF_ERROR(writer.add({Chunk::Kind::progress, name, 0, 0, progress}));
+  for (size_t at = 0; at < sparse.erased.size(); at += kKeysAtOnce) {
+    const auto keys = std::span(sparse.erased).subspan(at, std::min(kKeysAtOnce, sparse.erased.size() - at));
+    const std::string_view bytes(reinterpret_cast<const char*>(keys.data()), keys.size_bytes());
+    RETURN_IF_ERROR(writer.add({Chunk::Kind::erased, name, 0, keys.size(), bytes}));
+    written.bytes += bytes.size();
+  }
+  std::string records;
+  for (;;) {
+    records.clear();
+    ASSIGN_OR_RETURN(const bool more, sparse.rows.next(kRowChunkBytes, records));
+    if (!more) return written;
+    const uint64_t count = records.size() / sparse.table->codec().record_bytes();
+    RETURN_IF_ERROR(writer.add({Chunk::Kind::rows, name, 0, count, records}));
+    written.rows += count;
+    written.bytes += records.size();
+    RETURN_IF_ERROR(on_rows(count));
+  }
+}
+
+Result<WrittenTables> TablesCut::write_one(Dense& dense, table::SnapshotWriter& writer, const OnRows& on_rows) {
+  WrittenTables written;
+  const Range range = dense.range;
+  for (uint64_t begin = 0; begin < range.size(); begin += kDensePiece) {
+    const uint64_t count = std::min(kDensePiece, range.size() - begin);
+    const std::string piece = dense.elements.next(count);
+    RETURN_IF_ERROR(writer.add({Chunk::Kind::dense, dense.table->spec().name, range.begin + begin, count, piece}));
+    written.bytes += piece.size();
+    RETURN_IF_ERROR(on_rows(count));
+  }
+  return written;
+}
+
+Result<WrittenTables> TablesCut::write(table::SnapshotWriter& writer, const OnRows& on_rows) {
+  WrittenTables written;
+  while (!entries_.empty()) {
+    ASSIGN_OR_RETURN(const WrittenTables one,
+                     std::visit([&](auto& entry) { return write_one(entry, writer, on_rows); }, *entries_.front()));
+    entries_.pop_front();  // from now on changes of this table cost nothing more
     written.rows += one.rows;
     written.bytes += one.bytes;
   }
   return written;
 }
 
-Result<std::vector<wire::TableReport>> read_tables(const table::Snapshot& snapshot, Tables& tables,
-                                                   const std::set<std::string, std::less<>>& only) {
-  TableReader reader(tables, only);
-  RETURN_IF_ERROR(snapshot.read([&](const Chunk& chunk) { return reader.take(chunk); }));
+Result<ReadTables> read_tables(const table::Snapshot& snapshot, Tables& tables, const ReadOptions& options) {
+  TableReader reader(tables, options.only);
+  RETURN_IF_ERROR(snapshot.read([&](const Chunk& chunk) -> Status {
+    if (chunk.kind == Chunk::Kind::state) return options.state ? options.state(chunk.bytes) : Status();
+    RETURN_IF_ERROR(reader.take(chunk));
+    const bool counts = chunk.kind == Chunk::Kind::rows || chunk.kind == Chunk::Kind::dense;
+    return counts && options.on_rows ? options.on_rows(chunk.count) : Status();
+  }));
   RETURN_IF_ERROR(reader.finish());
-  return reader.report();
+  return ReadTables{reader.report(), reader.found()};
 }
 
 }  // namespace argosy::ps

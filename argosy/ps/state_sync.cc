@@ -21,11 +21,29 @@ void SyncSteps::leave(int worker, uint32_t round, uint32_t steps) {
   confirm(worker, {round + 1, 0});
 }
 
-void SyncSteps::lose(int worker) {
-  for (auto step = held_.begin(); step != held_.end();) {
-    step->second.erase(static_cast<uint32_t>(worker));
-    step = step->second.empty() ? held_.erase(step) : std::next(step);
+bool SyncSteps::drop(int worker, Position step) {
+  const auto held = held_.find(step);
+  if (held == held_.end() || held->second.erase(static_cast<uint32_t>(worker)) == 0) return false;
+  if (held->second.empty()) held_.erase(held);
+  merged_.reset();
+  return true;
+}
+
+bool SyncSteps::is_unsettled(uint32_t worker, Position step) const {
+  return tables_.servers() > 1 && confirmed_[worker] <= step && members_.is_lost(static_cast<int>(worker));
+}
+
+std::vector<const Contribution*> SyncSteps::unsettled() const {
+  std::vector<const Contribution*> all;
+  for (const auto& [step, contributions] : held_) {
+    for (const auto& [worker, contribution] : contributions) {
+      if (is_unsettled(worker, step)) all.push_back(&contribution);
+    }
   }
+  return all;
+}
+
+void SyncSteps::lose(int worker) {
   std::erase_if(left_, [worker](const auto& entry) { return entry.first.first == static_cast<uint32_t>(worker); });
   merged_.reset();
 }
@@ -74,8 +92,11 @@ std::vector<int> SyncSteps::missing() const {
   std::vector<int> workers;
   const auto here = held_.find(position_);
   for (int worker = 0; worker < members_.workers(); ++worker) {
-    if (!members_.is_awaited(worker)) continue;
     const bool pushed = here != held_.end() && here->second.contains(static_cast<uint32_t>(worker));
+    if (!members_.is_awaited(worker)) {
+      if (pushed && is_unsettled(static_cast<uint32_t>(worker), position_)) workers.push_back(worker);
+      continue;
+    }
     const bool confirmed = tables_.servers() == 1 || confirmed_[static_cast<size_t>(worker)] > position_;
     if (pushed ? !confirmed : !has_left(worker, position_)) workers.push_back(worker);
   }
@@ -88,7 +109,10 @@ MergedStep& SyncSteps::merged() {
 }
 
 std::optional<std::vector<double>> SyncSteps::norms(Position step) {
-  if (step == position_ && complete()) return merged().norms();
+  const auto settled = [this] {
+    return std::ranges::none_of(contributions(), [this](const auto* one) { return is_unsettled(one->worker, position_); });
+  };
+  if (step == position_ && complete() && settled()) return merged().norms();
   if (!last_norms_.empty() && step == last_step_) return last_norms_;
   return std::nullopt;
 }

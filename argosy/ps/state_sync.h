@@ -30,8 +30,10 @@ class SyncSteps {
   // False: the step is over; the push is dropped. REQUIRES: the worker has not pushed this step.
   bool hold(Position step, Contribution contribution);
   void leave(int worker, uint32_t round, uint32_t steps);
-  // Drops what the worker has pushed for steps that are not applied.
+  // The worker is lost. What it has pushed stays; where there are several servers, it may be unsettled().
   void lose(int worker);
+  // Drops what a lost worker has pushed for a step; false: there is nothing.
+  bool drop(int worker, Position step);
   // Takes the step's mean gradient, clipped, and moves the position behind it. REQUIRES: complete().
   std::unique_ptr<MergedStep> commit(std::span<const float> factors);
   // Ends rounds that everybody has left. Call it after every record that can change that.
@@ -45,6 +47,10 @@ class SyncSteps {
   void confirm(int worker, Position position);
   // Whether `position` would be news.
   bool is_confirmed(int worker, Position position) const { return confirmed_[static_cast<size_t>(worker)] >= position; }
+
+  // What lost workers have pushed here and never confirmed: other servers may not have it, or may have applied it. Such a step is
+  // not committed before all servers have settled it in the same way (messages.proto: UnsettledLoss).
+  std::vector<const Contribution*> unsettled() const;
 
   bool complete() const;
   bool may_commit() const;  // complete, and confirmed where there are several servers
@@ -68,6 +74,7 @@ class SyncSteps {
 
  private:
   bool has_left(int worker, Position step) const;
+  bool is_unsettled(uint32_t worker, Position step) const;
   std::vector<const Contribution*> contributions() const;
   MergedStep& merged();
 

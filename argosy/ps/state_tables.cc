@@ -51,7 +51,7 @@ uint64_t row_weight(const TableSpec& table) {
 }  // namespace
 
 Tables::Tables(const JobSpec& spec, const TablesOptions& options)
-    : spec_(spec), servers_(options.servers), server_(options.server), entries_(spec.tables.size()) {}
+    : spec_(spec), options_(options), servers_(options.servers), server_(options.server), entries_(spec.tables.size()) {}
 
 Result<std::unique_ptr<Tables>> Tables::make(const JobSpec& spec, const TablesOptions& options) {
   std::unique_ptr<Tables> tables(new Tables(spec, options));
@@ -79,6 +79,31 @@ Status Tables::make_entries(const TablesOptions& options) {
       store.directory = options.directory / fmt::format("table-{}", i);
     }
     ASSIGN_OR_RETURN(entry.sparse, table::SparseTable::make(spec.sparse_spec(), store));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Tables>> Tables::make_empty() const {
+  TablesOptions options = options_;
+  // A folder of its own for cold rows: these stay where they are when the tables change places.
+  options.directory = options_.directory / fmt::format("copy-{}", ++copies_);
+  return make(spec_, options);
+}
+
+Status Tables::adopt(Tables& filled, const std::set<size_t>& which) {
+  std::set<size_t> done;
+  for (const size_t table : which) {
+    Status status;
+    if (is_sparse(table)) {
+      status = sparse(table).swap_rows(filled.sparse(table));
+    } else if (dense(table) != nullptr) {
+      status = dense(table)->swap(*filled.dense(table));
+    }
+    if (!status.ok()) {
+      RETURN_IF_ERROR(adopt(filled, done));  // back
+      return status;
+    }
+    done.insert(table);
   }
   return {};
 }
@@ -121,6 +146,12 @@ Status Tables::check_owner(std::span<const uint64_t> keys, size_t table) const {
   return {};
 }
 
+Status Tables::check_statistics(size_t table) const {
+  if (sparse(table).spec().counts_show_click()) return {};
+  return Status::invalid_argument("table '{}' keeps no shows and clicks, but a push has them; enable show_click in its spec",
+                                  spec_.tables[table].name);
+}
+
 Result<std::vector<TableGradient>> Tables::lay_out(const Sections& sections, std::span<const std::byte> payload) const {
   RETURN_IF_ERROR(check_order(sections));
   std::vector<TableGradient> gradients(static_cast<size_t>(sections.size()));
@@ -135,6 +166,7 @@ Result<std::vector<TableGradient>> Tables::lay_out(const Sections& sections, std
     if (table.sparse) {
       gradient.values = cursor.take<float>(gradient.keys.size() * table.width);
       if (sections[i].statistics()) {
+        RETURN_IF_ERROR(check_statistics(gradient.table));
         gradient.shows = cursor.take<float>(gradient.keys.size());
         gradient.clicks = cursor.take<float>(gradient.keys.size());
       }
@@ -201,6 +233,13 @@ Status Tables::check_initialised(std::span<const TableGradient> gradients) const
         "dense table '{}' has no value yet; the first worker sets it before anybody trains (init_worker after the startup "
         "program), or a saved model does",
         spec_.tables[gradient.table].name);
+  }
+  return {};
+}
+
+Status Tables::check_room(std::span<const TableGradient> gradients) const {
+  for (const TableGradient& gradient : gradients) {
+    if (!gradient.keys.empty()) RETURN_IF_ERROR(sparse(gradient.table).check_room());
   }
   return {};
 }

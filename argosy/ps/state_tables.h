@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,12 @@ class Tables {
   table::DenseTable* dense(size_t table) const { return entries_[table].dense.get(); }  // null: this server has no part
   Range range(size_t table) const { return entries_[table].range; }
 
+  // Tables like these without rows and values, for who fills them beside the ones in use; and takes some of them over, which then
+  // hold what was in use. Pulls see a table's old rows or its new ones. REQUIRES of adopt(): `filled` is of make_empty(), and
+  // no change is under way.
+  Result<std::unique_ptr<Tables>> make_empty() const;
+  Status adopt(Tables& filled, const std::set<size_t>& which);
+
   // Refuses by name a table number of a peer that does not exist or is of the other kind.
   Status check_sparse(uint64_t table) const;
   Status check_dense(uint64_t table) const;
@@ -73,8 +80,16 @@ class Tables {
   // Whether apply() can be done: failed_precondition names the dense table that has no value.
   Status check_initialised(std::span<const TableGradient> gradients) const;
 
+  // Whether rows of these tables may be made: not while the disk that they would overflow to is full.
+  Status check_room(std::span<const TableGradient> gradients) const;
+
   // One step of every table that is named, at the rates of step number `step`. REQUIRES: check_initialised() was ok.
   Status apply(std::span<const TableGradient> gradients, uint64_t step, uint32_t seconds, uint32_t worker) const;
+
+  // Rows, and parts of dense tables, that came with a gradient which is not finite, since the process began.
+  uint64_t nonfinite(size_t table) const { return entries_[table].nonfinite.load(std::memory_order_relaxed); }
+  // Returns how many there were before.
+  uint64_t count_nonfinite(size_t table, uint64_t rows) { return entries_[table].nonfinite.fetch_add(rows); }
 
   // By the schedule or what set_rate() put in its place, times the table's factor.
   float rate(size_t table, uint64_t step) const;
@@ -87,15 +102,19 @@ class Tables {
     std::unique_ptr<table::DenseTable> dense;
     Range range;
     std::atomic<float> rate;  // not a number: by the schedule
+    std::atomic<uint64_t> nonfinite = 0;
   };
 
   Tables(const JobSpec& spec, const TablesOptions& options);
   Status make_entries(const TablesOptions& options);
   Status check_order(const Sections& sections) const;
+  Status check_statistics(size_t table) const;  // whether a push may bring shows and clicks
   Status check_owner(std::span<const uint64_t> keys, size_t table) const;
 
   const JobSpec spec_;
+  const TablesOptions options_;
   const int servers_, server_;
+  mutable std::atomic<uint64_t> copies_ = 0;  // that make_empty() has made
   std::vector<Entry> entries_;  // constant after make(), but for what is inside
 };
 

@@ -35,6 +35,17 @@ void Window::add(std::span<const uint64_t> batches) {
   extend_run();
 }
 
+void Window::remove(std::span<const uint64_t> batches) {
+  for (const uint64_t batch : batches) {
+    const uint32_t index = index_of(batch);
+    if (round_of(batch) != round_) continue;
+    above_.erase(index);
+    if (index >= through_) continue;
+    for (uint32_t kept = index + 1; kept < through_; ++kept) above_.insert(kept);
+    through_ = index;
+  }
+}
+
 void Window::leave(uint32_t round) {
   if (round < round_) return;
   round_ = round + 1;

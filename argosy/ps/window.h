@@ -29,6 +29,9 @@ class Window {
   // Batches that are here already stay so. REQUIRES: the batches are of one round.
   void add(std::span<const uint64_t> batches);
 
+  // Batches of the current round that are no longer here. Those of earlier rounds stay, because a round counts as a whole.
+  void remove(std::span<const uint64_t> batches);
+
   // The worker has no more data in `round`: everything of it, and of the rounds before, counts as here.
   void leave(uint32_t round);
 

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 #include <rapidcheck/state.h>
 
+#include <array>
 #include <map>
 
 namespace argosy::ps {
@@ -74,6 +75,20 @@ struct Restart : rc::state::Command<Model, Window> {
 RC_GTEST_PROP(Window, IsTheSetOfBatches, ()) {
   Window window;
   rc::state::check(Model{}, window, rc::state::gen::execOneOfWithArgs<Push, Push, Push, Push, Leave, Restart>());
+}
+
+// A lost worker's batch that not all servers have is taken back, and may come again.
+TEST(Window, ForgetsABatchThatIsTakenBack) {
+  Window window;
+  for (uint32_t i = 0; i < 5; ++i) window.add(std::array{batch_id(1, i)});
+  window.add(std::array{batch_id(1, 8)});
+  window.remove(std::array{batch_id(1, 2), batch_id(1, 8), batch_id(0, 7), batch_id(1, 20)});
+  for (const uint32_t here : {0u, 1u, 3u, 4u}) EXPECT_TRUE(window.contains(batch_id(1, here))) << here;
+  for (const uint32_t gone : {2u, 8u, 20u}) EXPECT_FALSE(window.contains(batch_id(1, gone))) << gone;
+  EXPECT_TRUE(window.contains(batch_id(0, 7))) << "a round that is over counts as a whole";
+  window.add(std::array{batch_id(1, 2)});
+  EXPECT_EQ(window.through(), 5u);
+  EXPECT_TRUE(window.above().empty());
 }
 
 // The usual case costs nothing: batches in order leave an empty set.

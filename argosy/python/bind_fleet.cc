@@ -113,13 +113,32 @@ void bind_server_stats(py::module_& m) {
       .def_readonly("bytes_out", &ServerStats::bytes_out)
       .def_readonly("log_bytes", &ServerStats::log_bytes)
       .def_readonly("snapshots", &ServerStats::snapshots)
-      .def_readonly("tables", &ServerStats::tables);
+      .def_readonly("tables", &ServerStats::tables)
+      .def_readonly("workers", &ServerStats::workers)
+      .def_property_readonly(
+          "position", [](const ServerStats& s) { return std::pair(s.position.round, s.position.step); },
+          "sync: round and step that come next");
   py::class_<ServerStats::Table>(stats, "Table")
       .def_readonly("name", &ServerStats::Table::name)
       .def_readonly("rows", &ServerStats::Table::rows, "of a sparse table, on this server")
       .def_readonly("cold_rows", &ServerStats::Table::cold_rows, "of them on disk")
       .def_readonly("memory_bytes", &ServerStats::Table::memory_bytes)
-      .def_readonly("learning_rate", &ServerStats::Table::rate);
+      .def_readonly("learning_rate", &ServerStats::Table::rate)
+      .def_readonly("nonfinite", &ServerStats::Table::nonfinite, "rows that came with a gradient which is NaN or infinite");
+  py::class_<ServerStats::Worker>(stats, "Worker")
+      .def_readonly("incarnation", &ServerStats::Worker::incarnation, "how often it was started")
+      .def_readonly("state", &ServerStats::Worker::state, "not seen, live, lost or done")
+      .def_readonly("silent_seconds", &ServerStats::Worker::silent_seconds)
+      .def_readonly("given_up", &ServerStats::Worker::given_up, "batches that were dropped because it was lost")
+      .def_property_readonly(
+          "round", [](const ServerStats::Worker& w) { return w.window.round(); }, "the first that is not complete")
+      .def_property_readonly(
+          "through", [](const ServerStats::Worker& w) { return w.window.through(); },
+          "of that round, the batches below this number are applied")
+      .def_property_readonly(
+          "above",
+          [](const ServerStats::Worker& w) { return std::vector<uint32_t>(w.window.above().begin(), w.window.above().end()); },
+          "and these of its later batches");
 }
 
 void bind_queries(py::class_<Fleet>& fleet) {

@@ -70,7 +70,7 @@ rocksdb::Options database_options() {
 }  // namespace
 
 Result<std::unique_ptr<ColdStore>> ColdStore::open(const std::filesystem::path& directory, std::string_view name,
-                                                   size_t row_bytes) {
+                                                   size_t row_bytes, std::function<Status()> fault) {
   const std::filesystem::path path = directory / folder_name(name);
   std::error_code error;
   std::filesystem::remove_all(path, error);
@@ -79,11 +79,11 @@ Result<std::unique_ptr<ColdStore>> ColdStore::open(const std::filesystem::path& 
     return Status::failed_precondition("cannot empty '{}' for rows beyond the memory limit: {}", path.string(), error.message());
   rocksdb::DB* db = nullptr;
   RETURN_IF_ERROR(from_rocksdb(rocksdb::DB::Open(database_options(), path.string(), &db), "open " + path.string()));
-  return std::unique_ptr<ColdStore>(new ColdStore(path, std::unique_ptr<rocksdb::DB>(db), row_bytes));
+  return std::unique_ptr<ColdStore>(new ColdStore(path, std::unique_ptr<rocksdb::DB>(db), row_bytes, std::move(fault)));
 }
 
-ColdStore::ColdStore(std::filesystem::path path, std::unique_ptr<rocksdb::DB> db, size_t row_bytes)
-    : path_(std::move(path)), db_(std::move(db)), row_bytes_(row_bytes) {}
+ColdStore::ColdStore(std::filesystem::path path, std::unique_ptr<rocksdb::DB> db, size_t row_bytes, std::function<Status()> fault)
+    : path_(std::move(path)), db_(std::move(db)), row_bytes_(row_bytes), fault_(std::move(fault)) {}
 
 ColdStore::~ColdStore() {
   db_.reset();
@@ -101,7 +101,8 @@ void ColdStore::Batch::erase(uint32_t shard, uint64_t key) { batch_.Delete(slice
 Status ColdStore::write(Batch&& batch) {
   rocksdb::WriteOptions options;
   options.disableWAL = true;
-  return from_rocksdb(db_->Write(options, &batch.batch_), "write");
+  if (fault_) RETURN_IF_ERROR(fault_());
+  return from_rocksdb(db_->Write(options, &batch.batch_), "write to " + path_.string());
 }
 
 Status ColdStore::get(uint32_t shard, std::span<const uint64_t> keys,
@@ -126,7 +127,7 @@ Status ColdStore::get(uint32_t shard, std::span<const uint64_t> keys,
   return {};
 }
 
-std::unique_ptr<ColdStore::Cursor> ColdStore::rows(uint32_t shard) const {
+std::unique_ptr<ColdStore::Cursor> ColdStore::rows(uint32_t shard, const View* view) const {
   auto cursor = std::make_unique<Cursor>();
   const ColdKey end = cold_key(shard + 1, 0);
   cursor->end_.assign(end.data(), end.size());
@@ -134,6 +135,7 @@ std::unique_ptr<ColdStore::Cursor> ColdStore::rows(uint32_t shard) const {
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &cursor->end_slice_;
   options.fill_cache = false;
+  if (view != nullptr) options.snapshot = view->snapshot_;
   cursor->iterator_.reset(db_->NewIterator(options));
   cursor->iterator_->Seek(slice(cold_key(shard, 0)));
   return cursor;

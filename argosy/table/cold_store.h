@@ -22,7 +22,9 @@ namespace argosy::table {
 class ColdStore {
  public:
   // Uses and owns `directory`/overflow-`name`, whatever was there. A name is written so that any string will do.
-  static Result<std::unique_ptr<ColdStore>> open(const std::filesystem::path& directory, std::string_view name, size_t row_bytes);
+  // `fault` is StoreOptions::overflow_fault.
+  static Result<std::unique_ptr<ColdStore>> open(const std::filesystem::path& directory, std::string_view name, size_t row_bytes,
+                                                 std::function<Status()> fault = {});
   ~ColdStore();  // removes the files
 
   // Rows to write and keys to erase, together.
@@ -36,12 +38,27 @@ class ColdStore {
     friend class ColdStore;
     rocksdb::WriteBatch batch_;
   };
+  // All of the batch, or nothing of it. resource_exhausted: the disk is full, and a later write may succeed.
   Status write(Batch&& batch);
 
   // Looks all keys up and calls found(i, row) for those that are there. Here and in Cursor, a row's bytes stand at any address.
   Status get(uint32_t shard, std::span<const uint64_t> keys, const std::function<void(size_t, const void*)>& found) const;
 
-  // The rows of one shard in ascending order of keys, as they are when it is made.
+  // All rows as they are now, for cursors that are made later. Must not outlive the store.
+  class View {
+   public:
+    explicit View(rocksdb::DB& db) : db_(db), snapshot_(db.GetSnapshot()) {}
+    ~View() { db_.ReleaseSnapshot(snapshot_); }
+    View(const View&) = delete;
+
+   private:
+    friend class ColdStore;
+    rocksdb::DB& db_;
+    const rocksdb::Snapshot* const snapshot_;
+  };
+  std::unique_ptr<View> view() const { return std::make_unique<View>(*db_); }
+
+  // The rows of one shard in ascending order of keys, as they are when it is made, or as `view` has them.
   class Cursor {
    public:
     bool valid() const { return iterator_->Valid(); }
@@ -56,14 +73,15 @@ class ColdStore {
     rocksdb::Slice end_slice_;
     std::unique_ptr<rocksdb::Iterator> iterator_;
   };
-  std::unique_ptr<Cursor> rows(uint32_t shard) const;
+  std::unique_ptr<Cursor> rows(uint32_t shard, const View* view = nullptr) const;
 
  private:
-  ColdStore(std::filesystem::path path, std::unique_ptr<rocksdb::DB> db, size_t row_bytes);
+  ColdStore(std::filesystem::path path, std::unique_ptr<rocksdb::DB> db, size_t row_bytes, std::function<Status()> fault);
 
   const std::filesystem::path path_;
   std::unique_ptr<rocksdb::DB> db_;
   const size_t row_bytes_;
+  const std::function<Status()> fault_;
 };
 
 }  // namespace argosy::table

@@ -69,6 +69,7 @@ Result<bool> DenseTable::set_if_absent(std::span<const float> value) {
   RETURN_IF_ERROR(check_size(spec_, value.size()));
   std::lock_guard lock(mutex_);
   if (initialised_) return false;
+  keep();
   std::copy(value.begin(), value.end(), value_.begin());
   initialised_ = true;
   return true;
@@ -77,6 +78,7 @@ Result<bool> DenseTable::set_if_absent(std::span<const float> value) {
 Status DenseTable::set(std::span<const float> value) {
   RETURN_IF_ERROR(check_size(spec_, value.size()));
   std::lock_guard lock(mutex_);
+  keep();
   std::copy(value.begin(), value.end(), value_.begin());
   if (rule_) {
     scalars_ = rule_->initial_scalars();
@@ -91,6 +93,7 @@ Status DenseTable::apply(float learning_rate, std::span<const float> gradient) {
   if (!rule_) return Status::failed_precondition("table '{}' is a geo table: it takes differences, not gradients", spec_.name);
   std::lock_guard lock(mutex_);
   if (!initialised_) return Status::failed_precondition("table '{}' gets a gradient before it has a value", spec_.name);
+  keep();
   const float* grad = gradient.data();
   if (spec_.regularization) {
     scratch_.assign(gradient.begin(), gradient.end());
@@ -110,6 +113,7 @@ Status DenseTable::add(std::span<const float> delta) {
   if (rule_) return Status::failed_precondition("table '{}' takes gradients, not differences: it is not a geo table", spec_.name);
   std::lock_guard lock(mutex_);
   if (!initialised_) return Status::failed_precondition("table '{}' gets a difference before it has a value", spec_.name);
+  keep();
   for (size_t i = 0; i < delta.size(); ++i) value_[i] += delta[i];
   ++steps_;
   return {};
@@ -142,6 +146,7 @@ Status DenseTable::copy_state(size_t state, std::span<float> out) const {
 Status DenseTable::set_state(size_t state, std::span<const float> values) {
   std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(const std::span<float> memory, state_memory(state, values.size()));
+  keep();
   std::copy(values.begin(), values.end(), memory.begin());
   return {};
 }
@@ -156,18 +161,23 @@ uint64_t DenseTable::memory_bytes() const {
   return (value_.capacity() + states_.capacity() + scratch_.capacity()) * sizeof(float);
 }
 
-std::string DenseTable::export_bytes() const {
-  std::lock_guard lock(mutex_);
-  const Head head{.size = spec_.size,
-                  .steps = steps_,
-                  .initialised = initialised_,
+std::string DenseTable::head_bytes(uint64_t size, uint64_t steps, bool initialised, std::span<const float> scalars) const {
+  const Head head{.size = size,
+                  .steps = steps,
+                  .initialised = initialised,
                   .element_states = static_cast<uint32_t>(rule_ ? rule_->element_states() : 0),
-                  .scalars = static_cast<uint32_t>(scalars_.size()),
+                  .scalars = static_cast<uint32_t>(scalars.size()),
                   .unused = 0};
   std::string out;
-  out.reserve(sizeof(head) + (scalars_.size() + value_.size() + states_.size()) * sizeof(float));
+  out.reserve(sizeof(head) + (scalars.size() + size * (1 + head.element_states)) * sizeof(float));
   out.append(reinterpret_cast<const char*>(&head), sizeof(head));
-  return out.append(bytes_of(scalars_)).append(bytes_of(value_)).append(bytes_of(states_));
+  return out.append(bytes_of(scalars));
+}
+
+std::string DenseTable::export_bytes() const {
+  std::lock_guard lock(mutex_);
+  std::string out = head_bytes(spec_.size, steps_, initialised_, scalars_);
+  return out.append(bytes_of(value_)).append(bytes_of(states_));
 }
 
 Status DenseTable::import_bytes(std::string_view bytes) {
@@ -185,9 +195,71 @@ Status DenseTable::import_bytes(std::string_view bytes) {
   if (bytes.size() != expected || head.initialised > 1) {
     return Status::data_loss("table '{}': {} bytes, expected {}: the saved block is damaged", spec_.name, bytes.size(), expected);
   }
+  keep();
   steps_ = head.steps;
   initialised_ = head.initialised == 1;
   take(take(take(bytes.data() + sizeof(head), scalars_), value_), states_);
+  return {};
+}
+
+// ---- As it was.
+
+Result<DenseTable::Cut> DenseTable::begin_cut() {
+  std::lock_guard lock(mutex_);
+  if (cut_ != nullptr) return Status::failed_precondition("table '{}' is being written already", spec_.name);
+  cut_ = std::make_unique<CutState>(CutState{.steps = steps_, .initialised = initialised_, .scalars = scalars_});
+  return Cut(this);
+}
+
+void DenseTable::keep() {
+  if (cut_ == nullptr || cut_->changed) return;
+  cut_->changed = true;
+  cut_->kept_from = cut_->read;
+  const auto left = static_cast<std::ptrdiff_t>(cut_->read);
+  cut_->kept.assign(value_.begin() + left, value_.end());
+  for (size_t at = 0; at < states_.size(); at += spec_.size) {
+    const auto state = states_.begin() + static_cast<std::ptrdiff_t>(at);
+    cut_->kept.insert(cut_->kept.end(), state + left, state + static_cast<std::ptrdiff_t>(spec_.size));
+  }
+}
+
+DenseTable::Cut::~Cut() {
+  if (table_ == nullptr) return;
+  std::lock_guard lock(table_->mutex_);
+  table_->cut_.reset();
+}
+
+bool DenseTable::Cut::initialised() const {
+  std::lock_guard lock(table_->mutex_);
+  return table_->cut_->initialised;
+}
+
+std::string DenseTable::Cut::next(uint64_t elements) {
+  std::lock_guard lock(table_->mutex_);
+  CutState& cut = *table_->cut_;
+  std::string out = table_->head_bytes(elements, cut.steps, cut.initialised, cut.scalars);
+  const size_t arrays = 1 + (table_->rule_ ? table_->rule_->element_states() : 0);
+  for (size_t array = 0; array < arrays; ++array) {
+    const uint64_t left = table_->spec_.size - cut.kept_from;
+    const float* from = cut.changed  ? cut.kept.data() + array * left + (cut.read - cut.kept_from)
+                        : array == 0 ? table_->value_.data() + cut.read
+                                     : table_->states_.data() + (array - 1) * table_->spec_.size + cut.read;
+    out.append(bytes_of({from, elements}));
+  }
+  cut.read += elements;
+  return out;
+}
+
+Status DenseTable::swap(DenseTable& other) {
+  std::scoped_lock lock(mutex_, other.mutex_);
+  if (cut_ != nullptr || other.cut_ != nullptr) {
+    return Status::failed_precondition("table '{}' cannot get other values while it is written", spec_.name);
+  }
+  std::swap(initialised_, other.initialised_);
+  std::swap(steps_, other.steps_);
+  std::swap(scalars_, other.scalars_);
+  std::swap(value_, other.value_);
+  std::swap(states_, other.states_);
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "argosy/base/status.h"
@@ -17,7 +18,7 @@ namespace argosy::table {
 // A block of a dense parameter: its elements, the rule's states and its step counter. It has no value until somebody sets
 // one: the first worker's, or a saved model's.
 //
-// Thread-safe: one lock, held for the length of a copy or an update.
+// Thread-safe: one lock, held for the length of a copy or an update; the first update after begin_cut() copies what was not read.
 class DenseTable {
  public:
   static Result<std::unique_ptr<DenseTable>> make(DenseSpec spec);
@@ -53,8 +54,43 @@ class DenseTable {
   std::string export_bytes() const;
   Status import_bytes(std::string_view bytes);
 
+  // The table as it was when it was made, piece by piece, while everybody goes on changing it. Thread-compatible; must not
+  // outlive the table.
+  class Cut {
+   public:
+    Cut(Cut&& other) noexcept : table_(std::exchange(other.table_, nullptr)) {}
+    Cut& operator=(Cut&&) = delete;
+    ~Cut();
+    bool initialised() const;
+    // The next `elements` of the table, in the form of export_bytes() for a table of so many. REQUIRES: there are so many left.
+    std::string next(uint64_t elements);
+
+   private:
+    friend class DenseTable;
+    explicit Cut(DenseTable* table) : table_(table) {}
+    DenseTable* table_;
+  };
+  // failed_precondition while another one is open.
+  Result<Cut> begin_cut();
+
+  // Changes places with a table of the same spec. failed_precondition while a Cut is open.
+  Status swap(DenseTable& other);
+
  private:
   DenseTable(DenseSpec spec, std::unique_ptr<optim::Rule> rule);
+
+  // What a Cut still has to read.
+  struct CutState {
+    uint64_t steps = 0;
+    bool initialised = false;
+    std::vector<float> scalars;
+    uint64_t read = 0;          // elements
+    uint64_t kept_from = 0;     // the first element of `kept`
+    bool changed = false;       // the table is not as it was any more: `kept` has what was not read
+    std::vector<float> kept;    // value, then each state, from kept_from on
+  };
+  void keep();  // before the table is changed. REQUIRES: mutex_ is held
+  std::string head_bytes(uint64_t size, uint64_t steps, bool initialised, std::span<const float> scalars) const;
 
   // Where a state lies. REQUIRES: mutex_ is held.
   Result<std::span<float>> state_memory(size_t state, size_t numbers);
@@ -69,6 +105,7 @@ class DenseTable {
   std::vector<float> value_;
   std::vector<float> states_;   // one element state after the other
   std::vector<float> scratch_;  // a gradient with its penalty
+  std::unique_ptr<CutState> cut_;
 };
 
 }  // namespace argosy::table

@@ -13,15 +13,19 @@
 #include "argosy/base/log.h"
 #include "argosy/table/checksum.h"
 #include "argosy/table/log_format.h"
+#include "argosy/table/log_mark.h"
 
 namespace argosy::table {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr uint64_t kWriteback = 8 << 20;
+constexpr std::string_view kClosed = "closed";  // in place of a boot: nothing was left to sync
 constexpr std::array<std::byte, 8> kZeros{};
 
-Result<Fd> lock_folder(const fs::path& folder) {
+}  // namespace
+
+Result<Fd> lock_log(const fs::path& folder) {
   const fs::path path = folder / "LOCK";
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd.open()) return system_error("cannot open", path);
@@ -31,8 +35,6 @@ Result<Fd> lock_folder(const fs::path& folder) {
       "log folder '{}' is in use by another process; give each server a folder of its own, or stop the other one first",
       folder.string());
 }
-
-}  // namespace
 
 struct Log::Append {
   std::span<const Bytes> pieces;
@@ -45,10 +47,8 @@ struct Log::Append {
 };
 
 Result<std::unique_ptr<Log>> Log::open(const fs::path& folder, LogOptions options) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return Status::unavailable("cannot create the log folder '{}': {}", folder.string(), error.message());
-  ASSIGN_OR_RETURN(Fd lock, lock_folder(folder));
+  RETURN_IF_ERROR(make_folder(folder).with_context("the log of a server"));
+  ASSIGN_OR_RETURN(Fd lock, lock_log(folder));
   std::unique_ptr<Log> log(new Log(folder, options, std::move(lock)));
   RETURN_IF_ERROR(log->open_files());
   return log;
@@ -56,18 +56,35 @@ Result<std::unique_ptr<Log>> Log::open(const fs::path& folder, LogOptions option
 
 Status Log::open_files() {
   ASSIGN_OR_RETURN(segments_, list_segments(folder_));
-  if (segments_.empty()) return begin_segment(0);
+  if (segments_.empty()) {
+    RETURN_IF_ERROR(begin_segment(0));
+    return start_syncing();
+  }
   RETURN_IF_ERROR(mend_last_segment(segments_.back()));
   ASSIGN_OR_RETURN(DiskFile file, DiskFile::open_to_write(segments_.back().path));
-  file_ = std::make_unique<DiskFile>(std::move(file));
-  return {};
+  file_ = std::make_shared<DiskFile>(std::move(file));
+  return start_syncing();
 }
 
 Status Log::mend_last_segment(LogSegment& segment) {
-  ASSIGN_OR_RETURN(const uint64_t good, find_good_size(segment));
+  const auto mark = read_mark(folder_);
+  const bool power_cut = mark && mark->boot != kClosed && mark->boot != boot_id();
+  ASSIGN_OR_RETURN(const uint64_t good, find_good_size(segment, power_cut ? mark->synced : kAllSynced));
+  if (power_cut) {
+    log_warning(
+        "log '{}': the machine was started again since this log was written, and with durability=wal the last bytes before that "
+        "need not have reached the disk: up to {} s of acknowledged changes before the cut may be lost (everything before "
+        "position "
+        "{} is here, and {} bytes behind it)",
+        folder_.string(), mark->seconds, mark->synced, segment.first + good - std::min(segment.first + good, mark->synced));
+  }
+  if (mark && mark->synced > segment.end()) {
+    log_error("log '{}' ends at position {}, but was on the disk up to {}: acknowledged changes are missing", folder_.string(),
+              segment.end(), mark->synced);
+  }
   if (good == segment.size && good > 0) return {};
-  log_warning("log file '{}': the {} bytes from byte {} on are of an append that was never finished, and are cut off",
-              segment.path.string(), segment.size - good, good);
+  log_warning("log file '{}': the {} bytes from byte {} on are {}, and are cut off", segment.path.string(), segment.size - good,
+              good, power_cut ? "no whole records" : "of an append that was never finished");
   ASSIGN_OR_RETURN(DiskFile file, DiskFile::open_to_write(segment.path));
   RETURN_IF_ERROR(file.truncate(good));
   segment.size = good;
@@ -87,9 +104,10 @@ Status Log::begin_segment(uint64_t first) {
   RETURN_IF_ERROR(write_file_atomically(path, {reinterpret_cast<const char*>(header.data()), header.size()}));
   ASSIGN_OR_RETURN(DiskFile file, DiskFile::open_to_write(path));
   const std::lock_guard lock(mutex_);
-  file_ = std::make_unique<DiskFile>(std::move(file));
+  file_ = std::make_shared<DiskFile>(std::move(file));
   flushed_ = 0;
   segments_.push_back({.path = path, .first = first, .size = header.size()});
+  synced_ = segments_.back().end();
   return {};
 }
 
@@ -128,6 +146,7 @@ Result<uint64_t> Log::append(std::span<const Bytes> pieces) {
     return status;
   }
   if (!append.done) {
+    if (!sync_error_.ok()) broken_ = sync_error_;
     const std::vector<Append*> batch = std::exchange(waiting_, {});
     for (Append* one : batch) one->taken = true;
     const uint64_t first = segments_.back().first;
@@ -185,7 +204,74 @@ Status Log::undo_write(uint64_t offset, const Status& reason) {
                              bytes());
 }
 
+// ---- Syncing.
+
+Status Log::start_syncing() {
+  if (options_.sync) {
+    remove_mark(folder_);
+    return {};
+  }
+  if (options_.sync_seconds <= 0) return {};
+  RETURN_IF_ERROR(file_->sync());
+  synced_ = end();
+  remove_mark(folder_);  // the new one is made so that it is on the disk
+  RETURN_IF_ERROR(write_mark(folder_, {.synced = synced_, .seconds = options_.sync_seconds, .boot = boot_id()}));
+  sync_thread_ = Thread("log-sync", [this] { keep_synced(); });
+  return {};
+}
+
+Log::~Log() {
+  {
+    const Lock lock(mutex_);
+    closing_ = true;
+  }
+  closing_changed_.notify_all();
+  sync_thread_.join();
+  if (options_.sync || options_.sync_seconds <= 0 || file_ == nullptr || !sync_tail().ok()) return;
+  (void)write_mark(folder_, {.synced = synced_, .seconds = options_.sync_seconds, .boot = std::string(kClosed)});
+}
+
+void Log::keep_synced() {
+  const std::string boot = boot_id();
+  const auto pause = std::chrono::duration<double>(options_.sync_seconds);
+  Lock lock(mutex_);
+  while (!closing_changed_.wait_for(lock, pause, [this] { return closing_; })) {
+    const uint64_t before = synced_;
+    lock.unlock();
+    const Status status = sync_tail();
+    lock.lock();
+    if (!status.ok()) return;
+    if (synced_ == before) continue;
+    const LogMark mark{.synced = synced_, .seconds = options_.sync_seconds, .boot = boot};
+    lock.unlock();
+    if (const Status s = write_mark(folder_, mark); !s.ok()) log_warning("{}; a power cut would seem to lose more", s.message());
+    lock.lock();
+  }
+}
+
+// Without the turn: appends go on meanwhile. After an error the system may have dropped the bytes, so nobody may build on them.
+Status Log::sync_tail() {
+  Lock lock(mutex_);
+  RETURN_IF_ERROR(sync_error_);
+  const std::shared_ptr<DiskFile> file = file_;
+  const uint64_t end = segments_.back().end();
+  if (end == synced_) return {};
+  lock.unlock();
+  const Status status = file->sync();
+  lock.lock();
+  if (!status.ok()) {
+    sync_error_ =
+        Status::failed_precondition("the log accepts nothing more until the server is started again: {}", status.message());
+    return sync_error_;
+  }
+  synced_ = std::max(synced_, end);
+  return {};
+}
+
+// A file is on the disk before the next one is there, so that only the last one can be torn. Nearly all of it is brought there
+// while appends go on.
 Result<uint64_t> Log::rotate() {
+  if (!options_.sync) RETURN_IF_ERROR(sync_tail());
   Lock lock(mutex_);
   ++rotators_;
   const Status turn = take_turn(lock, nullptr);
@@ -194,6 +280,7 @@ Result<uint64_t> Log::rotate() {
   const uint64_t first = segments_.back().end();
   lock.unlock();
   Status status = broken_;
+  if (status.ok() && !options_.sync) status = sync_tail();
   if (status.ok()) status = begin_segment(first);
   lock.lock();
   end_turn(lock);
@@ -243,6 +330,12 @@ uint64_t Log::first() const {
 uint64_t Log::end() const {
   const Lock lock(mutex_);
   return segments_.back().end();
+}
+
+fs::path Log::file_of(uint64_t position) const {
+  const Lock lock(mutex_);
+  const auto later = std::find_if(segments_.begin(), segments_.end(), [&](const auto& s) { return s.first > position; });
+  return later == segments_.begin() ? folder_ : std::prev(later)->path;
 }
 
 int64_t Log::bytes() const {

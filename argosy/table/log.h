@@ -12,6 +12,7 @@
 #include "argosy/base/disk_file.h"
 #include "argosy/base/fd.h"
 #include "argosy/base/status.h"
+#include "argosy/base/thread.h"
 #include "argosy/table/log_segment.h"
 
 namespace argosy::table {
@@ -20,24 +21,34 @@ struct LogOptions {
   // false (`wal`): an acknowledged record is with the kernel, and survives the death of the process.
   // true (`wal_sync`): it is on the disk, and survives a power cut.
   bool sync = false;
+  // Of `wal`: the thread "log-sync" brings what was appended to the disk so often, while appends go on: no more than this is lost
+  // by a power cut. 0: never.
+  double sync_seconds = 0;
   // From this size on a snapshot is due. Appends are never refused for it.
   int64_t max_bytes = int64_t{4} << 30;
   // An append that has not been begun after this time, because the writes before it hang, is `deadline_exceeded`.
   double wait_seconds = 60;
 };
 
+// Keeps every other process from opening the log of this folder, while the result lives; failed_precondition where one has it.
+Result<Fd> lock_log(const std::filesystem::path& folder);
+
 // A write-ahead log: opaque records in append-only files of one folder. A position is the place of a byte in the whole log,
 // counted from the log's first day; a record's is that of its first byte, so later records have larger ones.
 //
 // What append() has acknowledged is found again by the next open(), in the order of the positions, whole and once. What was
-// being appended when the process died is there as a whole record or not at all.
+// being appended when the process died is there as a whole record or not at all. A machine that dies may take what was not synced
+// with it; the rest is found, up to the first record that is not whole, and how much may be missing is said in the program's log.
 //
-// Thread-safe. Appends that arrive while another is being written are written, and synced, together.
+// Thread-safe; owns the thread "log-sync". Appends that arrive while another is being written are written, and synced, together.
 class Log {
  public:
   // Opens the log of `folder` or begins one. Bytes of an unfinished append at the end are cut off with a line in the program's
   // log; damage before the end is `data_loss` and names file and byte. A folder that another process has open is refused.
   static Result<std::unique_ptr<Log>> open(const std::filesystem::path& folder, LogOptions options);
+  ~Log();  // syncs what is not on the disk yet
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
 
   // Adds a record, the pieces one after the other, and returns its position. After an error nothing of the record is in the log;
   // it may be tried again (`resource_exhausted`: the disk is full) unless the code is `failed_precondition`: then the file is in
@@ -59,6 +70,7 @@ class Log {
   uint64_t first() const;  // position at which the oldest file begins
   uint64_t end() const;    // position of the next record
   int64_t bytes() const;   // on the disk
+  std::filesystem::path file_of(uint64_t position) const;  // for messages
   bool snapshot_due() const { return bytes() >= options_.max_bytes; }
   const std::filesystem::path& folder() const { return folder_; }
 
@@ -70,6 +82,9 @@ class Log {
       : folder_(std::move(folder)), options_(options), folder_lock_(std::move(folder_lock)) {}
   Status open_files();
   Status mend_last_segment(LogSegment& segment);
+  Status start_syncing();
+  void keep_synced();  // the body of "log-sync"
+  Status sync_tail();
   Status begin_segment(uint64_t first);
 
   Status take_turn(Lock& lock, const Append* append);  // of an append, or of rotate() without one
@@ -88,9 +103,17 @@ class Log {
   int rotators_ = 0;                  // callers of rotate() that wait for the turn: they go before appends
   std::vector<LogSegment> segments_;  // the last one is being written; its size is what has been acknowledged
 
-  std::unique_ptr<DiskFile> file_;  // of the last segment
+  std::condition_variable closing_changed_;
+  bool closing_ = false;
+  uint64_t synced_ = 0;  // everything below this position is on the disk, as far as this process knows
+  Status sync_error_;    // not ok: bytes that were acknowledged may never reach the disk
+
+  std::shared_ptr<DiskFile>
+      file_;  // of the last segment; replaced with the turn and the lock, so a copy taken with the lock is good
   uint64_t flushed_ = 0;            // of that file: how far the kernel was told to begin to write
   Status broken_;                   // not ok: the last file is in an unknown state
+
+  Thread sync_thread_;
 };
 
 }  // namespace argosy::table

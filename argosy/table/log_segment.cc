@@ -101,6 +101,31 @@ Result<uint64_t> first_bad_payload(const LogSegment& segment, FileWindow& window
   return at;
 }
 
+// Where the whole records end, after a power cut that left those before `synced` alone.
+Result<uint64_t> whole_records_end(const LogSegment& segment, FileWindow& window, uint64_t synced) {
+  uint64_t at = kSegmentHeaderSize;
+  while (at < segment.size) {
+    ASSIGN_OR_RETURN(const auto header, header_at(segment, window, at));
+    if (!header && segment.first + at < synced) return damaged(segment, at, "the header of a record is wrong");
+    if (!header) break;
+    if (segment.first + at >= synced) {
+      ASSIGN_OR_RETURN(const auto payload, payload_at(window, at, *header));
+      if (!payload) break;
+    }
+    at += record_size(header->length);
+  }
+  return at;
+}
+
+// The next place behind `offset` at which a good header stands; the segment's end if there is none.
+Result<uint64_t> next_header(const LogSegment& segment, FileWindow& window, uint64_t offset) {
+  for (uint64_t at = offset + 8; at + kRecordHeaderSize <= segment.size; at += 8) {
+    ASSIGN_OR_RETURN(const auto header, header_at(segment, window, at));
+    if (header) return at;
+  }
+  return segment.size;
+}
+
 }  // namespace
 
 fs::path segment_path(const fs::path& folder, uint64_t first) {
@@ -126,11 +151,12 @@ Result<std::vector<LogSegment>> list_segments(const fs::path& folder) {
   return segments;
 }
 
-Result<uint64_t> find_good_size(const LogSegment& segment) {
+Result<uint64_t> find_good_size(const LogSegment& segment, uint64_t synced) {
   if (segment.size < kSegmentHeaderSize) return uint64_t{0};
   ASSIGN_OR_RETURN(const DiskFile file, DiskFile::open(segment.path));
   FileWindow window(file, segment.size, kWalkBlock);
   RETURN_IF_ERROR(check_segment_header(segment, window));
+  if (synced != kAllSynced) return whole_records_end(segment, window, synced);
   ASSIGN_OR_RETURN(const Walk walk, walk_headers(segment, window));
   if (walk.end < segment.size) {
     ASSIGN_OR_RETURN(const bool complete, was_complete(segment, window, walk.end));
@@ -159,6 +185,31 @@ Status replay_segment(const LogSegment& segment, uint64_t from, const LogVisitor
     }
     RETURN_IF_ERROR(visitor(segment.first + at, *payload));
     at += record_size(header->length);
+  }
+  return {};
+}
+
+Status scan_segment(const LogSegment& segment, uint64_t from, const std::function<Status(const LogPiece&)>& visitor) {
+  ASSIGN_OR_RETURN(const DiskFile file, DiskFile::open(segment.path));
+  FileWindow window(file, segment.size, kReplayBlock);
+  RETURN_IF_ERROR(check_segment_header(segment, window));
+  uint64_t at = std::max<uint64_t>(from - std::min(from, segment.first), kSegmentHeaderSize);
+  while (at < segment.size) {
+    LogPiece piece{.offset = at, .batch = segment.first + at};
+    ASSIGN_OR_RETURN(const auto header, header_at(segment, window, at));
+    if (!header) {
+      ASSIGN_OR_RETURN(const uint64_t next, next_header(segment, window, at));
+      piece.size = next - at;
+      piece.problem = "the header of a record is wrong";
+    } else {
+      ASSIGN_OR_RETURN(const auto payload, payload_at(window, at, *header));
+      piece.size = record_size(header->length);
+      piece.batch = header->batch;
+      if (payload) piece.payload = *payload;
+      if (!payload) piece.problem = fmt::format("the {} bytes of the record do not have its checksum", header->length);
+    }
+    RETURN_IF_ERROR(visitor(piece));
+    at += piece.size;
   }
   return {};
 }

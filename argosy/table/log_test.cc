@@ -6,8 +6,10 @@
 #include <atomic>
 #include <thread>
 
+#include "argosy/base/clock.h"
 #include "argosy/table/checksum.h"
 #include "argosy/table/log_format.h"
+#include "argosy/table/log_mark.h"
 #include "argosy/table/log_scratch.h"
 
 namespace argosy::table {
@@ -219,6 +221,75 @@ TEST(Log, DamageBeforeAnUnfinishedBatchIsNotCutOff) {
     const auto log = Log::open(scratch / "log", {});
     EXPECT_EQ((log.ok() ? records_of(**log, 0).status() : log.status()).code(), Code::data_loss);
   }
+}
+
+// With durability=wal the kernel writes pages in any order: a power cut may take an earlier one and leave a later one.
+TEST(Log, AfterAPowerCutItGoesOnWithTheWholeRecordsBeforeTheHole) {
+  const ScratchFolder scratch;
+  std::string file = file_with(scratch / "log", {"first", "second"});
+  const size_t synced = file.size();
+  add_record(file, "third", file.size());
+  const size_t hole = file.size();
+  add_record(file, "fourth record", hole);
+  add_record(file, "fifth", file.size());
+  for (const bool header_lost : {true, false}) {
+    std::string torn = file;
+    const size_t zeros = header_lost ? kRecordHeaderSize : 8;
+    torn.replace(hole + (header_lost ? 0 : kRecordHeaderSize), zeros, std::string(zeros, '\0'));
+    put_bytes(segment_path(scratch / "log", 0), torn);
+    ASSERT_TRUE(write_mark(scratch / "log", {.synced = synced, .seconds = 1, .boot = "the one before"}).ok());
+    const auto log = Log::open(scratch / "log", {.sync_seconds = 1});
+    ASSERT_TRUE(log.ok()) << log.status().message();
+    EXPECT_THAT(texts_of(**log), ElementsAre("first", "second", "third"));
+    ASSERT_TRUE(append_text(**log, "new").ok());
+    EXPECT_THAT(texts_of(**log), ElementsAre("first", "second", "third", "new"));
+  }
+}
+
+// What was on the disk is not lost by a power cut, and without one the kernel kept everything: a hole is damage then.
+TEST(Log, AHoleIsDamageWhereNoPowerCutCanHaveMadeIt) {
+  const ScratchFolder scratch;
+  std::string file = file_with(scratch / "log", {"first"});
+  const size_t hole = file.size();
+  add_record(file, "second record", hole);
+  const size_t synced = file.size();
+  add_record(file, "third", file.size());
+  add_record(file, "fourth", file.size());
+  file[hole + kRecordHeaderSize] ^= 1;
+  for (const std::string& boot : {boot_id(), std::string("the one before")}) {
+    put_bytes(segment_path(scratch / "log", 0), file);
+    ASSERT_TRUE(write_mark(scratch / "log", {.synced = boot == boot_id() ? 0 : synced, .seconds = 1, .boot = boot}).ok());
+    const auto log = Log::open(scratch / "log", {.sync_seconds = 1});
+    EXPECT_EQ((log.ok() ? records_of(**log, 0).status() : log.status()).code(), Code::data_loss) << boot;
+  }
+}
+
+TEST(Log, BringsRecordsToTheDiskInTheBackground) {
+  const ScratchFolder scratch;
+  auto log = open_log(scratch / "log", {.sync_seconds = 0.01});
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(append_text(*log, std::string(1000, 'x')).ok());
+    const auto deadline = Deadline::after_seconds(30);
+    while (read_mark(scratch / "log")->synced < log->end() && !deadline.passed()) std::this_thread::yield();
+    EXPECT_EQ(read_mark(scratch / "log")->synced, log->end());
+    ASSERT_TRUE(log->rotate().ok());
+  }
+  EXPECT_EQ(read_mark(scratch / "log")->boot, boot_id());
+  log.reset();
+  EXPECT_EQ(read_mark(scratch / "log")->boot, "closed") << "nothing can be lost any more";
+}
+
+TEST(Log, AMarkThatCannotBeReadSaysThatNothingIsOnTheDisk) {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch / "log");
+  EXPECT_FALSE(read_mark(scratch / "log"));
+  ASSERT_TRUE(write_mark(scratch / "log", {.synced = 4711, .seconds = 0.5, .boot = "a"}).ok());
+  EXPECT_EQ(read_mark(scratch / "log")->synced, 4711u);
+  EXPECT_EQ(read_mark(scratch / "log")->seconds, 0.5);
+  std::string bytes = bytes_of(scratch / "log" / "SYNCED");
+  bytes[0] = '5';
+  put_bytes(scratch / "log" / "SYNCED", bytes);
+  EXPECT_EQ(read_mark(scratch / "log")->synced, 0u);
 }
 
 TEST(Log, AMissingOrShortFileInTheMiddleIsNamed) {

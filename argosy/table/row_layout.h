@@ -17,6 +17,9 @@ struct RowHeader {
   static constexpr uint32_t kUsed = 2;    // touched since the eviction's hand last came by
   static constexpr uint32_t kOnDisk = 4;  // the overflow has a copy of it, older than this one if kChanged is set too
   static constexpr uint32_t kChanged = 8;
+  static constexpr uint32_t kLeaving = 16;  // while an eviction writes it
+  static constexpr uint32_t kKept = 32;      // of a shard that is cut: ShardCut has it as it was, or it was not there then
+  static constexpr uint32_t kCameBack = 64;  // of a shard that is cut: it was on disk only then
 
   uint64_t key;  // of a free slot: the next free one
   uint32_t seen_step;

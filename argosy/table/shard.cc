@@ -22,7 +22,7 @@ void prefetch_row(const float* row, size_t bytes) {
 
 Shard::Shard(uint32_t number, const SparseSpec& spec, const RowLayout& layout, RowArena& arena, ColdStore* cold,
              uint32_t most_rows)
-    : number_(number), initializer_(spec.initializer), layout_(layout), arena_(arena), cold_(cold), most_rows_(most_rows) {}
+    : number_(number), initializer_(spec.initializer), layout_(layout), most_rows_(most_rows), arena_(&arena), cold_(cold) {}
 
 void Shard::find(std::span<const Probe> probes, uint32_t* slots) const {
   const size_t n = probes.size();
@@ -31,7 +31,7 @@ void Shard::find(std::span<const Probe> probes, uint32_t* slots) const {
     if (i < n) index_.prefetch(probes[i].hash);
     if (const size_t at = i - (kBucketAhead - kRowAhead); at < n) {
       slots[at] = index_.guess(probes[at].hash);
-      if (slots[at] != kNoSlot) prefetch_row(arena_.row(slots[at]), row_bytes);
+      if (slots[at] != kNoSlot) prefetch_row(arena_->row(slots[at]), row_bytes);
     }
     if (const size_t at = i - kBucketAhead; at < n) {
       if (slots[at] == kNoSlot || key_of(slots[at]) != probes[at].key) slots[at] = find(probes[at].key, probes[at].hash);
@@ -39,7 +39,7 @@ void Shard::find(std::span<const Probe> probes, uint32_t* slots) const {
   }
 }
 
-uint32_t Shard::find(uint64_t key, uint32_t hash) const { return index_.find(hash, key, Keys{arena_}); }
+uint32_t Shard::find(uint64_t key, uint32_t hash) const { return index_.find(hash, key, Keys{*arena_}); }
 
 Status Shard::bring_back(std::span<const Probe> probes, uint32_t* slots) {
   if (!cold_) return {};
@@ -54,16 +54,17 @@ Status Shard::bring_back(std::span<const Probe> probes, uint32_t* slots) {
         status = slot.status();
         return;
       }
-      std::memcpy(arena_.row(*slot), row, layout_.bytes());
-      RowLayout::header(arena_.row(*slot)).flags = RowHeader::kLive | RowHeader::kOnDisk;
-      index_.insert(hash, *slot, Keys{arena_});
+      std::memcpy(arena_->row(*slot), row, layout_.bytes());
+      const uint32_t marks = marks_of_new(*slot) != 0 ? RowHeader::kKept | RowHeader::kCameBack : 0;
+      RowLayout::header(arena_->row(*slot)).flags = RowHeader::kLive | RowHeader::kOnDisk | marks;
+      index_.insert(hash, *slot, Keys{*arena_});
       --cold_rows_;
       slots[i] = *slot;
     }));
   }
   for (size_t i = 0; i < probes.size(); ++i) {
     if (slots[i] == kNoSlot) continue;
-    RowHeader& head = RowLayout::header(arena_.row(slots[i]));
+    RowHeader& head = RowLayout::header(arena_->row(slots[i]));
     head.flags = head.flags | RowHeader::kUsed;
   }
   return status;
@@ -94,15 +95,15 @@ Result<uint32_t> Shard::take_slot() {
     return slot;
   }
   if (fresh_ == positions()) {
-    ASSIGN_OR_RETURN(const uint32_t first, arena_.take_chunk());
+    ASSIGN_OR_RETURN(const uint32_t first, arena_->take_chunk());
     chunks_.push_back(first);
   }
   const size_t position = fresh_++;
-  return chunks_[position / arena_.chunk_rows()] + static_cast<uint32_t>(position % arena_.chunk_rows());
+  return chunks_[position / arena_->chunk_rows()] + static_cast<uint32_t>(position % arena_->chunk_rows());
 }
 
 void Shard::release(uint32_t slot) {
-  RowHeader& head = RowLayout::header(arena_.row(slot));
+  RowHeader& head = RowLayout::header(arena_->row(slot));
   index_.erase(index_hash(mix64(head.key)), slot);
   head = RowHeader{.key = free_, .seen_step = 0, .pushes = 0, .flags = 0};
   free_ = slot;
@@ -110,20 +111,29 @@ void Shard::release(uint32_t slot) {
 
 Result<uint32_t> Shard::create(uint64_t key, uint32_t hash) {
   ASSIGN_OR_RETURN(const uint32_t slot, take_slot());
-  float* const row = arena_.row(slot);
+  float* const row = arena_->row(slot);
   layout_.reset(row, key);
+  if (cut_ != nullptr) RowLayout::header(row).flags = RowLayout::header(row).flags | marks_of_new(slot);
   row_initial_value(initializer_, key, layout_.value(row));
-  index_.insert(hash, slot, Keys{arena_});
+  index_.insert(hash, slot, Keys{*arena_});
   return slot;
 }
 
 Status Shard::erase(uint32_t slot) {
-  const RowHeader head = RowLayout::header(arena_.row(slot));
+  const RowHeader head = RowLayout::header(arena_->row(slot));
+  if (head.flags & RowHeader::kOnDisk) {
+    ColdStore::Batch batch;
+    batch.erase(number_, head.key);
+    RETURN_IF_ERROR(cold_->write(std::move(batch)));
+  }
+  if (cut_ != nullptr) {
+    keep(slot);
+    if ((head.flags & RowHeader::kOnDisk) && !cut_->cold_read) {
+      (head.flags & RowHeader::kCameBack ? cut_->dropped_cold : cut_->dropped).insert(head.key);
+    }
+  }
   release(slot);
-  if (!(head.flags & RowHeader::kOnDisk)) return {};
-  ColdStore::Batch batch;
-  batch.erase(number_, head.key);
-  return cold_->write(std::move(batch));
+  return {};
 }
 
 Status Shard::rewrite_cold(ColdStore::Batch&& batch, uint64_t erased) {
@@ -135,30 +145,78 @@ Status Shard::rewrite_cold(ColdStore::Batch&& batch, uint64_t erased) {
 
 Status Shard::evict() {
   if (!cold_ || index_.size() <= most_rows_) return {};
-  const uint32_t target = most_rows_ - most_rows_ / 16;
+  const size_t surplus = index_.size() - (most_rows_ - most_rows_ / 16);
   ColdStore::Batch batch;
-  // Two rounds of the hand reach every row with its mark taken off.
-  for (size_t looked = 0; looked < 2 * fresh_ && index_.size() > target; ++looked, ++hand_) {
+  std::vector<uint32_t> leaving;
+  // Two rounds of the hand reach every row with its mark taken off. A row that leaves is marked, so that it is met once.
+  for (size_t looked = 0; looked < 2 * fresh_ && leaving.size() < surplus; ++looked, ++hand_) {
     if (hand_ >= fresh_) hand_ = 0;
     const uint32_t slot = slot_at(hand_);
     if (slot == kNoSlot) continue;
-    RowHeader& head = RowLayout::header(arena_.row(slot));
+    RowHeader& head = RowLayout::header(arena_->row(slot));
+    if (head.flags & RowHeader::kLeaving) continue;
     if (head.flags & RowHeader::kUsed) {
       head.flags = head.flags & ~RowHeader::kUsed;
       continue;
     }
     if ((head.flags & RowHeader::kChanged) || !(head.flags & RowHeader::kOnDisk)) {
-      batch.put(number_, head.key, arena_.row(slot), layout_.bytes());
+      batch.put(number_, head.key, arena_->row(slot), layout_.bytes());
     }
-    release(slot);
-    ++cold_rows_;
+    head.flags = head.flags | RowHeader::kLeaving;
+    leaving.push_back(slot);
   }
-  return batch.empty() ? Status() : cold_->write(std::move(batch));
+  const Status written = batch.empty() ? Status() : cold_->write(std::move(batch));
+  for (const uint32_t slot : leaving) {
+    RowHeader& head = RowLayout::header(arena_->row(slot));
+    head.flags = head.flags & ~RowHeader::kLeaving;
+    if (written.ok()) release(slot);
+  }
+  if (written.ok()) cold_rows_ += leaving.size();
+  return written;
+}
+
+// Slots rise with positions, because chunks are taken in that order; so a slot tells whether its row was read.
+void Shard::keep(uint32_t slot) {
+  if (cut_ == nullptr || slot < cut_->cursor) return;
+  float* const row = arena_->row(slot);
+  RowHeader& head = RowLayout::header(row);
+  if (head.flags & RowHeader::kKept) return;
+  cut_->rows.insert(cut_->rows.end(), row, row + layout_.words());
+  head.flags = head.flags | RowHeader::kKept;
+}
+
+void Shard::keep_waiting(uint64_t key) {
+  if (cut_ == nullptr || cut_->waiting_read) return;
+  const auto now = waiting_.find(key);
+  cut_->waiting.try_emplace(key, now == waiting_.end() ? std::nullopt : std::optional(now->second));
+}
+
+void Shard::end_cut() {
+  if (cut_ == nullptr) return;
+  for (size_t position = 0; position < fresh_; ++position) {
+    const uint32_t slot = slot_at(position);
+    if (slot == kNoSlot || slot < cut_->cursor) continue;
+    RowHeader& head = RowLayout::header(arena_->row(slot));
+    head.flags = head.flags & ~(RowHeader::kKept | RowHeader::kCameBack);
+  }
+  cut_.reset();
+}
+
+void Shard::swap(Shard& other) {
+  std::swap(arena_, other.arena_);
+  std::swap(cold_, other.cold_);
+  std::swap(index_, other.index_);
+  std::swap(chunks_, other.chunks_);
+  std::swap(free_, other.free_);
+  std::swap(fresh_, other.fresh_);
+  std::swap(hand_, other.hand_);
+  std::swap(cold_rows_, other.cold_rows_);
+  std::swap(waiting_, other.waiting_);
 }
 
 uint32_t Shard::slot_at(size_t position) const {
-  const uint32_t slot = chunks_[position / arena_.chunk_rows()] + static_cast<uint32_t>(position % arena_.chunk_rows());
-  return RowLayout::header(arena_.row(slot)).flags & RowHeader::kLive ? slot : kNoSlot;
+  const uint32_t slot = chunks_[position / arena_->chunk_rows()] + static_cast<uint32_t>(position % arena_->chunk_rows());
+  return RowLayout::header(arena_->row(slot)).flags & RowHeader::kLive ? slot : kNoSlot;
 }
 
 uint64_t Shard::memory_bytes() const {
@@ -167,17 +225,19 @@ uint64_t Shard::memory_bytes() const {
 }
 
 Status Shard::clear() {
+  if (cold_) {
+    ColdStore::Batch batch;
+    const auto cursor = cold_->rows(number_);
+    for (; cursor->valid(); cursor->next()) batch.erase(number_, cursor->key());
+    RETURN_IF_ERROR(cursor->status());
+    if (!batch.empty()) RETURN_IF_ERROR(cold_->write(std::move(batch)));
+  }
   for (size_t position = 0; position < fresh_; ++position) {
     if (const uint32_t slot = slot_at(position); slot != kNoSlot) release(slot);
   }
   waiting_.clear();
   cold_rows_ = 0;
-  if (!cold_) return {};
-  ColdStore::Batch batch;
-  const auto cursor = cold_->rows(number_);
-  for (; cursor->valid(); cursor->next()) batch.erase(number_, cursor->key());
-  RETURN_IF_ERROR(cursor->status());
-  return batch.empty() ? Status() : cold_->write(std::move(batch));
+  return {};
 }
 
 }  // namespace argosy::table

@@ -139,6 +139,16 @@ std::vector<SnapshotTable> Snapshot::tables() const {
   return tables;
 }
 
+uint64_t Snapshot::count() const {
+  uint64_t count = 0;
+  for (const Layer& layer : layers_) {
+    for (const ServerPart& part : layer.parts) {
+      for (const SnapshotTable& table : part.manifest.tables) count += table.count;
+    }
+  }
+  return count;
+}
+
 std::vector<std::string> Snapshot::chain() const {
   std::vector<std::string> names;
   names.reserve(layers_.size());

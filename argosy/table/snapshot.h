@@ -47,6 +47,8 @@ class Snapshot {
   const std::vector<std::string>& states() const { return states_; }
   // By name, what the newest snapshot of the chain has.
   std::vector<SnapshotTable> tables() const;
+  // Rows and elements that read() shows.
+  uint64_t count() const;
   // Names of the folders that this one needs, itself last.
   std::vector<std::string> chain() const;
 

@@ -31,6 +31,7 @@ RawHeader raw(const ChunkHeader& header) {
 bool sizes_agree(SnapshotChunk::Kind kind, uint64_t count, uint64_t bytes) {
   switch (kind) {
     case SnapshotChunk::Kind::progress:
+    case SnapshotChunk::Kind::state:
     case SnapshotChunk::Kind::dense: return true;
     case SnapshotChunk::Kind::rows: return count > 0 && bytes % count == 0 && bytes / count >= sizeof(uint64_t);
     case SnapshotChunk::Kind::erased: return count > 0 && count <= bytes && bytes == count * sizeof(uint64_t);

@@ -83,6 +83,7 @@ struct SnapshotChunk {
     dense = 2,     // `count` elements of a dense table from element `offset` on, in the table's own form
     rows = 3,      // `count` records of equal size, each with its key in front, as SparseTable exports them
     erased = 4,    // `count` keys whose rows are gone since the parent
+    state = 5,     // a piece of what the server knows besides its tables; `table` is kStateName
   };
 
   Kind kind = Kind::rows;
@@ -99,6 +100,7 @@ struct SnapshotChunk {
 // A chunk is held in memory as a whole; a writer makes those of rows much smaller.
 inline constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 30;
 inline constexpr uint64_t kMaxTableName = 4096;
+inline constexpr std::string_view kStateName = "state";
 inline constexpr size_t kChunkHeaderSize = 56;
 
 // An error that names the table if the chunk cannot be written or was not written by this format: sizes that do not go

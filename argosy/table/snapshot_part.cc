@@ -1,5 +1,6 @@
 #include "argosy/table/snapshot_part.h"
 
+#include <functional>
 #include <system_error>
 
 #include "argosy/base/disk_file.h"
@@ -104,6 +105,64 @@ Result<std::string> read_state(const fs::path& folder, const SnapshotManifest& m
   if (state.size() == manifest.state_bytes && found == manifest.state_checksum) return state;
   return Status::data_loss("snapshot file '{}' is damaged: {} bytes with checksum {:016x}, expected {} with {:016x}",
                            path.string(), state.size(), found, manifest.state_bytes, manifest.state_checksum);
+}
+
+namespace {
+
+// server-<i>-of-<n>, or what a writer that was killed has left of one.
+bool is_part_name(std::string_view name) {
+  const bool unfinished = name.starts_with(".server-") && name.find(".tmp-") != std::string_view::npos;
+  return unfinished || (name.starts_with("server-") && name.find("-of-") != std::string_view::npos);
+}
+
+bool is_part_file(std::string_view name) { return name == "manifest" || name == "state" || name.starts_with("part-"); }
+
+// What a folder holds that is_ours() does not know; nothing: all is known.
+Result<std::optional<fs::path>> find_stranger(const fs::path& folder,
+                                              const std::function<bool(const fs::directory_entry&)>& is_ours) {
+  std::error_code error;
+  for (fs::directory_iterator entries(folder, error), end; !error && entries != end; entries.increment(error)) {
+    if (!is_ours(*entries)) return std::optional(entries->path());
+  }
+  if (error) return Status::unavailable("cannot read the folder '{}': {}", folder.string(), error.message());
+  return std::optional<fs::path>();
+}
+
+bool has_manifest(const fs::path& part) {
+  const auto text = read_file(part / "manifest");
+  return text.ok() && text->starts_with("argosy snapshot ");
+}
+
+}  // namespace
+
+Status check_only_snapshot(const fs::path& snapshot) {
+  const auto refuse = [&](const fs::path& what) {
+    return Status::failed_precondition(
+        "'{}' is not a snapshot: '{}' was not written by one. Nothing was changed there; choose another folder",
+        snapshot.string(), what.string());
+  };
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(snapshot, error);
+  if (status.type() == fs::file_type::not_found) return {};
+  if (status.type() != fs::file_type::directory) return refuse(snapshot);
+  std::vector<fs::path> parts;
+  ASSIGN_OR_RETURN(const auto other, find_stranger(snapshot, [&](const fs::directory_entry& entry) {
+                     std::error_code gone;
+                     const std::string name = entry.path().filename().string();
+                     if (!is_part_name(name) || entry.is_symlink(gone) || !entry.is_directory(gone)) return false;
+                     if (name.front() != '.') parts.push_back(entry.path());  // the others come and go while servers write
+                     return true;
+                   }));
+  if (other) return refuse(*other);
+  for (const fs::path& part : parts) {
+    if (!has_manifest(part)) return refuse(part);
+    ASSIGN_OR_RETURN(const auto file, find_stranger(part, [](const fs::directory_entry& entry) {
+                       std::error_code gone;
+                       return is_part_file(entry.path().filename().string()) && !entry.is_directory(gone);
+                     }));
+    if (file) return refuse(*file);
+  }
+  return {};
 }
 
 Status read_part_file(const fs::path& folder, const SnapshotPart& part, const SnapshotVisitor& visitor) {

@@ -10,6 +10,7 @@
 
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
+#include "argosy/table/snapshot_part.h"
 #include "argosy/table/snapshot_writer.h"
 
 namespace argosy::table {
@@ -92,6 +93,8 @@ Status keep_newest_snapshots(const fs::path& root, uint32_t keep, std::optional<
 
 Status publish_snapshot(const fs::path& written, const fs::path& target) {
   RETURN_IF_ERROR(Snapshot::open(written).status());
+  RETURN_IF_ERROR(check_only_snapshot(written));
+  RETURN_IF_ERROR(check_only_snapshot(target));
   std::error_code error;
   const bool replaces = fs::exists(target, error);
   if (::renameat2(AT_FDCWD, written.c_str(), AT_FDCWD, target.c_str(), replaces ? RENAME_EXCHANGE : RENAME_NOREPLACE) != 0) {

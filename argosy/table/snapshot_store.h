@@ -26,7 +26,8 @@ Result<std::optional<Snapshot>> latest_snapshot(const std::filesystem::path& roo
 Status keep_newest_snapshots(const std::filesystem::path& root, uint32_t keep, std::optional<OneServer> only = {});
 
 // Moves a snapshot whose parts are all committed to its final name, in one step, in place of one that is there. So a folder
-// that users name themselves changes from the old snapshot to the new one although several servers write it.
+// that users name themselves changes from the old snapshot to the new one although several servers write it. Where `target` or
+// `written` holds anything but parts of snapshots nothing is changed (check_only_snapshot).
 Status publish_snapshot(const std::filesystem::path& written, const std::filesystem::path& target);
 
 }  // namespace argosy::table

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "argosy/table/checksum.h"
+#include "argosy/table/snapshot_part.h"
 
 namespace argosy::table {
 namespace fs = std::filesystem;
@@ -23,7 +24,9 @@ fs::path server_folder(const fs::path& snapshot, uint32_t server, uint32_t serve
 
 Result<std::unique_ptr<SnapshotWriter>> SnapshotWriter::open(const fs::path& snapshot, SnapshotInfo info, uint64_t part_bytes) {
   RETURN_IF_ERROR(check_info(info).with_context("snapshot '{}'", snapshot.string()));
-  ASSIGN_OR_RETURN(FolderWriter folder, FolderWriter::open(server_folder(snapshot, info.server, info.servers), false));
+  const fs::path target = server_folder(snapshot, info.server, info.servers);
+  RETURN_IF_ERROR(check_only_snapshot(snapshot));
+  ASSIGN_OR_RETURN(FolderWriter folder, FolderWriter::open(target, false));
   return std::unique_ptr<SnapshotWriter>(new SnapshotWriter(snapshot, std::move(folder), std::move(info), part_bytes));
 }
 
@@ -67,6 +70,7 @@ Status SnapshotWriter::write(const SnapshotChunk& chunk) {
     file_->start_writeback(flushed_, part.bytes - flushed_);
     flushed_ = part.bytes;
   }
+  if (chunk.kind == SnapshotChunk::Kind::state) return {};
   SnapshotTable& table = tables_[std::string(chunk.table)];
   table.bytes += chunk.bytes.size();
   if (chunk.kind == SnapshotChunk::Kind::rows || chunk.kind == SnapshotChunk::Kind::dense) table.count += chunk.count;
@@ -84,6 +88,7 @@ Status SnapshotWriter::commit(std::string_view state) {
   }
   RETURN_IF_ERROR(folder_.write("state", state));
   RETURN_IF_ERROR(folder_.write("manifest", manifest_text(manifest_)));
+  RETURN_IF_ERROR(check_only_snapshot(snapshot_));
   RETURN_IF_ERROR(folder_.commit());
   return sync_folder(folder_beside(snapshot_, "."));
 }

@@ -14,7 +14,8 @@
 namespace argosy::table {
 
 // Writes one server's part of a snapshot: the folder server-<i>-of-<n> under the snapshot's own. The folder appears at commit(),
-// whole and on the disk; without commit() nothing of it stays. Thread-compatible.
+// whole and on the disk, in place of an older part; without commit() nothing of it stays. Nothing but parts of snapshots is ever
+// replaced: a folder that holds anything else is refused by name (check_only_snapshot). Thread-compatible.
 class SnapshotWriter {
  public:
   // `part_bytes`: from this size on the next chunk begins a new file.
@@ -25,7 +26,7 @@ class SnapshotWriter {
   // take; it is then left out. After any other error the snapshot cannot be committed.
   Status add(const SnapshotChunk& chunk);
 
-  // `state` is what the server needs besides its tables; its form is the server's own.
+  // `state` is what the server needs besides its tables and chunks of kind state; its form is the server's own.
   Status commit(std::string_view state);
 
  private:

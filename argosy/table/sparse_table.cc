@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "argosy/base/log.h"
 #include "argosy/base/random.h"
 #include "argosy/table/cold_store.h"
 #include "argosy/table/key_batch.h"
@@ -14,6 +15,7 @@
 namespace argosy::table {
 namespace {
 
+constexpr double kOverflowRetrySeconds = 1;
 constexpr size_t kMaxBlockRows = 256;
 constexpr size_t kBlockFloats = 16384;  // a block's gradients, gathered
 
@@ -59,7 +61,7 @@ Status SparseTable::open(const StoreOptions& options) {
   ASSIGN_OR_RETURN(arena_, RowArena::make(layout_.words()));
   uint32_t most_rows = 0;
   if (options.mem_limit_bytes > 0) {
-    ASSIGN_OR_RETURN(cold_, ColdStore::open(options.directory, spec_.name, layout_.bytes()));
+    ASSIGN_OR_RETURN(cold_, ColdStore::open(options.directory, spec_.name, layout_.bytes(), options.overflow_fault));
     constexpr size_t kIndexBytes = 10;  // a row's share of the index, on average
     const uint64_t rows = options.mem_limit_bytes / (layout_.bytes() + kIndexBytes) / options.shards;
     most_rows = static_cast<uint32_t>(std::clamp<uint64_t>(rows, 1, kNoSlot));
@@ -93,10 +95,53 @@ Status SparseTable::for_blocks(std::span<const uint64_t> keys, const BlockWork& 
         RETURN_IF_ERROR(work({shard, some, mine.slots.data()}));
         probes = probes.subspan(some.size());
       }
-      if (exports_.load() == 0) RETURN_IF_ERROR(shard.evict());
+      if (exports_.load() == 0 && !shard.is_cut()) evict(shard);
     }
   }
   return {};
+}
+
+void SparseTable::evict(Shard& shard) {
+  if (overflow_failed_.load(std::memory_order_relaxed)) {
+    std::lock_guard lock(overflow_mutex_);
+    if (overflow_retry_ > SteadyClock::now()) return;
+  }
+  const Status status = shard.evict();
+  if (status.ok()) return;
+  std::lock_guard lock(overflow_mutex_);
+  if (overflow_error_.ok()) {
+    log_error("table '{}': rows beyond the memory limit stay in memory, because they cannot be written: {}", spec_.name,
+              status.message());
+  }
+  overflow_error_ = status;
+  overflow_retry_ = Deadline::after_seconds(kOverflowRetrySeconds).when();
+  overflow_failed_ = true;
+}
+
+Status SparseTable::check_room() {
+  if (!overflow_failed_.load(std::memory_order_relaxed)) return {};
+  {
+    std::lock_guard lock(overflow_mutex_);
+    if (overflow_retry_ > SteadyClock::now()) return overflow_trouble();
+    overflow_retry_ = {};
+  }
+  for (const auto& shard : shards_) {
+    std::lock_guard lock(shard->mutex());
+    if (exports_.load() == 0) evict(*shard);
+  }
+  std::lock_guard lock(overflow_mutex_);
+  if (overflow_retry_ > SteadyClock::now()) return overflow_trouble();
+  log_info("table '{}': rows beyond the memory limit can be written again", spec_.name);
+  overflow_error_ = {};
+  overflow_failed_ = false;
+  return {};
+}
+
+Status SparseTable::overflow_trouble() const {
+  const std::string what = fmt::format("table '{}' has more rows than its memory limit allows, and cannot move any to disk: {}",
+                                       spec_.name, overflow_error_.message());
+  if (overflow_error_.code() == Code::resource_exhausted) return Status::unavailable("{}; make room there", what);
+  return Status::data_loss("{}", what);
 }
 
 bool SparseTable::drawn(uint64_t key) const {
@@ -124,6 +169,7 @@ Result<uint32_t> SparseTable::find_or_create(Shard& shard, const Probe& probe) {
 Result<uint32_t> SparseTable::admit(Shard& shard, const Probe& probe, const RowCounters& gradient) {
   if (!keeps_waiting()) return drawn(probe.key) ? find_or_create(shard, probe) : kNoSlot;
   if (const uint32_t slot = shard.find(probe.key, probe.hash); slot != kNoSlot) return slot;
+  shard.keep_waiting(probe.key);
   const auto waiting = shard.waiting().try_emplace(probe.key).first;
   RowCounters sum = waiting->second;
   count_gradient(sum, gradient);
@@ -142,6 +188,7 @@ Result<uint32_t> SparseTable::admit(Shard& shard, const Probe& probe, const RowC
 
 Status SparseTable::pull(std::span<const uint64_t> keys, std::span<float> rows, bool create) {
   RETURN_IF_ERROR(check_rows(keys, rows.size()));
+  if (create) RETURN_IF_ERROR(check_room());
   return for_blocks(keys, [&](const Block& block) { return pull_block(block, rows.data(), create); });
 }
 
@@ -200,6 +247,7 @@ Status SparseTable::apply_block(const Block& block, const TableStep& step, const
   const size_t width = layout_.width();
   auto& [shard, probes, slots] = block;
   RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  shard.keep({slots, probes.size()});
   mine.gradients.resize(block_rows_ * width);
   RowCounters gradient = counters_of(step);
   size_t rows = 0;
@@ -243,6 +291,7 @@ Status SparseTable::add_block(const Block& block, const TableStep& step, const f
   const size_t width = layout_.width();
   auto& [shard, probes, slots] = block;
   RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  shard.keep({slots, probes.size()});
   const RowCounters seen = counters_of(step);
   for (size_t i = 0; i < probes.size(); ++i) {
     if (slots[i] == kNoSlot) {

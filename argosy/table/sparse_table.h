@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "argosy/base/clock.h"
 #include "argosy/base/status.h"
 #include "argosy/optim/rule.h"
 #include "argosy/table/change_tracker.h"
@@ -67,8 +68,9 @@ struct TableSize {
 // not (a pull that runs beside a push sees some of its rows). Rules' scalars and the step counter have a lock of their own.
 // A shard's lock is held while its own rows move to or from disk: only calls for the same shard wait.
 //
-// Calls fail with invalid_argument for spans of wrong sizes and change nothing then. A disk error of the overflow is passed
-// on; rows may then be lost, so the table has to be rebuilt from snapshot and log.
+// Calls fail with invalid_argument for spans of wrong sizes and change nothing then. Rows that cannot be written to the overflow
+// stay in memory, beyond the limit: no call fails for it but those that ask check_room(). An overflow that cannot be read is an
+// error of the call.
 class SparseTable {
  public:
   static Result<std::unique_ptr<SparseTable>> make(SparseSpec spec, const StoreOptions& options = {});
@@ -82,6 +84,11 @@ class SparseTable {
   // Copies the values of `keys` to `rows`, in order. With `create`, rows that are not there and that every key gets are
   // made; without it, and for keys that are not admitted, the initial value is copied and nothing changes.
   Status pull(std::span<const uint64_t> keys, std::span<float> rows, bool create);
+
+  // Whether the memory limit can be kept, which whoever is about to make rows should ask: `unavailable` while the disk of the
+  // overflow is full (tried again once a second), data_loss where it fails otherwise. Rows that are there stay readable.
+  // pull() with `create` asks it itself.
+  Status check_room();
 
   // Starts step number steps() + 1: advances the rule's scalars. Once for each push that is applied, or, where pushes of
   // several workers are merged, once for them together; also for a push without keys for this table.
@@ -148,6 +155,35 @@ class SparseTable {
   // set_state since then. Rows that were dropped leave no trace in it, nor do counters that shrink() changed.
   Export begin_export(std::optional<uint64_t> changed_since = {}) const;
 
+  // All rows as they were when it was made, each once, as records of codec(), some at a time, while everybody goes on changing
+  // the table: what is changed before it was read is copied first (copy on write, row by row; a shard's lock is held for a piece
+  // of it). The copies are written out as they come, and are never more than the table. Waiting keys come as they were, too. A
+  // shard keeps its rows in memory until it was read. Thread-compatible; must not outlive the table.
+  class Cut {
+   public:
+    Cut(Cut&& other) noexcept;
+    Cut& operator=(Cut&&) = delete;
+    ~Cut();
+    // As Export::next().
+    Result<bool> next(size_t max_bytes, std::string& out);
+    const TableProgress& progress() const;
+    uint64_t rows() const;  // with waiting keys, of all steps
+
+   private:
+    friend class SparseTable;
+    struct State;
+    explicit Cut(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+  };
+  // In a few microseconds a shard. changed_since: as begin_export(). failed_precondition while another one is open.
+  // REQUIRES: no apply, add, set_rows, import, shrink or erase is under way, so that it is one moment.
+  Result<Cut> begin_cut(std::optional<uint64_t> changed_since = {});
+
+  // Takes the rows, waiting keys and progress of a table of the same spec, which gets those of this one. Pulls see one or the
+  // other for a shard. Remembered changes are forgotten. failed_precondition while a Cut is open. REQUIRES: nobody else uses
+  // `other`; no change of this table is under way.
+  Status swap_rows(SparseTable& other);
+
   // Puts records of an equal codec() in, counters included, replacing rows with the same key. The bytes may come from anywhere:
   // damage is data_loss and nothing changes.
   Status import_records(std::string_view records);
@@ -177,6 +213,9 @@ class SparseTable {
   Status check_rows(std::span<const uint64_t> keys, size_t numbers) const;
   // Deals the keys to their shards and does the work on each block under its shard's lock.
   Status for_blocks(std::span<const uint64_t> keys, const BlockWork& work);
+  // Moves rows to disk where the shard has too many; an error is kept for check_room(). REQUIRES: the shard's lock is held.
+  void evict(Shard& shard);
+  Status overflow_trouble() const;  // REQUIRES: overflow_mutex_ is held, overflow_error_ is not ok
   Status pull_block(const Block& block, float* rows, bool create);
   Status copy_state_block(const Block& block, size_t element_state, float initial, float* out);
   Status set_state_block(const Block& block, size_t element_state, const float* values);
@@ -201,11 +240,17 @@ class SparseTable {
   const unsigned shard_bits_;
   const size_t block_rows_;
   std::unique_ptr<RowArena> arena_;
-  std::unique_ptr<ColdStore> cold_;  // null without a memory limit
+  std::shared_ptr<ColdStore> cold_;  // null without a memory limit; shared with Exports that are open
   std::vector<std::unique_ptr<Shard>> shards_;
+  std::atomic<bool> is_cut_{false};
   mutable std::atomic<int> exports_{0};  // open ones; while there are any, no row moves to disk
   std::atomic<uint32_t> first_shard_{0};  // calls begin at different shards, so that they do not queue up behind each other
   ChangeTracker changes_;
+
+  std::atomic<bool> overflow_failed_ = false;  // overflow_error_ is not ok
+  mutable std::mutex overflow_mutex_;
+  Status overflow_error_;                          // guarded by overflow_mutex_: of the last eviction
+  SteadyClock::time_point overflow_retry_ = {};    // guarded by overflow_mutex_: no eviction before
 
   mutable std::mutex step_mutex_;  // guards what follows
   uint64_t steps_ = 0;

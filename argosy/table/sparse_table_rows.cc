@@ -27,8 +27,10 @@ struct SparseTable::Export::State {
   std::unique_ptr<ColdStore::Cursor> cursor = {};
   std::vector<float> row;  // from disk
   size_t at = 0;           // in keys, or a position
+  const std::shared_ptr<ColdStore> store;  // outlives the cursor, also where the table takes the rows of another
 
-  State(const SparseTable& of, std::optional<uint64_t> since) : table(of), changed_since(since), row(of.layout_.words()) {
+  State(const SparseTable& of, std::optional<uint64_t> since)
+      : table(of), changed_since(since), row(of.layout_.words()), store(of.cold_) {
     ++table.exports_;
   }
   ~State() { --table.exports_; }
@@ -125,8 +127,10 @@ Status SparseTable::import_records(std::string_view records) {
 Status SparseTable::import_block(const Block& block, std::span<const RowView> rows) {
   auto& [shard, probes, slots] = block;
   RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  shard.keep({slots, probes.size()});
   for (const Probe& probe : probes) {
     const RowView& from = rows[probe.position];
+    shard.keep_waiting(probe.key);
     uint32_t slot = shard.find(probe.key, probe.hash);
     if (!from.admitted) {
       if (slot != kNoSlot) RETURN_IF_ERROR(shard.erase(slot));
@@ -152,13 +156,16 @@ Status SparseTable::set_rows(std::span<const uint64_t> keys, std::span<const flo
   return for_blocks(keys, [&](const Block& block) -> Status {
     auto& [shard, probes, slots] = block;
     RETURN_IF_ERROR(shard.bring_back(probes, slots));
+    shard.keep({slots, probes.size()});
     for (const Probe& probe : probes) {
       ASSIGN_OR_RETURN(const uint32_t slot, find_or_create(shard, probe));
+      shard.keep_waiting(probe.key);
       shard.waiting().erase(probe.key);
       float* const row = shard.row(slot);
-      const uint32_t on_disk = RowLayout::header(row).flags & RowHeader::kOnDisk;
+      constexpr uint32_t kStay = RowHeader::kOnDisk | RowHeader::kKept | RowHeader::kCameBack;
+      const uint32_t flags = RowLayout::header(row).flags & kStay;
       layout_.reset(row, probe.key);
-      RowLayout::header(row).flags = RowLayout::header(row).flags | on_disk;
+      RowLayout::header(row).flags = RowLayout::header(row).flags | flags;
       layout_.set_counters(row, {.seen_step = step});
       std::memcpy(layout_.value(row).data(), rows.data() + probe.position * layout_.width(), layout_.width() * sizeof(float));
     }
@@ -171,6 +178,7 @@ Status SparseTable::erase(std::span<const uint64_t> keys) {
     auto& [shard, probes, slots] = block;
     RETURN_IF_ERROR(shard.bring_back(probes, slots));
     for (const Probe& probe : probes) {
+      shard.keep_waiting(probe.key);
       shard.waiting().erase(probe.key);
       if (const uint32_t slot = shard.find(probe.key, probe.hash); slot != kNoSlot) RETURN_IF_ERROR(shard.erase(slot));
     }
@@ -216,8 +224,10 @@ Result<ShrinkReport> SparseTable::shrink(const Expiry& expiry, uint32_t now_seco
     std::lock_guard lock(shard->mutex());
     RETURN_IF_ERROR(shrink_cold(*shard, shrinking));
     RETURN_IF_ERROR(shrink_rows(*shard, shrinking));
-    shrinking.report.dropped_waiting +=
-        absl::erase_if(shard->waiting(), [&](auto& entry) { return shrinking.drops(entry.first, entry.second); });
+    shrinking.report.dropped_waiting += absl::erase_if(shard->waiting(), [&](auto& entry) {
+      shard->keep_waiting(entry.first);
+      return shrinking.drops(entry.first, entry.second);
+    });
   }
   return shrinking.report;
 }
@@ -234,6 +244,7 @@ Status SparseTable::shrink_rows(Shard& shard, Shrinking& shrinking) {
       continue;
     }
     if (counters != layout_.counters(row)) {
+      shard.keep(slot);
       layout_.set_counters(row, counters);
       RowLayout::header(row).flags = RowLayout::header(row).flags | RowHeader::kChanged;
     }
@@ -270,6 +281,7 @@ Status SparseTable::shrink_cold(Shard& shard, Shrinking& shrinking) {
 }
 
 Status SparseTable::clear() {
+  if (is_cut_) return Status::failed_precondition("table '{}' cannot be emptied while it is written", spec_.name);
   for (const auto& shard : shards_) {
     std::lock_guard lock(shard->mutex());
     RETURN_IF_ERROR(shard->clear());

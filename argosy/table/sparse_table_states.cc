@@ -69,11 +69,13 @@ Status SparseTable::set_state_block(const Block& block, size_t element_state, co
   const size_t width = layout_.width();
   auto& [shard, probes, slots] = block;
   RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  shard.keep({slots, probes.size()});
   const auto step = static_cast<uint32_t>(steps() + 1);  // as set_rows
   for (size_t i = 0; i < probes.size(); ++i) {
     if (slots[i] == kNoSlot) {
       ASSIGN_OR_RETURN(slots[i], find_or_create(shard, probes[i]));
     }
+    shard.keep_waiting(probes[i].key);
     shard.waiting().erase(probes[i].key);
     float* const row = shard.row(slots[i]);
     RowLayout::touch(row);

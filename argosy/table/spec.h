@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -121,6 +122,7 @@ struct StoreOptions {
   // emptied when the table is made. Buffers for the disk come on top, up to 50 MB.
   uint64_t mem_limit_bytes = 0;
   std::filesystem::path directory;
+  std::function<Status()> overflow_fault;  // for tests: asked before each write to the directory; an error is the disk's
 
   Status check() const;
 };

@@ -267,7 +267,7 @@ class Fleet:
 
     def server_stats(self):
         """What each server says of itself: batches, pushes, duplicates, bytes_in, bytes_out, log_bytes, snapshots, and tables with name,
-        rows, cold_rows (those on disk), memory_bytes and learning_rate."""
+        rows, cold_rows (those on disk), memory_bytes, learning_rate and nonfinite (rows that came with a gradient which is NaN or infinite)."""
         return self._core.server_stats()
 
     def set_learning_rate(self, value):

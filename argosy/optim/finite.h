@@ -1,0 +1,10 @@
+#pragma once
+
+#include <span>
+
+namespace argosy::optim {
+
+// Whether no number is NaN or infinite. One pass at the speed of memory, for whoever checks every gradient.
+bool all_finite(std::span<const float> numbers);
+
+}  // namespace argosy::optim

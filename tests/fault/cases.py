@@ -1,0 +1,134 @@
+"""Which cases there are, which of them are chosen, and how one is run."""
+import argparse
+import dataclasses
+import itertools
+import os
+import pathlib
+import random
+import shutil
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+def use_build(build=None):
+    """The front end of a build folder of this checkout, for this process and those that it starts."""
+    build = pathlib.Path(build or ROOT / "build" / "release")
+    os.environ["PYTHONPATH"] = str(build / "python")
+    os.environ["PATH"] = os.pathsep.join([str(build / "bin"), str(ROOT / ".venv" / "bin"), os.environ["PATH"]])
+
+
+for folder in (HERE, HERE.parent / "system", HERE.parent):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+from causes import CAUSES, logs_have  # noqa: E402
+from faulty_job import HOLDS, FaultyJob  # noqa: E402
+from oracle import MODES, READERS, THREADS, Layout  # noqa: E402
+
+
+# A lost worker is waited for. Whoever waits for something that never comes ends, and says for what, before the test does.
+PATIENCE = ("--on-worker-loss=wait", "--server-wait-seconds=90", "--sync-wait-seconds=90", "--worker-wait-seconds=90")
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    cause: str
+    mode: str
+    reader: str
+    threads: int
+
+    def __str__(self):
+        return f"{self.cause}-{self.mode}-{self.reader}-{self.threads}"
+
+    @staticmethod
+    def parse(text):
+        cause, mode, reader, threads = text.split("-")
+        return Case(cause, mode, reader, int(threads))
+
+
+def all_cases():
+    return [Case(*values) for values in itertools.product(CAUSES, MODES, READERS, THREADS)]
+
+
+def selectable():
+    """What continuous integration chooses from."""
+    return [case for case in all_cases() if CAUSES[case.cause].chosen]
+
+
+def pairs_of(cases):
+    return {pair for case in cases for pair in itertools.combinations(dataclasses.astuple(case), 2)}
+
+
+def selection(seed):
+    """Cases in which every pair of two values occurs (of a cause, a mode, a reader, a number of threads): greedy, in an order that the seed decides."""
+    left = selectable()
+    random.Random(seed).shuffle(left)
+    missing = pairs_of(left)
+    chosen = []
+    while missing:
+        best = max(left, key=lambda case: len(pairs_of([case]) & missing))
+        chosen.append(best)
+        missing -= pairs_of([best])
+        left.remove(best)
+    return chosen
+
+
+def run_case(case, seed, folder):
+    """Runs one case to its end. An AssertionError says what it should have done instead."""
+    cause = CAUSES[case.cause]
+    job = FaultyJob(folder, Layout(mode=case.mode, reader=case.reader, threads=case.threads), seed)
+    try:
+        if cause.small_disk:
+            job.small_disk()
+        cause.first(job)
+        job.hold(*HOLDS)
+        flags = [*PATIENCE, *(["--directory=kept"] if cause.directory else []), *cause.flags]
+        (job.launch_on_two_machines if cause.two_machines else job.launch)(*flags, restarts=cause.restarts)
+        cause.disturb(job)
+        job.release(*HOLDS)
+        outcome = job.finish()
+        judge(cause, job, outcome)
+        return outcome
+    except AssertionError as error:
+        raise AssertionError(f"{case}, seed {seed}: {error}\nagain: .venv/bin/python tests/fault/cases.py {case} --seed {seed}") from None
+    finally:
+        job.close()
+
+
+def judge(cause, job, outcome):
+    """Compares how a job ended with what its cause allows."""
+    if outcome.status == 0:
+        assert not outcome.wrong, f"the job ended with status 0, but {outcome}\n{job.story()}"
+        assert cause.ends != "badly", f"the job ended with status 0; expected a failure that says '{cause.named}'\n{job.story()}"
+        return
+    assert cause.ends != "well", f"the job ended with status {outcome.status}; every sample should have counted once\n{job.story()}"
+    assert logs_have(job, cause.named), f"nothing says '{cause.named}'\n{job.story()}"
+    if cause.reads_back:
+        job.read_back(outcome)
+        assert not outcome.wrong, f"{outcome}\n{job.story()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs single fault cases; without one, lists them.")
+    parser.add_argument("cases", nargs="*", help="such as kill_worker-sync-feeder-2")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--build", default=None)
+    parser.add_argument("--keep", action="store_true", help="leaves the folders of the jobs")
+    options = parser.parse_args()
+    use_build(options.build)
+    for name in options.cases or []:
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="argosy-fault-"))
+        print(f"{name}: {run_case(Case.parse(name), options.seed, folder)}", flush=True)
+        if options.keep:
+            print(folder)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    if not options.cases:
+        print("\n".join(map(str, all_cases())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""The ways to disturb an oracle job, by name, and how it has to end.
+
+`ends` is "well": every sample counts once and the status is 0; "badly": the status is another, the launcher's output or the processes' logs name the
+cause (`named`), and what the servers say they have applied is what counted; or "either" of the two.
+"""
+import dataclasses
+import re
+import signal
+import time
+from typing import Callable
+
+from faulty_job import HOLDS
+
+
+@dataclasses.dataclass(frozen=True)
+class Cause:
+    name: str
+    disturb: Callable
+    ends: str = "well"
+    named: str = ""
+    flags: tuple = ()
+    restarts: int = 4
+    directory: bool = True
+    small_disk: bool = False
+    two_machines: bool = False
+    first: Callable = lambda job: None  # before the start
+    reads_back: bool = True             # what the servers held can be read after a bad end
+    chosen: bool = True                 # in the selection of continuous integration, not only at night
+
+
+CAUSES = {}
+
+
+def cause(name, **options):
+    def note(disturb):
+        CAUSES[name] = Cause(name, disturb, **options)
+        return disturb
+    return note
+
+
+def in_the_middle(job):
+    """The data has stopped in the middle of a pass; it goes on, for a moment that the seed decides."""
+    job.wait_held(HOLDS[0])
+    job.release(HOLDS[0])
+    job.moment()
+
+
+def logs_have(job, pattern):
+    return re.search(pattern, job.output) or any(re.search(pattern, path.read_text(errors="replace")) for path in (job.folder / "logs").glob("*"))
+
+
+@cause("kill_worker")
+def kill_worker(job):
+    in_the_middle(job)
+    job.kill(job.worker, signal.SIGKILL)
+
+
+@cause("kill_server")
+def kill_server(job):
+    in_the_middle(job)
+    job.kill(job.server, signal.SIGKILL)
+
+
+@cause("kill_both")
+def kill_both(job):
+    """A worker, and a server right after it."""
+    in_the_middle(job)
+    job.kill(job.worker, signal.SIGKILL)
+    job.kill(job.server, signal.SIGKILL)
+
+
+@cause("stop_server", flags=("--call-seconds=1",))
+def stop_server(job):
+    in_the_middle(job)
+    job.kill(job.server, signal.SIGSTOP)
+    job.release(HOLDS[1])
+    time.sleep(2.5)
+    job.kill(job.server, signal.SIGCONT)
+
+
+@cause("stop_worker", flags=("--lease-seconds=1",))
+def stop_worker(job):
+    """For longer than its lease: it is waited for."""
+    in_the_middle(job)
+    job.kill(job.worker, signal.SIGSTOP)
+    job.release(HOLDS[1])
+    time.sleep(2.5)
+    job.kill(job.worker, signal.SIGCONT)
+
+
+def fail_file(job, name):
+    (job.folder / "fail" / name).touch()
+
+
+@cause("pipe_fails_once", chosen=False, first=lambda job: fail_file(job, job.data_file(4) + ".1"))
+def pipe_fails_once(job):
+    in_the_middle(job)
+
+
+@cause("pipe_fails_always", chosen=False, ends="badly", named="the planted failure of|pipe command 'sh pipe.sh' ended with status 3", restarts=1,
+       first=lambda job: fail_file(job, job.data_file(4)))
+def pipe_fails_always(job):
+    in_the_middle(job)
+
+
+def break_line(job):
+    path = job.folder / "data" / job.data_file(4)
+    lines = path.read_text().splitlines(True)
+    path.write_text("".join(["1 not-a-number\n" if i == 5 else line for i, line in enumerate(lines)]))
+
+
+@cause("bad_line_stays", chosen=False, ends="badly", named=r"p\d-w\d-f4:6", restarts=1, first=break_line)
+def bad_line_stays(job):
+    in_the_middle(job)
+
+
+@cause("bad_line_repaired", chosen=False, first=break_line)
+def bad_line_repaired(job):
+    """The line is put right while the worker that was started again waits for the file."""
+    good = "".join(f"1 {i}\n" for i in job.layout.ids(job.disturbed, job.victim_index(), 4))
+    job.hold(4, opening=2)
+    in_the_middle(job)
+    job.release(HOLDS[1])
+    job.wait_held(4, opening=2, worker=job.victim_index())
+    (job.folder / "data" / job.data_file(4)).write_text(good)
+    job.release(4, opening=2)
+
+
+@cause("server_wait_exceeded", chosen=False, flags=("--server-wait-seconds=3", "--call-seconds=1"))
+def server_wait_exceeded(job):
+    """A server stands still for longer than workers wait; they end with an error, and are started again."""
+    in_the_middle(job)
+    job.kill(job.server, signal.SIGSTOP)
+    job.release(HOLDS[1])
+    job.until(lambda: re.search(r"worker \d: .*starting it again", job.output), "no worker was started again")
+    job.kill(job.server, signal.SIGCONT)
+
+
+@cause("interrupt_worker", chosen=False)
+def interrupt_worker(job):
+    in_the_middle(job)
+    job.kill(job.worker, signal.SIGINT)
+
+
+@cause("server_without_memory", ends="either", named="started again without what it held|lost", restarts=1, directory=False, reads_back=False)
+def server_without_memory(job):
+    """durability=none: the server comes back with nothing. Workers that are started again may train again what it lacks."""
+    in_the_middle(job)
+    job.kill(job.server, signal.SIGKILL)
+
+
+@cause("server_wiped", chosen=False, ends="either", named="started again without what it held|lost", restarts=2)
+def server_wiped(job):
+    in_the_middle(job)
+    with job.dead_while(job.server):
+        job.forget()
+
+
+@cause("log_cut", chosen=False, ends="either", named="lost", restarts=2)
+def log_cut(job):
+    """What a power cut may leave of a log that is not synced: whole records, and not all that were acknowledged."""
+    in_the_middle(job)
+    with job.dead_while(job.server):
+        job.cut_log(job.random.randrange(1, 8))
+
+
+@cause("disk_full", small_disk=True, flags=("--call-seconds=2",))
+def disk_full(job):
+    """Until space is made again."""
+    job.wait_held(HOLDS[0])
+    job.fill_disk()
+    job.release(*HOLDS)
+    job.until(lambda: logs_have(job, "No space left"), "no server noticed that the disk is full")
+    job.free_disk()
+
+
+@cause("disk_stays_full", ends="badly", named="No space left", small_disk=True, restarts=1, flags=("--server-wait-seconds=3", "--call-seconds=1"))
+def disk_stays_full(job):
+    job.wait_held(HOLDS[0])
+    job.fill_disk()
+    job.release(*HOLDS)
+    job.until(lambda: False, "the job did not end")
+    job.free_disk()
+
+
+@cause("partition", two_machines=True, flags=("--call-seconds=1",))
+def partition(job):
+    in_the_middle(job)
+    job.cable("down")
+    job.release(HOLDS[1])
+    time.sleep(3)
+    job.cable("up")
