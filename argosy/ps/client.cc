@@ -49,11 +49,9 @@ Status check(const ClientOptions& options, const JobSpec& spec) {
   return {};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, const JobSpec& spec) {
-  RETURN_IF_ERROR(check(options, spec));
-  std::vector<std::unique_ptr<rpc::Channel>> channels;
+// A channel to each server.
+Result<Servers::Channels> connect_all(const ClientOptions& options) {
+  Servers::Channels channels;
   for (const std::string& endpoint : options.servers) {
     auto channel =
         options.make_channel
@@ -62,8 +60,18 @@ Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, co
     if (!channel.ok()) return channel.status().with_context("server {} of job '{}'", channels.size(), options.job);
     channels.push_back(std::move(*channel));
   }
+  return channels;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, const JobSpec& spec) {
+  RETURN_IF_ERROR(check(options, spec));
+  ASSIGN_OR_RETURN(auto channels, connect_all(options));
+  ASSIGN_OR_RETURN(auto heartbeats, connect_all(options));
   const ServersOptions patience{.server_wait_seconds = options.server_wait_seconds, .call_seconds = options.call_seconds};
-  auto client = std::make_unique<ClientImpl>(options, spec, std::make_unique<Servers>(std::move(channels), patience));
+  auto client = std::make_unique<ClientImpl>(options, spec,
+                                             std::make_unique<Servers>(std::move(channels), std::move(heartbeats), patience));
   RETURN_IF_ERROR(client->introduce());
   return std::unique_ptr<Client>(std::move(client));
 }
@@ -245,7 +253,7 @@ void ClientImpl::beat(int server) {
   wire::HeartbeatRequest request;
   request.set_boot(watch_->acknowledged.boot(server));
   const double seconds = std::max(introductions_[static_cast<size_t>(server)].lease_seconds / 4, 0.01);
-  servers_->channel(server).call(
+  servers_->heartbeats(server).call(
       message(wire::HEARTBEAT, server, request), Deadline::after_seconds(std::min(seconds, kLongestBeat)),
       [watch = watch_, settler = settler_, server, had = watch_->acknowledged.window(server)](const Result<rpc::Received>& answer) {
         if (!answer.ok()) return;

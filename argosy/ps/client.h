@@ -109,6 +109,12 @@ struct ServerStats {
     uint64_t given_up = 0;  // batches that were dropped because the worker was lost
   };
 
+  // What the server may have only so much of; `most` 0: it is only counted.
+  struct Limit {
+    std::string name;
+    uint64_t now = 0, most = 0, refused = 0;
+  };
+
   Position position;     // sync
   uint64_t batches = 0;  // applied, of all workers
   uint64_t pushes = 0;
@@ -120,6 +126,7 @@ struct ServerStats {
   uint64_t bytes_out = 0;
   std::vector<Table> tables;
   std::vector<Worker> workers;
+  std::vector<Limit> limits;
 };
 
 // Something other than a push that changes or publishes state, as a script calls it.

@@ -176,6 +176,8 @@ class ClientImpl final : public Client {
   std::vector<rpc::Slice> push_payload(int server, const Push& push, std::span<const PushPart> parts, const RowSplit& split);
   void write_rows(int server, const PushPart& part, const RowSplit& split, const std::shared_ptr<const void>& owner,
                   PayloadWriter& payload) const;
+  // Asks these servers; returns those that have more.
+  Result<std::vector<int>> pull_changed(std::span<const int> servers, std::span<const int> tables, const ChangedRows& visit);
   Status give_changed(const rpc::Received& received, const wire::PullChangedReply& reply, const ChangedRows& visit) const;
 
   const ClientOptions options_;

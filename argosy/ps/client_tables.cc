@@ -46,6 +46,9 @@ ServerStats plain(const wire::StatsReply& reply) {
                              .window = from_wire(worker.window()),
                              .given_up = worker.given_up()});
   }
+  for (const auto& limit : reply.limits()) {
+    stats.limits.push_back({.name = limit.name(), .now = limit.now(), .most = limit.most(), .refused = limit.refused()});
+  }
   return stats;
 }
 

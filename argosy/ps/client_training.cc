@@ -1,6 +1,7 @@
 // What a client does in every step: pull, push, and the two-phase steps of sync mode.
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 
 #include "argosy/base/log.h"
 #include "argosy/ps/client_impl.h"
@@ -360,21 +361,34 @@ Status ClientImpl::apply_step(Position step, std::span<const ClipFactor> factors
 
 Status ClientImpl::pull_changed(std::span<const int> tables, const ChangedRows& visit) {
   for (const int table : tables) RETURN_IF_ERROR(check_table(table, true));
+  std::vector<int> servers(static_cast<size_t>(servers_->size()));
+  std::iota(servers.begin(), servers.end(), 0);
+  // A server that has more than one answer holds is asked again.
+  while (!servers.empty()) {
+    ASSIGN_OR_RETURN(servers, pull_changed(servers, tables, visit));
+  }
+  return {};
+}
+
+Result<std::vector<int>> ClientImpl::pull_changed(std::span<const int> servers, std::span<const int> tables,
+                                                  const ChangedRows& visit) {
   std::vector<ServerCall> calls;
-  for (int server = 0; server < servers_->size(); ++server) {
+  for (const int server : servers) {
     wire::PullChangedRequest request;
     request.set_number(changed_calls_[static_cast<size_t>(server)] + 1);
     for (const int table : tables) request.add_tables(static_cast<uint32_t>(table));
     calls.push_back({server, message(wire::PULL_CHANGED, server, std::move(request))});
   }
   ASSIGN_OR_RETURN(const auto answers, servers_->call(std::move(calls)));
-  for (int server = 0; server < servers_->size(); ++server) {
-    const rpc::Received& answer = answers[static_cast<size_t>(server)];
-    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullChangedReply>(answer));
-    if (Status s = give_changed(answer, reply, visit); !s.ok()) return s.with_context("{}", servers_->name(server));
+  std::vector<int> have_more;
+  for (size_t i = 0; i < servers.size(); ++i) {
+    const int server = servers[i];
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullChangedReply>(answers[i]));
+    if (Status s = give_changed(answers[i], reply, visit); !s.ok()) return s.with_context("{}", servers_->name(server));
     changed_calls_[static_cast<size_t>(server)] += 1;
+    if (reply.more()) have_more.push_back(server);
   }
-  return {};
+  return have_more;
 }
 
 Status ClientImpl::give_changed(const rpc::Received& received, const wire::PullChangedReply& reply,

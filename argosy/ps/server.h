@@ -83,6 +83,12 @@ struct ServerOptions {
   uint64_t max_message_bytes = uint64_t{256} << 20;
   uint64_t mailbox_limit_bytes = uint64_t{1} << 30;
 
+  // What callers are refused beyond; server_limits.h has all limits.
+  uint64_t parked_limit_bytes = uint64_t{4} << 30;
+  uint64_t unread_mail_limit_bytes = uint64_t{16} << 30;
+  uint64_t waiting_keys_limit_bytes = uint64_t{16} << 30;
+  uint64_t reply_limit_bytes = uint64_t{4} << 30;
+
   Status check() const;
   Durability settled_durability() const;
 };

@@ -10,12 +10,17 @@
 
 namespace argosy::ps {
 
-Result<std::unique_ptr<State>> Core::make_state(const JobSpec& spec, const std::string& job) const {
+Result<std::unique_ptr<State>> Core::make_state(const JobSpec& spec, const std::string& job) {
   StateOptions options;
   options.job = job;
   options.tables = {options_.servers, options_.server, options_.mem_limit_bytes, options_.directory / "cold"};
   options.exchange.mail_bytes = options_.mailbox_limit_bytes;
   options.may_lose = durability_ == Durability::snapshot;
+  options.exchange.unread_mail = &limits_.unread_mail;
+  options.exchange.gatherings = &limits_.gatherings;
+  options.exchange.gathering_bytes = &limits_.gathering_bytes;
+  options.exchange.names = &limits_.names;
+  options.exchange.answer = &limits_.answer;
   return State::make(spec, options);
 }
 

@@ -128,6 +128,15 @@ class Worker {
     return reply;
   }
 
+  // As one who only reads.
+  Result<wire::HelloReply> observe() {
+    wire::HelloRequest request = hello_request();
+    request.set_observer(true);
+    auto reply = call<wire::HelloReply>(wire::HELLO, request);
+    if (reply.ok()) incarnation_ = reply->incarnation();
+    return reply;
+  }
+
   wire::Caller caller() const {
     wire::Caller caller;
     caller.set_job("test");
@@ -176,7 +185,7 @@ class Worker {
                                        double seconds = 10) {
     wire::PullRowsRequest request;
     *request.mutable_caller() = caller();
-    request.set_create(incarnation_ != 0);
+    request.set_create(incarnation_ != 0 && incarnation_ >> 63 == 0);
     if (min_step) *request.mutable_min_step() = to_wire(*min_step);
     wire::Section* section = request.add_sections();
     section->set_table(table);

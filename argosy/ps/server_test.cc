@@ -68,6 +68,7 @@ TEST(ServerPush, TakesConcurrentPushesWithoutLosingAny) {
   }
   for (auto& one : running) one.get();
   Worker observer = process.worker(spec, 0);
+  ASSERT_OK(observer.observe());
   EXPECT_THAT(*observer.pull_rows(0, {1, 1050}), ElementsAre(400, 400, 4, 4));
   EXPECT_EQ(observer.stats()->batches(), 400u);
 }

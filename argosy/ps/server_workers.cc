@@ -13,6 +13,7 @@ namespace argosy::ps {
 namespace {
 
 constexpr double kTickSeconds = 0.05;
+constexpr uint64_t kWaitingKeyBytes = 48;  // key, counters, and the hash map's room for growth
 constexpr double kStepRetrySeconds = 0.5;
 // Scripts save in it: no job shrinks by it, because it would end well without what it should save.
 constexpr int kSavingWorker = 0;
@@ -46,7 +47,7 @@ Status Core::check_hello(const wire::HelloRequest& hello, const std::string& cal
     return Status::failed_precondition("{} is server {} of {}; {} takes it for server {} of {}: give all processes the same list",
                                        name_, options_.server, options_.servers, caller, hello.server(), hello.servers());
   }
-  if (options_.workers != 0 && hello.spec().workers() != static_cast<uint32_t>(options_.workers)) {
+  if (!hello.observer() && options_.workers != 0 && hello.spec().workers() != static_cast<uint32_t>(options_.workers)) {
     return Status::failed_precondition("{} expects {} workers; {} says that the job has {}", name_, options_.workers, caller,
                                        hello.spec().workers());
   }
@@ -54,7 +55,7 @@ Status Core::check_hello(const wire::HelloRequest& hello, const std::string& cal
   return {};
 }
 
-// Makes the state for the first worker's job, or compares the job with the state's. REQUIRES: order_mutex_ is held.
+// Makes the state for the first worker's job, or compares the job with the state's. REQUIRES: this thread has the turn.
 Status Core::adopt(const wire::HelloRequest& hello, const std::string& caller) {
   ASSIGN_OR_RETURN(const JobSpec spec, from_wire(hello.spec()));
   if (const State* state = state_.load()) {
@@ -81,15 +82,18 @@ Status Core::adopt(const wire::HelloRequest& hello, const std::string& caller) {
 void Core::on_hello(const CallPtr& call) {
   auto hello = read<wire::HelloRequest>(call);
   if (!hello) return;
-  const std::string caller = fmt::format("worker {} ({})", hello->worker(), hello->process());
+  const std::string caller = hello->observer() ? fmt::format("observer {}", hello->process())
+                                               : fmt::format("worker {} ({})", hello->worker(), hello->process());
   Status status = check_hello(*hello, caller);
   if (status.ok()) status = run_.check_hello(hello->run()).with_context("{} and {} do not belong together", caller, name_);
   if (!status.ok()) return call->fail(status);
+  if (hello->observer()) return on_observer(call, *hello, caller);
   if (importing_) return call->fail(Status::unavailable("{} is being given its first values; try again", name_));
   const InGate inside(*this, call);
   if (!inside) return;
   const int worker = static_cast<int>(hello->worker());
-  std::unique_lock lock(order_mutex_);
+  std::unique_lock turn(order_mutex_, call->request.deadline.when());
+  if (!turn.owns_lock()) return call->fail(no_turn(*call));
   status = adopt(*hello, caller);
   if (status.ok()) status = run_.take(hello->run()).with_context("{} and {} do not belong together", caller, name_);
   if (status.ok() && state_.load()->members().is_new(worker, hello->process_id())) {
@@ -101,7 +105,8 @@ void Core::on_hello(const CallPtr& call) {
       log_info("{} has come, incarnation {}", caller, state_.load()->members().worker(worker).incarnation);
     }
   }
-  lock.unlock();
+  turn.unlock();
+  if (state_.load() != nullptr) advance_if_due();
   if (!status.ok()) return call->fail(status);
   State& state = *state_;
   // Pushes of the incarnation before, still under way, belong to the window that this one is told.
@@ -118,9 +123,28 @@ void Core::on_hello(const CallPtr& call) {
   reply.set_run(run_.id());
   reply.set_boot(boot_);
   reply.set_may_lose(durability_ == Durability::snapshot);
-  lock.lock();
-  reply.set_next_step(state.sync().next_step(worker, known.window.round()));
-  lock.unlock();
+  {
+    std::lock_guard lock(state_mutex_);
+    reply.set_next_step(state.sync().next_step(worker, known.window.round()));
+  }
+  call->send(outgoing(reply));
+}
+
+// Before the first worker there is nothing to observe: the observer tries again.
+void Core::on_observer(const CallPtr& call, const wire::HelloRequest& hello, const std::string& caller) {
+  const State* state = state_.load();
+  if (state == nullptr) return call->fail(Status::unavailable("{} serves no job yet; {} has to wait for workers", name_, caller));
+  if (hello.job() != state->job()) {
+    return call->fail(
+        Status::failed_precondition("{} serves job '{}'; {} asks for job '{}'", name_, state->job(), caller, hello.job()));
+  }
+  const auto number = observers_.hello(hello.process_id());
+  if (!number.ok()) return call->fail(number.status());
+  wire::HelloReply reply;
+  reply.set_incarnation(*number);
+  *reply.mutable_position() = to_wire(state->position());
+  reply.set_server(name_);
+  reply.set_run(run_.id());
   call->send(outgoing(reply));
 }
 
@@ -170,7 +194,7 @@ void Core::on_failure(const CallPtr& call, const wire::GoodbyeRequest& goodbye) 
 // ---- Time.
 
 void Core::keep() {
-  Stopwatch since_exports, since_tick;
+  Stopwatch since_exports, since_tick, since_keys;
   for (;;) {
     {
       std::unique_lock lock(end_mutex_);
@@ -185,8 +209,16 @@ void Core::keep() {
     if (state_.load() == nullptr) continue;
     watch_leases();
     retry_steps();
+    if (advance_due_ && gate_.enter()) {  // who had the turn when it was asked for may not have looked
+      advance_if_due();
+      gate_.leave();
+    }
     answer_waiting();
     snapshotter_.answer_due();
+    if (since_keys.seconds() > 0.5) {
+      watch_waiting_keys();
+      since_keys.restart();
+    }
     if (since_exports.seconds() > 10) {
       drop_idle_exports();
       since_exports.restart();
@@ -199,8 +231,7 @@ void Core::keep() {
 void Core::retry_steps() {
   if (!steps_due_ || retry_steps_at_ > SteadyClock::now() || !gate_.enter()) return;
   retry_steps_at_ = Deadline::after_seconds(kStepRetrySeconds).when();
-  {
-    std::lock_guard lock(order_mutex_);
+  if (const std::unique_lock turn(order_mutex_, std::try_to_lock); turn.owns_lock()) {
     steps_due_ = false;
     advance();
   }
@@ -224,6 +255,16 @@ void Core::watch_leases() {
   std::vector<int> others = silent;
   std::erase(others, kSavingWorker);
   if (!others.empty()) lose(others);
+}
+
+// Keys that are counted and not admitted yet take memory for as long as nobody shrinks their table; see on_push().
+void Core::watch_waiting_keys() {
+  const Tables& tables = state_.load()->tables();
+  uint64_t keys = 0;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables.is_sparse(i) && tables.sparse(i).keeps_waiting()) keys += tables.sparse(i).size().waiting;
+  }
+  limits_.waiting_keys.set_now(keys * kWaitingKeyBytes);
 }
 
 // A server would wait for ever where nobody ever comes, and where its last workers have died.
@@ -251,11 +292,10 @@ void Core::give_up_on_workers() {
       some_never_came ? "worker_start_seconds" : "worker_wait_seconds"));
 }
 
-// Goes on without these workers. Where a snapshot is being cut, the next tick does it.
+// Goes on without these workers. Where a snapshot is being cut, or another change has its turn, the next tick does it.
 void Core::lose(const std::vector<int>& workers) {
   if (!gate_.enter()) return;
-  {
-    std::lock_guard lock(order_mutex_);
+  if (const std::unique_lock turn(order_mutex_, std::try_to_lock); turn.owns_lock()) {
     for (const int worker : workers) {
       wire::WorkerLostRecord lost;
       lost.set_worker(static_cast<uint32_t>(worker));
@@ -298,7 +338,7 @@ void Core::answer_waiting() {
 
 std::vector<int> Core::missing_for(Topic topic, const Call& call) {
   State& state = *state_;
-  std::lock_guard lock(order_mutex_);
+  std::lock_guard lock(state_mutex_);
   switch (topic) {
     case Topic::position: return state.sync().missing();
     case Topic::gather: {

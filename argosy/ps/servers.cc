@@ -172,8 +172,8 @@ class CallRun {
   std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
 };
 
-Servers::Servers(std::vector<std::unique_ptr<rpc::Channel>> channels, const ServersOptions& options)
-    : channels_(std::move(channels)), options_(options) {}
+Servers::Servers(Channels channels, Channels heartbeats, const ServersOptions& options)
+    : channels_(std::move(channels)), heartbeats_(std::move(heartbeats)), options_(options) {}
 
 std::string Servers::name(int server) const {
   return fmt::format("server {} ({})", server, channels_[static_cast<size_t>(server)]->peer());

@@ -73,6 +73,10 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   options.worker_start_seconds = settings.seconds("worker_start_seconds");
   options.workers_return = env_text("ARGOSY_RESTARTS").has_value();
   options.mailbox_limit_bytes = static_cast<uint64_t>(settings.bytes("mailbox_limit"));
+  options.parked_limit_bytes = static_cast<uint64_t>(settings.bytes("parked_limit"));
+  options.unread_mail_limit_bytes = static_cast<uint64_t>(settings.bytes("unread_mail_limit"));
+  options.waiting_keys_limit_bytes = static_cast<uint64_t>(settings.bytes("waiting_keys_limit"));
+  options.reply_limit_bytes = static_cast<uint64_t>(settings.bytes("reply_limit"));
   options.security = security_of(settings);
   RETURN_IF_ERROR(options.check());
   return options;

@@ -164,6 +164,7 @@ Status Snapshotter::write_moment(Moment& moment) {
   }));
   Status status = writer->commit(head);
   if (status.ok()) {
+    if (options_.written) options_.written(part_of(folder));
     status = check_written(part_of(folder))
                  .with_context("what was just written cannot be read back, and the snapshots before it stay");
   }

@@ -150,7 +150,7 @@ Result<Verdict> State::check_gather(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_gather(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
   const int worker = static_cast<int>(request.caller().worker());
-  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_part(request.name(), request.number(), worker));
+  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_part(request.name(), request.number(), worker, record.payload.size()));
   return needed ? Verdict::change : Verdict::duplicate;
 }
 
@@ -164,8 +164,9 @@ Result<Verdict> State::check_next_file(const Record& record) const {
 Result<Verdict> State::check_post(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_post(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
-  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_letter(static_cast<int>(request.caller().worker()),
-                                                             static_cast<int>(request.to()), request.number()));
+  ASSIGN_OR_RETURN(const bool needed,
+                   exchange_.needs_letter(static_cast<int>(request.caller().worker()), static_cast<int>(request.to()),
+                                          request.number(), record.payload.size()));
   return needed ? Verdict::change : Verdict::duplicate;
 }
 
