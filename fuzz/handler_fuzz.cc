@@ -63,6 +63,7 @@ wire::HelloRequest hello_of(const JobSpec& spec, uint32_t worker, bool observer)
   wire::HelloRequest hello;
   hello.set_version(kProtocolVersion);
   hello.set_job("fuzz");
+  hello.set_run("fuzz");
   hello.set_worker(worker);
   hello.set_servers(1);
   *hello.mutable_spec() = to_wire(spec);
@@ -78,6 +79,7 @@ class Target {
     ServerOptions options;
     options.address = "";
     options.job = "fuzz";
+    options.run = "fuzz";
     options.end_with_workers = false;
     options.max_message_bytes = 1 << 20;
     auto started = Server::start(options);
@@ -109,6 +111,7 @@ class Target {
   std::string caller(bool observer) const {
     wire::StatsRequest request;
     request.mutable_caller()->set_job("fuzz");
+    request.mutable_caller()->set_run("fuzz");
     request.mutable_caller()->set_incarnation(observer ? observer_ : worker_);
     return request.SerializeAsString();
   }
