@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "argosy/base/text.h"
 
 namespace argosy::ps {
@@ -48,8 +50,8 @@ std::string JobLedger::to_json() const {
         "\"files\": {}, \"batches_given_up\": {}, \"samples_given_up\": {}, \"failed_runs\": {}, \"restarts\": {}, \"unsent\": "
         "{:.9g}, \"fed\": {}, \"text\": \"{}\"",
         pass.batches, pass.samples, pass.applied_samples(), pass.samples - pass.applied_samples(), pass.bad_lines, pass.lines,
-        pass.files, pass.given_up_batches, pass.given_up_samples, pass.failed_runs, pass.restarts, pass.unsent, pass.fed,
-        pass.text());
+        pass.files, pass.given_up_batches, pass.given_up_samples, pass.failed_runs, pass.restarts,
+        std::isfinite(pass.unsent) ? pass.unsent : -1, pass.fed, pass.text());
   };
   std::string json = "{\"passes\": [\n ";
   for (size_t i = 0; i < passes.size(); ++i) {
