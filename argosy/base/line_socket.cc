@@ -31,7 +31,11 @@ void LineSocket::flush() {
   while (open() && !to_write_.empty()) {
     const ssize_t sent = ::send(fd(), to_write_.data(), to_write_.size(), MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (sent < 0) return close(fmt::format("lost the connection: {}", std::strerror(errno)));
+    if (sent < 0) {
+      const std::string why = fmt::format("lost the connection: {}", std::strerror(errno));
+      read();  // what the other side said before it went is still there
+      return close(why);
+    }
     to_write_.erase(0, static_cast<size_t>(sent));
   }
 }

@@ -11,7 +11,8 @@ namespace argosy {
 constexpr size_t kLongestLine = 1 << 20;
 
 // A connection that carries lines of text. Nothing blocks. What the other side sends may be anything: a line of more than
-// kLongestLine bytes, or more than is read, ends the connection with a reason. Thread-compatible.
+// kLongestLine bytes, or more than is read, ends the connection with a reason. What came before the end is received after it.
+// Thread-compatible.
 class LineSocket {
  public:
   explicit LineSocket(Fd socket) : socket_(std::move(socket)) {}

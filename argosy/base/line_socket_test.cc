@@ -44,6 +44,15 @@ TEST_F(LineSocketTest, WhatCameBeforeTheEndIsStillRead) {
   lines_->send("more");  // nobody hears it
 }
 
+// A launcher that stood still wakes up, and says that it is alive, to a meeting place that has said its last word and is gone.
+TEST_F(LineSocketTest, WhatCameBeforeTheEndIsReadAfterAFailedSend) {
+  write("the job has ended\n");
+  other_.close();
+  lines_->send("alive");
+  EXPECT_FALSE(lines_->open());
+  EXPECT_THAT(lines_->receive(), ElementsAre("the job has ended"));
+}
+
 TEST_F(LineSocketTest, ALineWithoutEndIsCutOff) {
   const std::string block(1 << 16, 'a');
   for (int i = 0; i < 1000 && lines_->open(); ++i) {

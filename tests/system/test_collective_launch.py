@@ -298,6 +298,20 @@ def test_nodes_join_and_leave_an_elastic_job(job):
     assert "node 127.0.0.3 is gone: its launcher has ended" in first.out.read_text()
 
 
+def test_a_node_that_stands_still_at_the_end_hears_of_it(job):
+    """Its launcher does not run for 8 s, in which the job ends."""
+    _, nodes = two_nodes(job, "[ $RANK = 1 ] || until_there end; echo 1 | put done.$RANK", processes=1)
+    job.wait_for("done.1")
+    nodes[1].process.send_signal(signal.SIGSTOP)
+    (job.folder / "end").touch()
+    job.wait_for("done.0")
+    stalled = time.monotonic()
+    until(lambda: time.monotonic() - stalled > 8)
+    nodes[1].process.send_signal(signal.SIGCONT)
+    for node in nodes:
+        assert "the job has ended well" in node.end()
+
+
 def test_the_end_of_the_first_node_is_the_end_of_the_job(job):
     port = free_range(1)
     nodes = [job.start(str(number), "--nnodes=1:2", f"--rdzv-endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc-per-node=1",

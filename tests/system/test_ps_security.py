@@ -122,8 +122,8 @@ def test_two_jobs_on_one_port_are_told_apart_by_name(job):
     """Also by what they train: another job with the same name has another schema."""
     job.write("train.py", TRAIN)
     job.write("other.py", TRAIN.replace("[50, 2]", "[60, 2]"))
-    launcher, stranger = serving(job, "--job=ads")
-    stranger["ARGOSY_SERVER_WAIT_SECONDS"] = 60  # it is answered
+    launcher, stranger = serving(job, "--job=ads", "--token=both know it")
+    stranger.update(ARGOSY_SERVER_WAIT_SECONDS=60, ARGOSY_TOKEN="both know it")  # it is answered
     out = job.end(job.python("train.py", "async", **stranger, ARGOSY_JOB="words"), 1)
     assert re.search(r"serves job 'ads'; worker 0 .* belongs to job 'words': do two jobs use one address\?", out), out
     out = job.end(job.python("other.py", "async", **stranger, ARGOSY_JOB="ads"), 1)
