@@ -24,7 +24,7 @@ class Draw {
         wire::HELLO,       wire::GOODBYE,       wire::INIT_DENSE, wire::PUSH,        wire::PUSH,         wire::PUSH,
         wire::PUSH,        wire::LEAVE,         wire::APPLY_STEP, wire::APPLY_STEP,  wire::GATHER,       wire::NEXT_FILE,
         wire::POST,        wire::SET_RATE,      wire::SHRINK,     wire::IMPORT_ROWS, wire::IMPORT_DENSE, wire::IMPORT_STATE,
-        wire::WORKER_LOST, wire::SAVE_SNAPSHOT, wire::HEARTBEAT,  wire::SET_ASIDE,   wire::SETTLE_LOSS};
+        wire::WORKER_LOST, wire::SAVE_SNAPSHOT, wire::HEARTBEAT,  wire::SET_ASIDE,   wire::SETTLE_LOSS,  wire::IMPORT};
     StoredRecord record = of(methods[below(std::size(methods))]);
     record.seconds = 1'700'000'000 + static_cast<uint32_t>(below(1000));
     if (chance(0.08)) spoil(record);
@@ -79,6 +79,7 @@ class Draw {
       case wire::WORKER_LOST: return worker_lost();
       case wire::SAVE_SNAPSHOT: return saved();
       case wire::SETTLE_LOSS: return settle_loss();
+      case wire::IMPORT: return import();
       default: return with_caller<wire::GoodbyeRequest>(method);
     }
   }
@@ -248,6 +249,12 @@ class Draw {
     const Window window = state_.members().worker(static_cast<int>(worker_of(request.caller()))).window;
     for (uint64_t i = below(3); i > 0; --i) loss->add_batches(batch_id(window.round(), static_cast<uint32_t>(below(6))));
     return stored(wire::SETTLE_LOSS, request);
+  }
+
+  StoredRecord import() {
+    wire::ImportRecord request;
+    request.set_finished(chance(0.5));
+    return stored(wire::IMPORT, request);
   }
 
   StoredRecord saved() {
