@@ -20,9 +20,20 @@ int report(const Status& status) {
   return 1;
 }
 
+// What the values of a model were trained on, where its folder says it.
+Status show_ledger(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "__ledger__";
+  if (!std::filesystem::exists(file)) return {};
+  ASSIGN_OR_RETURN(const std::string ledger, argosy::read_file(file));
+  std::printf("ledger:\n%s\n", ledger.c_str());
+  return {};
+}
+
 Status inspect(const std::string& path) {
-  const std::filesystem::path model =
-      std::filesystem::is_directory(path) ? std::filesystem::path(path) / "__model__" : std::filesystem::path(path);
+  const bool folder = std::filesystem::is_directory(path);
+  const std::filesystem::path model = folder ? std::filesystem::path(path) / "__model__" : std::filesystem::path(path);
+  RETURN_IF_ERROR(show_ledger(folder ? std::filesystem::path(path) : model.parent_path()));
+  if (folder && !std::filesystem::exists(model) && std::filesystem::exists(std::filesystem::path(path) / "__ledger__")) return {};
   ASSIGN_OR_RETURN(const std::string bytes, argosy::read_file(model));
   auto program = argosy::graph::parse_program(bytes);
   if (!program.ok()) return program.status().with_context("'{}'", model.string());
@@ -88,7 +99,7 @@ void add_criteo(CLI::App& app, int& result) {
 }
 
 void add_inspect(CLI::App& app, int& result) {
-  auto* command = app.add_subcommand("inspect", "Prints the program of a saved model.");
+  auto* command = app.add_subcommand("inspect", "Prints the program of a saved model, and what it was trained on.");
   auto path = std::make_shared<std::string>();
   command->add_option("model", *path, "a folder with __model__, or the file")->required();
   command->callback([path, &result] { result = report(inspect(*path)); });

@@ -5,7 +5,9 @@
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/launch/command_line.h"
+#include "argosy/launch/enclosing_job.h"
 #include "argosy/launch/interpreter.h"
+#include "argosy/launch/job_token.h"
 #include "argosy/launch/stop_signal.h"
 
 namespace {
@@ -19,8 +21,22 @@ int fail(const Status& status) {
   return 2;
 }
 
-Result<int> run_with_servers(const CommandLine& line) {
-  ASSIGN_OR_RETURN(const Job job, make_job(line.job, line.program));
+Result<int> run_role(CommandLine& line, const EnclosingJob& enclosing) {
+  ASSIGN_OR_RETURN(const Job job, job_of_role(line.job, line.program, enclosing));
+  argosy::log_info("joins the job that the environment describes as {}", enclosing.process);
+  if (line.supervisor.follow.empty()) line.supervisor.follow = enclosing.process;  // a pod's output is what is read of it
+  return Supervisor(job, line.supervisor).run();
+}
+
+Result<int> run_with_servers(CommandLine& line) {
+  EnclosingJob enclosing;
+  if (!line.collective.nodes.standalone) {
+    ASSIGN_OR_RETURN(enclosing, enclosing_job());
+  }
+  RETURN_IF_ERROR(check_may_start(line.job, enclosing));
+  if (enclosing.kind == EnclosingJob::Kind::role) return run_role(line, enclosing);
+  ASSIGN_OR_RETURN(Job job, make_job(line.job, line.program));
+  RETURN_IF_ERROR(give_token(job, line.program));
   RETURN_IF_ERROR(check_ports_free(job));
   return Supervisor(job, line.supervisor).run();
 }

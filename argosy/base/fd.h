@@ -19,6 +19,7 @@ class Fd {
   int get() const { return fd_; }
   bool open() const { return fd_ >= 0; }
   void close();
+  int release() { return std::exchange(fd_, -1); }  // the caller closes it
 
  private:
   int fd_ = -1;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -36,12 +35,6 @@ Status from_error_code(std::string_view what, const fs::path& path, const std::e
   return system_error(what, path);
 }
 
-// A name beside `target` that no other writer of this machine uses.
-fs::path temporary_name(const fs::path& target) {
-  static std::atomic<int> counter{0};
-  return target.parent_path() / fmt::format(".{}.tmp-{}-{}", target.filename().string(), ::getpid(), counter++);
-}
-
 Status write_all(int fd, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
@@ -52,14 +45,14 @@ Status write_all(int fd, std::string_view bytes, const fs::path& path) {
   return {};
 }
 
+Status write_parts(int fd, std::span<const std::string_view> parts, const fs::path& path) {
+  for (const std::string_view part : parts) RETURN_IF_ERROR(write_all(fd, part, path));
+  return ::fsync(fd) != 0 ? system_error("cannot sync", path) : Status();
+}
+
 Status write_new_file(const fs::path& path, std::span<const std::string_view> parts) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return system_error("cannot create", path);
-  Status status;
-  for (size_t i = 0; i < parts.size() && status.ok(); ++i) status = write_all(fd, parts[i], path);
-  if (status.ok() && ::fsync(fd) != 0) status = system_error("cannot sync", path);
-  ::close(fd);
-  return status;
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  return fd.open() ? write_parts(fd.get(), parts, path) : system_error("cannot create", path);
 }
 
 fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
@@ -100,25 +93,11 @@ Status make_folder(const fs::path& folder) {
 }
 
 Status write_file_atomically(const fs::path& path, std::string_view bytes) {
-  const fs::path temporary = temporary_name(path);
-  Status status = write_new_file(temporary, {&bytes, 1});
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) status = system_error("cannot rename to", path);
-  if (!status.ok()) {
-    ::unlink(temporary.c_str());
-    return status;
-  }
+  ASSIGN_OR_RETURN(Temporary temporary, Temporary::file(path));
+  RETURN_IF_ERROR(write_parts(temporary.fd(), {&bytes, 1}, temporary.path()));
+  if (::rename(temporary.path().c_str(), path.c_str()) != 0) return system_error("cannot rename to", path);
+  temporary.renamed();
   return sync_folder(parent_of(path));
-}
-
-FolderWriter::FolderWriter(fs::path target, fs::path temporary, bool keep_others)
-    : target_(std::move(target)), temporary_(std::move(temporary)), keep_others_(keep_others) {}
-
-FolderWriter::FolderWriter(FolderWriter&& other) noexcept
-    : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})), keep_others_(other.keep_others_) {}
-
-FolderWriter::~FolderWriter() {
-  std::error_code ignored;  // what cannot be removed is left under a name that says it is temporary
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
 }
 
 Result<FolderWriter> FolderWriter::open(const fs::path& target, bool keep_others) {
@@ -126,16 +105,14 @@ Result<FolderWriter> FolderWriter::open(const fs::path& target, bool keep_others
   if (!clean.has_filename()) clean = clean.parent_path();
   std::error_code error;
   RETURN_IF_ERROR(make_folder(parent_of(clean)));
-  const fs::path temporary = temporary_name(clean);
-  fs::create_directory(temporary, error);
-  if (error) return from_error_code("cannot create folder", temporary, error);
-  return FolderWriter(std::move(clean), temporary, keep_others);
+  ASSIGN_OR_RETURN(Temporary temporary, Temporary::folder(clean));
+  return FolderWriter(std::move(clean), std::move(temporary), keep_others);
 }
 
 Status FolderWriter::write(const std::string& name, std::string_view bytes) { return write(name, {&bytes, 1}); }
 
 Status FolderWriter::write(const std::string& name, std::span<const std::string_view> parts) {
-  const fs::path path = temporary_ / name;
+  const fs::path path = temporary_.path() / name;
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) return from_error_code("cannot create folder", path.parent_path(), error);
@@ -146,19 +123,20 @@ Status FolderWriter::commit() {
   std::error_code error;
   if (keep_others_ && fs::is_directory(target_)) {
     for (const auto& entry : fs::directory_iterator(target_)) {
-      const fs::path copy = temporary_ / entry.path().filename();
+      const fs::path copy = temporary_.path() / entry.path().filename();
       if (fs::exists(copy)) continue;
       fs::copy(entry.path(), copy, fs::copy_options::recursive | fs::copy_options::create_hard_links, error);
       if (error) return from_error_code("cannot keep", entry.path(), error);
     }
   }
-  RETURN_IF_ERROR(sync_folder(temporary_));
+  RETURN_IF_ERROR(sync_folder(temporary_.path()));
   // Two folders change places in one step where the target exists; the old one is then removed under the temporary name.
-  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), fs::exists(target_) ? RENAME_EXCHANGE : 0) != 0) {
+  if (::renameat2(AT_FDCWD, temporary_.path().c_str(), AT_FDCWD, target_.c_str(), fs::exists(target_) ? RENAME_EXCHANGE : 0) !=
+      0) {
     return system_error("cannot rename into place", target_);
   }
-  fs::remove_all(temporary_, error);
-  temporary_.clear();
+  fs::remove_all(temporary_.path(), error);
+  temporary_.renamed();
   return sync_folder(parent_of(target_));
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "argosy/base/status.h"
+#include "argosy/base/temporary.h"
 
 namespace argosy {
 
@@ -21,30 +22,30 @@ Status make_folder(const std::filesystem::path& folder);
 // The whole file. Errors name the path and the system's reason.
 Result<std::string> read_file(const std::filesystem::path& path);
 
-// Writes a file so that a reader sees the old bytes or the new ones: a temporary name beside it, fsync, rename.
+// Writes a file so that a reader sees the old bytes or the new ones: a temporary name beside it (temporary.h), fsync, rename.
 Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
 // A folder that appears whole or not at all: files are written under path(), commit() syncs them and renames the folder
-// into place, replacing the one that was there. Without commit() the destructor removes what was written.
+// into place, replacing the one that was there. Without commit() the destructor removes what was written; what a process that
+// is killed leaves, the next writer beside it removes (temporary.h).
 //
 // Where the target exists, its entries that this folder does not have are kept if `keep_others` is set: saving a model
 // into a folder with other files must not delete those.
 class FolderWriter {
  public:
   static Result<FolderWriter> open(const std::filesystem::path& target, bool keep_others);
-  FolderWriter(FolderWriter&& other) noexcept;
-  FolderWriter& operator=(FolderWriter&&) = delete;
-  ~FolderWriter();
 
-  const std::filesystem::path& path() const { return temporary_; }
+  const std::filesystem::path& path() const { return temporary_.path(); }
   Status write(const std::string& name, std::string_view bytes);
   Status write(const std::string& name, std::span<const std::string_view> parts);  // one after the other
   Status commit();
 
  private:
-  FolderWriter(std::filesystem::path target, std::filesystem::path temporary, bool keep_others);
+  FolderWriter(std::filesystem::path target, Temporary temporary, bool keep_others)
+      : target_(std::move(target)), temporary_(std::move(temporary)), keep_others_(keep_others) {}
 
-  std::filesystem::path target_, temporary_;
+  std::filesystem::path target_;
+  Temporary temporary_;
   bool keep_others_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <mutex>
+#include <random>
 
 #include "argosy/base/env.h"
 #include "argosy/base/log.h"
@@ -63,6 +65,22 @@ const std::vector<Setting>& table() {
        .kind = Kind::bytes,
        .standard = "1G",
        .help = "letters between workers (global_shuffle) that a server keeps for a worker that is started again"},
+      {.name = "unread_mail_limit",
+       .kind = Kind::bytes,
+       .standard = "16G",
+       .help = "letters between workers that a server holds for workers that have not taken them; beyond it they are refused"},
+      {.name = "parked_limit",
+       .kind = Kind::bytes,
+       .standard = "4G",
+       .help = "calls that a server holds while they wait for others: at barriers, for a step, for a snapshot"},
+      {.name = "reply_limit",
+       .kind = Kind::bytes,
+       .standard = "4G",
+       .help = "answers that a server holds for workers whose connections are slower than they ask"},
+      {.name = "waiting_keys_limit",
+       .kind = Kind::bytes,
+       .standard = "16G",
+       .help = "keys that a server counts and has not admitted to a table; beyond it pushes are refused"},
       {.name = "nonfinite",
        .kind = Kind::choice,
        .standard = "refuse",
@@ -84,6 +102,13 @@ const std::vector<Setting>& table() {
        .standard = "3600",
        .help = "how long a worker waits until a snapshot is saved or loaded; then it is cancelled"},
       {.name = "token", .help = "a secret that every call of the job carries; better in the variable than in a command line"},
+      {.name = "security",
+       .kind = Kind::choice,
+       .standard = "auto",
+       .choices = {"auto", "required"},
+       .help =
+           "required: what anybody who reaches it could use refuses to start, a server or worker without token and TLS, and a "
+           "meeting of processes on several machines"},
       {.name = "tls",
        .help =
            "folder with ca.pem, certificate.pem and key.pem: all traffic is encrypted, and both sides show who they are; what is "
@@ -129,6 +154,16 @@ const std::vector<OtherVariable>& other_table() {
       {"ARGOSY_PLANT", "of this project's tests: the planted bug, in a build that has them"},
   };
   return rows;
+}
+
+struct DrawnToken {
+  std::mutex mutex;
+  std::string value;  // guarded by mutex
+};
+
+DrawnToken& drawn_token() {
+  static DrawnToken& instance = *new DrawnToken;
+  return instance;
 }
 
 const Setting* find_setting(std::string_view name) {
@@ -227,7 +262,19 @@ Result<Settings> Settings::from_environment(const std::map<std::string, std::str
       log_info("{}={} wins over the script's {}", row.variable(), *value, settings.values_[row.name]);
     settings.values_[row.name] = *value;
   }
+  std::scoped_lock lock(drawn_token().mutex);
+  if (settings.text("token").empty() && !drawn_token().value.empty()) settings.values_["token"] = drawn_token().value;
   return settings;
+}
+
+void set_drawn_token(const std::string& token) {
+  std::scoped_lock lock(drawn_token().mutex);
+  drawn_token().value = token;
+}
+
+std::string draw_token() {
+  std::random_device random;  // the system's, not a generator of this process
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
 const std::string& Settings::value(std::string_view name, bool (*fits)(Kind)) const {

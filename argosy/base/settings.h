@@ -47,6 +47,13 @@ std::span<const Setting> all_settings();
 // The tables of docs/settings.md, in Markdown.
 std::string settings_document();
 
+// A token for a run whose starter gave none: what a process draws and its peers have learned from it. Settings made afterwards
+// have it where neither a variable nor a field says another. Thread-safe.
+void set_drawn_token(const std::string& token);
+
+// 128 random bits, in hexadecimal digits.
+std::string draw_token();
+
 // The settings of one job, each with its value. A plain value.
 class Settings {
  public:

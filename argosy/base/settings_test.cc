@@ -77,6 +77,18 @@ TEST_F(SettingsTest, EveryVariableOfTheTablesIsKnown) {
   EXPECT_TRUE(check_variable_names().ok()) << check_variable_names().message();
 }
 
+TEST_F(SettingsTest, ADrawnTokenIsTheLeastThatCounts) {
+  const std::string drawn = draw_token();
+  EXPECT_EQ(drawn.size(), 32);
+  EXPECT_NE(drawn, draw_token());
+  set_drawn_token(drawn);
+  EXPECT_EQ(Settings::from_environment()->text("token"), drawn);
+  EXPECT_EQ(Settings::from_environment({{"token", "script"}})->text("token"), "script");
+  set("ARGOSY_TOKEN", "starter");
+  EXPECT_EQ(Settings::from_environment()->text("token"), "starter");
+  set_drawn_token("");
+}
+
 TEST_F(SettingsTest, TheDocumentEscapesWhatWouldEndACell) {
   EXPECT_NE(settings_document().find("| `on_worker_loss` | `ARGOSY_ON_WORKER_LOSS` | fail\\|wait\\|shrink | fail | when"),
             std::string::npos)

@@ -12,7 +12,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "argosy/base/address.h"
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/random.h"
 #include "argosy/collective/backend.h"
 #include "argosy/collective/describe.h"
@@ -46,6 +46,28 @@ c10::Device device_of(const Place& place) {
   return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
+// A c10d store asks nobody who they are: one that other machines reach is worth a warning of who hosts it, and is refused where
+// the job must not be open.
+Status check_open_meeting(const Place& place, const Settings& settings) {
+  const bool loopback = place.master_host.starts_with("127.") || place.master_host == "::1" || place.master_host == "localhost";
+  if (place.world_size == 1 || loopback) return {};
+  if (settings.text("security") == "required") {
+    return Status::failed_precondition(
+        "ARGOSY_SECURITY=required: the processes of this job meet at {}:{} in a c10d store, which asks nobody who they are; "
+        "leave "
+        "it out where the network is your own",
+        place.master_host, place.master_port);
+  }
+  if (place.rank == 0) {
+    notice(
+        LogLevel::warning,
+        "the c10d store at {}:{} can be reached from other machines, and asks nobody there who they are: the network should be "
+        "your own",
+        place.master_host, place.master_port);
+  }
+  return {};
+}
+
 // A peer that dies while it is written to must come back as an error that names it. Gloo writes to its sockets without
 // MSG_NOSIGNAL, and by default the signal would end this process without a word. What the program has chosen itself stays.
 void ignore_broken_pipes() {
@@ -69,6 +91,7 @@ Result<std::shared_ptr<Group>> Group::join(const Place& place, const Settings& s
   std::iota(world->ranks_.begin(), world->ranks_.end(), 0);
   world->device_ = device_of(place);
   if (place.master_port == 0 && place.world_size == 1) return world;
+  RETURN_IF_ERROR(check_open_meeting(place, settings));
   ignore_broken_pipes();
   shared->host = own_host(place);
   ASSIGN_OR_RETURN(shared->store, open_store(place, shared->timeout));

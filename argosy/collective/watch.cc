@@ -2,7 +2,7 @@
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/collective/guard.h"
 
 namespace argosy::collective {
@@ -115,7 +115,7 @@ void Watch::lose(const std::string& who) {
     if (lost_ || stop_) return;
     lost_ = true;
   }
-  log_error("rank {}: {}", rank_, who);
+  notice(LogLevel::error, "rank {}: {}", rank_, who);
   if (options_.on_loss) options_.on_loss(who);
 }
 

@@ -4,19 +4,14 @@
 #include <cstring>
 
 namespace argosy::data {
-namespace {
 
-constexpr std::chrono::seconds kPatience{60};  // after so long without a block somebody is told
-
-}  // namespace
-
-BlockLanes::BlockLanes(size_t lanes, size_t depth, std::function<void(int)> silence)
-    : depth_(std::max<size_t>(depth, 1)), silence_(std::move(silence)), lanes_(lanes) {}
+BlockLanes::BlockLanes(size_t lanes, size_t depth, std::function<void()> silence, double patience_seconds)
+    : depth_(std::max<size_t>(depth, 1)), silence_(std::move(silence)), patience_(patience_seconds), lanes_(lanes) {}
 
 bool BlockLanes::push(size_t lane, std::shared_ptr<const TextBlock> block) {
   Lock lock(mutex_);
   auto& blocks = lanes_[lane].blocks;
-  while (!closed_ && blocks.size() >= depth_) room_.wait_for(lock, kPatience);
+  while (!closed_ && blocks.size() >= depth_) room_.wait_for(lock, patience_);
   if (closed_) return false;
   blocks.push_back(std::move(block));
   lock.unlock();
@@ -42,10 +37,9 @@ void BlockLanes::close() {
 }
 
 void BlockLanes::wait(Lock& lock, const std::function<bool()>& ready) {
-  for (auto waited = kPatience;; waited += kPatience) {
-    if (changed_.wait_for(lock, kPatience, ready)) return;
+  while (!changed_.wait_for(lock, patience_, ready)) {
     lock.unlock();
-    silence_(static_cast<int>(waited.count()));
+    silence_();
     lock.lock();
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -30,8 +31,10 @@ struct TextPiece {
 // Thread-safe. Waits end by close().
 class BlockLanes {
  public:
-  // `silence` is called with the seconds so far where a consumer has waited for long.
-  BlockLanes(size_t lanes, size_t depth, std::function<void(int)> silence);
+  static constexpr double kPatienceSeconds = 60;
+
+  // `silence` is called where a consumer has waited for a block for so long, and again after as long.
+  BlockLanes(size_t lanes, size_t depth, std::function<void()> silence, double patience_seconds = kPatienceSeconds);
 
   // Waits while the lane is full. False: closed, and the block was not taken.
   bool push(size_t lane, std::shared_ptr<const TextBlock> block);
@@ -59,7 +62,8 @@ class BlockLanes {
   TextPiece cut(int64_t lines);  // REQUIRES: current_ has lines left
 
   const size_t depth_;
-  const std::function<void(int)> silence_;
+  const std::function<void()> silence_;
+  const std::chrono::duration<double> patience_;
   std::mutex mutex_;
   std::condition_variable changed_;  // for consumers
   std::condition_variable room_;  // for readers

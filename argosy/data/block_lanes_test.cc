@@ -45,7 +45,7 @@ std::vector<std::string> all_of(BlockLanes& lanes, int64_t lines) {
 }
 
 TEST(BlockLanes, TakesABlockOfEachLaneInTurn) {
-  BlockLanes lanes(2, 10, [](int) {});
+  BlockLanes lanes(2, 10, [] {});
   lanes.push(1, block_of(100, 2));
   lanes.push(1, block_of(102, 1));
   lanes.push(1, block_of(103, 1));
@@ -56,7 +56,7 @@ TEST(BlockLanes, TakesABlockOfEachLaneInTurn) {
 }
 
 TEST(BlockLanes, CutsBlocksAnywhereAndKeepsTheLinesNumbers) {
-  BlockLanes lanes(1, 10, [](int) {});
+  BlockLanes lanes(1, 10, [] {});
   lanes.push(0, block_of(1, 5));
   lanes.push(0, block_of(6, 3));
   lanes.end(0);
@@ -80,7 +80,7 @@ TEST(BlockLanes, TheNthBatchIsTheSameForAllSpeeds) {
   SCOPED_TRACE(seed);
   std::vector<std::string> expected;
   for (int run = 0; run < 6; ++run) {
-    BlockLanes lanes(3, 2, [](int) {});
+    BlockLanes lanes(3, 2, [] {});
     std::vector<std::thread> threads;
     for (size_t lane = 0; lane < 3; ++lane) {
       threads.emplace_back([&, lane] {
@@ -112,7 +112,7 @@ TEST(BlockLanes, TheNthBatchIsTheSameForAllSpeeds) {
 }
 
 TEST(BlockLanes, CloseEndsReadersAndConsumersThatWait) {
-  BlockLanes lanes(2, 1, [](int) {});
+  BlockLanes lanes(2, 1, [] {});
   lanes.push(1, block_of(0, 1));
   std::thread reader([&] { EXPECT_FALSE(lanes.push(1, block_of(1, 1))); });
   std::thread other([&] {

@@ -22,6 +22,8 @@ class FileHandout {
   virtual ~FileHandout() = default;
   // Every file is to be dealt once more. Every process makes the same passes.
   virtual void begin_pass() = 0;
+  // The pass that was begun last is dealt again, to this process, as before.
+  virtual void repeat_pass() {}
   // The place in the list of the next file for one reader of this process, which had read the one before; none: all are dealt.
   // A process that is started again and asks the same gets the same.
   virtual Result<std::optional<size_t>> next(size_t files, int reader) = 0;
@@ -64,6 +66,8 @@ class BatchSource {
   virtual Status start(int threads) = 0;
   // A pass that every process makes is not needed of this one.
   virtual void skip() {}
+  // The pass of the last start() was not finished: the next start() begins the same one again.
+  virtual void repeat() {}
 
   // Fills `batch`, whose buffers are reused; false, and an empty batch, when there is no more data for this thread. A batch's
   // number in the pass says what is in it, whichever thread gets it: the same in a pass over the same data with as many threads.

@@ -25,16 +25,23 @@ Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options) {
   return std::unique_ptr<LineParser>(std::make_unique<MultiSlotParser>(options.slots));
 }
 
-FileFeed::FileFeed(const DatasetOptions& options, const LineParser& parser, int consumers)
+FileFeed::FileFeed(const DatasetOptions& options, const LineParser& parser, int consumers, double patience_seconds)
     : options_(options),
       parser_(parser),
       reader_count_(static_cast<int>(std::min<size_t>(static_cast<size_t>(consumers), options_.files.size()))),
+      patience_seconds_(patience_seconds),
       empty_(2 * blocks_ahead(consumers)),
-      lanes_(static_cast<size_t>(reader_count_), blocks_ahead(consumers) / static_cast<size_t>(reader_count_),
-             [this](int waited) {
-               log_warning("no line came from the pipe command '{}' for {} s", options_.pipe_command, waited);
-             }) {
+      lanes_(
+          static_cast<size_t>(reader_count_), blocks_ahead(consumers) / static_cast<size_t>(reader_count_),
+          [this] { warn_of_silence(); }, patience_seconds) {
   for (int i = 0; i < reader_count_; ++i) readers_.emplace_back(fmt::format("data-read-{}", i), [this, i] { read_files(i); });
+}
+
+// Who waits for a block waits for its last line; others may have come.
+void FileFeed::warn_of_silence() const {
+  const double silent = clock_.silent_seconds();
+  if (silent < patience_seconds_) return;
+  log_warning("no line came from the pipe command '{}' for {:.0f} s", options_.pipe_command, silent);
 }
 
 void FileFeed::read_files(int reader) {
@@ -71,7 +78,7 @@ Status FileFeed::read_file(int reader, size_t file) {
   if (!is_identity_command(options_.pipe_command)) origin->command = options_.pipe_command;
   const PipeOptions pipe{.path = origin->path, .command = options_.pipe_command, .store = options_.store};
   ASSIGN_OR_RETURN(auto stream, open_pipe(pipe, origin->errors, stop_));
-  BlockReader blocks(std::move(stream), origin, options_.batch_size);
+  BlockReader blocks(std::move(stream), origin, options_.batch_size, &clock_);
   for (;;) {
     const Stopwatch watch;
     const std::shared_ptr<TextBlock> block = new_block();

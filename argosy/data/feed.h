@@ -27,7 +27,9 @@ Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options);
 class FileFeed {
  public:
   // Starts min(consumers, files) readers. `options` and `parser` must outlive the feed.
-  FileFeed(const DatasetOptions& options, const LineParser& parser, int consumers);
+  // A warning says where no text has come from any file for `patience_seconds`.
+  FileFeed(const DatasetOptions& options, const LineParser& parser, int consumers,
+           double patience_seconds = BlockLanes::kPatienceSeconds);
   ~FileFeed() { stop(); }
 
   // The next `lines` lines, and how many times that was asked before; fewer lines at the end, false when all files have been
@@ -52,12 +54,15 @@ class FileFeed {
   Status note_bad_line(const TextPiece& piece, const LineError& error);
   Status fail(Status status);  // keeps the first failure, ends the pass, returns the failure that was kept
   Status failure() const;
+  void warn_of_silence() const;
   void count_time(std::atomic<int64_t>& nanoseconds, const Stopwatch& since);
 
   const DatasetOptions& options_;
   const LineParser& parser_;
   const int reader_count_;
+  const double patience_seconds_;
   StopSignal stop_;
+  TextClock clock_;
   Queue<TextBlock> empty_;  // buffers of blocks that have been parsed
   BlockLanes lanes_;        // after empty_, where its blocks go
   std::atomic<int64_t> lines_{0}, bytes_{0}, bad_lines_{0}, read_ns_{0}, parse_ns_{0};

@@ -1,5 +1,7 @@
 #include "argosy/data/queue_dataset.h"
 
+#include <utility>
+
 namespace argosy::data {
 
 Status QueueDataset::start(int threads) {
@@ -7,7 +9,9 @@ Status QueueDataset::start(int threads) {
   RETURN_IF_ERROR(check_options(options_));
   stop();
   ASSIGN_OR_RETURN(parser_, make_parser(options_));
-  if (options_.handout != nullptr) options_.handout->begin_pass();
+  if (options_.handout != nullptr)
+    std::exchange(again_, false) ? options_.handout->repeat_pass() : options_.handout->begin_pass();
+  begun_ = true;
   threads_ = threads;
   auto fresh = std::make_shared<FileFeed>(options_, *parser_, threads);
   std::lock_guard lock(mutex_);
@@ -18,6 +22,8 @@ Status QueueDataset::start(int threads) {
 void QueueDataset::skip() {
   if (options_.handout != nullptr) options_.handout->begin_pass();
 }
+
+void QueueDataset::repeat() { again_ = std::exchange(begun_, false) || again_; }
 
 Result<bool> QueueDataset::next(int thread, Batch& batch) {
   const std::shared_ptr<FileFeed> feed = this->feed();

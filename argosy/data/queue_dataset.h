@@ -21,6 +21,7 @@ class QueueDataset : public BatchSource {
 
   Status start(int threads) override;
   void skip() override;
+  void repeat() override;
   Result<bool> next(int thread, Batch& batch) override;
   void stop() override;
   DatasetCounters counters() const override;
@@ -32,6 +33,8 @@ class QueueDataset : public BatchSource {
   const DatasetOptions options_;
   std::unique_ptr<LineParser> parser_;  // made by start()
   int threads_ = 0;                     // of the current pass
+  bool begun_ = false;                  // a pass that may be begun again
+  bool again_ = false;                  // the next start() begins it again
   mutable std::mutex mutex_;
   std::shared_ptr<FileFeed> feed_;  // guarded by mutex_
 };

@@ -1,7 +1,5 @@
 #include "argosy/data/remote_store.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <array>
 #include <condition_variable>
@@ -104,21 +102,16 @@ Status run_store_command(const RemoteStore& store, const std::vector<std::string
 
 WorkingFolder::WorkingFolder(FolderPlace place) : place_(std::move(place)), path_(place_.path) {}
 
-WorkingFolder::WorkingFolder(WorkingFolder&& other) noexcept
-    : place_(std::move(other.place_)), temporary_(std::exchange(other.temporary_, {})), path_(std::move(other.path_)) {}
-
-WorkingFolder::~WorkingFolder() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
-}
-
 Result<WorkingFolder> WorkingFolder::for_writing(const FolderPlace& place) {
   WorkingFolder folder(place);
   if (!place.remote()) return folder;
-  std::string pattern = (fs::temp_directory_path() / "argosy-store-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) return system_error("cannot make a folder for a copy of the store's", pattern);
-  folder.temporary_ = pattern;
-  folder.path_ = folder.temporary_ / "copy";
+  auto temporary = Temporary::folder(fs::temp_directory_path() / "argosy-store");
+  if (!temporary.ok()) return temporary.status().with_context("a folder for a copy of the store's");
+  folder.temporary_.emplace(std::move(*temporary));
+  std::error_code error;
+  fs::permissions(folder.temporary_->path(), fs::perms::owner_all, error);
+  if (error) return Status::unavailable("'{}': {}", folder.temporary_->path().string(), error.message());
+  folder.path_ = folder.temporary_->path() / "copy";
   return folder;
 }
 
@@ -129,7 +122,7 @@ Result<WorkingFolder> WorkingFolder::for_reading(const FolderPlace& place) {
 }
 
 Status WorkingFolder::publish() const {
-  if (temporary_.empty()) return {};
+  if (!temporary_) return {};
   std::string target = place_.path;
   while (target.size() > 1 && target.back() == '/') target.pop_back();
   const std::string beside = target + ".saving";

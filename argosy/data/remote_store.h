@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "argosy/base/status.h"
+#include "argosy/base/temporary.h"
 
 namespace argosy::data {
 
@@ -46,9 +48,6 @@ class WorkingFolder {
  public:
   static Result<WorkingFolder> for_reading(const FolderPlace& place);  // with all that is there
   static Result<WorkingFolder> for_writing(const FolderPlace& place);  // an empty one where the place is remote
-  WorkingFolder(WorkingFolder&& other) noexcept;
-  WorkingFolder& operator=(WorkingFolder&&) = delete;
-  ~WorkingFolder();
 
   const std::filesystem::path& path() const { return path_; }
 
@@ -60,7 +59,7 @@ class WorkingFolder {
   explicit WorkingFolder(FolderPlace place);
 
   FolderPlace place_;
-  std::filesystem::path temporary_;  // removed with all that is in it; empty for a local place
+  std::optional<Temporary> temporary_;  // nothing for a local place
   std::filesystem::path path_;
 };
 

@@ -14,8 +14,9 @@ constexpr size_t kReadBytes = 256 << 10;
 
 }  // namespace
 
-BlockReader::BlockReader(std::unique_ptr<ByteStream> stream, std::shared_ptr<const TextOrigin> origin, int64_t lines)
-    : stream_(std::move(stream)), origin_(std::move(origin)), lines_per_block_(std::max<int64_t>(lines, 1)) {}
+BlockReader::BlockReader(std::unique_ptr<ByteStream> stream, std::shared_ptr<const TextOrigin> origin, int64_t lines,
+                         TextClock* clock)
+    : stream_(std::move(stream)), origin_(std::move(origin)), lines_per_block_(std::max<int64_t>(lines, 1)), clock_(clock) {}
 
 Result<bool> BlockReader::next(TextBlock& block) {
   while (!find_cut() && !ended_) RETURN_IF_ERROR(read_more());
@@ -63,6 +64,7 @@ Status BlockReader::read_more() {
   raw_.reserve(end_ + kReadBytes, end_);
   ASSIGN_OR_RETURN(const size_t got, stream_->read({raw_.data() + end_, raw_.capacity() - end_}));
   end_ += got;
+  if (got > 0 && clock_ != nullptr) clock_->tick();
   if (got > 0) return {};
   ended_ = true;
   if (end_ > cut_) {  // the last line has no newline of its own

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "argosy/base/clock.h"
 #include "argosy/data/buffer.h"
 #include "argosy/data/byte_stream.h"
 #include "argosy/data/process.h"
@@ -16,6 +18,16 @@ struct TextOrigin {
   std::string command;  // empty where no pipe command ran
   int64_t file = 0;     // its place in the list of files
   std::shared_ptr<StderrTail> errors = std::make_shared<StderrTail>();
+};
+
+// When text last came from any file, which says more than when a block was full: short lines take long to fill one. Thread-safe.
+class TextClock {
+ public:
+  void tick() { last_ = SteadyClock::now(); }
+  double silent_seconds() const { return std::chrono::duration<double>(SteadyClock::now() - last_.load()).count(); }
+
+ private:
+  std::atomic<SteadyClock::time_point> last_{SteadyClock::now()};
 };
 
 // Some whole lines of one file, with kTextPadding behind them, and how far they have been parsed. Movable and recyclable;
@@ -36,7 +48,9 @@ struct TextBlock {
 class BlockReader {
  public:
   // Blocks hold a multiple of `lines` lines where the text allows it, so that a batch seldom needs two of them.
-  BlockReader(std::unique_ptr<ByteStream> stream, std::shared_ptr<const TextOrigin> origin, int64_t lines);
+  // `clock`, where there is one, ticks when text comes, and outlives the reader.
+  BlockReader(std::unique_ptr<ByteStream> stream, std::shared_ptr<const TextOrigin> origin, int64_t lines,
+              TextClock* clock = nullptr);
 
   // Fills `block` with the next lines; false at the end. A line of more than kLongestLine bytes is an error.
   Result<bool> next(TextBlock& block);
@@ -50,6 +64,7 @@ class BlockReader {
   std::unique_ptr<ByteStream> stream_;
   const std::shared_ptr<const TextOrigin> origin_;
   const int64_t lines_per_block_;
+  TextClock* const clock_;
 
   Buffer raw_;  // [begin_, end_) has been read and not been given out
   size_t begin_ = 0, end_ = 0;

@@ -110,7 +110,12 @@ Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, cons
   RETURN_IF_ERROR(frame->begin());
   RETURN_IF_ERROR(bind_feed(*frame, feed));
   if (frame->program().sends()) frame->batch = batch ? *batch : scope.remote()->begin_batch();
-  RETURN_IF_ERROR(frame->run());
+  frame->samples = 0;
+  frame->sent = false;
+  if (Status status = frame->run(); !status.ok()) {
+    if (frame->program().sends() && !frame->sent) scope.remote()->drop_batch(frame->batch);
+    return status;
+  }
   auto fetched = fetch_values(*frame, fetches);
   frame->end();
   give_back(std::move(key), std::move(frame));

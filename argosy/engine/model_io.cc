@@ -8,6 +8,7 @@
 #include <map>
 
 #include "argosy/base/file.h"
+#include "argosy/base/log.h"
 #include "argosy/base/text.h"
 #include "argosy/graph/inference_model.h"
 #include "argosy/graph/tensor_file.h"
@@ -63,8 +64,17 @@ Result<Outgoing> outgoing(const Scope& scope, const graph::VarDesc& variable) {
   return out;
 }
 
+// What the values come from, beside them. Paddle's loaders ask for files by name, and this one leaves out names like it.
+Status write_ledger(FolderWriter& writer, RemoteParameters& remote) {
+  ASSIGN_OR_RETURN(const std::string ledger, remote.ledger());
+  return ledger.empty() ? Status() : writer.write("__ledger__", ledger);
+}
+
 Status write_vars(FolderWriter& writer, const Scope& scope, const Variables& variables, const std::string& filename) {
-  if (const auto remote = scope.remote()) RETURN_IF_ERROR(remote->refresh());
+  if (const auto remote = scope.remote()) {
+    RETURN_IF_ERROR(remote->refresh());
+    RETURN_IF_ERROR(write_ledger(writer, *remote));
+  }
   std::vector<Outgoing> tensors;
   for (const graph::VarDesc* variable : sorted_by_name(variables)) {
     ASSIGN_OR_RETURN(tensors.emplace_back(), outgoing(scope, *variable));
@@ -102,11 +112,19 @@ Result<Incoming> incoming(const graph::VarDesc& variable, const graph::TensorFil
   return in;
 }
 
-// Into the scope, and to the servers where they hold the variable.
-Status store(Scope& scope, std::vector<Incoming>& all) {
+bool held_by_servers(const Scope& scope, const graph::VarDesc& variable) {
+  const auto remote = scope.remote();
+  return remote != nullptr && remote->find(variable.name) != nullptr;
+}
+
+enum class Into { scope_and_servers, scope_only };
+
+// Into the scope, and to the servers where they hold the variable; scope_only: what they hold stays as it is.
+Status store(Scope& scope, std::vector<Incoming>& all, Into into) {
   const auto remote = scope.remote();
   for (Incoming& in : all) {
     const RemoteVariable* held = remote == nullptr ? nullptr : remote->find(in.variable->name);
+    if (held != nullptr && into == Into::scope_only) continue;
     if (held != nullptr) {
       RETURN_IF_ERROR(
           remote->store(in.variable->name, {in.tensor.const_data_ptr<float>(), static_cast<size_t>(in.tensor.numel())}));
@@ -140,7 +158,7 @@ class Problems {
   std::vector<std::string> messages_;
 };
 
-Result<LoadReport> load_files(Scope& scope, const Variables& variables, const fs::path& folder) {
+Result<LoadReport> load_files(Scope& scope, const Variables& variables, const fs::path& folder, Into into) {
   LoadReport report;
   Problems problems;
   std::vector<Incoming> all;
@@ -166,7 +184,7 @@ Result<LoadReport> load_files(Scope& scope, const Variables& variables, const fs
   if (!missing.empty())
     problems.add(Status::not_found("no file for {} of {} variables: {}", missing.size(), variables.size(), join(missing, ", ")));
   RETURN_IF_ERROR(problems.status(folder));
-  RETURN_IF_ERROR(store(scope, all));
+  RETURN_IF_ERROR(store(scope, all, into));
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     const bool used = std::find(report.loaded.begin(), report.loaded.end(), name) != report.loaded.end();
@@ -176,7 +194,7 @@ Result<LoadReport> load_files(Scope& scope, const Variables& variables, const fs
   return report;
 }
 
-Result<LoadReport> load_combined(Scope& scope, const Variables& variables, const fs::path& path) {
+Result<LoadReport> load_combined(Scope& scope, const Variables& variables, const fs::path& path, Into into) {
   LoadReport report;
   Problems problems;
   ASSIGN_OR_RETURN(const std::string bytes, read_file(path));
@@ -199,13 +217,89 @@ Result<LoadReport> load_combined(Scope& scope, const Variables& variables, const
         "'{}' holds more tensors than the {} variables that are to be loaded: it was saved for another program", path.string(),
         variables.size());
   }
-  RETURN_IF_ERROR(store(scope, all));
+  RETURN_IF_ERROR(store(scope, all, into));
   return report;
 }
 
-Result<LoadReport> load_folder(Scope& scope, const Variables& variables, const fs::path& folder, const std::string& filename) {
+Result<LoadReport> load_folder(Scope& scope, const Variables& variables, const fs::path& folder, const std::string& filename,
+                               Into into) {
   if (!fs::is_directory(folder)) return Status::not_found("cannot load from '{}': there is no such folder", folder.string());
-  return filename.empty() ? load_files(scope, variables, folder) : load_combined(scope, variables, folder / filename);
+  return filename.empty() ? load_files(scope, variables, folder, into) : load_combined(scope, variables, folder / filename, into);
+}
+
+Result<LoadReport> load_place(Scope& scope, const Variables& variables, const data::FolderPlace& place,
+                              const std::string& filename, Into into) {
+  ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_reading(place));
+  return load_folder(scope, variables, folder.path(), filename, into);
+}
+
+// ---- What a worker of a parameter-server job does once; see RemoteParameters::once.
+
+// What an operation is done to. Of a store nothing but the path: the rest has a password.
+std::string target_of(const data::FolderPlace& place, const std::string& filename) {
+  return filename.empty() ? place.path : (fs::path(place.path) / filename).string();
+}
+
+// A report as an operation's answer: names that end with a zero byte, after a letter that says whose they are.
+std::string to_answer(const LoadReport& report) {
+  std::string answer;
+  for (const std::string& name : report.loaded) answer.append("l").append(name).push_back('\0');
+  for (const std::string& name : report.unused) answer.append("u").append(name).push_back('\0');
+  return answer;
+}
+
+LoadReport from_answer(std::string_view answer) {
+  LoadReport report;
+  while (!answer.empty()) {
+    const std::string_view entry = answer.substr(0, answer.find('\0'));
+    answer.remove_prefix(std::min(answer.size(), entry.size() + 1));
+    if (!entry.empty()) (entry[0] == 'u' ? report.unused : report.loaded).emplace_back(entry.substr(1));
+  }
+  return report;
+}
+
+Status save_once(const Scope& scope, const std::string& kind, const data::FolderPlace& place, const std::string& filename,
+                 const std::function<Status()>& save) {
+  const auto remote = scope.remote();
+  if (remote == nullptr) return save();
+  const auto body = [&]() -> Result<std::string> {
+    RETURN_IF_ERROR(save());
+    return std::string();
+  };
+  ASSIGN_OR_RETURN(const auto outcome, remote->once(kind, target_of(place, filename), body));
+  std::error_code error;
+  if (outcome.before && !place.remote() && !fs::exists(target_of(place, filename), error))
+    log_warning("'{}' was saved before this worker was started again, and is not there any more; it is not saved again",
+                target_of(place, filename));
+  return {};
+}
+
+// A load that was done before: the servers have trained on since. What this process alone has is loaded again.
+void load_own_variables(Scope& scope, const Variables& variables, const data::FolderPlace& place, const std::string& filename) {
+  Variables own;
+  for (const graph::VarDesc* variable : variables)
+    if (!held_by_servers(scope, *variable)) own.push_back(variable);
+  if (own.empty()) return;
+  const auto loaded = load_place(scope, filename.empty() ? own : variables, place, filename, Into::scope_only);
+  if (!loaded.ok())
+    log_warning("{} variables of this worker keep what the startup program gave them: {}", own.size(), loaded.status().message());
+}
+
+Result<LoadReport> load_once(Scope& scope, const Variables& variables, const data::FolderPlace& place,
+                             const std::string& filename, const std::string& target) {
+  const auto remote = scope.remote();
+  const bool shared =
+      std::any_of(variables.begin(), variables.end(), [&](const auto* variable) { return held_by_servers(scope, *variable); });
+  if (!shared) return load_place(scope, variables, place, filename, Into::scope_and_servers);
+  LoadReport report;
+  const auto body = [&]() -> Result<std::string> {
+    ASSIGN_OR_RETURN(report, load_place(scope, variables, place, filename, Into::scope_and_servers));
+    return to_answer(report);
+  };
+  ASSIGN_OR_RETURN(const auto outcome, remote->once("load_vars", target, body));
+  if (!outcome.before) return report;
+  load_own_variables(scope, variables, place, filename);
+  return from_answer(outcome.answer);
 }
 
 Variables persistables_of(const graph::Program& program) {
@@ -230,29 +324,32 @@ Result<at::Tensor> fetch_remote(RemoteParameters& remote, const std::string& nam
 }
 
 Status save_vars(const Scope& scope, const Variables& variables, const data::FolderPlace& place, const std::string& filename) {
-  ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_writing(place));
-  ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder.path(), true));
-  RETURN_IF_ERROR(write_vars(writer, scope, variables, filename));
-  RETURN_IF_ERROR(writer.commit());
-  return folder.publish();
+  return save_once(scope, "save_vars", place, filename, [&]() -> Status {
+    ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_writing(place));
+    ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder.path(), true));
+    RETURN_IF_ERROR(write_vars(writer, scope, variables, filename));
+    RETURN_IF_ERROR(writer.commit());
+    return folder.publish();
+  });
 }
 
 Result<LoadReport> load_vars(Scope& scope, const Variables& variables, const data::FolderPlace& place,
                              const std::string& filename) {
-  ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_reading(place));
-  return load_folder(scope, variables, folder.path(), filename);
+  return load_once(scope, variables, place, filename, target_of(place, filename));
 }
 
 Status save_inference_model(const graph::Program& program, const std::vector<std::string>& feeds,
                             const std::vector<std::string>& targets, const Scope& scope, const data::FolderPlace& place,
                             const std::string& model_filename, const std::string& params_filename) {
   ASSIGN_OR_RETURN(const auto model, graph::make_inference_program(program, feeds, targets));
-  ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_writing(place));
-  ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder.path(), true));
-  RETURN_IF_ERROR(writer.write(model_filename, graph::serialize_program(*model)));
-  RETURN_IF_ERROR(write_vars(writer, scope, persistables_of(*model), params_filename));
-  RETURN_IF_ERROR(writer.commit());
-  return folder.publish();
+  return save_once(scope, "save_inference_model", place, model_filename, [&]() -> Status {
+    ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_writing(place));
+    ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder.path(), true));
+    RETURN_IF_ERROR(writer.write(model_filename, graph::serialize_program(*model)));
+    RETURN_IF_ERROR(write_vars(writer, scope, persistables_of(*model), params_filename));
+    RETURN_IF_ERROR(writer.commit());
+    return folder.publish();
+  });
 }
 
 Result<InferenceModel> load_inference_model(const data::FolderPlace& place, Scope& scope, const std::string& model_filename,
@@ -264,7 +361,8 @@ Result<InferenceModel> load_inference_model(const data::FolderPlace& place, Scop
   if (!program.ok()) return program.status().with_context("'{}'", file.string());
   ASSIGN_OR_RETURN(auto names, graph::inference_names(**program));
   const Variables variables = persistables_of(**program);
-  if (!variables.empty()) RETURN_IF_ERROR(load_folder(scope, variables, folder.path(), params_filename).status());
+  if (variables.empty()) return InferenceModel{*program, std::move(names.feeds), std::move(names.fetches)};
+  RETURN_IF_ERROR(load_once(scope, variables, folder.path(), params_filename, target_of(place, params_filename)).status());
   return InferenceModel{*program, std::move(names.feeds), std::move(names.fetches)};
 }
 

@@ -116,6 +116,8 @@ class Frame {
   bool bfloat16_matmul = false;
   uint64_t step = 0;    // runs begun
   uint64_t batch = 0;   // RemoteParameters' number of the batch, where the program sends
+  uint32_t samples = 0;  // in it, in a pass over a dataset
+  bool sent = false;     // its gradients were taken
   uint64_t stream = 0;  // of random numbers: another one for each thread
 
  private:

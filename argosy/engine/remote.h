@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -48,9 +49,15 @@ struct RowGradients {
 
 // The gradients of one batch, from one trainer thread.
 struct StepGradients {
-  uint64_t batch = 0;  // from begin_batch()
+  uint64_t batch = 0;    // from begin_batch()
+  uint32_t samples = 0;  // in it; 0 outside a pass
   std::span<const DenseGradient> dense;
   std::span<const RowGradients> rows;
+};
+
+// What was read in a pass, for whoever compares it with what the servers have applied.
+struct PassCounters {
+  uint64_t lines = 0, bad_lines = 0, files = 0;
 };
 
 // What the engine needs of parameter servers. fleet implements it; the engine knows no more about servers than this.
@@ -71,7 +78,13 @@ class RemoteParameters {
   // A pass over data by several threads. false: this worker had finished the pass before it was started again; skip it.
   virtual Result<bool> begin_round(int threads) = 0;
   virtual Status thread_done() = 0;  // one of these threads has no more data
-  virtual Status end_round() = 0;
+  // The pass is finished; an error where a server has not applied exactly what was read.
+  virtual Status end_round(const PassCounters& counters) = 0;
+  // In place of it, after an error: the pass is not finished, and the next begin_round() goes on in it.
+  virtual void abandon_round(const Status& why) = 0;
+  // Whether the error is that a server lost batches which it had acknowledged: a pass that is begun again trains these, and
+  // skips the others.
+  virtual bool lost_batches() const { return false; }
   // Outside a pass: the next runs come from so many threads at once, one run each.
   virtual Status begin_parallel(int threads) = 0;
   virtual Status end_parallel() = 0;
@@ -79,7 +92,9 @@ class RemoteParameters {
   // A thread takes a batch. The answer identifies it also after this worker was started again. In a pass the caller says which
   // batch of the pass it is; outside, batches are told apart by their order.
   virtual uint64_t begin_batch() = 0;
-  virtual uint64_t begin_batch(uint64_t number) = 0;
+  virtual uint64_t begin_batch(uint64_t number, uint32_t samples) = 0;
+  // A batch from begin_batch() whose run failed before step().
+  virtual void drop_batch(uint64_t) {}
   // false: every server has this batch already (see begin_batch), so that it need not be computed.
   virtual bool wants(uint64_t batch) const = 0;
   virtual Status pull(std::span<const RowPull> pulls) = 0;
@@ -92,6 +107,20 @@ class RemoteParameters {
   // All values of a variable, in its declared shape; a row that nobody has touched holds what a new one would.
   virtual Status fetch(std::string_view name, std::span<float> values) = 0;
   virtual Status store(std::string_view name, std::span<const float> values) = 0;
+
+  // What was read, applied and given up so far, as JSON, for whoever saves a model; empty: nobody keeps account.
+  virtual Result<std::string> ledger() { return std::string(); }
+
+  // What changes or publishes state (a save, a load, a value that is set) counts once, also where this worker is started again
+  // and its script comes to the same place of the data: `body` is then not run, and what it answered before is returned. `target`
+  // says what it is done to. An operation whose body fails is not done. After close() `body` is run.
+  struct Outcome {
+    bool before = false;   // it had been done; nothing was done now
+    bool dropped = false;  // so long ago that the answer is not known any more
+    std::string answer;
+  };
+  using OperationBody = std::function<Result<std::string>()>;
+  virtual Result<Outcome> once(const std::string& kind, const std::string& target, const OperationBody& body) = 0;
 
   virtual Status close() = 0;  // this worker is done; safe to call twice
 };

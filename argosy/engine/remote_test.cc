@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "argosy/base/error.h"
+#include "argosy/base/file.h"
 #include "argosy/data/queue_dataset.h"
 #include "argosy/engine/executor.h"
 #include "argosy/engine/model_io.h"
@@ -36,13 +37,31 @@ class FakeServers : public RemoteParameters {
     bias_ = scope.find("bias")->tensor;
     return {};
   }
-  Result<bool> begin_round(int threads) override { return round_threads = threads, !skip_round; }
+  Result<bool> begin_round(int threads) override {
+    ++rounds_begun;
+    lost = false;
+    return round_threads = threads, !skip_round;
+  }
   Status thread_done() override { return ++threads_done, Status(); }
-  Status end_round() override { return ++rounds_ended, Status(); }
+  Status end_round(const PassCounters& counters) override {
+    read = counters;
+    if (losses > 0) return --losses, lost = true, Status::data_loss("server 1 lacks batches 1 and 2");
+    return ++rounds_ended, Status();
+  }
+  void abandon_round(const Status& why) override {
+    ++rounds_abandoned;
+    abandoned_why = why;
+  }
+  bool lost_batches() const override { return lost; }
+  void drop_batch(uint64_t batch) override { dropped.push_back(batch); }
   Status begin_parallel(int threads) override { return parallel_threads = threads, Status(); }
   Status end_parallel() override { return {}; }
   uint64_t begin_batch() override { return next_batch++; }
-  uint64_t begin_batch(uint64_t number) override { return number; }
+  uint64_t begin_batch(uint64_t number, uint32_t samples) override {
+    std::lock_guard lock(mutex);
+    samples_read += samples;
+    return number;
+  }
   bool wants(uint64_t batch) const override { return batch >= first_wanted; }
   bool may_pull_ahead() const override { return ahead; }
   Status pull(std::span<const RowPull> pulls) override {
@@ -82,16 +101,29 @@ class FakeServers : public RemoteParameters {
     for (size_t i = 0; i < values.size(); i += 2) rows[i / 2] = values[i];
     return {};
   }
+  Result<Outcome> once(const std::string& kind, const std::string& target, const OperationBody& body) override {
+    if (const auto known = done.find({kind, target}); known != done.end())
+      return Outcome{.before = true, .answer = known->second};
+    ASSIGN_OR_RETURN(std::string answer, body());
+    done[{kind, target}] = answer;
+    return Outcome{.answer = std::move(answer)};
+  }
   Status close() override { return {}; }
 
   std::mutex mutex;
+  std::map<std::pair<std::string, std::string>, std::string> done;  // operations, by kind and target
   std::map<uint64_t, float> rows;
   std::vector<uint64_t> batches;
   std::map<uint64_t, uint64_t> batch_of;  // by key: the last one that had it
   uint64_t next_batch = 0, first_wanted = 0;
   size_t keys_asked = 0;
   int calls = 0, parallel_threads = 0, round_threads = 0, threads_done = 0, rounds_ended = 0, refreshes = 0;
-  bool skip_round = false, ahead = false;
+  int rounds_begun = 0, rounds_abandoned = 0, losses = 0;
+  uint64_t samples_read = 0;
+  PassCounters read;
+  Status abandoned_why;
+  std::vector<uint64_t> dropped;
+  bool skip_round = false, ahead = false, lost = false;
   int pulls_before_error = -1;
 
  private:
@@ -325,7 +357,44 @@ TEST_F(RemoteDatasetTest, AnErrorOfAPullAheadEndsThePass) {
   const auto report = train_on(*main_, 2);
   EXPECT_EQ(report.status().code(), Code::unavailable);
   EXPECT_EQ(report.status().message(), "server 0 is away");
-  EXPECT_EQ(remote_->rounds_ended, 1) << "the other workers must not wait for this one";
+  EXPECT_EQ(remote_->rounds_ended, 0) << "the pass is not finished";
+  EXPECT_EQ(remote_->rounds_abandoned, 1) << "the other workers must not wait for this one";
+  EXPECT_EQ(remote_->abandoned_why, report.status());
+}
+
+TEST_F(RemoteDatasetTest, ALineThatCannotBeReadAbandonsThePass) {
+  std::ofstream(path_, std::ios::app) << "1 3 1 nothing\n";
+  const auto report = train_on(*main_, 1);
+  EXPECT_NE(report.status().message().find(":41:"), std::string::npos) << report.status().message();
+  EXPECT_EQ(remote_->rounds_ended, 0);
+  EXPECT_EQ(remote_->rounds_abandoned, 1);
+}
+
+TEST_F(RemoteDatasetTest, WhatWasReadIsSaidAtTheEnd) {
+  ASSERT_TRUE(train_on(*main_, 2).ok());
+  EXPECT_EQ(remote_->samples_read, 40u);
+  EXPECT_EQ(remote_->read.lines, 40u);
+  EXPECT_EQ(remote_->read.files, 1u);
+}
+
+// A server has lost batches that it had acknowledged: the data can be read again.
+TEST_F(RemoteDatasetTest, APassIsReadAgainForServersThatLostBatches) {
+  remote_->losses = 2;
+  ASSERT_TRUE(train_on(*main_, 1).ok());
+  EXPECT_EQ(remote_->rounds_begun, 3);
+  EXPECT_EQ(remote_->rounds_abandoned, 2);
+  EXPECT_EQ(remote_->rounds_ended, 1);
+  remote_->losses = 100;
+  EXPECT_EQ(train_on(*main_, 1).status().code(), Code::data_loss) << "not for ever";
+}
+
+// A run whose feed is wrong sends nothing, and its number is not waited for.
+TEST_F(RemoteTest, ARunThatFailsIsDropped) {
+  run(*main_, {{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}});
+  EXPECT_FALSE(runner_.run(*main_, {{"a", ids({3}, {0, 1})}}, {loss_.name()}, scope_).ok());
+  remote_->pulls_before_error = remote_->calls;
+  EXPECT_FALSE(runner_.run(*main_, {{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}}, {loss_.name()}, scope_).ok());
+  EXPECT_EQ(remote_->dropped, std::vector<uint64_t>{1});
 }
 
 // A table whose first ids are in the batch and whose later ones are computed: one pull ahead, one by the operator.
@@ -368,6 +437,35 @@ TEST_F(RemoteTest, SavingFetchesATableAndLoadingStoresIt) {
   EXPECT_EQ(remote_->rows.at(50), 50.0f) << "a row that nobody touched holds what a new one would";
   EXPECT_EQ(scope_.find("table"), nullptr);
   std::filesystem::remove_all(folder);
+}
+
+// A worker that is started again repeats its script: what it saved stays as it was, and what it loaded does not undo training.
+// What the process alone has is loaded again.
+TEST_F(RemoteTest, WhatWasSavedOrLoadedBeforeIsNotRepeated) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("argosy-remote-once-{}", ::getpid());
+  const Variable own = L::create_parameter({2}, kFloat32, {.name = "own"});
+  scope_.var("own").tensor = at::full({2}, 5.0f);
+  const std::vector<const graph::VarDesc*> variables = {main_->global_block().find_var("table"), &own.desc()};
+  ASSERT_TRUE(save_vars(scope_, variables, folder).ok());
+  const auto saved = value_or_throw(read_file(folder / "table"));
+  const auto report = load_vars(scope_, variables, folder);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+
+  run(*main_, {{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}});
+  scope_.var("own").tensor.zero_();
+  ASSERT_TRUE(save_vars(scope_, variables, folder).ok());
+  EXPECT_EQ(value_or_throw(read_file(folder / "table")), saved);
+  const auto again = load_vars(scope_, variables, folder);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->loaded, report->loaded);
+  EXPECT_EQ(again->unused, report->unused);
+  EXPECT_EQ(remote_->rows.at(3), 2.0f) << "3, trained by one step";
+  EXPECT_EQ(scope_.find("own")->tensor[0].item<float>(), 5.0f);
+
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(save_vars(scope_, variables, folder).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder)) << "it was saved once";
+  EXPECT_EQ(load_vars(scope_, variables, folder)->loaded, report->loaded);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ namespace argosy::engine {
 namespace {
 
 constexpr double kProgressSeconds = 0.25;
+constexpr int kTrainAgain = 3;  // times that a pass is read again for servers that have lost batches
 
 void print_to_stdout(std::string_view line) {
   std::fprintf(stdout, "%.*s\n", static_cast<int>(line.size()), line.data());
@@ -136,6 +137,7 @@ Status Run::step(Frame& frame, TakenBatch& taken) {
   RETURN_IF_ERROR(frame.begin());
   RETURN_IF_ERROR(bind(frame, taken.batch));
   frame.batch = taken.id;
+  frame.samples = static_cast<uint32_t>(taken.batch.size);
   frame.take_rows(taken.rows);
   return frame.run();
 }
@@ -184,7 +186,7 @@ Result<bool> Run::take_batch(int number, TakenBatch& taken) {
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, source_.next(number, taken.batch));
     if (!more || remote_ == nullptr) return more;
-    taken.id = remote_->begin_batch(taken.batch.number);
+    taken.id = remote_->begin_batch(taken.batch.number, static_cast<uint32_t>(taken.batch.size));
     if (!remote_->wants(taken.id)) continue;
     if (rows_ahead_ != nullptr) RETURN_IF_ERROR(rows_ahead_->pull(taken.batch, taken.rows));
     return true;
@@ -296,6 +298,45 @@ void run_threads(Run& run, const std::vector<std::unique_ptr<Frame>>& frames) {
   Thread zero("trainer-0", [&] { run.thread_body(0, *frames[0]); });
 }
 
+// One reading of the data by all threads. `remote`: where gradients go, in a round that has begun; null: nowhere.
+Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, data::BatchSource& source,
+                             const TrainOptions& options, RemoteParameters* remote) {
+  const int threads = static_cast<int>(frames.size());
+  Run run(source, options, threads, remote);
+  std::optional<RowsAhead> rows_ahead;
+  if (remote != nullptr && remote->may_pull_ahead()) rows_ahead.emplace(frames[0]->program(), source.options().slots, *remote);
+  if (rows_ahead && !rows_ahead->empty()) run.pull_ahead(*rows_ahead);
+  if (Status status = source.start(threads); status.ok())
+    run_threads(run, frames);
+  else
+    run.fail(std::move(status));
+  source.stop();
+  if (remote != nullptr && run.status().ok()) {
+    const data::DatasetCounters read = source.counters();
+    const PassCounters counters{.lines = static_cast<uint64_t>(read.lines),
+                                .bad_lines = static_cast<uint64_t>(read.bad_lines),
+                                .files = source.options().files.size()};
+    if (Status status = remote->end_round(counters); !status.ok()) run.fail(std::move(status));
+  }
+  return run.finish(frames);
+}
+
+// After an error the pass is not finished: the next one, also of this worker started again, goes on in it.
+Result<TrainReport> run_remote_pass(const std::vector<std::unique_ptr<Frame>>& frames, data::BatchSource& source,
+                                    const TrainOptions& options, RemoteParameters& remote) {
+  const auto wanted = remote.begin_round(static_cast<int>(frames.size()));
+  if (wanted.ok() && !*wanted) {
+    log_info("this worker had finished this pass before it was started again; it is skipped");
+    source.skip();
+    return TrainReport{};
+  }
+  auto report = wanted.ok() ? run_pass(frames, source, options, &remote) : Result<TrainReport>(wanted.status());
+  if (report.ok()) return report;
+  if (wanted.ok()) source.repeat();
+  remote.abandon_round(report.status());
+  return report;
+}
+
 }  // namespace
 
 Result<TrainReport> train(Runner& runner, const graph::Program& program, data::BatchSource& source, const TrainOptions& options,
@@ -322,27 +363,12 @@ Result<TrainReport> train(Runner& runner, const graph::Program& program, data::B
   }
   const bool sends = frames[0]->program().sends();
   if (remote != nullptr && !sends) RETURN_IF_ERROR(remote->refresh());
-  if (sends) {
-    ASSIGN_OR_RETURN(const bool wanted, remote->begin_round(threads));
-    if (!wanted) {
-      log_info("this worker had finished this pass before it was started again; it is skipped");
-      source.skip();
-      return TrainReport{};
-    }
+  if (!sends) return run_pass(frames, source, options, nullptr);
+  for (int again = 0;; ++again) {
+    auto report = run_remote_pass(frames, source, options, *remote);
+    if (report.ok() || !remote->lost_batches() || again == kTrainAgain) return report;
+    log_warning("{}. The pass is read again, and what the servers lack is trained again", report.status().message());
   }
-  Run run(source, options, threads, sends ? remote.get() : nullptr);
-  std::optional<RowsAhead> rows_ahead;
-  if (sends && remote->may_pull_ahead()) rows_ahead.emplace(frames[0]->program(), source.options().slots, *remote);
-  if (rows_ahead && !rows_ahead->empty()) run.pull_ahead(*rows_ahead);
-  if (Status status = source.start(threads); status.ok())
-    run_threads(run, frames);
-  else
-    run.fail(std::move(status));
-  source.stop();
-  if (sends) {  // also after an error: the other workers must not wait for this one
-    if (Status status = remote->end_round(); !status.ok()) run.fail(std::move(status));
-  }
-  return run.finish(frames);
 }
 
 }  // namespace argosy::engine

@@ -4,6 +4,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/base/log.h"
+#include "argosy/base/text.h"
 #include "argosy/fleet/leave.h"
 
 namespace argosy::fleet {
@@ -98,20 +99,30 @@ LoadReport Fleet::load_persistables(const std::string& folder, const Program& pr
 
 void Fleet::save_snapshot(const std::string& folder, const std::string& kind) const {
   RemoteWorker& worker = connection("save_snapshot()");
-  throw_if_error(worker.refresh());
-  for (const ps::SnapshotPart& part : value_or_throw(worker.client().save_snapshot(folder, snapshot_kind(kind))))
-    log_info("snapshot '{}': {} with {} rows, {} bytes; pushes waited {:.3f} s", folder, part.part, part.rows, part.bytes,
-             part.pause_seconds);
+  const ps::SnapshotKind parsed = snapshot_kind(kind);
+  const auto save = [&](uint64_t number) -> Result<std::string> {
+    RETURN_IF_ERROR(worker.refresh());
+    ASSIGN_OR_RETURN(const auto parts, worker.client().save_snapshot(folder, parsed, {}, number));
+    for (const ps::SnapshotPart& part : parts)
+      log_info("snapshot '{}': {} with {} rows, {} bytes; pushes waited {:.3f} s", folder, part.part, part.rows, part.bytes,
+               part.pause_seconds);
+    return std::string();
+  };
+  value_or_throw(worker.once_numbered("save_snapshot " + kind, folder, save));
 }
 
 void Fleet::load_snapshot(const std::string& folder) const {
   RemoteWorker& worker = connection("load_snapshot()");
-  const ps::LoadReport report = value_or_throw(worker.client().load_snapshot(folder));
-  for (const ps::LoadedTable& table : report.tables)
-    log_info("snapshot '{}': table '{}': {}", folder, table.table,
-             table.missing  ? "not there, starts anew"
-             : table.unused ? "of no use to this job"
-                            : fmt::format("{} rows", table.rows));
+  const auto load = [&](uint64_t number) -> Result<std::string> {
+    ASSIGN_OR_RETURN(const ps::LoadReport report, worker.client().load_snapshot(folder, number));
+    for (const ps::LoadedTable& table : report.tables)
+      log_info("snapshot '{}': table '{}': {}", folder, table.table,
+               table.missing  ? "not there, starts anew"
+               : table.unused ? "of no use to this job"
+                              : fmt::format("{} rows", table.rows));
+    return std::string();
+  };
+  value_or_throw(worker.once_numbered("load_snapshot", folder, load));
   throw_if_error(worker.refresh());
 }
 
@@ -124,7 +135,13 @@ uint64_t Fleet::shrink(std::optional<double> threshold, std::optional<uint32_t> 
   uint64_t dropped = 0;
   const auto& tables = job().plan().spec.tables;
   for (size_t i = 0; i < tables.size(); ++i) {
-    if (tables[i].sparse) dropped += value_or_throw(worker.client().shrink(static_cast<int>(i), limits)).dropped;
+    if (!tables[i].sparse) continue;
+    const auto shrink = [&](uint64_t number) -> Result<std::string> {
+      ASSIGN_OR_RETURN(const auto report, worker.client().shrink(static_cast<int>(i), limits, number));
+      return std::to_string(report.dropped);
+    };
+    const auto outcome = value_or_throw(worker.once_numbered("shrink", tables[i].name, shrink));
+    dropped += static_cast<uint64_t>(parse_integer(outcome.answer).value_or(0));
   }
   return dropped;
 }
@@ -134,6 +151,8 @@ void Fleet::set_learning_rate(double rate) const {
 }
 
 std::vector<ps::ServerStats> Fleet::server_stats() const { return value_or_throw(connection("server_stats()").client().stats()); }
+
+ps::JobLedger Fleet::ledger() const { return value_or_throw(connection("ledger()").client().ledger()); }
 
 graph::MinimizeResult DistributedOptimizer::minimize(const Variable& loss, const graph::MinimizeOptions& options) {
   fleet_.role();  // before anything is changed

@@ -73,6 +73,8 @@ class Fleet {
   void set_learning_rate(double rate) const;  // of all tables, in place of their schedules
   // What each server says of itself: rows and memory of its tables, pushes, bytes.
   std::vector<ps::ServerStats> server_stats() const;
+  // What was read, applied, lost and given up, pass by pass, by all workers.
+  ps::JobLedger ledger() const;
 
   // Records of an in-memory dataset change places among all workers.
   void global_shuffle(data::InMemoryDataset& dataset, uint64_t seed) const;
@@ -138,5 +140,6 @@ inline uint64_t shrink(std::optional<double> threshold = {}, std::optional<uint3
 }
 inline void set_learning_rate(double rate) { fleet().set_learning_rate(rate); }
 inline std::vector<ps::ServerStats> server_stats() { return fleet().server_stats(); }
+inline ps::JobLedger ledger() { return fleet().ledger(); }
 
 }  // namespace argosy::fleet

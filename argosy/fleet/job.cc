@@ -29,6 +29,7 @@ Result<std::unique_ptr<Job>> Job::create(const graph::Program& main, const graph
                                          std::vector<std::string> servers, int workers) {
   if (servers.empty()) return Status::invalid_argument("a parameter-server job needs at least one server; its list is empty");
   ASSIGN_OR_RETURN(Settings settings, Settings::from_environment(strategy.settings));
+  RETURN_IF_ERROR(ps::check_security(settings));
   ASSIGN_OR_RETURN(Plan plan, make_plan(main, startup, strategy.mode, workers));
   RETURN_IF_ERROR(apply_table_options(strategy, plan.spec));
   return std::unique_ptr<Job>(new Job(std::move(plan), strategy, std::move(settings), std::move(servers)));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstdio>
 #include <mutex>
 #include <vector>
 
@@ -30,13 +31,21 @@ Leaving& leaving() {
   return instance;
 }
 
-void close_in_time(RemoteWorker& worker) {
+bool close_in_time(RemoteWorker& worker) {
+  if (const Status status = worker.unfinished(); !status.ok()) {
+    log_error("the process ends, and {}", status.message());
+    worker.fail(fmt::format("did not finish: {}", status.message()));
+    return false;
+  }
+  bool well = true;  // written by the thread, read after its end
   std::mutex mutex;
   std::condition_variable changed;
   bool done = false;  // guarded by mutex
   Thread closer("leave", [&] {
-    if (const Status status = worker.close(); !status.ok())
-      log_warning("leaving the job at the process's end: {}", status.message());
+    if (const Status status = worker.close(); !status.ok()) {
+      log_error("leaving the job at the process's end: {}", status.message());
+      well = false;
+    }
     std::lock_guard lock(mutex);
     done = true;
     changed.notify_all();
@@ -46,6 +55,7 @@ void close_in_time(RemoteWorker& worker) {
     set_wait_check([] { return true; });
   lock.unlock();
   closer.join();
+  return well;
 }
 
 // Python, which waits may ask about signals, has ended before.
@@ -56,13 +66,17 @@ void leave(int status, void*) {
     std::lock_guard lock(leaving().mutex);
     if (leaving().process == ::getpid()) workers.swap(leaving().workers);
   }
+  bool well = true;
   for (const auto& worker : workers) {
     if (!worker->connected()) continue;
     if (status == 0)
-      close_in_time(*worker);
+      well = close_in_time(*worker) && well;
     else
       worker->fail(fmt::format("ended with status {}", status));
   }
+  if (well) return;
+  std::fflush(nullptr);
+  ::_exit(1);  // whoever watches this process must not take it for one that has done its work
 }
 
 }  // namespace

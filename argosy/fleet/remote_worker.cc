@@ -107,7 +107,13 @@ Result<bool> RemoteWorker::begin_round(int threads) {
 }
 
 Status RemoteWorker::thread_done() { return communicator_->thread_done(); }
-Status RemoteWorker::end_round() { return communicator_->end_round(); }
+Status RemoteWorker::end_round(const engine::PassCounters& counters) {
+  return communicator_->end_round({.lines = counters.lines, .bad_lines = counters.bad_lines, .files = counters.files});
+}
+void RemoteWorker::abandon_round(const Status& why) {
+  if (started_ && !closed_) communicator_->abandon_round(why);
+}
+bool RemoteWorker::lost_batches() const { return started_ && communicator_->went_back(); }
 
 Status RemoteWorker::begin_parallel(int threads) {
   RETURN_IF_ERROR(running());
@@ -116,7 +122,10 @@ Status RemoteWorker::begin_parallel(int threads) {
 Status RemoteWorker::end_parallel() { return communicator_->end_parallel(); }
 
 uint64_t RemoteWorker::begin_batch() { return communicator_->next_batch_id(); }
-uint64_t RemoteWorker::begin_batch(uint64_t number) { return communicator_->batch_of_round(static_cast<uint32_t>(number)); }
+uint64_t RemoteWorker::begin_batch(uint64_t number, uint32_t samples) {
+  return communicator_->batch_of_round(static_cast<uint32_t>(number), samples);
+}
+void RemoteWorker::drop_batch(uint64_t batch) { communicator_->drop_batch(batch); }
 bool RemoteWorker::wants(uint64_t batch) const { return communicator_->wants(batch); }
 
 Status RemoteWorker::pull(std::span<const engine::RowPull> pulls) {
@@ -134,7 +143,7 @@ Status RemoteWorker::step(const engine::StepGradients& gradients) {
   std::vector<ps::RowGradients> rows;
   for (const engine::RowGradients& one : gradients.rows)
     rows.push_back({.table = one.table, .keys = one.keys, .values = one.values, .shows = one.shows, .clicks = one.clicks});
-  return communicator_->step({.batch_id = gradients.batch, .dense = dense, .rows = rows});
+  return communicator_->step({.batch_id = gradients.batch, .samples = gradients.samples, .dense = dense, .rows = rows});
 }
 
 Status RemoteWorker::refresh() { return started_ ? communicator_->refresh() : Status(); }
@@ -205,16 +214,47 @@ Status RemoteWorker::store_state(std::string_view name, std::span<const float> v
   });
 }
 
+Result<std::string> RemoteWorker::ledger() {
+  RETURN_IF_ERROR(running());
+  ASSIGN_OR_RETURN(const ps::JobLedger ledger, client_->ledger());
+  return ledger.to_json();
+}
+
+Result<ps::OperationOutcome> RemoteWorker::once_numbered(const std::string& kind, const std::string& target,
+                                                         const ps::Client::OperationBody& body) {
+  const ps::BatchId position = started_ ? communicator_->next_batch() : 0;
+  ASSIGN_OR_RETURN(auto outcome, client().once({.kind = kind, .target = target, .position = position}, body));
+  if (outcome.before) {
+    log_info("{} '{}' was done before this worker was started again; it is not repeated{}", kind, target,
+             outcome.dropped ? ", and what it had answered is not known any more" : "");
+  }
+  return outcome;
+}
+
+Result<RemoteWorker::Outcome> RemoteWorker::once(const std::string& kind, const std::string& target, const OperationBody& body) {
+  if (!connected()) {
+    ASSIGN_OR_RETURN(std::string answer, body());
+    return Outcome{.answer = std::move(answer)};
+  }
+  ASSIGN_OR_RETURN(auto outcome, once_numbered(kind, target, [&](uint64_t) { return body(); }));
+  return Outcome{.before = outcome.before, .dropped = outcome.dropped, .answer = std::move(outcome.answer)};
+}
+
 Status RemoteWorker::close() {
   std::lock_guard lock(mutex_);
   if (closed_) return {};
   closed_ = true;
   Status status;
   if (communicator_ != nullptr) status = communicator_->stop();
-  if (client_ != nullptr) {
-    if (Status left = client_->stop(); status.ok()) status = left;
-  }
+  if (client_ == nullptr) return status;
+  if (status.ok()) return client_->stop();
+  client_->fail(fmt::format("did not finish: {}", status.message()));
   return status;
+}
+
+Status RemoteWorker::unfinished() const {
+  std::lock_guard lock(mutex_);
+  return closed_ || communicator_ == nullptr ? Status() : communicator_->unfinished();
 }
 
 void RemoteWorker::fail(const std::string& why) {
@@ -225,7 +265,13 @@ void RemoteWorker::fail(const std::string& why) {
 
 Status RemoteWorker::set_rate(float rate) {
   RETURN_IF_ERROR(running());
-  return communicator_->set_rate(-1, rate);
+  if (plan_.spec.mode == ps::Mode::geo) return communicator_->set_rate(-1, rate);
+  return once("set_rate", "all tables",
+              [&]() -> Result<std::string> {
+                RETURN_IF_ERROR(communicator_->set_rate(-1, rate));
+                return std::string();
+              })
+      .status();
 }
 
 ps::CommunicatorCounters RemoteWorker::counters() const {

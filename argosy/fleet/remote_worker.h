@@ -34,11 +34,14 @@ class RemoteWorker : public engine::RemoteParameters {
   Status attach(engine::Scope& scope) override;
   Result<bool> begin_round(int threads) override;
   Status thread_done() override;
-  Status end_round() override;
+  Status end_round(const engine::PassCounters& counters) override;
+  void abandon_round(const Status& why) override;
+  bool lost_batches() const override;
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
   uint64_t begin_batch() override;
-  uint64_t begin_batch(uint64_t number) override;
+  uint64_t begin_batch(uint64_t number, uint32_t samples) override;
+  void drop_batch(uint64_t batch) override;
   bool wants(uint64_t batch) const override;
   Status pull(std::span<const engine::RowPull> pulls) override;
   bool may_pull_ahead() const override { return plan_.spec.mode == ps::Mode::async; }
@@ -48,11 +51,19 @@ class RemoteWorker : public engine::RemoteParameters {
   double wait_seconds() const { return communicator_options_.sync_wait_seconds; }  // for other workers
   Status fetch(std::string_view name, std::span<float> values) override;
   Status store(std::string_view name, std::span<const float> values) override;
+  Result<std::string> ledger() override;
+  Result<Outcome> once(const std::string& kind, const std::string& target, const OperationBody& body) override;
+  // The same for what needs the operation's number. REQUIRES: connected().
+  Result<ps::OperationOutcome> once_numbered(const std::string& kind, const std::string& target,
+                                             const ps::Client::OperationBody& body);
   Status close() override;
+  // Ok where close() would leave nothing behind: no pass was abandoned, no step failed.
+  Status unfinished() const;
   // In place of it where the process fails: sends nothing but that it does, and why (see ps::Client::fail).
   void fail(const std::string& why);
 
-  Status set_rate(float rate);  // of all tables, in place of their schedules
+  // Of all tables, in place of their schedules; once, as once() says, but in geo mode, where it is this worker's own.
+  Status set_rate(float rate);
   ps::CommunicatorCounters counters() const;
 
  private:

@@ -9,6 +9,8 @@
 #include <optional>
 
 #include "argosy/base/address.h"
+#include "argosy/base/env.h"
+#include "argosy/base/settings.h"
 #include "argosy/base/text.h"
 #include "argosy/fleet/mpi.h"
 #include "argosy/fleet/role.h"
@@ -17,6 +19,7 @@ namespace argosy::fleet {
 namespace {
 
 constexpr double kExchangeSeconds = 600;
+constexpr const char* kGiven = "given";  // instead of a token of the rank's own
 // Above the ports that Linux gives to outgoing connections, so that none of those takes it before the server does.
 constexpr int kFirstPort = 61000, kPorts = 4000;
 
@@ -44,25 +47,33 @@ class ReservedPort {
   int port_ = 0;
 };
 
-// What a rank tells the others. The loopback address does where all of them are on one machine.
+// What a rank tells the others. The loopback address does where all of them are on one machine. The token is one that it has
+// drawn because nobody gave it any, or "given".
 struct Place {
-  std::string machine, address, port;
+  std::string machine, address, port, token;
   std::string endpoint(bool one_machine) const { return (one_machine ? "127.0.0.1" : address) + ":" + port; }
 };
 
 Result<std::vector<Place>> exchange_places(Mpi& mpi, int port) {
   char machine[128] = "";
   ::gethostname(machine, sizeof machine - 1);
-  ASSIGN_OR_RETURN(const auto texts, mpi.all_gather(fmt::format("{} {} {}", machine, own_address(), port),
-                                                    Deadline::after_seconds(kExchangeSeconds)));
+  const bool given = !env_text("ARGOSY_TOKEN").value_or("").empty();
+  const std::string text = fmt::format("{} {} {} {}", machine, own_address(), port, given ? kGiven : draw_token());
+  ASSIGN_OR_RETURN(const auto texts, mpi.all_gather(text, Deadline::after_seconds(kExchangeSeconds)));
   std::vector<Place> places;
   for (size_t rank = 0; rank < texts.size(); ++rank) {
     const auto parts = split(texts[rank], ' ');
-    if (parts.size() != 3 || parts[2] == "0")
+    if (parts.size() != 4 || parts[2] == "0")
       return Status::unavailable("rank {} has no free port between {} and {}", rank, kFirstPort, kFirstPort + kPorts - 1);
-    places.push_back({parts[0], parts[1], parts[2]});
+    places.push_back({parts[0], parts[1], parts[2], parts[3]});
   }
   return places;
+}
+
+// The ranks of a run have the token that the first one has drawn, unless mpirun has handed one on.
+void share_token(const std::vector<Place>& places) {
+  if (std::none_of(places.begin(), places.end(), [](const Place& place) { return place.token == kGiven; }))
+    set_drawn_token(places[0].token);
 }
 
 Result<RoleInfo> find_out() {
@@ -78,6 +89,7 @@ Result<RoleInfo> find_out() {
   }
   const ReservedPort port(mpi->rank());
   ASSIGN_OR_RETURN(const auto places, exchange_places(*mpi, port.port()));
+  share_token(places);
   const bool one_machine =
       std::all_of(places.begin(), places.end(), [&](const Place& place) { return place.machine == places[0].machine; });
   RoleInfo info{

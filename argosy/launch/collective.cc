@@ -80,6 +80,7 @@ std::map<std::string, std::string> variables_of(const CollectiveJob& job, const 
                     {"TORCHELASTIC_MAX_RESTARTS", std::to_string(job.max_restarts)}});
   if (!job.devices.gpus.empty()) variables["FLAGS_selected_gpus"] = std::to_string(job.devices.gpus[static_cast<size_t>(local)]);
   if (!round.resume.empty()) variables["ARGOSY_RESUME"] = round.resume;
+  if (!round.token.empty()) variables["ARGOSY_TOKEN"] = round.token;
   if (rank == "0") variables["ARGOSY_CHECKPOINT_FILE"] = std::filesystem::absolute(job.checkpoint_file()).string();
   // Processes that all use all cores are slower than one.
   if (!env_text("OMP_NUM_THREADS"))
@@ -88,13 +89,15 @@ std::map<std::string, std::string> variables_of(const CollectiveJob& job, const 
 }
 
 Status bad_start(const Message& start) {
-  return Status::invalid_argument("the meeting place says '{}', which cannot be", to_line(start));
+  Message shown = start;
+  shown.fields.erase("token");  // a secret
+  return Status::invalid_argument("the meeting place says '{}', which cannot be", to_line(shown));
 }
 
 }  // namespace
 
 Result<Round> Round::from(const Message& start) {
-  Round round{.resume = start.text("resume")};
+  Round round{.resume = start.text("resume"), .token = start.text("token")};
   ASSIGN_OR_RETURN(round.number, start.number("round"));
   ASSIGN_OR_RETURN(round.node, start.number("node"));
   ASSIGN_OR_RETURN(round.restart, start.number("restart"));

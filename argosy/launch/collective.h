@@ -17,6 +17,7 @@ struct Round {
   int node = 0;     // this one's, among `nodes`
   int restart = 0;  // how often the group was started before
   std::string resume;                           // the checkpoint to go on from
+  std::string token;                            // of the run; empty: the processes have one, or need none
   std::vector<std::vector<std::string>> nodes;  // the endpoints of each node's processes, in the order of ranks
 
   static Result<Round> from(const Message& start);

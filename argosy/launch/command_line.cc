@@ -78,6 +78,7 @@ bool is_one_of_several() {
 }
 
 Mode default_mode() {
+  if (variable("PADDLE_PSERVERS_IP_PORT_LIST") || variable("PADDLE_PSERVER_IPS")) return Mode::ps;  // a pod of such a job
   if (is_one_of_several()) return Mode::collective;
   const MaybeSaid device = variable("ARGOSY_DEVICE");
   const bool gpu = !(device && device->value == "cpu") && !visible_gpus().empty();
@@ -152,7 +153,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   line.supervisor.shrink = on_worker_loss(line) == "shrink";
   if (line.supervisor.max_restarts > 0)
     line.program.environment["ARGOSY_RESTARTS"] = std::to_string(line.supervisor.max_restarts);
-  if (line.mode == Mode::unsaid) line.mode = default_mode();
+  if (line.mode == Mode::unsaid) line.mode = line.collective.nodes.standalone ? Mode::collective : default_mode();
   return line;
 }
 

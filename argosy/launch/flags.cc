@@ -163,11 +163,6 @@ std::vector<Flag> collective_flags() {
        "as torchrun has it; both mean the first machine's launcher",
        set_backend},
       {{"--rdzv_timeout"}, Part::collective, "SECONDS", "how long machines wait for each other (600)", set_join_seconds},
-      {{"--standalone"},
-       Part::collective,
-       "",
-       "one machine, whatever the environment says",
-       [](CommandLine& l, const std::string&) { return l.collective.nodes.standalone = true, Status(); }},
       {{"--use_paddlecloud"},
        Part::collective,
        "",
@@ -203,6 +198,11 @@ std::vector<Flag> ps_flags() {
 std::vector<Flag> common_flags() {
   return {
       {{"--run_mode"}, Part::both, "ps|collective", "the kind of job, where no other option says it", set_mode},
+      {{"--standalone"},
+       Part::both,
+       "",
+       "a job of its own on this machine, whatever the environment says",
+       [](CommandLine& l, const std::string&) { return l.collective.nodes.standalone = true, Status(); }},
       {{"--node_ip", "--host", "--local_addr"},
        Part::both,
        "HOST",

@@ -120,6 +120,7 @@ Result<Job> make_job(const JobOptions& options, const Program& program) {
                                     join(all.workers, ","), options.node_ip.empty() ? "on this machine" : options.node_ip);
   }
   job.has_other_workers = job.workers.size() < all.workers.size();
+  job.is_whole = !job.has_other_workers && job.servers.size() == all.servers.size();
   return job;
 }
 

@@ -23,6 +23,7 @@ struct JobOptions {
 struct Job {
   std::vector<ProcessSpec> servers, workers;
   bool has_other_workers = false;  // on other machines
+  bool is_whole = false;           // all processes of the job are here
 };
 
 // The processes with the environment that role makers read: TRAINING_ROLE, PADDLE_PSERVERS_IP_PORT_LIST, PADDLE_TRAINERS_NUM,

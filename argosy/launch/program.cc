@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "argosy/base/said.h"
+
 namespace argosy::launch {
 
 Status Program::check() const {
@@ -10,6 +12,13 @@ Status Program::check() const {
     return Status::not_found("there is no script '{}'; a program that is not Python's needs --no-python, a module -m",
                              command[0]);
   return {};
+}
+
+std::string Program::setting(const std::string& variable_name) const {
+  const auto given = environment.find(variable_name);
+  if (given != environment.end()) return given->second;
+  const MaybeSaid said = variable(variable_name.c_str());
+  return said ? said->value : "";
 }
 
 std::vector<std::string> Program::argv() const {

@@ -15,6 +15,8 @@ struct Program {
   std::string python = "python3";
   std::map<std::string, std::string> environment;  // more variables for every process
 
+  // A setting of the job, by its variable: as a flag gave it, else as the launcher's own environment has it; empty: neither.
+  std::string setting(const std::string& variable_name) const;
   // Whether there is something to run: a command, and the script where it is one.
   Status check() const;
   std::vector<std::string> argv() const;

@@ -211,6 +211,7 @@ void Rounds::start() {
                               {"node", std::to_string(i)},
                               {"restart", std::to_string(round_ - 1)},
                               {"resume", resume},
+                              {"token", options_.token},
                               {"nodes", argosy::join(nodes, ";")}}});
   }
 }

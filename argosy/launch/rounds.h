@@ -18,6 +18,7 @@ struct RoundsOptions {
   double join_seconds = 600;     // how long nodes are waited for that must be there
   double stop_seconds = 30;      // how long a node may take to stop its processes before it counts as lost
   std::string job;               // who says another name is refused
+  std::string token;             // of the run, for the processes of all nodes; empty: they have one
   std::function<std::string()> checkpoint = [] { return std::string(); };  // to go on from
 };
 

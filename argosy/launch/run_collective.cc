@@ -7,8 +7,10 @@
 #include "argosy/base/log.h"
 #include "argosy/base/resume.h"
 #include "argosy/base/said.h"
+#include "argosy/base/settings.h"
 #include "argosy/base/socket.h"
 #include "argosy/launch/agent.h"
+#include "argosy/launch/enclosing_job.h"
 #include "argosy/launch/meeting.h"
 #include "argosy/launch/stop_signal.h"
 
@@ -27,12 +29,9 @@ struct Way {
   std::string host;  // by which the other nodes know this one
 };
 
-// A setting of the job, by the flag, then by the variable.
-std::string setting_of(const Program& program, const char* variable_name, const std::string& standard) {
-  const auto given = program.environment.find(variable_name);
-  if (given != program.environment.end()) return given->second;
-  const MaybeSaid said = variable(variable_name);
-  return said ? said->value : standard;
+std::string job_name(const Program& program) {
+  const std::string given = program.setting("ARGOSY_JOB");
+  return given.empty() ? "job" : given;
 }
 
 RoundsOptions rounds_options(const CollectiveOptions& options, const Nodes& nodes, const CollectiveJob& job) {
@@ -41,7 +40,8 @@ RoundsOptions rounds_options(const CollectiveOptions& options, const Nodes& node
           .max_restarts = options.max_restarts,
           .last_call_seconds = options.last_call_seconds,
           .join_seconds = options.join_seconds,
-          .job = setting_of(job.program, "ARGOSY_JOB", "job"),
+          .job = job_name(job.program),
+          .token = job.program.setting("ARGOSY_TOKEN").empty() ? draw_token() : "",
           .checkpoint = [file = job.checkpoint_file()] {
             const auto noted = noted_checkpoint(file);
             return noted.ok() && !noted->empty() ? *noted : checkpoint_to_resume();
@@ -98,7 +98,7 @@ Result<std::optional<MeetingPlace>> open_place(const Nodes& nodes, Fd listener, 
 }
 
 Result<Way> find_way(const CollectiveOptions& options, const Nodes& nodes, const CollectiveJob& job) {
-  const std::string token = setting_of(job.program, "ARGOSY_TOKEN", "");
+  const std::string token = job.program.setting("ARGOSY_TOKEN");
   Way way{.host = nodes.host.empty() ? (nodes.most == 1 ? "127.0.0.1" : "") : nodes.host};
   ASSIGN_OR_RETURN(Fd listener, listen_for_nodes(nodes));
   if (nodes.most == 1 || listener.open()) {
@@ -113,6 +113,25 @@ Result<Way> find_way(const CollectiveOptions& options, const Nodes& nodes, const
   ASSIGN_OR_RETURN(StoreLine store, StoreLine::join(nodes.meeting, std::max(options.join_seconds, kGreetingSeconds)));
   way.link = std::make_unique<RemoteLink>(std::move(store), token, nodes.meeting.to_string());
   return way;
+}
+
+// The pod of a process of a job with parameter servers is no place for a collective job.
+Status check_no_role() {
+  const auto enclosing = enclosing_job();
+  if (!enclosing.ok() || enclosing->kind != EnclosingJob::Kind::role) return {};
+  return Status::failed_precondition(
+      "this is {} of a job with parameter servers ({}), and the options are those of a collective job; leave them out to run "
+      "that "
+      "one process; with --standalone it starts a job of its own all the same",
+      enclosing->process, enclosing->who);
+}
+
+// Launchers that meet say what they say signed with the token; without one everybody who reaches the meeting place could.
+Status check_meeting(const Nodes& nodes, const Program& program) {
+  if (nodes.most == 1 || program.setting("ARGOSY_SECURITY") != "required") return {};
+  return Status::failed_precondition(
+      "ARGOSY_SECURITY=required: the processes of a collective job on several machines meet in c10d stores, which ask nobody who "
+      "they are; leave it out where the network is your own");
 }
 
 Result<std::vector<std::string>> own_endpoints(const std::string& host, std::optional<int> started_port, int processes) {
@@ -138,6 +157,7 @@ Result<std::vector<std::string>> own_endpoints(const std::string& host, std::opt
 
 Result<int> run_collective(const CollectiveOptions& options, const Program& program) {
   RETURN_IF_ERROR(program.check());
+  if (!options.nodes.given()) RETURN_IF_ERROR(check_no_role());
   Place launcher;
   if (!options.nodes.given() && !has_cloud_nodes()) {
     ASSIGN_OR_RETURN(launcher, place_from_environment());
@@ -148,12 +168,12 @@ Result<int> run_collective(const CollectiveOptions& options, const Program& prog
   if (options.follow >= job.devices.processes)
     return Status::invalid_argument("--follow {}: this node has {} processes, numbered from 0", options.follow,
                                     job.devices.processes);
+  RETURN_IF_ERROR(check_meeting(nodes, program));
   std::error_code nothing_there;
   std::filesystem::remove(job.checkpoint_file(), nothing_there);  // that of a job before
   ASSIGN_OR_RETURN(Way way, find_way(options, nodes, job));
   ASSIGN_OR_RETURN(const auto endpoints, own_endpoints(way.host, nodes.started_port, job.devices.processes));
-  const AgentOptions agent{
-      .endpoints = endpoints, .rank = nodes.rank, .job = setting_of(program, "ARGOSY_JOB", "job"), .follow = options.follow};
+  const AgentOptions agent{.endpoints = endpoints, .rank = nodes.rank, .job = job_name(program), .follow = options.follow};
   return Agent(*way.link, job, agent).run();
 }
 

@@ -71,6 +71,16 @@ class AsyncCommunicator final : public CommunicatorBase {
     return failure();
   }
 
+  // The senders let go of everything after an error.
+  Status drop_unsent() override {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_until(lock, patience().when(), [&] { return unsent_ == 0; })) return not_taken(unsent_);
+    sends_ = 0;
+    return {};
+  }
+
+  Status begin_again() override { return receive_dense({}, patience()); }
+
   void end_threads() override {
     queue_.close();
     for (Thread& sender : senders_) sender.join();
@@ -156,15 +166,21 @@ class AsyncCommunicator final : public CommunicatorBase {
   Status send(std::span<const Batch> batches) {
     if (batches.size() == 1) {
       const StepGradients only = batches.front()->view();
-      RETURN_IF_ERROR(client().push(
-          {.batches = std::span(&only.batch_id, 1), .dense = only.dense, .rows = only.rows, .owner = batches.front()}));
+      RETURN_IF_ERROR(client().push({.batches = std::span(&only.batch_id, 1),
+                                     .samples = std::span(&only.samples, 1),
+                                     .dense = only.dense,
+                                     .rows = only.rows,
+                                     .owner = batches.front()}));
     } else {
       std::vector<StepGradients> views;
       for (const Batch& batch : batches) views.push_back(batch->view());
       const auto merged = merged_.take();
       merged->merge(spec(), views, options().sum_merged ? 1.0f : 1.0f / static_cast<float>(views.size()));
-      RETURN_IF_ERROR(
-          client().push({.batches = merged->batches(), .dense = merged->dense(), .rows = merged->rows(), .owner = merged}));
+      RETURN_IF_ERROR(client().push({.batches = merged->batches(),
+                                     .samples = merged->samples(),
+                                     .dense = merged->dense(),
+                                     .rows = merged->rows(),
+                                     .owner = merged}));
     }
     pushes_ += 1;
     merged_batches_ += batches.size();
@@ -194,13 +210,12 @@ class AsyncCommunicator final : public CommunicatorBase {
         if (stopping_) return;
         covered = sends_;
       }
-      const Status received = keep(receive_dense({}, patience()));
+      if (failure().ok()) (void)keep(receive_dense({}, patience()));
       {
         std::lock_guard lock(mutex_);
         sends_ -= covered;
       }
       changed_.notify_all();
-      if (!received.ok()) return;
     }
   }
 

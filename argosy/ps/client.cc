@@ -7,6 +7,7 @@
 #include <random>
 
 #include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/ps/client_impl.h"
 #include "argosy/ps/job_spec_wire.h"
 
@@ -14,6 +15,8 @@ namespace argosy::ps {
 namespace {
 
 constexpr double kLongestBeat = 5;  // seconds between two signs of life, whatever the lease
+constexpr double kLookSeconds = 0.2;  // between two looks at what heartbeats have found
+constexpr size_t kLongestWhy = 2000;  // bytes of a cause that others are told
 
 std::string this_process() {
   char host[256] = "";
@@ -43,11 +46,9 @@ Status check(const ClientOptions& options, const JobSpec& spec) {
   return {};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, const JobSpec& spec) {
-  RETURN_IF_ERROR(check(options, spec));
-  std::vector<std::unique_ptr<rpc::Channel>> channels;
+// A channel to each server.
+Result<Servers::Channels> connect_all(const ClientOptions& options) {
+  Servers::Channels channels;
   for (const std::string& endpoint : options.servers) {
     auto channel =
         options.make_channel
@@ -56,8 +57,18 @@ Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, co
     if (!channel.ok()) return channel.status().with_context("server {} of job '{}'", channels.size(), options.job);
     channels.push_back(std::move(*channel));
   }
+  return channels;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, const JobSpec& spec) {
+  RETURN_IF_ERROR(check(options, spec));
+  ASSIGN_OR_RETURN(auto channels, connect_all(options));
+  ASSIGN_OR_RETURN(auto heartbeats, connect_all(options));
   const ServersOptions patience{.server_wait_seconds = options.server_wait_seconds, .call_seconds = options.call_seconds};
-  auto client = std::make_unique<ClientImpl>(options, spec, std::make_unique<Servers>(std::move(channels), patience));
+  auto client = std::make_unique<ClientImpl>(options, spec,
+                                             std::make_unique<Servers>(std::move(channels), std::move(heartbeats), patience));
   RETURN_IF_ERROR(client->introduce());
   return std::unique_ptr<Client>(std::move(client));
 }
@@ -75,8 +86,9 @@ ClientImpl::ClientImpl(const ClientOptions& options, const JobSpec& spec, std::u
       spec_(spec),
       servers_(std::move(servers)),
       process_id_(random_process_id()),
+      introductions_(static_cast<size_t>(servers_->size())),
+      watch_(std::make_shared<Watch>(servers_->size())),
       settler_(std::make_shared<LossSettler>(servers_->size())) {
-  introductions_.resize(static_cast<size_t>(servers_->size()));
   changed_calls_.resize(introductions_.size(), 0);
 }
 
@@ -102,12 +114,16 @@ rpc::Message ClientImpl::hello_message(int server) const {
   return {.method = wire::HELLO, .header = hello.SerializeAsString(), .payload = {}};
 }
 
-Status ClientImpl::introduce() {
+Status ClientImpl::greet_all() {
   std::vector<ServerCall> calls;
   for (int server = 0; server < servers_->size(); ++server) calls.push_back({server, hello_message(server)});
-  heartbeat_ = Thread("ps-heartbeat", [this] { heartbeats(); });
   const auto keep = [this](int server, const rpc::Received& answer) { return keep_introduction(server, answer); };
-  RETURN_IF_ERROR(servers_->call(std::move(calls), {}, keep).status());
+  return servers_->call(std::move(calls), {}, keep).status();
+}
+
+Status ClientImpl::introduce() {
+  heartbeat_ = Thread("ps-heartbeat", [this] { heartbeats(); });
+  RETURN_IF_ERROR(greet_all());
   if (replays_) log_info("worker {} was started before: batches that the servers have are skipped", options_.worker);
   return {};
 }
@@ -124,9 +140,15 @@ Status ClientImpl::keep_introduction(int server, const rpc::Received& received) 
   introduction.next_step = reply->next_step();
   introduction.lease_seconds = reply->lease_seconds();
   if (introduction.window != Window()) replays_ = true;
+  Acknowledged& acknowledged = watch_->acknowledged;
+  if (const auto loss = acknowledged.compare(server, acknowledged.window(server), introduction.window, reply->boot())) {
+    log_warning("{} was started again without {}, of worker {}", servers_->name(server), Acknowledged::describe(*loss),
+                options_.worker);
+  }
+  acknowledged.greeted(server, introduction.window, reply->boot(), reply->may_lose());
   {
     std::lock_guard lock(mutex_);
-    greeted_.push_back(server);
+    if (std::ranges::find(greeted_, server) == greeted_.end()) greeted_.push_back(server);
   }
   stopping_changed_.notify_all();
   return {};
@@ -143,24 +165,26 @@ wire::Caller ClientImpl::caller(int server) const {
 // A heartbeat that is lost is made up for by the next; one that is refused says what every other call will be told.
 void ClientImpl::heartbeats() {
   std::vector<int> greeted;
+  Deadline next = Deadline::after_seconds(kLongestBeat);
   for (double every = kLongestBeat;;) {
     {
       std::unique_lock lock(mutex_);
-      const auto next = Deadline::after_seconds(every);
-      stopping_changed_.wait_until(lock, next.when(), [&] { return stopping_ || greeted_.size() > greeted.size(); });
+      const auto wake = std::min(next.when(), Deadline::after_seconds(kLookSeconds).when());
+      stopping_changed_.wait_until(lock, wake, [&] { return stopping_ || greeted_.size() > greeted.size(); });
       if (stopping_) return;
+      if (greeted_.size() == greeted.size() && !next.passed()) {
+        lock.unlock();
+        act_on_losses();
+        continue;
+      }
       greeted = greeted_;
     }
     for (const int server : greeted) {
       every = std::min(every, std::max(introductions_[static_cast<size_t>(server)].lease_seconds / 4, 0.01));
-      servers_->channel(server).call(message(wire::HEARTBEAT, server, wire::HeartbeatRequest()), Deadline::after_seconds(every),
-                                     [settler = settler_](const Result<rpc::Received>& answer) {
-                                       if (!answer.ok()) return;
-                                       if (const auto reply = parse_reply<wire::HeartbeatReply>(*answer); reply.ok())
-                                         settler->heard(*reply);
-                                     });
+      beat(server);
     }
     if (static_cast<int>(greeted.size()) == servers_->size()) settle_losses(Deadline::after_seconds(every));
+    next = Deadline::after_seconds(every);
   }
 }
 
@@ -173,6 +197,89 @@ void ClientImpl::settle_losses(Deadline deadline) {
     };
     servers_->channel(server).call(message(wire::SETTLE_LOSS, server, std::move(request)), deadline, answered);
   }
+}
+
+// Its answer also says whether the server was started again, and what it has then: no less than it had acknowledged before it
+// was asked, or batches are lost.
+void ClientImpl::beat(int server) {
+  wire::HeartbeatRequest request;
+  request.set_boot(watch_->acknowledged.boot(server));
+  const double seconds = std::max(introductions_[static_cast<size_t>(server)].lease_seconds / 4, 0.01);
+  servers_->heartbeats(server).call(
+      message(wire::HEARTBEAT, server, request), Deadline::after_seconds(std::min(seconds, kLongestBeat)),
+      [watch = watch_, settler = settler_, server, had = watch_->acknowledged.window(server)](const Result<rpc::Received>& answer) {
+        if (!answer.ok()) return;
+        const auto reply = parse_reply<wire::HeartbeatReply>(*answer);
+        if (!reply.ok()) return;
+        settler->heard(*reply);
+        if (!reply->has_window()) return;
+        const auto loss = watch->acknowledged.compare(server, had, from_wire(reply->window()), reply->boot());
+        if (!loss) return;
+        std::lock_guard lock(watch->mutex);
+        watch->losses.push_back(*loss);
+      });
+}
+
+void ClientImpl::act_on_losses() {
+  std::vector<Acknowledged::Loss> losses;
+  {
+    std::lock_guard lock(watch_->mutex);
+    losses.swap(watch_->losses);
+  }
+  for (const Acknowledged::Loss& loss : losses) {
+    const std::string what = Acknowledged::describe(loss);
+    if (loss.allowed) {
+      notice(LogLevel::warning, "{} was started again and has lost {}, of worker {}; its durability allows that",
+             servers_->name(loss.server), what, options_.worker);
+      continue;
+    }
+    went_back_ = true;
+    const Status status = Status::data_loss(
+        "{} was started again without {}, of worker {}: its log was cut short, as by a power cut (durability=wal_sync keeps what "
+        "is acknowledged), or its directory was changed",
+        servers_->name(loss.server), what, options_.worker);
+    notice(LogLevel::warning, "{}", status.message());
+    servers_->end(status);
+  }
+}
+
+Status ClientImpl::resume() {
+  servers_->go_on();
+  went_back_ = false;
+  {
+    std::lock_guard lock(watch_->mutex);
+    watch_->losses.clear();
+  }
+  process_id_ = random_process_id();
+  std::ranges::fill(changed_calls_, 0);
+  {
+    std::lock_guard lock(mutex_);
+    files_.clear();  // a pass that begins again has the same files
+  }
+  RETURN_IF_ERROR(greet_all());
+  replays_ = true;
+  log_info("worker {} begins again in pass {}: batches that the servers have are skipped", options_.worker, first_open_round());
+  return {};
+}
+
+void ClientImpl::abandon(uint32_t round, const std::string& why) {
+  wire::AbandonRequest request;
+  request.set_round(round);
+  request.set_why(why.substr(0, kLongestWhy));
+  for (int server = 0; server < servers_->size(); ++server) {
+    servers_->channel(server).call(message(wire::ABANDON, server, request), Deadline::after_seconds(kLongestBeat),
+                                   [](const Result<rpc::Received>&) {});
+  }
+}
+
+Result<JobLedger> ClientImpl::ledger() {
+  ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::LEDGER, wire::LedgerRequest())));
+  std::vector<wire::LedgerReply> replies;
+  for (const rpc::Received& answer : answers) {
+    ASSIGN_OR_RETURN(auto reply, parse_reply<wire::LedgerReply>(answer));
+    replies.push_back(std::move(reply));
+  }
+  return join_ledgers(replies);
 }
 
 bool ClientImpl::had(int server, BatchId batch) const {
@@ -224,6 +331,7 @@ Status ClientImpl::say_goodbye(const wire::GoodbyeRequest& goodbye) {
   }
   stopping_changed_.notify_all();
   heartbeat_.join();
+  servers_->go_on();
   // A server that has heard everybody's goodbye ends, perhaps before its answer is on its way: nothing to wait for long.
   auto answers =
       servers_->call(to_all(wire::GOODBYE, goodbye), Deadline::after_seconds(std::min(5.0, options_.server_wait_seconds)));

@@ -13,6 +13,7 @@
 #include "argosy/base/status.h"
 #include "argosy/ps/exchange.h"
 #include "argosy/ps/job_spec.h"
+#include "argosy/ps/ledger.h"
 #include "argosy/ps/load_report.h"
 #include "argosy/ps/window.h"
 #include "argosy/rpc/channel.h"
@@ -37,6 +38,7 @@ struct ClientOptions {
 // One send to all servers. The spans' memory is kept by `owner` and sent from where it lies; without an owner it is copied.
 struct Push {
   std::span<const BatchId> batches;     // at least one, all of one round
+  std::span<const uint32_t> samples = {};  // of each batch; empty: not counted
   std::optional<Position> step = {};    // sync
   std::span<const DenseGradient> dense;
   std::span<const RowGradients> rows;
@@ -106,6 +108,12 @@ struct ServerStats {
     uint64_t given_up = 0;  // batches that were dropped because the worker was lost
   };
 
+  // What the server may have only so much of; `most` 0: it is only counted.
+  struct Limit {
+    std::string name;
+    uint64_t now = 0, most = 0, refused = 0;
+  };
+
   Position position;     // sync
   uint64_t batches = 0;  // applied, of all workers
   uint64_t pushes = 0;
@@ -117,6 +125,21 @@ struct ServerStats {
   uint64_t bytes_out = 0;
   std::vector<Table> tables;
   std::vector<Worker> workers;
+  std::vector<Limit> limits;
+};
+
+// Something other than a push that changes or publishes state, as a script calls it.
+struct Operation {
+  std::string kind;    // "save_vars", "set_rate", …
+  std::string target;  // what it is done to: a folder, a variable, a table
+  BatchId position = 0;  // in this worker's data: Communicator::next_batch()
+};
+
+// What came of it.
+struct OperationOutcome {
+  bool before = false;   // an earlier start of this worker had done it; nothing was done now
+  bool dropped = false;  // … so long ago that its answer is not kept: `answer` is empty
+  std::string answer;
 };
 
 enum class Reduce { sum, max, min };
@@ -149,7 +172,7 @@ class Client {
   virtual int worker() const = 0;
   virtual int servers() const = 0;
 
-  // ---- What an earlier start of this worker has already done, as the servers said when this one connected.
+  // ---- What an earlier start of this worker has already done, as the servers said when this one connected, or last resumed.
 
   // Whether `server` had this batch then.
   virtual bool had(int server, BatchId batch) const = 0;
@@ -179,8 +202,18 @@ class Client {
   // had some of them is an error (but for `by_server`): the worker replays its script with other threads or other data.
   virtual Status push(const Push& push) = 0;
 
-  // This worker has no more data in `round`; sync: it has pushed `steps` steps of it.
-  virtual Status leave(uint32_t round, uint32_t steps) = 0;
+  // This worker has no more data in `round`; sync: it has pushed `steps` steps of it. With what it has read the servers compare
+  // what they have: a difference is an error that names server, worker and batches, and the round stays open.
+  virtual Status leave(uint32_t round, uint32_t steps, const PassReading* reading = nullptr) = 0;
+
+  // This worker has met an error in `round` and may not finish it: those who wait for it are told why. Waits for nobody.
+  virtual void abandon(uint32_t round, const std::string& why) = 0;
+  // Begins again as a restarted process would: the servers say what they have of this worker, and take nothing more of what is
+  // still on its way. A server that has less than it had acknowledged is an error (`data_loss`) that names and counts the
+  // batches, once: the next call goes on with what is there. One thread, while no other uses this client.
+  virtual Status resume() = 0;
+  // Whether a server was found to have less than it had acknowledged, since the last resume().
+  virtual bool went_back() const = 0;
 
   // Sync: how far the slowest server is.
   virtual Result<Position> position() = 0;
@@ -217,6 +250,16 @@ class Client {
   };
   virtual Result<Mail> take(Deadline deadline) = 0;
 
+  // ---- What counts once.
+
+  // Runs `body` and keeps its answer (1 MiB at most) on server 0; where this worker has done the same operation before, in this
+  // run of the job and whatever process it was then, returns the answer of that time instead. Operations of equal kind, target
+  // and position are told apart by their order. `body` gets a number that identifies the operation to servers, and to the next
+  // process where this one dies in it. An operation whose body fails is not done: the next call is the same one again. One
+  // thread at a time calls it with a kind and target.
+  using OperationBody = std::function<Result<std::string>(uint64_t number)>;
+  virtual Result<OperationOutcome> once(const Operation& operation, const OperationBody& body) = 0;
+
   // ---- Care of the tables.
 
   // Visits every row of a sparse table, server by server, in pieces of about max_bytes; a row may come twice, the
@@ -234,17 +277,19 @@ class Client {
 
   // `rate` in place of the schedule; without a value back to it. table -1: all.
   virtual Status set_rate(int table, std::optional<float> rate) = 0;
-  // Once, whatever is repeated: after an error the next call is the same shrink again, and a worker that is started again and
-  // replays its script gets the old answers. One thread at a time.
-  virtual Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits) = 0;
+  // `number`: of the operation; a server that has done it answers as before. 0: it has none, and is done again where it is
+  // repeated.
+  virtual Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits, uint64_t number = 0) = 0;
 
   // Each server writes its part into `folder`, a path of the servers' machines, with `extra` beside it; the snapshot counts
-  // once all parts are there.
+  // once all parts are there. `number`: of the operation; 0: one is drawn.
   virtual Result<std::vector<SnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind,
-                                                          std::string_view extra = {}) = 0;
-  virtual Result<LoadReport> load_snapshot(const std::string& folder) = 0;
+                                                          std::string_view extra = {}, uint64_t number = 0) = 0;
+  virtual Result<LoadReport> load_snapshot(const std::string& folder, uint64_t number = 0) = 0;
 
   virtual Result<std::vector<ServerStats>> stats() = 0;
+  // What was read, applied and given up, pass by pass, of all workers.
+  virtual Result<JobLedger> ledger() = 0;
   virtual ClientCounters counters() const = 0;
 
   // Goodbye: this worker is done and no longer waited for. Ends the heartbeats. Safe to call twice.

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "argosy/base/thread.h"
+#include "argosy/ps/acknowledged.h"
 #include "argosy/ps/client.h"
 #include "argosy/ps/loss_settler.h"
 #include "argosy/ps/messages.pb.h"
+#include "argosy/ps/pass_book.h"
 #include "argosy/ps/payload.h"
 #include "argosy/ps/pool.h"
 #include "argosy/ps/row_split.h"
@@ -30,7 +32,7 @@ Result<Reply> parse_reply(const rpc::Received& received) {
 }
 
 // Client over Servers. Its parts: client.cc (connecting, life cycle), client_training.cc (pull, push, steps), client_workers.cc
-// (what goes between workers), client_tables.cc (care of the tables).
+// (what goes between workers), client_once.cc (what counts once), client_tables.cc (care of the tables).
 class ClientImpl final : public Client {
  public:
   ClientImpl(const ClientOptions& options, const JobSpec& spec, std::unique_ptr<Servers> servers);
@@ -55,7 +57,11 @@ class ClientImpl final : public Client {
   Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline) override;
   Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline) override;
   Status push(const Push& push) override;
-  Status leave(uint32_t round, uint32_t steps) override;
+  Status leave(uint32_t round, uint32_t steps, const PassReading* reading) override;
+  void abandon(uint32_t round, const std::string& why) override;
+  Status resume() override;
+  bool went_back() const override { return went_back_; }
+  Result<JobLedger> ledger() override;
   Result<Position> position() override;
   Result<std::optional<std::vector<StepNorm>>> step_norms(Position step, Deadline deadline) override;
   Status apply_step(Position step, std::span<const ClipFactor> factors) override;
@@ -73,9 +79,11 @@ class ClientImpl final : public Client {
   Status pull_state(int table, size_t state, std::span<const uint64_t> keys, std::span<float> values) override;
   Status import_state(int table, size_t state, std::span<const uint64_t> keys, std::span<const float> values) override;
   Status set_rate(int table, std::optional<float> rate) override;
-  Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits) override;
-  Result<std::vector<SnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra) override;
-  Result<LoadReport> load_snapshot(const std::string& folder) override;
+  Result<OperationOutcome> once(const Operation& operation, const OperationBody& body) override;
+  Result<ShrinkReport> shrink(int table, const ShrinkLimits& limits, uint64_t number) override;
+  Result<std::vector<SnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra,
+                                                  uint64_t number) override;
+  Result<LoadReport> load_snapshot(const std::string& folder, uint64_t number) override;
   Result<std::vector<ServerStats>> stats() override;
   ClientCounters counters() const override;
   Status stop() override;
@@ -86,11 +94,11 @@ class ClientImpl final : public Client {
   Status say_goodbye(const wire::GoodbyeRequest& goodbye);
   // What a server said to Hello.
   struct Introduction {
-    uint64_t incarnation = 0;
+    std::atomic<uint64_t> incarnation{0};
     Window window;              // of this worker
     Position position;          // sync
     uint32_t next_step = 0;     // sync: of window.round(), by this worker
-    double lease_seconds = 0;
+    std::atomic<double> lease_seconds{0};
   };
 
   // A server's part of one state of a table: some keys of a sparse one, or a range of a dense one.
@@ -118,8 +126,15 @@ class ClientImpl final : public Client {
 
   rpc::Message hello_message(int server) const;
   Status keep_introduction(int server, const rpc::Received& received);
+  Status greet_all();
   void heartbeats();
+  void beat(int server);
+  void act_on_losses();
   void settle_losses(Deadline deadline);
+
+  wire::Operation with_occurrence(const Operation& operation);
+  void count_operation(const wire::Operation& operation);
+  Status end_operation(const wire::Operation& operation, const std::string& answer);
 
   wire::Caller caller(int server) const;
   template <typename Request>
@@ -151,19 +166,32 @@ class ClientImpl final : public Client {
   Result<std::vector<PushPart>> parts_of(const Push& push, Scratch& scratch) const;
   Status store_rows(int server, std::span<const RowRequest> requests, const RowSplit& split, const rpc::Received& received) const;
   Result<std::vector<BatchId>> lacking(int server, const Push& push) const;
+  uint64_t samples_for(int server, const Push& push) const;
   rpc::Message push_message(int server, const Push& push, std::span<const BatchId> batches, uint64_t sequence,
                             std::span<const PushPart> parts, const RowSplit& split);
   std::vector<rpc::Slice> push_payload(int server, const Push& push, std::span<const PushPart> parts, const RowSplit& split);
   void write_rows(int server, const PushPart& part, const RowSplit& split, const std::shared_ptr<const void>& owner,
                   PayloadWriter& payload) const;
+  // Asks these servers; returns those that have more.
+  Result<std::vector<int>> pull_changed(std::span<const int> servers, std::span<const int> tables, const ChangedRows& visit);
   Status give_changed(const rpc::Received& received, const wire::PullChangedReply& reply, const ChangedRows& visit) const;
 
   const ClientOptions options_;
   const JobSpec spec_;
   const std::unique_ptr<Servers> servers_;
-  const uint64_t process_id_;
-  std::vector<Introduction> introductions_;  // each constant once its server is in greeted_
-  bool replays_ = false;                     // constant after introduce(): some server had batches of this worker
+  uint64_t process_id_;
+  std::vector<Introduction> introductions_;  // each constant once its server is in greeted_, but for resume()
+  bool replays_ = false;  // constant, but for introduce() and resume(): some server had batches of this worker
+
+  // What the servers acknowledged, and losses that heartbeats found. Shared with their callbacks, which may come late.
+  struct Watch {
+    explicit Watch(int servers) : acknowledged(servers) {}
+    Acknowledged acknowledged;
+    std::mutex mutex;
+    std::vector<Acknowledged::Loss> losses;  // guarded by mutex
+  };
+  const std::shared_ptr<Watch> watch_;
+  std::atomic<bool> went_back_{false};
 
   Pool<Bytes> bytes_;
   Pool<Scratch> scratch_;
@@ -173,13 +201,14 @@ class ClientImpl final : public Client {
 
   std::mutex mutex_;
   std::condition_variable stopping_changed_;
-  bool stopping_ = false;                                  // guarded by mutex_, as are those below
-  std::vector<int> greeted_;                               // servers that have answered the hello
-  std::map<std::string, uint64_t, std::less<>> gathers_;   // answered, by name
+  bool stopping_ = false;  // guarded by mutex_, as are those below
+  std::vector<int> greeted_;  // servers that have answered the hello
+  std::map<std::string, uint64_t, std::less<>> gathers_;  // answered, by name
   std::map<std::pair<std::string, int>, uint64_t> files_;  // handed out, by list and reader
-  std::map<int, uint64_t> posts_;                          // by receiver
+  std::map<int, uint64_t> posts_;  // by receiver
   uint64_t taken_ = 0;
-  uint64_t shrinks_ = 0;  // that all servers have done
+  BatchId operations_at_ = 0;  // the position of the last operation, and how many of each kind and target were done there
+  std::map<std::pair<std::string, std::string>, uint32_t> operations_;
   const std::shared_ptr<LossSettler> settler_;  // also in the answers of heartbeats that are under way
   Thread heartbeat_;
 };

@@ -46,6 +46,9 @@ ServerStats plain(const wire::StatsReply& reply) {
                              .window = from_wire(worker.window()),
                              .given_up = worker.given_up()});
   }
+  for (const auto& limit : reply.limits()) {
+    stats.limits.push_back({.name = limit.name(), .now = limit.now(), .most = limit.most(), .refused = limit.refused()});
+  }
   return stats;
 }
 
@@ -152,16 +155,13 @@ Status ClientImpl::set_rate(int table, std::optional<float> rate) {
   return servers_->call(to_all(wire::SET_RATE, request)).status();
 }
 
-Result<ShrinkReport> ClientImpl::shrink(int table, const ShrinkLimits& limits) {
+Result<ShrinkReport> ClientImpl::shrink(int table, const ShrinkLimits& limits, uint64_t number) {
   wire::ShrinkRequest request;
   request.set_table(table);
   if (limits.score) request.set_score(*limits.score);
   if (limits.unseen_steps) request.set_unseen_steps(*limits.unseen_steps);
   if (limits.ttl_seconds) request.set_ttl_seconds(*limits.ttl_seconds);
-  {
-    std::lock_guard lock(mutex_);
-    request.set_number(shrinks_ + 1);
-  }
+  request.set_number(number);
   ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::SHRINK, request)));
   ShrinkReport report;
   for (const rpc::Received& answer : answers) {
@@ -170,18 +170,16 @@ Result<ShrinkReport> ClientImpl::shrink(int table, const ShrinkLimits& limits) {
     report.dropped += reply.dropped();
     report.dropped_waiting += reply.dropped_waiting();
   }
-  std::lock_guard lock(mutex_);
-  shrinks_ = std::max(shrinks_, request.number());
   return report;
 }
 
-Result<std::vector<SnapshotPart>> ClientImpl::save_snapshot(const std::string& folder, SnapshotKind kind,
-                                                            std::string_view extra) {
+Result<std::vector<SnapshotPart>> ClientImpl::save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra,
+                                                            uint64_t number) {
   wire::SaveSnapshotRequest request;
   request.set_folder(folder);
   request.set_kind(wire_kind(kind));
   request.set_extra(std::string(extra));
-  request.set_id(std::random_device{}() | uint64_t{std::random_device{}()} << 32 | 1);
+  request.set_id(number != 0 ? number : std::random_device{}() | uint64_t{std::random_device{}()} << 32 | 1);
   const std::string what = fmt::format("saving snapshot '{}'", folder);
   ASSIGN_OR_RETURN(const auto replies, until_done<wire::SaveSnapshotReply>(wire::SAVE_SNAPSHOT, request, all_servers(), what));
   std::vector<SnapshotPart> parts;
@@ -194,10 +192,10 @@ Result<std::vector<SnapshotPart>> ClientImpl::save_snapshot(const std::string& f
   return parts;
 }
 
-Result<LoadReport> ClientImpl::load_snapshot(const std::string& folder) {
+Result<LoadReport> ClientImpl::load_snapshot(const std::string& folder, uint64_t number) {
   wire::LoadSnapshotRequest request;
   request.set_folder(folder);
-  request.set_id(std::random_device{}() | uint64_t{std::random_device{}()} << 32 | 1);
+  request.set_id(number != 0 ? number : std::random_device{}() | uint64_t{std::random_device{}()} << 32 | 1);
   const std::string what = fmt::format("loading snapshot '{}'", folder);
   ASSIGN_OR_RETURN(const auto replies, until_done<wire::LoadSnapshotReply>(wire::LOAD_SNAPSHOT, request, all_servers(), what));
   LoadReport report;

@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <set>
 #include <thread>
 
 #include "argosy/base/wait_check.h"
 #include "argosy/ps/cluster_test.h"
+#include "argosy/ps/messages.pb.h"
 
 namespace argosy::ps {
 namespace {
@@ -363,6 +366,60 @@ TEST(Client, FindsARestartedServerAgain) {
   done = true;
   killer.join();
   EXPECT_EQ(row_values(*client, 1, keys, 2), std::vector<float>(40, 200.0f));
+}
+
+// Which methods went over which channel.
+class Recorder final : public rpc::Channel {
+ public:
+  struct Record {
+    std::mutex mutex;
+    std::vector<std::set<uint16_t>> methods;  // by channel; guarded by mutex
+  };
+  Recorder(std::unique_ptr<rpc::Channel> inner, std::shared_ptr<Record> record)
+      : inner_(std::move(inner)), record_(std::move(record)) {
+    std::lock_guard lock(record_->mutex);
+    number_ = record_->methods.size();
+    record_->methods.emplace_back();
+  }
+  void call(rpc::Message message, Deadline deadline, rpc::Callback done) override {
+    {
+      std::lock_guard lock(record_->mutex);
+      record_->methods[number_].insert(message.method);
+    }
+    inner_->call(std::move(message), deadline, std::move(done));
+  }
+  Status wait_ready(Deadline deadline) override { return inner_->wait_ready(deadline); }
+  const std::string& peer() const override { return inner_->peer(); }
+
+ private:
+  const std::unique_ptr<rpc::Channel> inner_;
+  const std::shared_ptr<Record> record_;
+  size_t number_ = 0;
+};
+
+// A large push fills its connection for longer than a lease; signs of life do not wait behind it.
+TEST(Client, SendsHeartbeatsOverAChannelOfTheirOwn) {
+  Cluster cluster(1, [](ServerOptions& options) { options.lease_seconds = 0.5; });
+  const auto record = std::make_shared<Recorder::Record>();
+  ClientOptions options = cluster.client(0);
+  options.make_channel = [make = options.make_channel,
+                          record](const std::string& endpoint) -> Result<std::unique_ptr<rpc::Channel>> {
+    ASSIGN_OR_RETURN(auto channel, make(endpoint));
+    return std::unique_ptr<rpc::Channel>(std::make_unique<Recorder>(std::move(channel), record));
+  };
+  auto client = Client::connect(options, counting_spec(1));
+  ASSERT_TRUE(client.ok()) << client.status().to_string();
+  const auto beats = [&] {
+    std::lock_guard lock(record->mutex);
+    return std::ranges::count_if(record->methods, [](const auto& methods) { return methods.contains(wire::HEARTBEAT); });
+  };
+  for (const Deadline deadline = soon(); beats() == 0 && !deadline.passed();) std::this_thread::yield();
+  EXPECT_TRUE((*client)->stats().ok());
+  std::lock_guard lock(record->mutex);
+  ASSERT_EQ(record->methods.size(), 2u);
+  for (const std::set<uint16_t>& methods : record->methods) {
+    EXPECT_EQ(methods.contains(wire::HEARTBEAT), !methods.contains(wire::STATS));
+  }
 }
 
 }  // namespace

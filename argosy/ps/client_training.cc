@@ -1,6 +1,7 @@
 // What a client does in every step: pull, push, and the two-phase steps of sync mode.
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 
 #include "argosy/base/log.h"
 #include "argosy/ps/client_impl.h"
@@ -187,24 +188,38 @@ Status ClientImpl::push(const Push& push) {
   scratch->split.assign(scratch->lists, servers_->size());
   const uint64_t sequence = ++sequence_;
   std::vector<ServerCall> calls;
+  std::vector<std::vector<BatchId>> sent(static_cast<size_t>(servers_->size()));
   for (int server = 0; server < servers_->size(); ++server) {
-    ASSIGN_OR_RETURN(const auto batches, lacking(server, push));
-    if (!batches.empty()) calls.push_back({server, push_message(server, push, batches, sequence, parts, scratch->split)});
+    ASSIGN_OR_RETURN(auto batches, lacking(server, push));
+    if (batches.empty()) continue;
+    calls.push_back({server, push_message(server, push, batches, sequence, parts, scratch->split)});
+    sent[static_cast<size_t>(server)] = std::move(batches);
   }
   pushes_ += calls.size();
-  ASSIGN_OR_RETURN(const auto answers, servers_->call(std::move(calls)));
-  for (const rpc::Received& answer : answers) {
+  const auto note = [&](int server, const rpc::Received& answer) -> Status {
     ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PushReply>(answer));
-    if (reply.outcome() == wire::LATE)
-      log_warning("step {} was taken without this worker; its gradients are dropped", push.step ? push.step->step : 0);
+    const auto& batches = sent[static_cast<size_t>(server)];
+    if (reply.outcome() != wire::LATE) return watch_->acknowledged.add(server, batches), Status();
+    log_warning("step {} was taken without this worker; its gradients are dropped", push.step ? push.step->step : 0);
+    watch_->acknowledged.add_late(server, batches, samples_for(server, push));
+    return {};
+  };
+  return servers_->call(std::move(calls), {}, note).status();
+}
+
+uint64_t ClientImpl::samples_for(int server, const Push& push) const {
+  uint64_t samples = 0;
+  for (size_t i = 0; i < push.samples.size(); ++i) {
+    if (!had(server, push.batches[i])) samples += push.samples[i];
   }
-  return {};
+  return samples;
 }
 
 rpc::Message ClientImpl::push_message(int server, const Push& push, std::span<const BatchId> batches, uint64_t sequence,
                                       std::span<const PushPart> parts, const RowSplit& split) {
   wire::PushRequest header;
   header.set_sequence(sequence);
+  header.set_samples(samples_for(server, push));
   header.mutable_batches()->Add(batches.begin(), batches.end());
   if (push.step) *header.mutable_step() = to_wire(*push.step);
   for (const PushPart& part : parts) {
@@ -283,11 +298,34 @@ void ClientImpl::write_rows(int server, const PushPart& part, const RowSplit& sp
   write(rows.clicks, 0.0f);
 }
 
-Status ClientImpl::leave(uint32_t round, uint32_t steps) {
+Status ClientImpl::leave(uint32_t round, uint32_t steps, const PassReading* reading) {
   wire::LeaveRequest request;
   request.set_round(round);
   request.set_steps(steps);
-  return servers_->call(to_all(wire::LEAVE, request)).status();
+  if (reading != nullptr) *request.mutable_ledger() = ps::to_wire(*reading);
+  std::vector<ServerCall> calls;
+  for (int server = 0; server < servers_->size(); ++server) {
+    wire::LeaveRequest own = request;
+    const Acknowledged::Late late = watch_->acknowledged.late(server, round);
+    if (reading != nullptr) {
+      own.mutable_ledger()->mutable_given_up()->Add(late.batches.begin(), late.batches.end());
+      own.mutable_ledger()->set_given_up_samples(late.samples);
+    }
+    calls.push_back({server, message(wire::LEAVE, server, std::move(own))});
+  }
+  const uint32_t batches = reading == nullptr ? 0 : reading->batches - static_cast<uint32_t>(reading->empty.size());
+  const auto note = [&](int server, const rpc::Received& answer) -> Status {
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::LeaveReply>(answer));
+    watch_->acknowledged.leave(server, round, batches);
+    if (reply.lost_batches() > 0) {
+      log_warning("{}: {} batches ({} samples) of pass {} of worker {} are lost, as its durability allows",
+                  servers_->name(server), reply.lost_batches(), reply.lost_samples(), round, options_.worker);
+    }
+    return {};
+  };
+  const Status left = servers_->call(std::move(calls), {}, note).status();
+  if (left.code() == Code::data_loss) went_back_ = true;
+  return left;
 }
 
 Result<std::optional<std::vector<StepNorm>>> ClientImpl::step_norms(Position step, Deadline deadline) {
@@ -323,21 +361,34 @@ Status ClientImpl::apply_step(Position step, std::span<const ClipFactor> factors
 
 Status ClientImpl::pull_changed(std::span<const int> tables, const ChangedRows& visit) {
   for (const int table : tables) RETURN_IF_ERROR(check_table(table, true));
+  std::vector<int> servers(static_cast<size_t>(servers_->size()));
+  std::iota(servers.begin(), servers.end(), 0);
+  // A server that has more than one answer holds is asked again.
+  while (!servers.empty()) {
+    ASSIGN_OR_RETURN(servers, pull_changed(servers, tables, visit));
+  }
+  return {};
+}
+
+Result<std::vector<int>> ClientImpl::pull_changed(std::span<const int> servers, std::span<const int> tables,
+                                                  const ChangedRows& visit) {
   std::vector<ServerCall> calls;
-  for (int server = 0; server < servers_->size(); ++server) {
+  for (const int server : servers) {
     wire::PullChangedRequest request;
     request.set_number(changed_calls_[static_cast<size_t>(server)] + 1);
     for (const int table : tables) request.add_tables(static_cast<uint32_t>(table));
     calls.push_back({server, message(wire::PULL_CHANGED, server, std::move(request))});
   }
   ASSIGN_OR_RETURN(const auto answers, servers_->call(std::move(calls)));
-  for (int server = 0; server < servers_->size(); ++server) {
-    const rpc::Received& answer = answers[static_cast<size_t>(server)];
-    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullChangedReply>(answer));
-    if (Status s = give_changed(answer, reply, visit); !s.ok()) return s.with_context("{}", servers_->name(server));
+  std::vector<int> have_more;
+  for (size_t i = 0; i < servers.size(); ++i) {
+    const int server = servers[i];
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullChangedReply>(answers[i]));
+    if (Status s = give_changed(answers[i], reply, visit); !s.ok()) return s.with_context("{}", servers_->name(server));
     changed_calls_[static_cast<size_t>(server)] += 1;
+    if (reply.more()) have_more.push_back(server);
   }
-  return {};
+  return have_more;
 }
 
 Status ClientImpl::give_changed(const rpc::Received& received, const wire::PullChangedReply& reply,

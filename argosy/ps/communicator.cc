@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "argosy/base/log.h"
 #include "argosy/ps/communicator_base.h"
+#include "argosy/ps/pass_book.h"
 
 namespace argosy::ps {
 namespace {
@@ -100,30 +102,98 @@ Status CommunicatorBase::check_step(const StepGradients& gradients) const {
 }
 
 Result<bool> CommunicatorBase::begin_round(int threads) {
-  RETURN_IF_ERROR(failure());
   if (threads < 1) return Status::invalid_argument("a round of {} threads", threads);
-  if (round() < client_.first_open_round()) {
-    next_batch_ = batch_id(round() + 1, 0);
-    round_changed();
-    return false;
-  }
+  RETURN_IF_ERROR(resume());
+  RETURN_IF_ERROR(failure());
+  // Runs that the script has fed itself before are a round of their own: the numbers of both begin at 0.
+  if (index_of(next_batch_) != 0 && !skip_finished_round()) RETURN_IF_ERROR(leave_round());
+  if (skip_finished_round()) return false;
+  reading_.begin();
+  in_round_ = true;
   set_threads(threads);
   return true;
 }
 
-Status CommunicatorBase::end_round() {
-  RETURN_IF_ERROR(leave_round());
-  set_threads(1);
-  return keep(refresh());
+bool CommunicatorBase::skip_finished_round() {
+  if (round() >= client_.first_open_round()) return false;
+  next_round();
+  return true;
 }
 
-Status CommunicatorBase::leave_round() {
+void CommunicatorBase::next_round() {
+  next_batch_ = batch_id(round() + 1, 0);
+  reading_.begin();
+  round_changed();
+}
+
+BatchId CommunicatorBase::batch_of_round(uint32_t number, uint32_t samples) {
+  const BatchId batch = batch_id(round(), number);
+  reading_.add(batch, samples);
+  return batch;
+}
+
+Status CommunicatorBase::end_round(const ReadCounters& counters) {
+  RETURN_IF_ERROR(leave_round(counters));
+  in_round_ = false;
+  set_threads(1);
+  // The round is finished, whatever comes now: an error is that of the next call.
+  if (const Status status = keep(refresh()); !status.ok())
+    log_warning("pass {} is finished, but parameters could not be received: {}", round() - 1, status.message());
+  return {};
+}
+
+Status CommunicatorBase::leave_round(const ReadCounters& counters) {
   RETURN_IF_ERROR(failure());
   RETURN_IF_ERROR(keep(flush()));
-  RETURN_IF_ERROR(keep(client_.leave(round(), steps_of_round())));
-  next_batch_ = batch_id(round() + 1, 0);
-  round_changed();
+  PassReading reading = reading_.finish(index_of(next_batch_));
+  reading.lines = counters.lines;
+  reading.bad_lines = counters.bad_lines;
+  reading.files = counters.files;
+  reading.unsent = unsent();
+  RETURN_IF_ERROR(keep(client_.leave(round(), steps_of_round(), &reading)));
+  if (reading.batches > 0) {
+    wire::PassRecord record;
+    *record.mutable_ledger() = to_wire(reading);
+    log_info("pass {}: {}", round(), summary_of(record).text());
+  }
+  next_round();
   return {};
+}
+
+void CommunicatorBase::abandon_round(const Status& why) {
+  if (failure().ok() && why.code() != Code::cancelled) (void)keep(flush());
+  client_.abandon(round(), why.message());
+  abandoned_ = why;
+  in_round_ = false;
+  set_threads(1);
+}
+
+Status CommunicatorBase::resume() {
+  if (!abandoned()) return {};
+  RETURN_IF_ERROR(drop_unsent());
+  RETURN_IF_ERROR(client_.resume());
+  if (client_.first_open_round() < round()) {
+    return Status::data_loss(
+        "the servers have lost batches of pass {}, which was finished; this is pass {}. Start this worker again: it trains from "
+        "there on what is missing",
+        client_.first_open_round(), round());
+  }
+  {
+    std::lock_guard lock(failure_mutex_);
+    failure_ = Status();
+  }
+  abandoned_ = Status();
+  next_batch_ = batch_id(round(), 0);
+  reading_.begin();
+  round_changed();
+  return keep(begin_again());
+}
+
+Status CommunicatorBase::unfinished() const {
+  if (abandoned()) {
+    return Status::failed_precondition("pass {} of this worker was not finished: {}", round(), abandoned_.message());
+  }
+  return failure();
 }
 
 Status CommunicatorBase::begin_parallel(int threads) {
@@ -163,7 +233,13 @@ Status CommunicatorBase::refresh() { return interrupted() ? receive_dense({}, pa
 Status CommunicatorBase::stop() {
   if (stopped_) return failure();
   stopped_ = true;
-  Status left = interrupted() ? Status() : leave_round();
+  Status left = unfinished();
+  if (interrupted() || abandoned_.code() == Code::cancelled) {
+    log_warning("pass {} of this worker is given up: it was interrupted", round());
+    left = Status();
+  } else if (left.ok() && !skip_finished_round()) {
+    left = leave_round();
+  }
   end_threads();
   return left;
 }

@@ -54,6 +54,11 @@ struct CommunicatorOptions {
   double sync_wait_seconds = 600;
 };
 
+// What was read for a round, for its ledger.
+struct ReadCounters {
+  uint64_t lines = 0, bad_lines = 0, files = 0;
+};
+
 // How often a communicator did what, since it was made.
 struct CommunicatorCounters {
   uint64_t pushes = 0;         // sends to all servers
@@ -76,7 +81,7 @@ struct CommunicatorCounters {
 //   begin_round(threads)                         a pass over the data; each thread, until its data ends:
 //     id = batch_of_round(n); if (!wants(id)) continue;  pull(rows)  …compute…  step(gradients)
 //     and then thread_done()
-//   end_round
+//   end_round, or abandon_round after an error
 //   stop
 //
 // Steps outside a round (a script that feeds batches itself) count in the current round, as one of one thread; between
@@ -86,8 +91,9 @@ struct CommunicatorCounters {
 // them, with relaxed atomic stores; in geo mode it also trains there.
 //
 // Every wait has a deadline, and its error names the worker, thread or server that is missing. After an error that is not a
-// wrong argument every later call returns it: the worker's state is no longer known. After `cancelled`, which is a user's Ctrl-C,
-// refresh() still receives and stop() still works.
+// wrong argument every later call returns it, since the worker's state is no longer known, until abandon_round() and
+// begin_round() have begun the round again. After `cancelled`, which is a user's Ctrl-C, refresh() still receives and stop()
+// still works.
 //
 // Thread-safe: trainer threads call next_batch_id, batch_of_round, wants, pull, step and thread_done concurrently. The other
 // calls are made by one thread, while no trainer thread runs.
@@ -106,9 +112,19 @@ class Communicator {
   // A pass over data by `threads` threads. False: an earlier start of this worker has finished this round on every server,
   // so it is to be skipped, and counts as done (neither thread_done nor end_round follow).
   virtual Result<bool> begin_round(int threads) = 0;
-  // Flushes what is queued or unsent, tells the servers that this worker has left the round, receives dense parameters. All
-  // threads have called thread_done().
-  virtual Status end_round() = 0;
+  // Flushes what is queued or unsent, tells the servers that this worker has left the round and what it has read in it, receives
+  // dense parameters (where that fails, the next call says so). All threads have called thread_done(). Where a server has not
+  // applied exactly what was read, the error names server, worker and batches, and the round is not finished: abandon_round()
+  // comes next.
+  virtual Status end_round(const ReadCounters& counters) = 0;
+  Status end_round() { return end_round({}); }
+  // In place of it after an error. Sends what it can of what was trained; nothing is finished, and those who wait for this worker
+  // are told. The next begin_round() goes on in the same round: batches that all servers have are skipped.
+  virtual void abandon_round(const Status& why) = 0;
+  // Ok where stop() would leave nothing behind: no round was abandoned, no step failed.
+  virtual Status unfinished() const = 0;
+  // Whether a server was found to have less than it had acknowledged; after abandon_round() the batches can be trained again.
+  virtual bool went_back() const = 0;
 
   // Steps outside a round, by several threads that all take part in each step.
   virtual Status begin_parallel(int threads) = 0;
@@ -116,8 +132,15 @@ class Communicator {
 
   // The next batch of the round, by the order of the calls; or the one with this number, where the data has numbers that are the
   // same after a restart. In the modes where threads meet, a thread takes a batch after its last step.
+  // `samples`: in the batch.
   virtual BatchId next_batch_id() = 0;
-  virtual BatchId batch_of_round(uint32_t number) = 0;
+  virtual BatchId batch_of_round(uint32_t number, uint32_t samples) = 0;
+  BatchId batch_of_round(uint32_t number) { return batch_of_round(number, 0); }
+  // A batch from next_batch_id() whose computation failed before step(): it counts nothing, which the ledger says.
+  virtual void drop_batch(BatchId batch) = 0;
+  // What next_batch_id() would give: where this worker is in its data. A worker that is started again comes to the same places
+  // with its script, through batches and rounds that it skips too.
+  virtual BatchId next_batch() const = 0;
   // False: every server has this batch, from an earlier start of this worker. The thread drops it and takes the next.
   virtual bool wants(BatchId batch) = 0;
   virtual Status pull(std::span<const RowRequest> requests) = 0;
@@ -136,7 +159,8 @@ class Communicator {
   // before is sent first, and so is in none of them.
   virtual Status store_dense(int table, std::span<const float> values) = 0;
   virtual Status store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) = 0;
-  // Flushes, leaves the round, joins the threads. Safe to call twice. The client stays usable.
+  // Flushes, leaves the round, joins the threads. Safe to call twice. The client stays usable. A round that was abandoned is not
+  // left, and the error says so, but for one that a user has ended by Ctrl-C.
   virtual Status stop() = 0;
 
   // `rate` in place of the schedule of a table (-1: all), without a value back to it; in geo mode for this worker's training.

@@ -8,6 +8,7 @@
 #include "argosy/ps/communicator.h"
 #include "argosy/ps/gradients.h"
 #include "argosy/ps/pool.h"
+#include "argosy/ps/round_reading.h"
 
 namespace argosy::ps {
 
@@ -17,13 +18,20 @@ class CommunicatorBase : public Communicator {
   CommunicatorBase(const CommunicatorOptions& options, Client& client, Clipper clipper);
 
   Status bind_dense(int table, std::span<float> storage) override;
+  using Communicator::batch_of_round;
+  using Communicator::end_round;
   Result<bool> begin_round(int threads) override;
-  Status end_round() override;
+  Status end_round(const ReadCounters& counters) override;
+  void abandon_round(const Status& why) override;
+  Status unfinished() const override;
+  bool went_back() const override { return client_.went_back(); }
   Status before_gathering() override { return {}; }
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
   BatchId next_batch_id() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
-  BatchId batch_of_round(uint32_t number) override { return batch_id(round(), number); }
+  BatchId batch_of_round(uint32_t number, uint32_t samples) override;
+  void drop_batch(BatchId batch) override { reading_.drop(batch); }
+  BatchId next_batch() const override { return next_batch_.load(std::memory_order_relaxed); }
   bool wants(BatchId batch) override;
   Status store_dense(int table, std::span<const float> values) override;
   Status store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) override;
@@ -45,6 +53,12 @@ class CommunicatorBase : public Communicator {
   virtual uint32_t steps_of_round() const { return 0; }
   // The current round is now round().
   virtual void round_changed() {}
+  // Lets go of all that was given to step() and is not on the servers, after an error.
+  virtual Status drop_unsent() { return {}; }
+  // The round begins again, with nothing unsent: dense parameters are received, unless the mode does that at its first step.
+  virtual Status begin_again() { return {}; }
+  // What this worker holds back: see wire::PassLedger.
+  virtual double unsent() { return 0; }
   // Ends the mode's threads; called once, also after an error.
   virtual void end_threads() {}
 
@@ -58,7 +72,11 @@ class CommunicatorBase : public Communicator {
   Deadline patience() const { return Deadline::after_seconds(options_.sync_wait_seconds); }
 
   // Flushes, tells the servers, and goes on with the next round.
-  Status leave_round();
+  Status leave_round(const ReadCounters& counters = {});
+  // Goes on with the next round where an earlier start of this worker has left this one on every server.
+  bool skip_finished_round();
+  bool in_round() const { return in_round_; }  // of a dataset
+  bool abandoned() const { return !abandoned_.ok(); }
 
   // All dense tables have storage.
   Status check_bound() const;
@@ -75,6 +93,9 @@ class CommunicatorBase : public Communicator {
   std::atomic<uint64_t> pushes_{0}, merged_batches_{0}, receives_{0}, skipped_{0};
 
  private:
+  // After abandon_round(): as a worker that is started again.
+  Status resume();
+  void next_round();
   bool interrupted() const { return failure().code() == Code::cancelled; }
 
   const CommunicatorOptions options_;
@@ -83,7 +104,10 @@ class CommunicatorBase : public Communicator {
   std::vector<std::span<float>> storage_;  // by table; empty: sparse or not bound
   std::vector<DenseRequest> dense_requests_;
   std::atomic<BatchId> next_batch_{0};
+  RoundReading reading_;
+  bool in_round_ = false;  // changed while no trainer thread runs, as are the next
   bool stopped_ = false;
+  Status abandoned_;  // the cause; ok: the round was not abandoned, or goes on
 
   std::mutex receive_mutex_;
   std::condition_variable received_;

@@ -36,6 +36,7 @@ struct DenseGradient {
 // What one thread has computed from one batch. A table that the batch did not touch is left out; no table is there twice.
 struct StepGradients {
   BatchId batch_id = 0;
+  uint32_t samples = 0;  // in the batch; 0 where a script feeds itself
   std::span<const DenseGradient> dense;
   std::span<const RowGradients> rows;
 };

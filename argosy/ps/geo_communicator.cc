@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 
+#include "argosy/base/log.h"
 #include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
 #include "argosy/optim/rule.h"
@@ -20,7 +22,8 @@ struct Differences {
     std::vector<float> values;
   };
   std::vector<BatchId> batches;
-  std::vector<Table> tables;  // by table; dense ones have values only
+  std::vector<uint32_t> samples;  // of each batch
+  std::vector<Table> tables;      // by table; dense ones have values only
   std::vector<DenseGradient> dense;
   std::vector<RowGradients> rows;
 };
@@ -73,6 +76,10 @@ class GeoCommunicator final : public CommunicatorBase {
   void set_threads(int) override {}
   Status flush() override;
   Status refresh_all() override { return flush(); }
+  Status drop_unsent() override;
+  Status begin_again() override;
+  double unsent() override;
+  void round_changed() override { trained_before_round_ = trained_.load(); }
   void end_threads() override;
 
   void train(const StepGradients& gradients);
@@ -96,11 +103,13 @@ class GeoCommunicator final : public CommunicatorBase {
   Pool<Differences> differences_;
   StepGate gate_;
   std::atomic<int64_t> trained_{0};  // batches of this worker, skipped ones included: the schedules' step
+  int64_t trained_before_round_ = 0;  // changed while no trainer thread runs
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::optional<float>> rates_;      // by table, in place of the schedule; guarded by mutex_, as are those below
   std::vector<BatchId> batches_;                 // trained, not yet taken
+  std::vector<uint32_t> samples_;                // of each of them
   std::shared_ptr<Differences> outgoing_;        // what the exchanger works on; null: nothing
   bool stopping_ = false;
   Thread exchanger_;
@@ -151,6 +160,7 @@ Status GeoCommunicator::step(const StepGradients& gradients) {
   {
     std::lock_guard lock(mutex_);
     batches_.push_back(gradients.batch_id);
+    samples_.push_back(gradients.samples);
     due = batches_.size() == static_cast<size_t>(options().geo_k_steps);
   }
   gate_.leave_step();
@@ -240,6 +250,7 @@ Status GeoCommunicator::take_differences(Without without) {
   {
     std::lock_guard lock(mutex_);
     taken->batches = std::exchange(batches_, {});
+    taken->samples = std::exchange(samples_, {});
   }
   const bool trained = !taken->batches.empty();
   if (trained) collect(*taken);
@@ -285,6 +296,40 @@ Status GeoCommunicator::flush() {
   return failure();
 }
 
+// After an error nobody knows which servers have the last differences. What they lack is trained again on what they hold.
+Status GeoCommunicator::drop_unsent() {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_until(lock, patience().when(), [&] { return outgoing_ == nullptr; })) {
+    return Status::deadline_exceeded("the last exchange with the servers has not ended in {:.0f} s", options().sync_wait_seconds);
+  }
+  batches_.clear();
+  samples_.clear();
+  return {};
+}
+
+Status GeoCommunicator::begin_again() {
+  const double dropped = unsent();
+  if (dropped > 0) log_warning("differences of {:.6g} in sum were not sent and are given up", dropped);
+  for (const auto& rows : rows_) {
+    if (rows != nullptr) rows->clear();
+  }
+  RETURN_IF_ERROR(receive_dense({}, patience()));
+  for (size_t i = 0; i < dense_.size(); ++i) std::ranges::copy(storage(i), dense_[i].base.begin());
+  trained_ = trained_before_round_;
+  return {};
+}
+
+double GeoCommunicator::unsent() {
+  double sum = 0;
+  for (const auto& rows : rows_) {
+    if (rows != nullptr) sum += rows->unsent();
+  }
+  for (size_t i = 0; i < dense_.size(); ++i) {
+    for (size_t k = 0; k < dense_[i].base.size(); ++k) sum += std::abs(double{storage(i)[k]} - double{dense_[i].base[k]});
+  }
+  return sum;
+}
+
 void GeoCommunicator::exchange_until_stopped() {
   for (;;) {
     std::shared_ptr<Differences> next;
@@ -306,6 +351,7 @@ void GeoCommunicator::exchange_until_stopped() {
 Status GeoCommunicator::exchange(const std::shared_ptr<Differences>& differences) {
   if (!differences->batches.empty()) {
     RETURN_IF_ERROR(client().push({.batches = differences->batches,
+                                   .samples = differences->samples,
                                    .dense = differences->dense,
                                    .rows = differences->rows,
                                    .owner = differences,

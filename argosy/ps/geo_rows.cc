@@ -1,6 +1,7 @@
 #include "argosy/ps/geo_rows.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace argosy::ps {
 
@@ -96,6 +97,29 @@ void GeoRows::receive(std::span<const uint64_t> keys, std::span<const float> row
       base[k] = rows[i * width_ + k];
     }
   });
+}
+
+double GeoRows::unsent() {
+  double sum = 0;
+  for (Shard& shard : shards_) {
+    std::lock_guard lock(shard.mutex);
+    for (uint32_t slot = 0; slot < shard.keys.size(); ++slot) {
+      const float* row = values(shard, slot);
+      for (size_t i = 0; i < width_; ++i) sum += std::abs(double{row[i]} - double{row[width_ + i]});
+    }
+  }
+  return sum;
+}
+
+void GeoRows::clear() {
+  for (Shard& shard : shards_) {
+    std::lock_guard lock(shard.mutex);
+    shard.slots.clear();
+    shard.keys.clear();
+    shard.floats.clear();
+    shard.trained.clear();
+    shard.touched.clear();
+  }
 }
 
 }  // namespace argosy::ps

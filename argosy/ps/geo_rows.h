@@ -41,6 +41,11 @@ class GeoRows {
   // The servers were given these values: so are the rows here, without an unsent part. Unknown keys are left out.
   void replace(std::span<const uint64_t> keys, std::span<const float> rows);
 
+  // The sum of the absolute values of the unsent parts.
+  double unsent();
+  // Forgets all rows, and what is unsent of them.
+  void clear();
+
  private:
   static constexpr size_t kShards = 16;
 

@@ -29,6 +29,7 @@ const float* copy_or_null(const float* from, size_t count, std::vector<float>& m
 
 void GradientCopy::assign(const JobSpec& spec, const StepGradients& gradients) {
   batch_ = gradients.batch_id;
+  samples_ = gradients.samples;
   size_t keys = 0, floats = 0;
   for (const DenseGradient& dense : gradients.dense) floats += dense.values.size();
   for (const RowGradients& rows : gradients.rows) {
@@ -69,8 +70,10 @@ void MergedGradients::merge(const JobSpec& spec, std::span<const StepGradients> 
   tables_.resize(spec.tables.size());
   for (Table& table : tables_) table.touched = table.statistics = false, table.keys = 0;
   batches_.clear();
+  samples_.clear();
   for (const StepGradients& batch : batches) {
     batches_.push_back(batch.batch_id);
+    samples_.push_back(batch.samples);
     for (const RowGradients& rows : batch.rows) {
       Table& table = tables_[static_cast<size_t>(rows.table)];
       table.keys += rows.keys.size();

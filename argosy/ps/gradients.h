@@ -17,13 +17,14 @@ class GradientCopy {
  public:
   void assign(const JobSpec& spec, const StepGradients& gradients);
 
-  StepGradients view() const { return {.batch_id = batch_, .dense = dense_, .rows = rows_}; }
+  StepGradients view() const { return {.batch_id = batch_, .samples = samples_, .dense = dense_, .rows = rows_}; }
 
   // The values of a table, to be changed; empty where the batch has none.
   std::span<float> values(int table);
 
  private:
   BatchId batch_ = 0;
+  uint32_t samples_ = 0;
   std::vector<DenseGradient> dense_;  // over floats_
   std::vector<RowGradients> rows_;    // over keys_ and floats_
   std::vector<std::span<float>> values_;  // by table
@@ -39,6 +40,7 @@ class MergedGradients {
   void merge(const JobSpec& spec, std::span<const StepGradients> batches, float scale);
 
   std::span<const BatchId> batches() const { return batches_; }
+  std::span<const uint32_t> samples() const { return samples_; }  // of each batch
   std::span<const DenseGradient> dense() const { return dense_; }
   std::span<const RowGradients> rows() const { return rows_; }
 
@@ -57,6 +59,7 @@ class MergedGradients {
 
   std::vector<Table> tables_;
   std::vector<BatchId> batches_;
+  std::vector<uint32_t> samples_;
   std::vector<DenseGradient> dense_;
   std::vector<RowGradients> rows_;
 };

@@ -20,6 +20,7 @@ class HalfAsyncCommunicator final : public MeetingCommunicator {
 
  private:
   Status refresh_all() override { return receive_dense({}, patience()); }
+  Status begin_again() override { return refresh_all(); }
 
   Status send(const Push& push) override {
     RETURN_IF_ERROR(client().push(push));

@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kMostRemembered = 64;
 constexpr size_t kMostCancelled = 256;
+constexpr size_t kMostWaiting = 64;  // calls for one operation; others are answered at once
 constexpr double kAnswerSeconds = 1;
 
 Status cancelled() { return Status::cancelled("it was cancelled; nothing was changed"); }
@@ -81,6 +82,7 @@ LongOperations::OperationPtr LongOperations::ask(const Key& key, const wire::Cal
       }
       operation->set_asked(caller, attempt);
       known = operation->answer_;
+      if (!known && operation->waiting_.size() >= kMostWaiting) known = Result<std::string>(operation->running());
       if (!known) operation->waiting_.push_back(call);
     }
   }
@@ -137,19 +139,24 @@ void LongOperations::answer(const CallPtr& call, const Result<std::string>& answ
   answer.ok() ? call->send({*answer}) : call->fail(answer.status());
 }
 
+std::string LongOperations::Operation::running() const {
+  wire::SaveSnapshotReply running;  // LoadSnapshotReply has the same fields
+  running.set_running(true);
+  running.set_rows_done(done_);
+  running.set_rows_total(total_);
+  return running.SerializeAsString();
+}
+
 void LongOperations::answer_due() {
   std::vector<std::pair<CallPtr, std::string>> due;
   {
     std::lock_guard lock(mutex_);
     for (const auto& [key, operation] : operations_) {
-      wire::SaveSnapshotReply running;  // LoadSnapshotReply has the same fields
-      running.set_running(true);
-      running.set_rows_done(operation->done_);
-      running.set_rows_total(operation->total_);
+      const std::string running = operation->running();
       std::erase_if(operation->waiting_, [&](const CallPtr& call) {
         if (call->reply.cancelled()) return true;
         if (call->waited_seconds() < patience(*call)) return false;
-        due.emplace_back(call, running.SerializeAsString());
+        due.emplace_back(call, running);
         return true;
       });
     }

@@ -51,6 +51,7 @@ class LongOperations {
     friend class LongOperations;
     void set_asked(const wire::Caller& caller, uint64_t attempt);
     uint64_t attempt() const;
+    std::string running() const;  // what a call is told that comes before the end
 
     std::atomic<uint64_t> done_ = 0, total_ = 0;
     std::atomic<bool> cancelled_ = false;

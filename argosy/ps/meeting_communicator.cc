@@ -28,11 +28,18 @@ Status MeetingCommunicator::act(std::span<const StepGradients> batches) {
   merged_batches_ += batches.size();
   if (batches.size() == 1) {
     const StepGradients& only = batches.front();
-    return send({.batches = std::span(&only.batch_id, 1), .dense = only.dense, .rows = only.rows});
+    return send({.batches = std::span(&only.batch_id, 1),
+                 .samples = std::span(&only.samples, 1),
+                 .dense = only.dense,
+                 .rows = only.rows});
   }
   const auto merged = merged_.take();
   merged->merge(spec(), batches, 1.0f / static_cast<float>(batches.size()));
-  return send({.batches = merged->batches(), .dense = merged->dense(), .rows = merged->rows(), .owner = merged});
+  return send({.batches = merged->batches(),
+               .samples = merged->samples(),
+               .dense = merged->dense(),
+               .rows = merged->rows(),
+               .owner = merged});
 }
 
 }  // namespace argosy::ps

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 namespace argosy::ps {
@@ -48,6 +49,9 @@ uint64_t Membership::hello(int worker, uint64_t process_id, const std::string& p
   member.worker.process = process;
   member.heard = SteadyClock::now();
   member.failed.clear();
+  member.failed_at.reset();
+  member.abandoned.reset();
+  if (member.worker.incarnation > 0) member.book.restarted();
   return ++member.worker.incarnation;
 }
 
@@ -61,9 +65,16 @@ void Membership::lose(int worker) {
   members_[at(worker)].worker.phase = Phase::lost;
 }
 
-void Membership::leave(int worker, uint32_t round) {
+void Membership::leave(int worker, uint32_t round, const wire::PassLedger* ledger) {
   std::lock_guard lock(mutex_);
-  members_[at(worker)].worker.window.leave(round);
+  Member& member = members_[at(worker)];
+  if (round < member.worker.window.round()) return;
+  if (ledger != nullptr) {
+    const PassDifference difference = compare(member.worker.window, round, *ledger);
+    const uint64_t expected = ledger->samples() - ledger->given_up_samples(), here = member.book.open_samples(round);
+    member.book.left(round, *ledger, difference.missing, expected > here ? expected - here : 0);
+  }
+  member.worker.window.leave(round);
 }
 
 void Membership::add(int worker, std::span<const uint64_t> batches) {
@@ -71,11 +82,61 @@ void Membership::add(int worker, std::span<const uint64_t> batches) {
   members_[at(worker)].worker.window.add(batches);
 }
 
-void Membership::give_up(int worker, std::span<const uint64_t> batches) {
+void Membership::give_up(int worker, std::span<const uint64_t> batches, uint64_t samples) {
   std::lock_guard lock(mutex_);
-  Worker& known = members_[at(worker)].worker;
-  known.window.remove(batches);
-  known.given_up.insert(batches.begin(), batches.end());
+  Member& member = members_[at(worker)];
+  member.worker.window.remove(batches);
+  member.worker.given_up.insert(batches.begin(), batches.end());
+  member.book.dropped(batches.size(), samples);
+}
+
+wire::WorkerLedger Membership::ledger(int worker) const {
+  std::lock_guard lock(mutex_);
+  const Member& member = members_[at(worker)];
+  wire::WorkerLedger ledger = member.book.image();
+  ledger.set_worker(static_cast<uint32_t>(worker));
+  ledger.set_state(std::string(phase_name(member.worker.phase)));
+  return ledger;
+}
+
+void Membership::restore_ledger(int worker, const wire::WorkerLedger& saved) {
+  std::lock_guard lock(mutex_);
+  members_[at(worker)].book.restore(saved);
+}
+
+std::optional<wire::PassRecord> Membership::finished(int worker, uint32_t round) const {
+  std::lock_guard lock(mutex_);
+  const wire::PassRecord* record = members_[at(worker)].book.find(round);
+  return record == nullptr ? std::nullopt : std::optional(*record);
+}
+
+Status Membership::check_pass(int worker, uint32_t round, const wire::PassLedger& ledger, bool may_lose) const {
+  std::lock_guard lock(mutex_);
+  const Member& member = members_[at(worker)];
+  const auto strictly = std::ranges::adjacent_find(ledger.empty(), std::greater_equal<>()) == ledger.empty().end();
+  if (!strictly || (!ledger.empty().empty() && ledger.empty().at(ledger.empty_size() - 1) >= ledger.batches()) ||
+      ledger.given_up_samples() > ledger.samples()) {
+    return Status::invalid_argument("the ledger of pass {} of worker {} contradicts itself", round, worker);
+  }
+  const PassDifference difference = compare(member.worker.window, round, ledger);
+  if (difference.unexpected > 0) {
+    return Status::failed_precondition(
+        "pass {} of worker {} has {} batches here that the worker did not read: {}. It now reads other data than before its "
+        "restart, or in another order",
+        round, worker, difference.unexpected, list_batches(difference.unexpected_batches, difference.unexpected));
+  }
+  if (may_lose) return {};
+  if (difference.missing > 0) {
+    return Status::data_loss("pass {} of worker {} has {} batches, of which {} are missing here: {}", round, worker,
+                             ledger.batches() - static_cast<uint32_t>(ledger.empty_size()), difference.missing,
+                             list_batches(difference.missing_batches, difference.missing));
+  }
+  const uint64_t expected = ledger.samples() - ledger.given_up_samples(), here = member.book.open_samples(round);
+  if (expected == here) return {};
+  return Status::failed_precondition(
+      "pass {} of worker {}: {} samples were read for this server and {} were applied here, in the same batches. The worker now "
+      "reads other data than before its restart",
+      round, worker, expected, here);
 }
 
 void Membership::restore(int worker, const Worker& saved) {
@@ -156,13 +217,16 @@ Result<Membership::Admission> Membership::begin_push(int worker, uint64_t incarn
   return Admission::go;
 }
 
-void Membership::end_push(int worker, std::span<const uint64_t> batches, bool applied) {
+void Membership::end_push(int worker, std::span<const uint64_t> batches, bool applied, uint64_t samples) {
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
   for (const uint64_t batch : batches) member.under_way.erase(batch);
-  if (!applied) return;
+  if (!applied || batches.empty()) return;
   member.worker.window.add(batches);
-  for (const uint64_t batch : batches) member.worker.given_up.erase(batch);
+  member.book.applied(round_of(batches.front()), batches.size(), samples);
+  uint64_t again = 0;
+  for (const uint64_t batch : batches) again += member.worker.given_up.erase(batch);
+  if (again > 0) member.book.sent_again(again, samples);
 }
 
 bool Membership::is_quiet(int worker) const {
@@ -197,9 +261,31 @@ void Membership::touch_all() {
 void Membership::fail(int worker, const std::string& why, double silent_seconds) {
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
-  member.failed = why;
+  member.failed = member.abandoned ? fmt::format("{}, and {}", member.failed, why) : why;
+  member.failed_at = SteadyClock::now();
   member.heard =
       SteadyClock::now() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(silent_seconds));
+}
+
+void Membership::abandon(int worker, const std::string& why, double silent_seconds) {
+  std::lock_guard lock(mutex_);
+  Member& member = members_[at(worker)];
+  member.failed = why;
+  member.abandoned =
+      SteadyClock::now() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(silent_seconds));
+}
+
+bool Membership::all_failed(double seconds) const {
+  std::lock_guard lock(mutex_);
+  bool some = false;
+  for (const Member& member : members_) {
+    const Phase phase = member.worker.phase;
+    if (phase == Phase::done) continue;
+    if (phase == Phase::not_seen) return false;
+    if (seconds_since(member.failed_at.value_or(member.heard)) <= seconds) return false;
+    some |= phase == Phase::lost || member.failed_at.has_value();
+  }
+  return some;
 }
 
 std::vector<int> Membership::silent(double seconds) const {
@@ -207,7 +293,8 @@ std::vector<int> Membership::silent(double seconds) const {
   std::vector<int> workers;
   for (size_t i = 0; i < members_.size(); ++i) {
     const Member& member = members_[i];
-    if (member.worker.phase == Phase::live && seconds_since(member.heard) > seconds) workers.push_back(static_cast<int>(i));
+    const auto since = member.abandoned.value_or(member.heard);
+    if (member.worker.phase == Phase::live && seconds_since(since) > seconds) workers.push_back(static_cast<int>(i));
   }
   return workers;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/base/status.h"
+#include "argosy/ps/pass_book.h"
 #include "argosy/ps/window.h"
 
 namespace argosy::ps {
@@ -47,12 +49,21 @@ class Membership {
   uint64_t hello(int worker, uint64_t process_id, const std::string& process);
   void goodbye(int worker);
   void lose(int worker);
-  void leave(int worker, uint32_t round);
+  // The worker has finished the round. With a ledger what is missing here (see compare()) is recorded as lost.
+  void leave(int worker, uint32_t round, const wire::PassLedger* ledger = nullptr);
   void add(int worker, std::span<const uint64_t> batches);
   // The batches of a lost worker are dropped: its window is without them, and they count as given up until somebody sends them
-  // again.
-  void give_up(int worker, std::span<const uint64_t> batches);
+  // again. `samples` are those in the batches.
+  void give_up(int worker, std::span<const uint64_t> batches, uint64_t samples = 0);
   void restore(int worker, const Worker& saved);
+
+  // ---- What the workers' passes came to; PassBook has it.
+  wire::WorkerLedger ledger(int worker) const;
+  void restore_ledger(int worker, const wire::WorkerLedger& saved);
+  std::optional<wire::PassRecord> finished(int worker, uint32_t round) const;  // none: it has not left the round
+  // Compares what the worker says it has read with what is here; the error names what is missing. With `may_lose` only what is
+  // here and was not read is an error.
+  Status check_pass(int worker, uint32_t round, const wire::PassLedger& ledger, bool may_lose) const;
 
   // ---- The running process.
 
@@ -76,8 +87,8 @@ class Membership {
   // is all that it did. `unavailable`: the same batches are under way; `internal`: some of them are here and some are not, which
   // no client sends.
   Result<Admission> begin_push(int worker, uint64_t incarnation, std::span<const uint64_t> batches);
-  // It was applied, and the window has the batches from now on; or it was not.
-  void end_push(int worker, std::span<const uint64_t> batches, bool applied);
+  // It was applied, with so many samples, and the window has the batches from now on; or it was not.
+  void end_push(int worker, std::span<const uint64_t> batches, bool applied, uint64_t samples = 0);
   // Whether no push of the worker is under way: what its window says is then all of it.
   bool is_quiet(int worker) const;
 
@@ -90,6 +101,11 @@ class Membership {
   void touch_all();
   // The worker's process has failed, says the process: as if nothing had been heard of it for so long.
   void fail(int worker, const std::string& why, double silent_seconds);
+  // The same for a worker whose process lives on, until its next hello: it has met an error in a round.
+  void abandon(int worker, const std::string& why, double silent_seconds);
+  // Whether nobody is left who trains, and at least one worker has failed for certain, `seconds` ago or earlier: each is done,
+  // lost, has said that it has failed, or is silent for that long. False where all are done, and while some have not come.
+  bool all_failed(double seconds) const;
   // Live workers that were silent for longer than `seconds`.
   std::vector<int> silent(double seconds) const;
 
@@ -100,7 +116,10 @@ class Membership {
   struct Member {
     Worker worker;
     SteadyClock::time_point heard;
-    std::string failed;  // what its process said at its end; empty: nothing
+    std::string failed;  // what its process said at its end, or of its error; empty: nothing
+    std::optional<SteadyClock::time_point> abandoned;  // in place of `heard`, whatever is heard
+    std::optional<SteadyClock::time_point> failed_at;  // when its process said that it ends
+    PassBook book;
     std::set<uint64_t> under_way;
   };
 

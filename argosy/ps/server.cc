@@ -33,7 +33,9 @@ class RunningServer final : public Server {
     const rpc::ServerOptions listen{.address = options_.address,
                                     .security = options_.security,
                                     .threads = options_.threads,
-                                    .max_message_bytes = options_.max_message_bytes};
+                                    .max_message_bytes = options_.max_message_bytes,
+                                    .lane = &Core::lane_of,
+                                    .limits = port_limits()};
     ASSIGN_OR_RETURN(rpc_, rpc::Server::start(listen, handler()));
     endpoint_ = rpc_->endpoint();
     listening_ = rpc_.get();
@@ -105,6 +107,15 @@ class RunningServer final : public Server {
   }
 
  private:
+  // Each worker has two connections to each server, and two more while it comes back.
+  rpc::ServerLimits port_limits() const {
+    rpc::ServerLimits limits{.reply_bytes = options_.reply_limit_bytes};
+    const auto workers = static_cast<uint64_t>(options_.spec ? options_.spec->workers : options_.workers);
+    if (workers > 0) limits.connections = 64 + 4 * workers;
+    limits.streams = std::min(limits.streams, limits.connections + 64);
+    return limits;
+  }
+
   Status check_table(size_t table) const {
     if (options_.spec && table < options_.spec->tables.size()) return {};
     return Status::invalid_argument("there is no table {} whose values could be set", table);

@@ -62,6 +62,7 @@ struct ServerOptions {
   OnWorkerLoss on_worker_loss = OnWorkerLoss::fail;
   double worker_wait_seconds = 600;
   double worker_start_seconds = 3600;
+  bool workers_return = false;  // somebody starts workers again that have failed: they are waited for as those that are silent
   bool end_with_workers = true;  // the server ends when all workers have said goodbye
 
   Nonfinite nonfinite = Nonfinite::refuse;
@@ -70,6 +71,12 @@ struct ServerOptions {
   int threads = 0;  // that handle requests; 0: one a core
   uint64_t max_message_bytes = uint64_t{256} << 20;
   uint64_t mailbox_limit_bytes = uint64_t{1} << 30;
+
+  // What callers are refused beyond; server_limits.h has all limits.
+  uint64_t parked_limit_bytes = uint64_t{4} << 30;
+  uint64_t unread_mail_limit_bytes = uint64_t{16} << 30;
+  uint64_t waiting_keys_limit_bytes = uint64_t{16} << 30;
+  uint64_t reply_limit_bytes = uint64_t{4} << 30;
 
   Status check() const;
   Durability settled_durability() const;

@@ -29,6 +29,7 @@ struct Call {
   Call(rpc::Request from, rpc::Reply to) : request(std::move(from)), reply(std::move(to)) {}
 
   wire::Method method() const { return static_cast<wire::Method>(request.method); }
+  uint64_t bytes() const { return request.header.size() + request.payload.size(); }
 
   void send(Outgoing answer) { reply.send(std::move(answer.header), std::move(answer.payload)); }
   void fail(Status status) { reply.fail(std::move(status)); }

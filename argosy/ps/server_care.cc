@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "argosy/ps/answer_size.h"
 #include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/server_core.h"
 
@@ -59,6 +60,7 @@ Status Core::send_state(State& state, const wire::PullStateRequest& request, con
     return {};
   }
   ASSIGN_OR_RETURN(const uint64_t numbers, tables.state_numbers(part.table, request.state(), part.keys.size()));
+  RETURN_IF_ERROR(AnswerSize(limits_.answer).add(numbers, sizeof(float)));
   std::vector<float> values(numbers);
   RETURN_IF_ERROR(dense != nullptr ? dense->copy_state(request.state(), values)
                                    : tables.sparse(part.table).copy_state(request.state(), part.keys, values));
@@ -72,8 +74,10 @@ void Core::on_set_rate(const CallPtr& call) {
 }
 
 void Core::on_shrink(const CallPtr& call) {
-  change<wire::ShrinkRequest>(call,
-                              [](State& state, const auto& request, Verdict) { return outgoing(state.shrink_reply(request)); });
+  change<wire::ShrinkRequest>(call, [](State& state, const auto& request, Verdict) {
+    const wire::ShrinkReply* reply = state.shrink_reply(request);
+    return outgoing(reply == nullptr ? wire::ShrinkReply() : *reply);
+  });
 }
 
 // ---- Rows, piece by piece.
@@ -126,6 +130,7 @@ Status Core::export_piece(State& state, const wire::ExportRowsRequest& request, 
   {
     std::lock_guard lock(exports_mutex_);
     if (id == 0) {
+      RETURN_IF_ERROR(make_room_for_export());
       id = next_export_++;
       exports_[id] = std::make_shared<ExportSession>(table.begin_export(), request.table());
     }
@@ -146,7 +151,9 @@ Status Core::export_piece(State& state, const wire::ExportRowsRequest& request, 
       return Status::invalid_argument("piece {} of an export was asked for; the next is {}", request.number(), next);
     }
     std::string records;
-    const uint64_t max_bytes = std::clamp<uint64_t>(request.max_bytes(), 1, kMaxExportBytes);
+    // One record more than asked for may come.
+    const uint64_t most = std::min(kMaxExportBytes, limits_.answer.most() / 2);
+    const uint64_t max_bytes = std::clamp<uint64_t>(request.max_bytes(), 1, std::max<uint64_t>(most, 1));
     ASSIGN_OR_RETURN(const bool more, session->rows->next(max_bytes, records));
     std::vector<uint64_t> keys;
     std::vector<float> values;
@@ -164,13 +171,27 @@ Status Core::export_piece(State& state, const wire::ExportRowsRequest& request, 
   return {};
 }
 
-// A finished session stays for a minute too, for a repeated call.
+// A finished session stays for a minute too, for a repeated call, unless others need its place. REQUIRES: exports_mutex_ is
+// held.
+Status Core::make_room_for_export() {
+  if (exports_.size() >= limits_.exports.most()) {
+    const auto over = [](const auto& entry) {
+      std::unique_lock session(entry.second->mutex, std::try_to_lock);
+      return session.owns_lock() && !entry.second->rows;
+    };
+    if (const auto oldest = std::ranges::find_if(exports_, over); oldest != exports_.end()) exports_.erase(oldest);
+  }
+  limits_.exports.set_now(exports_.size());
+  return exports_.size() < limits_.exports.most() ? Status() : limits_.exports.refuse(1);
+}
+
 void Core::drop_idle_exports() {
   std::lock_guard lock(exports_mutex_);
   std::erase_if(exports_, [](const auto& entry) {
     std::unique_lock session(entry.second->mutex, std::try_to_lock);
     return session.owns_lock() && entry.second->idle.seconds() > kExportIdleSeconds;
   });
+  limits_.exports.set_now(exports_.size());
 }
 
 void Core::on_stats(const CallPtr& call) {
@@ -212,7 +233,26 @@ void Core::on_stats(const CallPtr& call) {
     *out->mutable_window() = to_wire(worker.window);
     out->set_given_up(worker.given_up.size());
   }
+  add_limits(*state, reply);
   call->send(outgoing(reply));
+}
+
+void Core::add_limits(State& state, wire::StatsReply& reply) {
+  {
+    std::lock_guard lock(state_mutex_);
+    state.exchange().measure();
+  }
+  const auto add = [&](std::string_view name, uint64_t now, uint64_t most, uint64_t refused) {
+    wire::StatsReply::Limit* row = reply.add_limits();
+    row->set_name(std::string(name));
+    row->set_now(now);
+    row->set_most(most);
+    row->set_refused(refused);
+  };
+  for (const Limit* limit : limits_.all()) add(limit->name(), limit->now(), limit->most(), limit->refused());
+  for (const rpc::LimitCount& count : counters_ ? counters_().limits : std::vector<rpc::LimitCount>()) {
+    add(count.name, count.now, count.most, count.refused);
+  }
 }
 
 }  // namespace argosy::ps

@@ -5,14 +5,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/ps/job_spec_wire.h"
 
 namespace argosy::ps {
 namespace {
 
 constexpr double kImportGateSeconds = 600;  // changes wait for a moment while a snapshot is cut, and longer while one is loaded
+
+uint64_t draw_boot() {
+  std::random_device device;
+  return (uint64_t{device()} << 32 | device()) | 1;
+}
 
 }  // namespace
 
@@ -21,7 +27,11 @@ Core::Core(const ServerOptions& options)
       durability_(options.settled_durability()),
       name_(fmt::format("server {} ({}, pid {})", options.server, options.address.empty() ? "in this process" : options.address,
                         ::getpid())),
-      parking_(std::max(2, available_cores()), [this](const CallPtr& call) { dispatch(call); }),
+      boot_(draw_boot()),
+      limits_(options),
+      parking_(
+          std::max(2, available_cores()), [this](const CallPtr& call) { dispatch(call); }, limits_.parked_calls,
+          limits_.parked_bytes),
       for_snapshots_(make_snapshot_host()),
       snapshotter_(*for_snapshots_, snapshotter_options()) {}
 
@@ -42,7 +52,38 @@ void Core::handle(rpc::Request request, rpc::Reply reply) {
   dispatch(std::make_shared<Call>(std::move(request), std::move(reply)));
 }
 
+rpc::Lane Core::lane_of(uint16_t method) {
+  switch (method) {
+    case wire::HEARTBEAT: return rpc::Lane::urgent;
+    case wire::PULL_DENSE:
+    case wire::PULL_ROWS:
+    case wire::PULL_CHANGED:
+    case wire::PULL_STATE:
+    case wire::EXPORT_ROWS:
+    case wire::STEP_NORMS:
+    case wire::TAKE:
+    case wire::WAIT_INITIALISED:
+    case wire::STATS: return rpc::Lane::read;
+    default: return rpc::Lane::change;
+  }
+}
+
 void Core::dispatch(const CallPtr& call) {
+  const auto fail = [&](Status status) {
+    if (!call->reply.completed()) call->fail(std::move(status));
+  };
+  try {
+    route(call);
+  } catch (const std::bad_alloc&) {
+    fail(Status::resource_exhausted("{} has no memory for method {} of {} ({} bytes)", name_, call->request.method,
+                                    call->request.peer, call->bytes()));
+  } catch (const std::exception& error) {
+    fail(Status::internal("{} could not handle method {} of {}: {}", name_, call->request.method, call->request.peer,
+                          error.what()));
+  }
+}
+
+void Core::route(const CallPtr& call) {
   using Handler = void (Core::*)(const CallPtr&);
   static const std::map<int, Handler> handlers = {
       {wire::HELLO, &Core::on_hello},
@@ -53,6 +94,8 @@ void Core::dispatch(const CallPtr& call) {
       {wire::WAIT_INITIALISED, &Core::on_wait_initialised},
       {wire::PUSH, &Core::on_push},
       {wire::LEAVE, &Core::on_leave},
+      {wire::ABANDON, &Core::on_abandon},
+      {wire::LEDGER, &Core::on_ledger},
       {wire::STEP_NORMS, &Core::on_step_norms},
       {wire::APPLY_STEP, &Core::on_apply_step},
       {wire::PULL_DENSE, &Core::on_pull_dense},
@@ -62,6 +105,8 @@ void Core::dispatch(const CallPtr& call) {
       {wire::NEXT_FILE, &Core::on_next_file},
       {wire::POST, &Core::on_post},
       {wire::TAKE, &Core::on_take},
+      {wire::BEGIN_OPERATION, &Core::on_begin_operation},
+      {wire::END_OPERATION, &Core::on_end_operation},
       {wire::SET_RATE, &Core::on_set_rate},
       {wire::SHRINK, &Core::on_shrink},
       {wire::EXPORT_ROWS, &Core::on_export_rows},
@@ -97,14 +142,25 @@ State* Core::admit(const CallPtr& call, const wire::Caller& caller, bool observe
                                            caller.job()));
     return nullptr;
   }
-  if (observer && caller.incarnation() == 0) return state;
-  Status s = state->members().check(caller.worker(), caller.incarnation());
-  if (s.code() == Code::failed_precondition) s = lossy_ ? readmit(*state, caller) : forgotten(caller);
-  if (!s.ok()) {
-    call->fail(s);
+  if (Status s = check_caller(*state, caller, observer); !s.ok()) {
+    call->fail(s.code() == Code::unauthenticated ? s.with_context("{}", call->request.peer) : s);
     return nullptr;
   }
   return state;
+}
+
+Status Core::check_caller(State& state, const wire::Caller& caller, bool observer) {
+  if (caller.incarnation() == 0) {
+    return Status::unauthenticated("{} answers nothing before Hello; say Hello first, as a worker or as an observer", name_);
+  }
+  if (Observers::is_number(caller.incarnation())) {
+    if (!observer) return Status::failed_precondition("an observer only reads; {} does this for workers", name_);
+    if (observers_.knows(caller.incarnation())) return {};
+    return Status::unauthenticated("{} does not know this observer (any more); say Hello again", name_);
+  }
+  Status s = state.members().check(caller.worker(), caller.incarnation());
+  if (s.code() == Code::failed_precondition) s = lossy_ ? readmit(state, caller) : forgotten(caller);
+  return s;
 }
 
 // A worker that came after the last snapshot goes on as it was: what it did since is lost, as durability=snapshot says.
@@ -124,9 +180,58 @@ Status Core::forgotten(const wire::Caller& caller) const {
       name_, caller.worker(), durability_name(durability_));
 }
 
+namespace {
+
+// Records of tables alone leave sync() and exchange() as they are. They may take long, so nobody who reads those waits for them.
+bool is_of_tables(wire::Method method) {
+  switch (method) {
+    case wire::INIT_DENSE:
+    case wire::IMPORT_ROWS:
+    case wire::IMPORT_DENSE:
+    case wire::IMPORT_STATE:
+    case wire::SET_RATE:
+    case wire::SHRINK:
+    case wire::SAVE_SNAPSHOT: return true;
+    default: return false;
+  }
+}
+
+// What `work` returns, or an error for what it throws.
+template <typename Work>
+auto caught(const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return Status::resource_exhausted("there is no memory for it");
+  } catch (const std::exception& error) {
+    return Status::internal("{}", error.what());
+  }
+}
+
+}  // namespace
+
+Status Core::no_turn(const Call& call) const {
+  return Status::unavailable("{}: the changes before this one were not done in {:.1f} s; its disk may hang. Try again", name_,
+                             call.waited_seconds());
+}
+
+Result<State::Verdict> Core::check_record(const Record& record) {
+  State& state = *state_;
+  if (is_of_tables(record.method) || (record.method == wire::PUSH && !state.is_sync())) return state.check(record);
+  std::lock_guard lock(state_mutex_);
+  return state.check(record);
+}
+
+Status Core::apply_record(const Record& record) {
+  State& state = *state_;
+  if (is_of_tables(record.method) || (record.method == wire::PUSH && !state.is_sync())) return state.apply(record);
+  std::lock_guard lock(state_mutex_);
+  return state.apply(record);
+}
+
 Result<State::Verdict> Core::commit(const Record& record) {
   State& state = *state_;
-  const auto checked = state.check(record);
+  const auto checked = check_record(record);
   if (!checked.ok()) return checked.status().code() == Code::data_loss ? fatal(checked.status()) : checked.status();
   const Verdict verdict = *checked;
   if (verdict != Verdict::change) {
@@ -134,13 +239,13 @@ Result<State::Verdict> Core::commit(const Record& record) {
     return verdict;
   }
   if (journal_ != nullptr) {
-    if (const Status logged = journal_->append(record); !logged.ok()) {
+    if (const Status logged = caught([&] { return journal_->append(record); }); !logged.ok()) {
       if (record.method == wire::PUSH) state.abandon_push(record);
       report_log_error(logged);
       return logged.code() == Code::unavailable ? logged : fatal(logged);
     }
   }
-  if (const Status applied = state.apply(record); !applied.ok()) return fatal(applied);
+  if (const Status applied = caught([&] { return apply_record(record); }); !applied.ok()) return fatal(applied);
   ++changes_;
   return verdict;
 }
@@ -163,7 +268,7 @@ Status Core::import(wire::Method method, const std::string& header, std::span<co
 void Core::report_log_error(const Status& status) {
   const int64_t now = std::chrono::duration_cast<std::chrono::seconds>(SteadyClock::now().time_since_epoch()).count();
   if (int64_t last = last_log_error_; now >= last + 5 && last_log_error_.compare_exchange_strong(last, now)) {
-    log_error("{}", status.message());
+    notice(LogLevel::error, "{}", status.message());
   }
 }
 
@@ -171,23 +276,42 @@ void Core::advance() {
   State& state = *state_;
   if (!state.is_sync()) return;
   SyncSteps& sync = state.sync();
-  if (lossy_ && sync.skip_lost_steps()) {
-    state.publish_position();
-    log_warning("steps were lost with the last process; the job goes on at step {} of round {}", sync.position().step,
-                sync.position().round);
+  const auto due = [&] {
+    std::lock_guard lock(state_mutex_);
+    return sync.may_commit();
+  };
+  {
+    std::lock_guard lock(state_mutex_);
+    if (lossy_ && sync.skip_lost_steps()) {
+      state.publish_position();
+      log_warning("steps were lost with the last process; the job goes on at step {} of round {}", sync.position().step,
+                  sync.position().round);
+    }
   }
   const bool clips = !state.spec().clip_groups().empty();
-  while (!clips && sync.may_commit()) {
+  while (!clips && due()) {
     wire::ApplyStepRequest request;
-    *request.mutable_step() = to_wire(sync.position());
+    *request.mutable_step() = to_wire(state.position());
     const std::string header = request.SerializeAsString();
     if (!commit({.method = wire::APPLY_STEP, .seconds = now_seconds(), .header = header}).ok()) {
       steps_due_ = true;
       break;
     }
   }
-  if (options_.on_worker_loss == OnWorkerLoss::shrink) unsettled_ = !sync.unsettled().empty();
+  if (options_.on_worker_loss == OnWorkerLoss::shrink) {
+    std::lock_guard lock(state_mutex_);
+    unsettled_ = !sync.unsettled().empty();
+  }
   parking_.wake(Topic::position);
+}
+
+// Who sets the flag and finds the turn taken may go: the one that has it looks at the flag after it has given it back.
+void Core::advance_if_due() {
+  while (advance_due_) {
+    const std::unique_lock turn(order_mutex_, std::try_to_lock);
+    if (!turn.owns_lock()) return;
+    if (advance_due_.exchange(false)) advance();
+  }
 }
 
 Status Core::fatal(const Status& status) {
@@ -195,6 +319,7 @@ Status Core::fatal(const Status& status) {
     std::lock_guard lock(end_mutex_);
     if (fatal_.ok()) fatal_ = status;
   }
+  notice(LogLevel::error, "cannot go on: {}", status.message());
   refusing_ = true;
   end_changed_.notify_all();
   return Status::unavailable("{} cannot go on and has to be started again: {}", name_, status.message());

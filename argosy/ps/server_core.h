@@ -12,12 +12,15 @@
 #include <vector>
 
 #include "argosy/base/thread.h"
+#include "argosy/ps/observers.h"
 #include "argosy/ps/server.h"
 #include "argosy/ps/server_call.h"
 #include "argosy/ps/server_journal.h"
+#include "argosy/ps/server_limits.h"
 #include "argosy/ps/server_parking.h"
 #include "argosy/ps/snapshotter.h"
 #include "argosy/ps/state.h"
+#include "argosy/ps/turn.h"
 #include "argosy/rpc/server.h"
 
 namespace argosy::ps {
@@ -26,9 +29,10 @@ namespace argosy::ps {
 // Snapshotter cuts snapshots.
 //
 // How a change happens: gate_ lets it in; State::check says whether it is one; the journal has it; State::apply does it; the
-// reply goes. For everything but pushes of modes other than sync this is one thing at a time, under order_mutex_, so
-// that the order of the log is the order of the state. (So this one lock is held while the log is written: whoever waits
-// for it has to wait for the record before.)
+// reply goes. For everything but pushes of modes other than sync this is one thing at a time, in the turn order_mutex_, so
+// that the order of the log is the order of the state. The turn is kept while the log is written, and only changes wait
+// for it: what is read outside of it is under state_mutex_, which is never held while the log is written. So heartbeats, reads
+// and the watch over leases go on while the log's disk hangs. (A sync step is applied under it, and may read cold rows.)
 //
 // Thread-safe.
 class Core {
@@ -42,6 +46,8 @@ class Core {
   void start(std::function<rpc::ServerCounters()> counters);
 
   void handle(rpc::Request request, rpc::Reply reply);
+  // Which threads of the port a method runs on.
+  static rpc::Lane lane_of(uint16_t method);
 
   // A change from this process, before workers come: as if a worker had sent it.
   Status import(wire::Method method, const std::string& header, std::span<const std::byte> payload);
@@ -63,31 +69,41 @@ class Core {
   struct ExportSession;
 
   // ---- server_core.cc: the way of every request.
-  void dispatch(const CallPtr& call);
-  // The state, if the caller may ask; else the call has been answered. `observer`: also for a caller without a hello.
+  void dispatch(const CallPtr& call);  // whatever the handler throws, the call is answered
+  void route(const CallPtr& call);
+  // The state, if the caller has said Hello and may ask; else the call has been answered. `observer`: also for one that said
+  // Hello as an observer.
   State* admit(const CallPtr& call, const wire::Caller& caller, bool observer = false);
+  Status check_caller(State& state, const wire::Caller& caller, bool observer);
   Status readmit(State& state, const wire::Caller& caller);
   Status forgotten(const wire::Caller& caller) const;  // what a worker is told by a server that has lost everything
   // The request in the call's header; answers the call where it is none.
   template <typename Message>
   std::optional<Message> read(const CallPtr& call);
-  // The whole of a change, up to the reply. REQUIRES: inside the gate; order_mutex_ is held, or it is a push that need not.
+  // The whole of a change, up to the reply. REQUIRES: inside the gate; this thread has the turn, or it is a push that need not.
   Result<Verdict> commit(const Record& record);
-  // A request that is a change, from its first byte to its answer: what `answer` says, which is asked under order_mutex_.
+  Result<Verdict> check_record(const Record& record);
+  Status apply_record(const Record& record);
+  Status no_turn(const Call& call) const;  // what a call is told that waited too long for its turn
+  // A request that is a change, from its first byte to its answer: what `answer` says, which is asked within the turn.
   // Nothing: the call waits somewhere.
   template <typename Message>
   using Answer = std::function<std::optional<Outgoing>(State&, const Message&, Verdict)>;
   template <typename Message>
   void change(const CallPtr& call, const Answer<Message>& answer);
   // Commits the sync steps that are due, and wakes who waits for them; where the log takes no record, ps-keeper tries again.
-  // REQUIRES: inside the gate, order_mutex_ is held.
+  // REQUIRES: inside the gate; this thread has the turn.
   void advance();
+  // For who made a step due without having the turn: advances at once where the turn is free; otherwise whoever has it does,
+  // by calling this when it has ended it. REQUIRES: inside the gate; this thread has not the turn.
+  void advance_if_due();
   Status fatal(const Status& status);
   void report_log_error(const Status& status);
   static uint32_t now_seconds();
 
   // ---- server_workers.cc
   void on_hello(const CallPtr& call);
+  void on_observer(const CallPtr& call, const wire::HelloRequest& hello, const std::string& caller);
   void on_heartbeat(const CallPtr& call);
   void on_goodbye(const CallPtr& call);
   void on_settle_loss(const CallPtr& call);  // server_losses.cc
@@ -99,6 +115,7 @@ class Core {
   void keep();  // the body of "ps-keeper"
   void retry_steps();
   void watch_leases();
+  void watch_waiting_keys();
   void give_up_on_workers();
   void end_if_done();  // the server has nothing to wait for any more
   void lose(const std::vector<int>& workers);
@@ -109,6 +126,10 @@ class Core {
   // ---- server_training.cc
   void on_push(const CallPtr& call);
   void on_leave(const CallPtr& call);
+  void on_abandon(const CallPtr& call);
+  void on_ledger(const CallPtr& call);
+  void report_pass(State& state, uint32_t round);  // once its last worker has left it
+  void report_job(State& state);
   void on_step_norms(const CallPtr& call);
   void on_apply_step(const CallPtr& call);
   void on_pull_dense(const CallPtr& call);
@@ -123,6 +144,10 @@ class Core {
   void on_post(const CallPtr& call);
   void on_take(const CallPtr& call);
 
+  // ---- server_operations.cc
+  void on_begin_operation(const CallPtr& call);
+  void on_end_operation(const CallPtr& call);
+
   // ---- server_care.cc
   void on_init_dense(const CallPtr& call);
   void on_wait_initialised(const CallPtr& call);
@@ -135,8 +160,10 @@ class Core {
   void on_export_rows(const CallPtr& call);
   Status export_piece(State& state, const wire::ExportRowsRequest& request, const CallPtr& call);
   Status send_state(State& state, const wire::PullStateRequest& request, const CallPtr& call);
+  Status make_room_for_export();
   void drop_idle_exports();
   void on_stats(const CallPtr& call);
+  void add_limits(State& state, wire::StatsReply& reply);
 
   // ---- server_snapshots.cc
   class ForSnapshots;  // what the Snapshotter sees of this
@@ -157,16 +184,22 @@ class Core {
   Status cannot_recover(const Status& status) const;
   Status begin_again();
   Status forget_half_import();
-  Result<std::unique_ptr<State>> make_state(const JobSpec& spec, const std::string& job) const;
+  Result<std::unique_ptr<State>> make_state(const JobSpec& spec, const std::string& job);
 
   const ServerOptions options_;
   const Durability durability_;
   const std::string name_;  // in messages: "server 0 (127.0.0.1:6170, pid 4711)"
+  const uint64_t boot_;     // of this process, drawn; not 0
   std::function<rpc::ServerCounters()> counters_;
 
+  ServerLimits limits_;
+  Observers observers_{limits_.observers};
+
   Gate gate_;
-  std::mutex order_mutex_;
-  std::unique_ptr<State> owned_state_;  // set once, under order_mutex_
+  Turn order_mutex_;        // the turn of changes
+  std::mutex state_mutex_;  // guards state_'s sync() and exchange(); taken within the turn or without it
+  std::atomic<bool> advance_due_ = false;  // see advance_if_due()
+  std::unique_ptr<State> owned_state_;  // set once, within the turn
   std::atomic<State*> state_ = nullptr;
   std::unique_ptr<Journal> journal_;  // null: no log. Constant after recover()
   bool restored_ = false;             // there was something to recover. Constant after recover()
@@ -242,14 +275,14 @@ void Core::change(const CallPtr& call, const Answer<Message>& answer) {
   const InGate inside(*this, call);
   if (!inside) return;
   const Record record = record_of(call, now_seconds());
-  std::unique_lock lock(order_mutex_);
+  std::unique_lock turn(order_mutex_, call->request.deadline.when());
+  if (!turn.owns_lock()) return call->fail(no_turn(*call));
   const auto verdict = commit(record);
-  if (!verdict.ok()) {
-    lock.unlock();
-    return call->fail(verdict.status());
-  }
-  std::optional<Outgoing> outgoing = answer(*state, *request, *verdict);
-  lock.unlock();
+  std::optional<Outgoing> outgoing;
+  if (verdict.ok()) outgoing = answer(*state, *request, *verdict);
+  turn.unlock();
+  advance_if_due();
+  if (!verdict.ok()) return call->fail(verdict.status());
   if (outgoing) call->send(std::move(*outgoing));
 }
 

@@ -177,6 +177,7 @@ TEST(ServerKill, CountsEveryPushOnceInAsyncMode) {
   done = true;
   disturbing.get();
   Worker observer = connect(process, spec, 0, 1);
+  ASSERT_TRUE(persist([&] { return observer.observe(); }).ok());
   for (const auto& [key, count] : expected) {
     ASSERT_THAT(*persist([&, key = key] { return observer.pull_rows(0, {key}); }), testing::ElementsAre(count, count))
         << "key " << key;
@@ -208,6 +209,7 @@ TEST(ServerKill, EndsASyncJobWithTheResultOfAnUndisturbedOne) {
     }
     for (auto& one : running) one.get();
     Worker observer = connect(process, spec, 0, 1);
+    EXPECT_TRUE(persist([&] { return observer.observe(); }).ok());
     return *persist([&] { return observer.pull_rows(0, {1, 2, 3, 4, 5, 6, 7, 8}); });
   };
   Process undisturbed({"--job", "test", "--stay"});

@@ -7,7 +7,7 @@ namespace argosy::ps {
 
 // A heartbeat waits for nobody: where the state is in use, the next one says it.
 void Core::add_unsettled(wire::HeartbeatReply& reply) {
-  const std::unique_lock lock(order_mutex_, std::try_to_lock);
+  const std::unique_lock lock(state_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;
   State& state = *state_;
   for (const Contribution* contribution : state.sync().unsettled()) {
@@ -33,14 +33,16 @@ void Core::on_settle_loss(const CallPtr& call) {
   const InGate inside(*this, call);
   if (!inside) return;
   wire::SettleLossReply reply;
-  std::unique_lock lock(order_mutex_);
+  std::unique_lock turn(order_mutex_, call->request.deadline.when());
+  if (!turn.owns_lock()) return call->fail(no_turn(*call));
   const Status settled = settle_loss(call, *request, reply);
-  lock.unlock();
+  turn.unlock();
+  advance_if_due();
   if (!settled.ok()) return call->fail(settled);
   call->send(outgoing(reply));
 }
 
-// REQUIRES: inside the gate, order_mutex_ is held.
+// REQUIRES: inside the gate; this thread has the turn.
 Status Core::settle_loss(const CallPtr& call, const wire::SettleLossRequest& request, wire::SettleLossReply& reply) {
   State& state = *state_;
   const wire::UnsettledLoss& loss = request.loss();
@@ -63,6 +65,7 @@ Status Core::settle_loss(const CallPtr& call, const wire::SettleLossRequest& req
   reply.set_has(known.window.match(batches) == Window::Match::all);
   if (request.phase() == wire::SettleLossRequest::KEEP) {
     const Position step = from_wire(loss.step());
+    const std::lock_guard lock(state_mutex_);
     state.sync().confirm(worker, {step.round, step.step + 1});
   } else if (request.phase() == wire::SettleLossRequest::DROP) {
     RETURN_IF_ERROR(commit(record_of(call, now_seconds())).status());

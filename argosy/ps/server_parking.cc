@@ -7,7 +7,8 @@ Status stopping() { return Status::unavailable("the server is stopping"); }
 
 }  // namespace
 
-Parking::Parking(int threads, std::function<void(const CallPtr&)> handle) : handle_(std::move(handle)) {
+Parking::Parking(int threads, std::function<void(const CallPtr&)> handle, Limit& calls, Limit& bytes)
+    : handle_(std::move(handle)), calls_limit_(calls), bytes_limit_(bytes) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back("ps-wake", [this] { run(); });
 }
 
@@ -19,21 +20,31 @@ uint64_t Parking::version(Topic topic) const {
 }
 
 void Parking::park(Topic topic, uint64_t seen_version, CallPtr call) {
-  bool stopped = false;
+  Status refusal;
   {
     std::lock_guard lock(mutex_);
-    stopped = stopped_;
-    if (!stopped && lot(topic).version == seen_version) {
+    refusal = stopped_ ? stopping() : make_room(*call);
+    if (refusal.ok() && lot(topic).version == seen_version) {
       lot(topic).calls.push_back(std::move(call));
       return;
     }
-    if (!stopped) ready_.push_back(call);
+    if (refusal.ok()) ready_.push_back(call);
   }
-  if (stopped) {
-    call->fail(stopping());
-  } else {
-    woken_.notify_one();
-  }
+  if (refusal.ok()) return woken_.notify_one();
+  // A thaw comes soon, whatever the callers do: they may try again.
+  call->fail(topic == Topic::thaw ? Status::unavailable("{}", refusal.message()) : refusal);
+}
+
+Status Parking::make_room(const Call& call) {
+  RETURN_IF_ERROR(calls_limit_.take(1));
+  Status room = bytes_limit_.take(call.bytes());
+  if (!room.ok()) calls_limit_.give_back(1);
+  return room;
+}
+
+void Parking::leave(const Call& call) {
+  calls_limit_.give_back(1);
+  bytes_limit_.give_back(call.bytes());
 }
 
 void Parking::wake(Topic topic) {
@@ -59,8 +70,9 @@ std::vector<Parking::Parked> Parking::take_if(const std::function<bool(Topic, co
   for (size_t i = 0; i < kTopics; ++i) {
     const auto topic = static_cast<Topic>(i);
     std::erase_if(lots_[i].calls, [&](CallPtr& call) {
+      if (!call->reply.cancelled() && !chosen(topic, *call)) return false;
+      leave(*call);
       if (call->reply.cancelled()) return true;
-      if (!chosen(topic, *call)) return false;
       taken.push_back({topic, std::move(call)});
       return true;
     });
@@ -77,6 +89,7 @@ void Parking::run() {
       if (ready_.empty()) return;
       call = std::move(ready_.front());
       ready_.pop_front();
+      leave(*call);
     }
     handle_(call);
   }
@@ -88,6 +101,7 @@ void Parking::stop() {
     std::lock_guard lock(mutex_);
     stopped_ = true;
     for (Lot& one : lots_) {
+      for (const CallPtr& call : one.calls) leave(*call);
       left.insert(left.end(), one.calls.begin(), one.calls.end());
       one.calls.clear();
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "argosy/base/thread.h"
+#include "argosy/ps/limit.h"
 #include "argosy/ps/server_call.h"
 
 namespace argosy::ps {
@@ -28,10 +29,12 @@ inline constexpr size_t kTopics = 6;
 //
 // No wake is missed: a handler takes version(topic) before it looks, and parks with it.
 //
+// A call for which there is no room is refused: it keeps its request while it waits.
+//
 // Thread-safe. Owns the threads. The destructor answers what still waits with `unavailable`.
 class Parking {
  public:
-  Parking(int threads, std::function<void(const CallPtr&)> handle);
+  Parking(int threads, std::function<void(const CallPtr&)> handle, Limit& calls, Limit& bytes);
   ~Parking();
 
   uint64_t version(Topic topic) const;
@@ -55,10 +58,14 @@ class Parking {
     std::vector<CallPtr> calls;
   };
   void run();
+  Status make_room(const Call& call);  // counts the call in, or says why not; with mutex_ held, as is the next
+  void leave(const Call& call);
   Lot& lot(Topic topic) { return lots_[static_cast<size_t>(topic)]; }
   const Lot& lot(Topic topic) const { return lots_[static_cast<size_t>(topic)]; }
 
   const std::function<void(const CallPtr&)> handle_;
+  Limit& calls_limit_;
+  Limit& bytes_limit_;
   mutable std::mutex mutex_;
   std::condition_variable woken_;
   std::array<Lot, kTopics> lots_;  // guarded by mutex_

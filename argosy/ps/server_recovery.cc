@@ -1,7 +1,7 @@
 // What a process does with the directory of the one before it.
 #include <algorithm>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/server_core.h"
@@ -10,11 +10,17 @@
 
 namespace argosy::ps {
 
-Result<std::unique_ptr<State>> Core::make_state(const JobSpec& spec, const std::string& job) const {
+Result<std::unique_ptr<State>> Core::make_state(const JobSpec& spec, const std::string& job) {
   StateOptions options;
   options.job = job;
   options.tables = {options_.servers, options_.server, options_.mem_limit_bytes, options_.directory / "cold"};
   options.exchange.mail_bytes = options_.mailbox_limit_bytes;
+  options.may_lose = durability_ == Durability::snapshot;
+  options.exchange.unread_mail = &limits_.unread_mail;
+  options.exchange.gatherings = &limits_.gatherings;
+  options.exchange.gathering_bytes = &limits_.gathering_bytes;
+  options.exchange.names = &limits_.names;
+  options.exchange.answer = &limits_.answer;
   return State::make(spec, options);
 }
 
@@ -41,7 +47,7 @@ Status Core::recover() {
 
 // The tables of a finished job are where the next one begins.
 Status Core::begin_again() {
-  log_info("all workers of the job in {} were done; a new run begins with its tables", options_.directory.string());
+  notice("all workers of the job in {} were done; a new run begins with its tables", options_.directory.string());
   RETURN_IF_ERROR(state_.load()->begin_again());
   return snapshotter_.cut();
 }
@@ -120,7 +126,7 @@ Status Core::recover_snapshot() {
   snapshotter_.recovered(numbers.back() + 1, log_start_);
   restored_ = true;
   lossy_ = durability_ == Durability::snapshot;
-  log_info("took up {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
+  notice("took up {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
   return {};
 }
 
@@ -146,7 +152,7 @@ Status Core::recover_log(const std::filesystem::path& folder) {
     return replay_record(record);
   });
   if (!replayed.ok()) return cannot_recover(replayed);
-  if (records > 0) log_info("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
+  if (records > 0) notice("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
   return {};
 }
 

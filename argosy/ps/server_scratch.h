@@ -122,6 +122,15 @@ class Worker {
     return reply;
   }
 
+  // As one who only reads.
+  Result<wire::HelloReply> observe() {
+    wire::HelloRequest request = hello_request();
+    request.set_observer(true);
+    auto reply = call<wire::HelloReply>(wire::HELLO, request);
+    if (reply.ok()) incarnation_ = reply->incarnation();
+    return reply;
+  }
+
   wire::Caller caller() const {
     wire::Caller caller;
     caller.set_job("test");
@@ -169,7 +178,7 @@ class Worker {
                                        double seconds = 10) {
     wire::PullRowsRequest request;
     *request.mutable_caller() = caller();
-    request.set_create(incarnation_ != 0);
+    request.set_create(incarnation_ != 0 && incarnation_ >> 63 == 0);
     if (min_step) *request.mutable_min_step() = to_wire(*min_step);
     wire::Section* section = request.add_sections();
     section->set_table(table);
@@ -202,6 +211,14 @@ class Worker {
   Status goodbye() {
     wire::GoodbyeRequest request;
     *request.mutable_caller() = caller();
+    return call<wire::GoodbyeReply>(wire::GOODBYE, request).status();
+  }
+
+  // The process ends with an error, and says so.
+  Status fail(const std::string& why) {
+    wire::GoodbyeRequest request;
+    *request.mutable_caller() = caller();
+    request.set_failed(why);
     return call<wire::GoodbyeReply>(wire::GOODBYE, request).status();
   }
 

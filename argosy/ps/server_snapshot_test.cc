@@ -660,13 +660,14 @@ TEST(ServerSnapshot, LetsPushesWaitWhileItIsCut) {
     }));
   }
   Worker observer = process.worker(spec, 0);
-  while (!observer.stats().ok())  // until a worker has come
+  while (!observer.observe().ok())  // until a worker has come
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_TRUE(wait_for_snapshots(observer, 4));
   done = true;
   float pushes = 0;
   for (auto& one : running) pushes += one.get();
   process.restart();
+  ASSERT_OK(observer.observe());
   EXPECT_THAT(*observer.pull_rows(0, {7, 1000}), ElementsAre(pushes, pushes, 2, 2));
 }
 

@@ -32,7 +32,8 @@ class Core::ForSnapshots final : public SnapshotHost {
 
   // Calls that change nothing that lasts still move things in the state, such as which letters have arrived.
   void in_order(const std::function<void(State&)>& work) override {
-    std::lock_guard lock(core_.order_mutex_);
+    const std::lock_guard turn(core_.order_mutex_);
+    const std::lock_guard lock(core_.state_mutex_);
     work(*core_.state_);
   }
 

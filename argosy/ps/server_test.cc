@@ -68,6 +68,7 @@ TEST(ServerPush, TakesConcurrentPushesWithoutLosingAny) {
   }
   for (auto& one : running) one.get();
   Worker observer = process.worker(spec, 0);
+  ASSERT_OK(observer.observe());
   EXPECT_THAT(*observer.pull_rows(0, {1, 1050}), ElementsAre(400, 400, 4, 4));
   EXPECT_EQ(observer.stats()->batches(), 400u);
 }
@@ -308,22 +309,46 @@ TEST(ServerExchange, GathersFromAllAndAnswersReplays) {
   EXPECT_THAT(*again.gather("auc", 2, "alone"), ElementsAre("", "alone"));
 }
 
+int next_file(Worker& worker, uint64_t number, uint64_t files) {
+  wire::NextFileRequest ask;
+  *ask.mutable_caller() = worker.caller();
+  ask.set_list("train");
+  ask.set_number(number);
+  ask.set_files(files);
+  const auto reply = worker.call<wire::NextFileReply>(wire::NEXT_FILE, ask);
+  EXPECT_TRUE(reply.ok()) << reply.status().message();
+  return !reply.ok() || reply->done() ? -1 : static_cast<int>(reply->file());
+}
+
+// What a lost worker was reading would be read by nobody. What it had read before is not read again.
+TEST(ServerExchange, HandsTheFileOfALostWorkerToAnother) {
+  const JobSpec spec = job(Mode::async, 2, {});
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 1000;
+  options.on_worker_loss = OnWorkerLoss::shrink;
+  InProcess process(options);
+  Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+  ASSERT_OK(first.hello());
+  ASSERT_OK(second.hello());
+  EXPECT_EQ(next_file(first, 1, 4), 0);
+  EXPECT_EQ(next_file(second, 1, 4), 1);
+  EXPECT_EQ(next_file(second, 2, 4), 2);
+  ASSERT_OK(second.fail("ended with status 1"));
+  for (const Stopwatch watch; first.stats()->workers(1).state() != "lost";
+       std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+    ASSERT_LT(watch.seconds(), 60);
+  EXPECT_EQ(next_file(first, 2, 4), 2);
+  EXPECT_EQ(next_file(first, 3, 4), 3);
+  EXPECT_EQ(next_file(first, 4, 4), -1);
+}
+
 TEST(ServerExchange, HandsEachFileToOneWorker) {
   const JobSpec spec = job(Mode::async, 2, {});
   InProcess process(InProcess::options());
   Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
   ASSERT_OK(first.hello());
   ASSERT_OK(second.hello());
-  const auto next = [](Worker& worker, uint64_t number) -> int {
-    wire::NextFileRequest ask;
-    *ask.mutable_caller() = worker.caller();
-    ask.set_list("train");
-    ask.set_number(number);
-    ask.set_files(3);
-    const auto reply = worker.call<wire::NextFileReply>(wire::NEXT_FILE, ask);
-    EXPECT_TRUE(reply.ok()) << reply.status().message();
-    return reply->done() ? -1 : static_cast<int>(reply->file());
-  };
+  const auto next = [](Worker& worker, uint64_t number) { return next_file(worker, number, 3); };
   EXPECT_EQ(next(first, 1), 0);
   EXPECT_EQ(next(second, 1), 1);
   EXPECT_EQ(next(first, 1), 0);

@@ -1,3 +1,10 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "argosy/base/notice.h"
+#include "argosy/base/text.h"
+#include "argosy/ps/answer_size.h"
 #include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/nonfinite.h"
 #include "argosy/ps/server_core.h"
@@ -14,6 +21,19 @@ wire::Outcome outcome_of(State::Verdict verdict) {
   return wire::APPLIED;
 }
 
+// Before anything is made for them: there are few tables, and a message has room for millions of numbers.
+Status check_each_once(const google::protobuf::RepeatedField<uint32_t>& tables, const JobSpec& spec) {
+  std::vector<bool> named(spec.tables.size());
+  for (const uint32_t table : tables) {
+    if (table >= named.size()) return Status::invalid_argument("there is no table {}; the job has {}", table, named.size());
+    if (named[table]) {
+      return Status::invalid_argument("table '{}' is asked for twice; name each table once", spec.tables[table].name);
+    }
+    named[table] = true;
+  }
+  return {};
+}
+
 std::span<float> floats_at(rpc::Buffer& buffer, size_t offset, size_t count) {
   return {reinterpret_cast<float*>(buffer.data()) + offset, count};
 }
@@ -27,15 +47,20 @@ void Core::on_push(const CallPtr& call) {
   if (state == nullptr) return;
   const InGate inside(*this, call);
   if (!inside) return;
+  const Limit& waiting = limits_.waiting_keys;
+  if (waiting.now() > waiting.most()) return call->fail(limits_.waiting_keys.refuse(call->bytes()));
   Record record = record_of(call, now_seconds());
   std::optional<FinitePush> finite;
   if (options_.nonfinite != Nonfinite::refuse) finite = make_finite(state->tables(), record, options_.nonfinite);
   if (finite) record = finite->record(record.seconds);
-  std::unique_lock lock(order_mutex_, std::defer_lock);
-  if (state->is_sync()) lock.lock();
+  std::unique_lock turn(order_mutex_, std::defer_lock);
+  if (state->is_sync() && !turn.try_lock_until(call->request.deadline.when())) return call->fail(no_turn(*call));
   const auto verdict = commit(record);
   if (verdict.ok() && state->is_sync()) advance();
-  if (lock.owns_lock()) lock.unlock();
+  if (turn.owns_lock()) {
+    turn.unlock();
+    advance_if_due();
+  }
   if (parking_.has(Topic::quiet)) parking_.wake(Topic::quiet);
   if (!verdict.ok()) return call->fail(verdict.status());
   wire::PushReply reply;
@@ -44,10 +69,67 @@ void Core::on_push(const CallPtr& call) {
 }
 
 void Core::on_leave(const CallPtr& call) {
-  change<wire::LeaveRequest>(call, [this](State&, const auto&, Verdict) {
+  change<wire::LeaveRequest>(call, [this](State& state, const auto& request, Verdict verdict) {
     advance();
-    return outgoing(wire::LeaveReply());
+    wire::LeaveReply reply;
+    if (const auto pass = state.members().finished(static_cast<int>(request.caller().worker()), request.round())) {
+      reply.set_lost_batches(pass->lost_batches());
+      reply.set_lost_samples(pass->lost_samples());
+    }
+    if (verdict == Verdict::change) report_pass(state, request.round());
+    return outgoing(reply);
   });
+}
+
+// Frees those who wait for the worker, as on_worker_loss says; nothing is recorded.
+void Core::on_abandon(const CallPtr& call) {
+  const auto request = read<wire::AbandonRequest>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller());
+  if (state == nullptr) return;
+  state->members().abandon(static_cast<int>(request->caller().worker()),
+                           fmt::format("failed in pass {}: {}", request->round(), request->why()), options_.lease_seconds);
+  call->send(outgoing(wire::AbandonReply()));
+}
+
+void Core::on_ledger(const CallPtr& call) {
+  const auto request = read<wire::LedgerRequest>(call);
+  if (!request) return;
+  State* state = admit(call, request->caller(), true);
+  if (state == nullptr) return;
+  wire::LedgerReply reply;
+  for (int worker = 0; worker < state->members().workers(); ++worker) *reply.add_workers() = state->members().ledger(worker);
+  call->send(outgoing(reply));
+}
+
+void Core::report_pass(State& state, uint32_t round) {
+  if (options_.server != 0) return;
+  PassSummary sum;
+  std::vector<std::string> lost;
+  for (int worker = 0; worker < state.members().workers(); ++worker) {
+    if (const auto pass = state.members().finished(worker, round)) {
+      sum.add(summary_of(*pass));
+    } else if (state.members().is_awaited(worker)) {
+      return;
+    } else if (state.members().worker(worker).phase == Membership::Phase::lost) {
+      lost.push_back(std::to_string(worker));
+    }
+  }
+  if (sum.batches == 0) return;
+  const std::string without = lost.empty() ? "" : fmt::format("; without worker {}, which was lost", join(lost, ", "));
+  notice("pass {}: {}{}", round, sum.text(), without);
+}
+
+void Core::report_job(State& state) {
+  if (options_.server != 0) return;
+  wire::LedgerReply reply;
+  for (int worker = 0; worker < state.members().workers(); ++worker) *reply.add_workers() = state.members().ledger(worker);
+  const JobLedger ledger = join_ledgers(std::span(&reply, 1));
+  if (ledger.total.batches > 0) notice("the job, {} passes: {}", ledger.passes.size(), ledger.total.text());
+  for (const OpenPass& open : ledger.open) {
+    notice(LogLevel::warning, "pass {} of worker {}, which is {}, is not finished: {} batches of it are applied", open.round,
+           open.worker, open.state, open.batches);
+  }
 }
 
 void Core::on_step_norms(const CallPtr& call) {
@@ -61,7 +143,7 @@ void Core::on_step_norms(const CallPtr& call) {
   }
   const Position step = from_wire(request->step());
   const uint64_t seen = parking_.version(Topic::position);
-  std::unique_lock lock(order_mutex_);
+  std::unique_lock lock(state_mutex_);
   state->sync().confirm(static_cast<int>(request->caller().worker()), {step.round, step.step + 1});
   const auto norms = state->sync().norms(step);
   const bool applied = step < state->sync().position();
@@ -89,18 +171,21 @@ void Core::on_apply_step(const CallPtr& call) {
 bool Core::reached(const CallPtr& call, State& state, const wire::Caller& caller, bool has_min_step, Position min_step) {
   if (!has_min_step || !state.is_sync()) return true;
   const uint64_t seen = parking_.version(Topic::position);
-  if (state.tables().servers() > 1 && caller.incarnation() != 0) {
+  if (state.tables().servers() > 1 && !Observers::is_number(caller.incarnation())) {
     const InGate inside(*this, call);
     if (!inside) return false;
-    std::lock_guard lock(order_mutex_);
+    std::unique_lock lock(state_mutex_);
     const int worker = static_cast<int>(caller.worker());
     if (!state.sync().is_confirmed(worker, min_step)) {
       state.sync().confirm(worker, min_step);
-      if (state.sync().may_commit()) advance();
+      if (state.sync().may_commit()) advance_due_ = true;
     }
+    lock.unlock();
+    advance_if_due();
   }
   if (state.position() >= min_step) return true;
-  // advance() may have woken the topic for this very call, which then only looks again.
+  // advance() may have woken the topic for this very call, which then only looks again. While another thread advances, it
+  // wakes the topic when it has.
   parking_.park(Topic::position, seen, call);
   return false;
 }
@@ -112,16 +197,17 @@ void Core::on_pull_dense(const CallPtr& call) {
   if (state == nullptr) return;
   if (!reached(call, *state, request->caller(), request->has_min_step(), from_wire(request->min_step()))) return;
   const Tables& tables = state->tables();
+  if (Status s = check_each_once(request->tables(), state->spec()); !s.ok()) return call->fail(s);
   wire::PullDenseReply reply;
-  size_t total = 0;
+  AnswerSize size(limits_.answer);
   for (const uint32_t table : request->tables()) {
     if (Status s = tables.check_dense(table); !s.ok()) return call->fail(s);
+    if (Status s = size.add(tables.range(table).size(), sizeof(float)); !s.ok()) return call->fail(s);
     wire::Section* section = reply.add_sections();
     section->set_table(table);
     section->set_count(tables.range(table).size());
-    total += tables.range(table).size();
   }
-  rpc::Buffer payload(total * sizeof(float));
+  rpc::Buffer payload(size.bytes());
   size_t offset = 0;
   for (const wire::Section& section : reply.sections()) {
     if (section.count() == 0) continue;
@@ -144,9 +230,12 @@ void Core::on_pull_rows(const CallPtr& call) {
   const Record record = record_of(call, 0);
   const auto pulls = tables.lay_out_keys(request->sections(), record.payload);
   if (!pulls.ok()) return call->fail(pulls.status());
-  size_t total = 0;
-  for (const TableGradient& pull : *pulls) total += pull.keys.size() * state->spec().tables[pull.table].width;
-  rpc::Buffer payload(total * sizeof(float));
+  AnswerSize size(limits_.answer);
+  for (const TableGradient& pull : *pulls) {
+    const uint64_t row_bytes = state->spec().tables[pull.table].width * sizeof(float);
+    if (Status s = size.add(pull.keys.size(), row_bytes); !s.ok()) return call->fail(s);
+  }
+  rpc::Buffer payload(size.bytes());
   size_t offset = 0;
   for (const TableGradient& pull : *pulls) {
     const size_t count = pull.keys.size() * state->spec().tables[pull.table].width;
@@ -164,18 +253,25 @@ void Core::on_pull_changed(const CallPtr& call) {
   if (!request) return;
   State* state = admit(call, request->caller());
   if (state == nullptr) return;
+  if (Status s = check_each_once(request->tables(), state->spec()); !s.ok()) return call->fail(s);
   wire::PullChangedReply reply;
   std::vector<rpc::Slice> keys, rows;
+  AnswerSize size(limits_.answer);
   for (const uint32_t table : request->tables()) {
     if (Status s = state->tables().check_sparse(table); !s.ok()) return call->fail(s);
     if (!state->spec().tables[table].geo) {
       return call->fail(Status::invalid_argument("table '{}' is no geo table", state->spec().tables[table].name));
     }
+    // Half of what is left for each: so every table moves on with every call, however many rows one has.
+    const uint64_t row_bytes = sizeof(uint64_t) + state->spec().tables[table].width * sizeof(float);
+    const uint64_t most = std::max<uint64_t>(size.left() / 2 / row_bytes, 1);
     std::vector<uint64_t> table_keys;
     std::vector<float> table_rows;
-    const Status taken =
-        state->tables().sparse(table).take_changed(request->caller().worker(), request->number(), table_keys, table_rows);
-    if (!taken.ok()) return call->fail(taken);
+    const auto more =
+        state->tables().sparse(table).take_changed(request->caller().worker(), request->number(), most, table_keys, table_rows);
+    if (!more.ok()) return call->fail(more.status());
+    if (Status s = size.add(table_keys.size(), row_bytes); !s.ok()) return call->fail(s);
+    if (*more) reply.set_more(true);
     wire::Section* section = reply.add_sections();
     section->set_table(table);
     section->set_count(table_keys.size());

@@ -158,6 +158,57 @@ TEST(ServerWaits, GivesUpOnWorkersThatNeverCome) {
   }
 }
 
+// Nobody waits ten minutes for workers that have all said that they failed, or have done their work; but who starts them again
+// is given the time to.
+TEST(ServerWaits, EndsSoonWhenAllWorkersHaveFailed) {
+  constexpr double kShort = 1;
+  const JobSpec spec = job(Mode::async, 3, {});
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = kShort;
+  for (const OnWorkerLoss choice : {OnWorkerLoss::fail, OnWorkerLoss::shrink}) {
+    options.on_worker_loss = choice;
+    InProcess process(options);
+    Worker done = process.worker(spec, 0), failed = process.worker(spec, 1), killed = process.worker(spec, 2);
+    for (Worker* worker : {&done, &failed, &killed}) ASSERT_OK(worker->hello());
+    if (choice == OnWorkerLoss::fail) ASSERT_OK(done.goodbye());
+    ASSERT_OK(failed.fail("ended with status 1"));
+    if (choice == OnWorkerLoss::shrink) ASSERT_OK(done.fail("ended with status 2"));
+    const auto over = process.server->wait(Deadline::after_seconds(kPatience));
+    EXPECT_EQ(over.status().code(), Code::aborted);
+    EXPECT_THAT(over.status().message(), HasSubstr("worker 1 (host:"));
+    EXPECT_THAT(over.status().message(), HasSubstr("which ended with status 1"));
+  }
+  options.on_worker_loss = OnWorkerLoss::fail;
+  for (const bool launcher : {true, false}) {
+    options.workers_return = launcher;
+    options.on_worker_loss = launcher ? OnWorkerLoss::fail : OnWorkerLoss::wait;
+    InProcess process(options);
+    Worker one = process.worker(job(Mode::async, 1, {}), 0);
+    ASSERT_OK(one.hello());
+    ASSERT_OK(one.fail("ended with status 1"));
+    EXPECT_FALSE(*process.server->wait(Deadline::after_seconds(3 * kShort))) << "it may be started again";
+  }
+}
+
+// Scripts save in worker 0: a job that goes on without it would end well, and have saved nothing.
+TEST(ServerWaits, DoesNotShrinkAJobByItsFirstWorker) {
+  const JobSpec spec = job(Mode::sync, 2, {counting_rows()});
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = kLease;
+  options.on_worker_loss = OnWorkerLoss::shrink;
+  InProcess process(options);
+  Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+  ASSERT_OK(first.hello());
+  ASSERT_OK(second.hello());
+  ASSERT_OK(first.fail("ended with status 1"));
+  const auto met = second.gather("barrier", 1, "");
+  EXPECT_EQ(met.status().code(), Code::failed_precondition);
+  EXPECT_THAT(met.status().message(), HasSubstr("lost: worker 0 (host:"));
+  EXPECT_EQ(second.stats()->workers(0).state(), "live");
+  ASSERT_OK(second.goodbye());
+  EXPECT_EQ(process.server->wait(Deadline::after_seconds(kPatience)).status().code(), Code::aborted) << "not well";
+}
+
 // A worker that trains is enough, however long the others take.
 TEST(ServerWaits, GoesOnWhileSomebodyIsHeardOf) {
   ServerOptions options = InProcess::options();

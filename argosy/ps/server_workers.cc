@@ -3,16 +3,20 @@
 
 #include <algorithm>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/loss.h"
 #include "argosy/ps/server_core.h"
 
 namespace argosy::ps {
 namespace {
 
 constexpr double kTickSeconds = 0.05;
+constexpr uint64_t kWaitingKeyBytes = 48;  // key, counters, and the hash map's room for growth
 constexpr double kStepRetrySeconds = 0.5;
+// Scripts save in it: no job shrinks by it, because it would end well without what it should save.
+constexpr int kSavingWorker = 0;
 
 std::string list_tables(const JobSpec& spec, const std::vector<uint32_t>& tables) {
   std::vector<std::string> names;
@@ -43,7 +47,7 @@ Status Core::check_hello(const wire::HelloRequest& hello, const std::string& cal
     return Status::failed_precondition("{} is server {} of {}; {} takes it for server {} of {}: give all processes the same list",
                                        name_, options_.server, options_.servers, caller, hello.server(), hello.servers());
   }
-  if (options_.workers != 0 && hello.spec().workers() != static_cast<uint32_t>(options_.workers)) {
+  if (!hello.observer() && options_.workers != 0 && hello.spec().workers() != static_cast<uint32_t>(options_.workers)) {
     return Status::failed_precondition("{} expects {} workers; {} says that the job has {}", name_, options_.workers, caller,
                                        hello.spec().workers());
   }
@@ -51,7 +55,7 @@ Status Core::check_hello(const wire::HelloRequest& hello, const std::string& cal
   return {};
 }
 
-// Makes the state for the first worker's job, or compares the job with the state's. REQUIRES: order_mutex_ is held.
+// Makes the state for the first worker's job, or compares the job with the state's. REQUIRES: this thread has the turn.
 Status Core::adopt(const wire::HelloRequest& hello, const std::string& caller) {
   ASSIGN_OR_RETURN(const JobSpec spec, from_wire(hello.spec()));
   if (const State* state = state_.load()) {
@@ -78,13 +82,16 @@ Status Core::adopt(const wire::HelloRequest& hello, const std::string& caller) {
 void Core::on_hello(const CallPtr& call) {
   const auto hello = read<wire::HelloRequest>(call);
   if (!hello) return;
-  const std::string caller = fmt::format("worker {} ({})", hello->worker(), hello->process());
+  const std::string caller = hello->observer() ? fmt::format("observer {}", hello->process())
+                                               : fmt::format("worker {} ({})", hello->worker(), hello->process());
   if (Status s = check_hello(*hello, caller); !s.ok()) return call->fail(s);
+  if (hello->observer()) return on_observer(call, *hello, caller);
   if (importing_) return call->fail(Status::unavailable("{} is being given its first values; try again", name_));
   const InGate inside(*this, call);
   if (!inside) return;
   const int worker = static_cast<int>(hello->worker());
-  std::unique_lock lock(order_mutex_);
+  std::unique_lock turn(order_mutex_, call->request.deadline.when());
+  if (!turn.owns_lock()) return call->fail(no_turn(*call));
   Status status = adopt(*hello, caller);
   if (status.ok() && state_.load()->members().is_new(worker, hello->process_id())) {
     status = commit(record_of(call, now_seconds())).status();
@@ -93,7 +100,8 @@ void Core::on_hello(const CallPtr& call) {
       log_info("{} has come, incarnation {}", caller, state_.load()->members().worker(worker).incarnation);
     }
   }
-  lock.unlock();
+  turn.unlock();
+  if (state_.load() != nullptr) advance_if_due();
   if (!status.ok()) return call->fail(status);
   State& state = *state_;
   // Pushes of the incarnation before, still under way, belong to the window that this one is told.
@@ -107,16 +115,42 @@ void Core::on_hello(const CallPtr& call) {
   for (const uint32_t table : state.tables().uninitialised()) reply.add_uninitialised(table);
   reply.set_lease_seconds(options_.lease_seconds);
   reply.set_server(name_);
-  lock.lock();
-  reply.set_next_step(state.sync().next_step(worker, known.window.round()));
-  lock.unlock();
+  reply.set_boot(boot_);
+  reply.set_may_lose(durability_ == Durability::snapshot);
+  {
+    std::lock_guard lock(state_mutex_);
+    reply.set_next_step(state.sync().next_step(worker, known.window.round()));
+  }
+  call->send(outgoing(reply));
+}
+
+// Before the first worker there is nothing to observe: the observer tries again.
+void Core::on_observer(const CallPtr& call, const wire::HelloRequest& hello, const std::string& caller) {
+  const State* state = state_.load();
+  if (state == nullptr) return call->fail(Status::unavailable("{} serves no job yet; {} has to wait for workers", name_, caller));
+  if (hello.job() != state->job()) {
+    return call->fail(
+        Status::failed_precondition("{} serves job '{}'; {} asks for job '{}'", name_, state->job(), caller, hello.job()));
+  }
+  const auto number = observers_.hello(hello.process_id());
+  if (!number.ok()) return call->fail(number.status());
+  wire::HelloReply reply;
+  reply.set_incarnation(*number);
+  *reply.mutable_position() = to_wire(state->position());
+  reply.set_server(name_);
   call->send(outgoing(reply));
 }
 
 void Core::on_heartbeat(const CallPtr& call) {
   const auto request = read<wire::HeartbeatRequest>(call);
-  if (!request || admit(call, request->caller()) == nullptr) return;
+  if (!request) return;
+  State* state = admit(call, request->caller());
+  if (state == nullptr) return;
   wire::HeartbeatReply reply;
+  reply.set_boot(boot_);
+  if (request->boot() != boot_) {
+    *reply.mutable_window() = to_wire(state->members().worker(static_cast<int>(request->caller().worker())).window);
+  }
   if (unsettled_) add_unsettled(reply);
   call->send(outgoing(reply));
 }
@@ -129,6 +163,7 @@ void Core::on_goodbye(const CallPtr& call) {
     advance();
     parking_.wake(Topic::gather);
     log_info("worker {} is done", request.caller().worker());
+    if (state.members().all_done()) report_job(state);
     end_if_done();
     return outgoing(wire::GoodbyeReply());
   });
@@ -152,7 +187,7 @@ void Core::on_failure(const CallPtr& call, const wire::GoodbyeRequest& goodbye) 
 // ---- Time.
 
 void Core::keep() {
-  Stopwatch since_exports, since_tick;
+  Stopwatch since_exports, since_tick, since_keys;
   for (;;) {
     {
       std::unique_lock lock(end_mutex_);
@@ -167,8 +202,16 @@ void Core::keep() {
     if (state_.load() == nullptr) continue;
     watch_leases();
     retry_steps();
+    if (advance_due_ && gate_.enter()) {  // who had the turn when it was asked for may not have looked
+      advance_if_due();
+      gate_.leave();
+    }
     answer_waiting();
     snapshotter_.answer_due();
+    if (since_keys.seconds() > 0.5) {
+      watch_waiting_keys();
+      since_keys.restart();
+    }
     if (since_exports.seconds() > 10) {
       drop_idle_exports();
       since_exports.restart();
@@ -181,8 +224,7 @@ void Core::keep() {
 void Core::retry_steps() {
   if (!steps_due_ || retry_steps_at_ > SteadyClock::now() || !gate_.enter()) return;
   retry_steps_at_ = Deadline::after_seconds(kStepRetrySeconds).when();
-  {
-    std::lock_guard lock(order_mutex_);
+  if (const std::unique_lock turn(order_mutex_, std::try_to_lock); turn.owns_lock()) {
     steps_due_ = false;
     advance();
   }
@@ -194,14 +236,28 @@ void Core::watch_leases() {
   const std::vector<int> silent = state.members().silent(options_.lease_seconds);
   std::erase_if(reported_silent_, [&](int worker) {
     if (std::ranges::find(silent, worker) != silent.end()) return false;
-    if (state.members().is_awaited(worker)) log_info("worker {} is back", worker);
+    if (state.members().is_awaited(worker)) notice("worker {} is back", worker);
     return true;
   });
   for (const int worker : silent) {
     if (!reported_silent_.insert(worker).second) continue;
-    log_warning("lost {}; on_worker_loss is {}", state.members().describe(worker), on_worker_loss_name(options_.on_worker_loss));
+    notice(LogLevel::warning, "lost {}; on_worker_loss is {}", state.members().describe(worker),
+           on_worker_loss_name(options_.on_worker_loss));
   }
-  if (options_.on_worker_loss == OnWorkerLoss::shrink && !silent.empty()) lose(silent);
+  if (options_.on_worker_loss != OnWorkerLoss::shrink) return;
+  std::vector<int> others = silent;
+  std::erase(others, kSavingWorker);
+  if (!others.empty()) lose(others);
+}
+
+// Keys that are counted and not admitted yet take memory for as long as nobody shrinks their table; see on_push().
+void Core::watch_waiting_keys() {
+  const Tables& tables = state_.load()->tables();
+  uint64_t keys = 0;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables.is_sparse(i) && tables.sparse(i).keeps_waiting()) keys += tables.sparse(i).size().waiting;
+  }
+  limits_.waiting_keys.set_now(keys * kWaitingKeyBytes);
 }
 
 // A server would wait for ever where nobody ever comes, and where its last workers have died.
@@ -216,6 +272,12 @@ void Core::give_up_on_workers() {
     if (phase != Membership::Phase::done) missing.push_back(worker);
     some_never_came |= phase == Membership::Phase::not_seen;
   }
+  const bool may_return = options_.workers_return || options_.on_worker_loss == OnWorkerLoss::wait;
+  if (members != nullptr && !may_return && members->all_failed(options_.lease_seconds)) {
+    (void)fatal(Status::aborted("all workers that were not done have failed: {}; nobody is left to train. See their logs",
+                                list_workers(*members, missing)));
+    return;
+  }
   if (quiet <= (some_never_came ? options_.worker_start_seconds : options_.lease_seconds + options_.worker_wait_seconds)) return;
   (void)fatal(Status::deadline_exceeded(
       "no worker was heard of in {:.1f} s; missing: {}. See the workers' logs; {} says how long a server waits", quiet,
@@ -223,11 +285,10 @@ void Core::give_up_on_workers() {
       some_never_came ? "worker_start_seconds" : "worker_wait_seconds"));
 }
 
-// Goes on without these workers. Where a snapshot is being cut, the next tick does it.
+// Goes on without these workers. Where a snapshot is being cut, or another change has its turn, the next tick does it.
 void Core::lose(const std::vector<int>& workers) {
   if (!gate_.enter()) return;
-  {
-    std::lock_guard lock(order_mutex_);
+  if (const std::unique_lock turn(order_mutex_, std::try_to_lock); turn.owns_lock()) {
     for (const int worker : workers) {
       wire::WorkerLostRecord lost;
       lost.set_worker(static_cast<uint32_t>(worker));
@@ -245,11 +306,9 @@ void Core::lose(const std::vector<int>& workers) {
 // Answers calls that cannot or may not wait any longer: their time is over, or somebody that they wait for is lost.
 void Core::answer_waiting() {
   State& state = *state_;
-  std::vector<int> lost;
-  if (options_.on_worker_loss != OnWorkerLoss::shrink) {
-    const double patience = options_.on_worker_loss == OnWorkerLoss::wait ? options_.worker_wait_seconds : 0;
-    lost = state.members().silent(options_.lease_seconds + patience);
-  }
+  const double patience = options_.on_worker_loss == OnWorkerLoss::wait ? options_.worker_wait_seconds : 0;
+  std::vector<int> lost = state.members().silent(options_.lease_seconds + patience);
+  if (options_.on_worker_loss == OnWorkerLoss::shrink) std::erase_if(lost, [](int worker) { return worker != kSavingWorker; });
   const auto now = SteadyClock::now();
   const auto due = [&](Topic topic, const Call& call) {
     return call.give_up() <= now || (!lost.empty() && topic != Topic::thaw && topic != Topic::quiet);
@@ -266,16 +325,13 @@ void Core::answer_waiting() {
       parking_.park(topic, seen, call);
       continue;
     }
-    call->fail(
-        Status::failed_precondition("lost: {}; this call waits for it. See the worker's log; on_worker_loss=wait or shrink lets "
-                                    "a job go on",
-                                    list_workers(state.members(), missing)));
+    call->fail(lost_error(list_workers(state.members(), missing)));
   }
 }
 
 std::vector<int> Core::missing_for(Topic topic, const Call& call) {
   State& state = *state_;
-  std::lock_guard lock(order_mutex_);
+  std::lock_guard lock(state_mutex_);
   switch (topic) {
     case Topic::position: return state.sync().missing();
     case Topic::gather: {

@@ -6,8 +6,9 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/wait_check.h"
+#include "argosy/ps/loss.h"
 
 namespace argosy::ps {
 namespace {
@@ -36,9 +37,11 @@ class CallRun {
       : servers_(servers), calls_(std::move(calls)), held_until_(held_until), answered_(answered), slots_(calls_.size()) {}
 
   Result<std::vector<rpc::Received>> run() {
+    if (servers_.ended_) return servers_.why_ended();
     for (size_t i = 0; i < calls_.size(); ++i) send(i);
     while (open_ > 0) {
       auto answers = next_answers();
+      if (servers_.ended_) return servers_.why_ended();
       if (answers.empty() && wait_cancelled()) return Status::cancelled("the wait for {} was interrupted", unanswered());
       for (auto& [i, answer] : answers) RETURN_IF_ERROR(take(i, std::move(answer)));
       for (size_t i = 0; i < slots_.size(); ++i) {
@@ -103,7 +106,7 @@ class CallRun {
     Slot& slot = slots_[i];
     if (answer.ok()) {
       servers_.counters_.bytes_received += answer->header.size() + answer->payload.size();
-      if (slot.away_since && said_) log_info("{} answers again", servers_.name(calls_[i].server));
+      if (slot.away_since && said_) notice("{} answers again", servers_.name(calls_[i].server));
       slot.answer = std::move(*answer);
       open_ -= 1;
       return answered_ ? answered_(calls_[i].server, *slot.answer) : Status();
@@ -111,6 +114,7 @@ class CallRun {
     const Status& status = answer.status();
     if (status.code() == Code::deadline_exceeded && held_until_) return ask_again(i, status);
     if (status.code() == Code::unavailable || status.code() == Code::deadline_exceeded) return try_again(i, status);
+    if (const auto worker = lost_worker(status)) notice_consequence(*worker);
     return status.with_context("{}", servers_.name(calls_[i].server));
   }
 
@@ -151,10 +155,11 @@ class CallRun {
       if (longest == nullptr || *slot.away_since < *longest->away_since) longest = &slot;
     }
     if (longest == nullptr || SteadyClock::now() - *longest->away_since < kLineEvery || !servers_.line_due()) return;
-    said_ = true;
     const double away = std::chrono::duration<double>(SteadyClock::now() - *longest->away_since).count();
-    log_warning("waiting for {} since {:.0f} s, {:.0f} s at most; the last error: {}", names, away,
-                servers_.options_.server_wait_seconds, longest->last_error);
+    const std::string line = fmt::format("waiting for {} since {:.0f} s, {:.0f} s at most; the last error: {}", names, away,
+                                         servers_.options_.server_wait_seconds, longest->last_error);
+    if (std::exchange(said_, true)) return log_line(LogLevel::warning, line);
+    notice_line(LogLevel::warning, line);
   }
 
   Servers& servers_;
@@ -167,8 +172,8 @@ class CallRun {
   std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
 };
 
-Servers::Servers(std::vector<std::unique_ptr<rpc::Channel>> channels, const ServersOptions& options)
-    : channels_(std::move(channels)), options_(options) {}
+Servers::Servers(Channels channels, Channels heartbeats, const ServersOptions& options)
+    : channels_(std::move(channels)), heartbeats_(std::move(heartbeats)), options_(options) {}
 
 std::string Servers::name(int server) const {
   return fmt::format("server {} ({})", server, channels_[static_cast<size_t>(server)]->peer());
@@ -184,6 +189,19 @@ Result<rpc::Received> Servers::call(int server, rpc::Message message, std::optio
   calls.push_back({server, std::move(message)});
   ASSIGN_OR_RETURN(auto answers, call(std::move(calls), held_until));
   return std::move(answers.front());
+}
+
+void Servers::end(Status why) {
+  std::lock_guard lock(end_mutex_);
+  end_ = std::move(why);
+  ended_ = true;
+}
+
+void Servers::go_on() { ended_ = false; }
+
+Status Servers::why_ended() {
+  std::lock_guard lock(end_mutex_);
+  return end_;
 }
 
 bool Servers::line_due() {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ struct ServersOptions {
   double call_seconds = 30;
 };
 
-// The channels to all servers of a job, and the patience with them: a call whose server is away or answers nothing in
+// The channels to all servers of a job, two to each (calls; signs of life, which must not wait behind a large message), and the
+// patience with them: a call whose server is away or answers nothing in
 // time is repeated, with the same bytes, until the server has been away for server_wait_seconds.
 //
 // Thread-safe.
@@ -32,12 +34,14 @@ class Servers {
  public:
   using OnAnswer = std::function<Status(int server, const rpc::Received& answer)>;
 
-  Servers(std::vector<std::unique_ptr<rpc::Channel>> channels, const ServersOptions& options);
+  using Channels = std::vector<std::unique_ptr<rpc::Channel>>;
+  Servers(Channels channels, Channels heartbeats, const ServersOptions& options);
 
   int size() const { return static_cast<int>(channels_.size()); }
   // "server 1 (10.0.0.2:6170)", for messages.
   std::string name(int server) const;
   rpc::Channel& channel(int server) { return *channels_[static_cast<size_t>(server)]; }
+  rpc::Channel& heartbeats(int server) { return *heartbeats_[static_cast<size_t>(server)]; }
 
   // Sends all, waits for all, and returns the answers in the order of the calls; or the first final error. With
   // `held_until`, servers may hold their answers until then: one that says `deadline_exceeded` before is asked again.
@@ -45,6 +49,10 @@ class Servers {
   Result<std::vector<rpc::Received>> call(std::vector<ServerCall> calls, std::optional<Deadline> held_until = {},
                                           const OnAnswer& answered = {});
   Result<rpc::Received> call(int server, rpc::Message message, std::optional<Deadline> held_until = {});
+
+  // Every call that is under way or comes fails with `why`, until go_on().
+  void end(Status why);
+  void go_on();
 
   struct Counters {
     std::atomic<uint64_t> calls{0}, retries{0}, bytes_sent{0}, bytes_received{0};
@@ -54,13 +62,17 @@ class Servers {
  private:
   friend class CallRun;
 
+  Status why_ended();
   // Whether a line about servers that are away is due: one in a few seconds, whoever waits.
   bool line_due();
 
-  const std::vector<std::unique_ptr<rpc::Channel>> channels_;
+  const Channels channels_, heartbeats_;
   const ServersOptions options_;
   Counters counters_;
   std::atomic<int64_t> last_line_{0};  // SteadyClock's nanoseconds
+  std::atomic<bool> ended_{false};
+  std::mutex end_mutex_;
+  Status end_;  // guarded by end_mutex_
 };
 
 }  // namespace argosy::ps

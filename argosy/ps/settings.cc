@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "argosy/base/env.h"
 #include "argosy/base/text.h"
 
 namespace argosy::ps {
@@ -19,6 +20,14 @@ std::string tls_file(const Settings& settings, const char* name, const char* fil
 
 }  // namespace
 
+Status check_security(const Settings& settings) {
+  const rpc::Security security = security_of(settings);
+  if (settings.text("security") != "required" || security.tls() || !security.token.empty()) return {};
+  return Status::failed_precondition(
+      "ARGOSY_SECURITY=required, and this job has neither a token nor TLS: anybody who reaches a server could use it. Give every "
+      "process the same ARGOSY_TOKEN, or a folder with certificates (ARGOSY_TLS)");
+}
+
 rpc::Security security_of(const Settings& settings) {
   return {.ca = tls_file(settings, "tls_ca", "ca.pem"),
           .certificate = tls_file(settings, "tls_certificate", "certificate.pem"),
@@ -27,6 +36,7 @@ rpc::Security security_of(const Settings& settings) {
 }
 
 Result<ServerOptions> server_options(const Settings& settings, int server, int servers) {
+  RETURN_IF_ERROR(check_security(settings));
   ServerOptions options;
   options.job = settings.text("job");
   options.server = server;
@@ -55,7 +65,12 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   options.lease_seconds = settings.seconds("lease_seconds");
   options.worker_wait_seconds = settings.seconds("worker_wait_seconds");
   options.worker_start_seconds = settings.seconds("worker_start_seconds");
+  options.workers_return = env_text("ARGOSY_RESTARTS").has_value();
   options.mailbox_limit_bytes = static_cast<uint64_t>(settings.bytes("mailbox_limit"));
+  options.parked_limit_bytes = static_cast<uint64_t>(settings.bytes("parked_limit"));
+  options.unread_mail_limit_bytes = static_cast<uint64_t>(settings.bytes("unread_mail_limit"));
+  options.waiting_keys_limit_bytes = static_cast<uint64_t>(settings.bytes("waiting_keys_limit"));
+  options.reply_limit_bytes = static_cast<uint64_t>(settings.bytes("reply_limit"));
   options.security = security_of(settings);
   RETURN_IF_ERROR(options.check());
   return options;

@@ -11,6 +11,8 @@ namespace argosy::ps {
 Result<ServerOptions> server_options(const Settings& settings, int server, int servers);
 
 // What the processes of a job show each other.
+// An error where the job must not be open (security=required) and has neither token nor TLS.
+Status check_security(const Settings& settings);
 rpc::Security security_of(const Settings& settings);
 
 }  // namespace argosy::ps

@@ -1,6 +1,6 @@
 #include "argosy/ps/snapshotter.h"
 
-#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/random.h"
 #include "argosy/table/snapshot_part.h"
 #include "argosy/table/snapshot_store.h"
@@ -71,7 +71,7 @@ void Snapshotter::cut_when_due() {
   const bool news = options_.durability == Durability::snapshot && host_.news() != news_at_snapshot_;
   if (!changed || !(full || time || news) || retry_at_ > SteadyClock::now()) return;
   if (const Status s = cut(); !s.ok()) {
-    log_error("no snapshot could be cut, the next try is in {} s: {}", kRetrySeconds, s.message());
+    notice(LogLevel::error, "no snapshot could be cut, the next try is in {} s: {}", kRetrySeconds, s.message());
     retry_at_ = Deadline::after_seconds(kRetrySeconds).when();
   }
 }
@@ -163,6 +163,7 @@ Status Snapshotter::write_moment(Moment& moment) {
   }));
   Status status = writer->commit(head);
   if (status.ok()) {
+    if (options_.written) options_.written(part_of(folder));
     status = check_written(part_of(folder))
                  .with_context("what was just written cannot be read back, and the snapshots before it stay");
   }

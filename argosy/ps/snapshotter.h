@@ -51,6 +51,7 @@ struct SnapshotterOptions {
   std::vector<std::filesystem::path> roots;  // see SnapshotRoots
   uint64_t piece_bytes = uint64_t{64} << 20;  // of the state, about
   uint32_t keep = 3;                          // snapshots for recovery
+  std::function<void(const std::filesystem::path& part)> written = {};  // tests: it is on the disk, and not read back yet
 };
 
 // Cuts snapshots of a server's state on its own thread while training goes on: from time to time for the server's own recovery,

@@ -285,6 +285,34 @@ TEST_F(SnapshotterTest, KeepsTheLastThree) {
   EXPECT_EQ(snapshotter.snapshots(), 5u);
 }
 
+// What was written is read back before anything older goes: here the disk has lost a bit of it.
+TEST_F(SnapshotterTest, RemovesNothingForOneThatCannotBeReadBack) {
+  SnapshotterOptions checked = options();
+  checked.keep = 1;
+  std::string damaged;
+  checked.written = [&](const std::filesystem::path& part) {
+    if (damaged.empty()) return;
+    std::fstream file(part / damaged, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<long>(std::filesystem::file_size(part / damaged) / 2));
+    file.put('\x55');
+  };
+  Snapshotter snapshotter(host_, checked);
+  host_.push({1});
+  ASSERT_TRUE(snapshotter.cut().ok());
+  for (const char* file : {"part-00000", "state", "manifest"}) {
+    damaged = file;
+    host_.push({1});
+    const Status status = snapshotter.cut();
+    EXPECT_EQ(status.code(), Code::data_loss) << file;
+    EXPECT_THAT(status.message(), HasSubstr("cannot be read back")) << file;
+    EXPECT_TRUE(snapshotter.unsaved());
+    EXPECT_TRUE(table::latest_snapshot(folder_.path() / "server/snapshots")->has_value()) << file;
+  }
+  damaged.clear();
+  ASSERT_TRUE(snapshotter.cut().ok());
+  EXPECT_EQ((*table::latest_snapshot(folder_.path() / "server/snapshots"))->folder().filename(), "snapshot-5");
+}
+
 TEST_F(SnapshotterTest, StopsInTheMiddle) {
   host_.push({1});
   auto snapshotter = std::make_unique<Snapshotter>(host_, options());

@@ -18,6 +18,10 @@ std::span<const float> floats_of(std::span<const std::byte> bytes) {
 constexpr uint64_t kMostErased = uint64_t{16} << 20;
 constexpr size_t kMostLoaded = 64;
 
+// Answers of shrinks that are kept. A worker repeats only the one that it has not seen through; what is older it finds among its
+// operations.
+constexpr size_t kShrinkAnswers = 1024;
+
 std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 // The record with a payload that stays: shared where it can be, copied where it cannot.
@@ -33,17 +37,18 @@ Record kept(const Record& record) {
 
 }  // namespace
 
-State::State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits)
-    : job_(std::move(job)),
+State::State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members)
+    : job_(options.job),
+      may_lose_(options.may_lose),
       tables_(std::move(tables)),
       members_(std::move(members)),
       sync_(*tables_, *members_),
-      exchange_(*members_, limits) {}
+      exchange_(*members_, options.exchange),
+      operations_(members_->workers()) {}
 
 Result<std::unique_ptr<State>> State::make(const JobSpec& spec, const StateOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<Tables> tables, Tables::make(spec, options.tables));
-  return std::unique_ptr<State>(
-      new State(options.job, std::move(tables), std::make_unique<Membership>(spec.workers), options.exchange));
+  return std::unique_ptr<State>(new State(options, std::move(tables), std::make_unique<Membership>(spec.workers)));
 }
 
 Status State::apply(const Record& record) {
@@ -58,6 +63,7 @@ Status State::apply(const Record& record) {
     case wire::IMPORT_STATE: return apply_import_state(record);
     case wire::SET_RATE: return apply_set_rate(record);
     case wire::SHRINK: return apply_shrink(record);
+    case wire::END_OPERATION: return apply_end_operation(record);
     case wire::GATHER: return apply_gather(record);
     case wire::NEXT_FILE: return apply_next_file(record);
     case wire::POST: return apply_post(record);
@@ -76,6 +82,8 @@ Status State::apply(const Record& record) {
 Status State::apply_hello(const Record& record) {
   ASSIGN_OR_RETURN(const auto hello, valid_hello(record));
   members_->hello(static_cast<int>(hello.worker()), hello.process_id(), hello.process());
+  operations_.begin_run(hello.process_id());
+  exchange_.rejoin(static_cast<int>(hello.worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().track(hello.worker());
   }
@@ -96,6 +104,7 @@ Status State::apply_worker_lost(const Record& record) {
   ASSIGN_OR_RETURN(const auto lost, valid_worker_lost(record));
   members_->lose(static_cast<int>(lost.worker()));
   sync_.lose(static_cast<int>(lost.worker()));
+  exchange_.lose(static_cast<int>(lost.worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().forget(lost.worker());
   }
@@ -107,10 +116,11 @@ Status State::apply_settle_loss(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, valid_settle_loss(record));
   const wire::UnsettledLoss& loss = request.loss();
   const std::vector<uint64_t> batches(loss.batches().begin(), loss.batches().end());
+  const uint64_t samples = sync_.held_samples(loss.worker(), from_wire(loss.step()));
   if (sync_.drop(static_cast<int>(loss.worker()), from_wire(loss.step()))) {
     batches_ -= std::min<uint64_t>(batches_, batches.size());
   }
-  members_->give_up(static_cast<int>(loss.worker()), batches);
+  members_->give_up(static_cast<int>(loss.worker()), batches, samples);
   members_changed();
   return {};
 }
@@ -137,14 +147,14 @@ Status State::apply_push(const Record& record) {
     RETURN_IF_ERROR(tables_->apply(push.gradients, step, record.seconds, worker));
   }
   ++pushes_;
-  members_->end_push(static_cast<int>(worker), batches, true);
+  members_->end_push(static_cast<int>(worker), batches, true, push.request.samples());
   return {};
 }
 
 Status State::apply_leave(const Record& record) {
   ASSIGN_OR_RETURN(const auto leave, valid_leave(record));
   const int worker = static_cast<int>(leave.caller().worker());
-  members_->leave(worker, leave.round());
+  members_->leave(worker, leave.round(), leave.has_ledger() ? &leave.ledger() : nullptr);
   if (!is_sync()) return {};
   sync_.leave(worker, leave.round(), leave.steps());
   sync_.end_rounds();
@@ -215,7 +225,11 @@ Status State::apply_shrink(const Record& record) {
     if (!tables_->is_sparse(i) || (request.table() >= 0 && static_cast<size_t>(request.table()) != i)) continue;
     RETURN_IF_ERROR(shrink_table(i, request, record.seconds, reply));
   }
-  shrink_answers_[{request.caller().worker(), request.number()}] = reply;
+  wire::ShrinkAnswer& answer = shrink_answers_.emplace_back();
+  answer.set_worker(request.caller().worker());
+  answer.set_number(request.number());
+  *answer.mutable_reply() = reply;
+  if (shrink_answers_.size() > kShrinkAnswers) shrink_answers_.pop_front();
   return {};
 }
 
@@ -242,9 +256,18 @@ Status State::shrink_table(size_t table, const wire::ShrinkRequest& request, uin
   return {};
 }
 
-wire::ShrinkReply State::shrink_reply(const wire::ShrinkRequest& request) const {
-  const auto found = shrink_answers_.find({request.caller().worker(), request.number()});
-  return found == shrink_answers_.end() ? wire::ShrinkReply() : found->second;
+const wire::ShrinkReply* State::shrink_reply(const wire::ShrinkRequest& request) const {
+  const auto same = [&](const wire::ShrinkAnswer& answer) {
+    return answer.worker() == request.caller().worker() && answer.number() == request.number();
+  };
+  const auto found = std::find_if(shrink_answers_.rbegin(), shrink_answers_.rend(), same);
+  return found == shrink_answers_.rend() ? nullptr : &found->reply();
+}
+
+Status State::apply_end_operation(const Record& record) {
+  ASSIGN_OR_RETURN(auto request, valid_end_operation(record));
+  operations_.end(request.caller().worker(), request.operation(), std::move(*request.mutable_answer()));
+  return {};
 }
 
 Status State::apply_saved(const Record& record) {

@@ -15,6 +15,7 @@
 #include "argosy/ps/job_spec.h"
 #include "argosy/ps/membership.h"
 #include "argosy/ps/messages.pb.h"
+#include "argosy/ps/operations.h"
 #include "argosy/ps/state_cut.h"
 #include "argosy/ps/state_exchange.h"
 #include "argosy/ps/state_sync.h"
@@ -35,6 +36,7 @@ struct StateOptions {
   std::string job;
   TablesOptions tables;
   ExchangeLimits exchange;
+  bool may_lose = false;  // a restart may lose batches that were acknowledged: a pass that lacks some can be left all the same
 };
 
 // Everything that one server holds for one job, as a machine that is fed records: the same records give the same state, live
@@ -79,8 +81,9 @@ class State {
 
   SyncSteps& sync() { return sync_; }
   Exchange& exchange() { return exchange_; }
-  // The answer to a shrink that was applied.
-  wire::ShrinkReply shrink_reply(const wire::ShrinkRequest& request) const;
+  const Operations& operations() const { return operations_; }
+  // The answer to a shrink that was applied, one of the last few; null: it is none of them.
+  const wire::ShrinkReply* shrink_reply(const wire::ShrinkRequest& request) const;
   // What a delta snapshot can build on, and which rows were dropped since; without an id: nothing, because no base was saved
   // since rows were last set.
   const wire::SavedRecord& saved() const { return saved_; }
@@ -105,7 +108,7 @@ class State {
   Status begin_again();
 
  private:
-  State(std::string job, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members, ExchangeLimits limits);
+  State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members);
 
   // Whether a record can be applied to this state, whoever asks: check() before it is logged, apply() afterwards and from a log.
   template <typename Message>
@@ -117,6 +120,7 @@ class State {
   Result<wire::HelloRequest> valid_hello(const Record& record) const;
   Result<ValidPush> valid_push(const Record& record) const;
   Result<wire::LeaveRequest> valid_leave(const Record& record) const;
+  Result<wire::EndOperationRequest> valid_end_operation(const Record& record) const;
   Result<wire::ApplyStepRequest> valid_apply_step(const Record& record) const;
   Result<wire::InitDenseRequest> valid_init_dense(const Record& record) const;
   Result<TableGradient> valid_import_rows(const Record& record) const;
@@ -146,6 +150,7 @@ class State {
   Result<Verdict> check_import_state(const Record& record) const;
   Result<Verdict> check_set_rate(const Record& record) const;
   Result<Verdict> check_shrink(const Record& record) const;
+  Result<Verdict> check_end_operation(const Record& record) const;
   Result<Verdict> check_gather(const Record& record) const;
   Result<Verdict> check_next_file(const Record& record) const;
   Result<Verdict> check_post(const Record& record) const;
@@ -163,6 +168,7 @@ class State {
   Status apply_set_rate(const Record& record);
   Status apply_shrink(const Record& record);
   Status shrink_table(size_t table, const wire::ShrinkRequest& request, uint32_t seconds, wire::ShrinkReply& reply);
+  Status apply_end_operation(const Record& record);
   Status apply_gather(const Record& record);
   Status apply_next_file(const Record& record);
   Status apply_post(const Record& record);
@@ -179,12 +185,14 @@ class State {
   static Position unpack(uint64_t packed) { return {static_cast<uint32_t>(packed >> 32), static_cast<uint32_t>(packed)}; }
 
   const std::string job_;
+  const bool may_lose_;
   const std::unique_ptr<Tables> tables_;
   const std::unique_ptr<Membership> members_;
   SyncSteps sync_;
   Exchange exchange_;
+  Operations operations_;
   uint64_t shrinks_ = 0;
-  std::map<std::pair<uint32_t, uint64_t>, wire::ShrinkReply> shrink_answers_;  // by worker and number
+  std::deque<wire::ShrinkAnswer> shrink_answers_;  // the last few, oldest first
   wire::SavedRecord saved_;
   bool importing_ = false;
   std::deque<wire::Loaded> loaded_;  // the last ones

@@ -23,6 +23,7 @@ Result<Verdict> State::check(const Record& record) {
     case wire::IMPORT_STATE: return check_import_state(record);
     case wire::SET_RATE: return check_set_rate(record);
     case wire::SHRINK: return check_shrink(record);
+    case wire::END_OPERATION: return check_end_operation(record);
     case wire::GATHER: return check_gather(record);
     case wire::POST: return check_post(record);
     case wire::LEAVE: return check_leave(record);
@@ -33,6 +34,7 @@ Result<Verdict> State::check(const Record& record) {
     case wire::WORKER_LOST: RETURN_IF_ERROR(valid_worker_lost(record).status()); return Verdict::change;
     case wire::IMPORT: RETURN_IF_ERROR(parse<wire::ImportRecord>(record).status()); return Verdict::change;
     case wire::SAVE_SNAPSHOT: RETURN_IF_ERROR(parse<wire::SavedRecord>(record).status()); return Verdict::change;
+    case wire::IMPORT: RETURN_IF_ERROR(parse<wire::ImportRecord>(record).status()); return Verdict::change;
     default:
       return Status::invalid_argument("a request with the method {} is no change that could be logged",
                                       static_cast<int>(record.method));
@@ -68,8 +70,10 @@ void State::abandon_push(const Record& record) {
 Result<Verdict> State::check_leave(const Record& record) const {
   ASSIGN_OR_RETURN(const auto leave, valid_leave(record));
   RETURN_IF_ERROR(check_fence(leave.caller()));
-  const Window window = members_->worker(static_cast<int>(leave.caller().worker())).window;
-  return leave.round() < window.round() ? Verdict::duplicate : Verdict::change;
+  const int worker = static_cast<int>(leave.caller().worker());
+  if (leave.round() < members_->worker(worker).window.round()) return Verdict::duplicate;
+  if (leave.has_ledger()) RETURN_IF_ERROR(members_->check_pass(worker, leave.round(), leave.ledger(), may_lose_));
+  return Verdict::change;
 }
 
 Result<Verdict> State::check_goodbye(const Record& record) const {
@@ -133,15 +137,21 @@ Result<Verdict> State::check_set_rate(const Record& record) const {
 Result<Verdict> State::check_shrink(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_shrink(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
-  const bool known = request.number() != 0 && shrink_answers_.contains({request.caller().worker(), request.number()});
-  return known ? Verdict::duplicate : Verdict::change;
+  return request.number() != 0 && shrink_reply(request) != nullptr ? Verdict::duplicate : Verdict::change;
+}
+
+Result<Verdict> State::check_end_operation(const Record& record) const {
+  ASSIGN_OR_RETURN(const auto request, valid_end_operation(record));
+  RETURN_IF_ERROR(check_fence(request.caller()));
+  RETURN_IF_ERROR(operations_.check_answer(request.operation(), request.answer().size()));
+  return operations_.done(request.caller().worker(), request.operation()) ? Verdict::duplicate : Verdict::change;
 }
 
 Result<Verdict> State::check_gather(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_gather(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
   const int worker = static_cast<int>(request.caller().worker());
-  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_part(request.name(), request.number(), worker));
+  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_part(request.name(), request.number(), worker, record.payload.size()));
   return needed ? Verdict::change : Verdict::duplicate;
 }
 
@@ -155,8 +165,9 @@ Result<Verdict> State::check_next_file(const Record& record) const {
 Result<Verdict> State::check_post(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_post(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
-  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_letter(static_cast<int>(request.caller().worker()),
-                                                             static_cast<int>(request.to()), request.number()));
+  ASSIGN_OR_RETURN(const bool needed,
+                   exchange_.needs_letter(static_cast<int>(request.caller().worker()), static_cast<int>(request.to()),
+                                          request.number(), record.payload.size()));
   return needed ? Verdict::change : Verdict::duplicate;
 }
 

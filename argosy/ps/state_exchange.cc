@@ -18,11 +18,14 @@ uint64_t bytes_of(const Exchange::Parts& parts) {
 void Exchange::add_part(const std::string& name, uint64_t number, int worker, std::string bytes) {
   std::shared_ptr<Gathering>& gathering = names_[name].gatherings[number];
   if (gathering == nullptr) {
+    ++open_;
     gathering = std::make_shared<Gathering>();
     gathering->parts.resize(static_cast<size_t>(members_.workers()));
     gathering->given.resize(static_cast<size_t>(members_.workers()));
   }
-  gathering->parts[static_cast<size_t>(worker)] = std::move(bytes);
+  std::string& part = gathering->parts[static_cast<size_t>(worker)];
+  open_bytes_ += bytes.size() - part.size();
+  part = std::move(bytes);
   gathering->given[static_cast<size_t>(worker)] = true;
 }
 
@@ -50,6 +53,8 @@ void Exchange::settle() {
       gathering->second->complete = true;
       known.complete_through = std::max(known.complete_through, number);
       const uint64_t bytes = bytes_of(gathering->second->parts);
+      --open_;
+      open_bytes_ -= bytes;
       if (bytes == 0) {
         gathering = known.gatherings.erase(gathering);
         continue;
@@ -74,20 +79,47 @@ void Exchange::drop_old_answers() {
   }
 }
 
-Result<bool> Exchange::needs_part(const std::string& name, uint64_t number, int worker) const {
+Status Exchange::check_room_for_name() const {
+  const uint64_t names = names_.size() + lists_.size();
+  return limits_.names == nullptr || limits_.names->fits(names, 1) ? Status() : limits_.names->refuse(1);
+}
+
+Status Exchange::check_room_for_part(const Name* known, uint64_t number, uint64_t bytes) const {
+  if (known == nullptr) RETURN_IF_ERROR(check_room_for_name());
+  uint64_t there = 0;
+  bool begun = false;
+  if (known != nullptr) {
+    const auto gathering = known->gatherings.find(number);
+    begun = gathering != known->gatherings.end();
+    if (begun) there = bytes_of(gathering->second->parts);
+  }
+  if (!begun && limits_.gatherings != nullptr && !limits_.gatherings->fits(open_, 1)) return limits_.gatherings->refuse(1);
+  if (limits_.answer != nullptr && !limits_.answer->fits(there, bytes)) return limits_.answer->refuse(there + bytes);
+  if (limits_.gathering_bytes == nullptr || limits_.gathering_bytes->fits(open_bytes_, bytes)) return {};
+  return limits_.gathering_bytes->refuse(bytes);
+}
+
+Result<bool> Exchange::needs_part(const std::string& name, uint64_t number, int worker, uint64_t bytes) const {
   if (number == 0) return Status::invalid_argument("gather '{}': number is 0; calls count from 1", name);
   const auto known = names_.find(name);
-  if (known == names_.end()) return true;
+  if (known == names_.end()) {
+    RETURN_IF_ERROR(check_room_for_part(nullptr, number, bytes));
+    return true;
+  }
   const auto gathering = known->second.gatherings.find(number);
   if (gathering != known->second.gatherings.end()) {
-    return !gathering->second->complete && !gathering->second->given[static_cast<size_t>(worker)];
+    const bool needed = !gathering->second->complete && !gathering->second->given[static_cast<size_t>(worker)];
+    if (needed) RETURN_IF_ERROR(check_room_for_part(&known->second, number, bytes));
+    return needed;
   }
   if (number <= known->second.dropped_through) {
     return Status::out_of_range(
         "the answer of all_gather '{}' number {} is no longer kept (worker {} asks for it again); kept answers may take {} bytes",
         name, number, worker, limits_.gather_bytes);
   }
-  return number > known->second.complete_through;
+  const bool needed = number > known->second.complete_through;
+  if (needed) RETURN_IF_ERROR(check_room_for_part(&known->second, number, bytes));
+  return needed;
 }
 
 std::shared_ptr<const Exchange::Parts> Exchange::parts(const std::string& name, uint64_t number) const {
@@ -117,6 +149,7 @@ Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) cons
   }
   static const FileList nothing;
   const auto list = lists_.find(request.list());
+  if (list == lists_.end()) RETURN_IF_ERROR(check_room_for_name());
   const FileList& known = list == lists_.end() ? nothing : list->second;
   const uint64_t files = known.files == 0 ? request.files() : known.files;
   if (request.files() != files) {
@@ -131,23 +164,49 @@ Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) cons
                                     worker, request.number(), mine + 1);
   }
   if (request.number() <= mine) return File{File::assigned, assigned->second[request.number() - 1]};
-  return File{known.next < files ? File::unassigned : File::done, 0};
+  return File{known.next < files || !known.returned.empty() ? File::unassigned : File::done, 0};
 }
 
 void Exchange::hand_out(const wire::NextFileRequest& request) {
   FileList& known = lists_[request.list()];
   known.files = request.files();
-  known.assigned[taker(request)].push_back(known.next++);
+  uint64_t place = 0;
+  if (known.returned.empty()) {
+    place = known.next++;
+  } else {
+    place = known.returned.front().place;
+    known.returned.pop_front();
+  }
+  known.assigned[taker(request)].push_back(place);
+}
+
+void Exchange::lose(int worker) {
+  const auto by = static_cast<uint32_t>(worker), workers = static_cast<uint32_t>(members_.workers());
+  for (auto& [name, list] : lists_) {
+    for (const auto& [taker, places] : list.assigned) {
+      if (taker % workers == by && !places.empty()) list.returned.push_back({places.back(), by});
+    }
+  }
+}
+
+void Exchange::rejoin(int worker) {
+  for (auto& [name, list] : lists_)
+    std::erase_if(list.returned, [&](const ReturnedFile& file) { return file.by == static_cast<uint32_t>(worker); });
 }
 
 // ---- Letters.
 
-Result<bool> Exchange::needs_letter(int from, int to, uint64_t number) const {
+Result<bool> Exchange::needs_letter(int from, int to, uint64_t number, uint64_t bytes) const {
   uint64_t posted = 0;
   if (const auto box = boxes_.find(to); box != boxes_.end()) {
     if (const auto count = box->second.posted.find(from); count != box->second.posted.end()) posted = count->second;
   }
-  if (number <= posted) return number == posted;
+  if (number < posted) return false;
+  if (number == posted) {
+    if (limits_.unread_mail == nullptr || limits_.unread_mail->fits(unread_bytes_, bytes)) return true;
+    limits_.unread_mail->set_now(unread_bytes_);
+    return limits_.unread_mail->refuse(bytes).with_context("letter {} of worker {} to worker {}", number, from, to);
+  }
   return Status::invalid_argument("worker {} posts letter {} to worker {} before letter {}", from, number, to, posted);
 }
 
@@ -155,6 +214,7 @@ void Exchange::post(int from, int to, std::string bytes) {
   Box& box = boxes_[to];
   ++box.posted[from];
   mail_bytes_ += bytes.size();
+  unread_bytes_ += bytes.size();
   box.letters.push_back({static_cast<uint32_t>(from), std::make_shared<const std::string>(std::move(bytes))});
   drop_arrived_letters();
 }
@@ -167,7 +227,11 @@ Result<Exchange::Letter> Exchange::letter(int to, uint64_t number) {
         "take {} bytes; start the whole job again or raise the mailbox limit",
         number, to, limits_.mail_bytes);
   }
-  box.arrived = std::max(box.arrived, number);
+  for (; box.arrived < number; ++box.arrived) {
+    if (box.arrived < box.first) continue;
+    if (box.arrived - box.first >= box.letters.size()) break;
+    unread_bytes_ -= box.letters[box.arrived - box.first].bytes->size();
+  }
   if (mail_bytes_ > limits_.mail_bytes) drop_arrived_letters();
   if (number - box.first >= box.letters.size()) return Letter{};
   return box.letters[number - box.first];
@@ -181,6 +245,16 @@ void Exchange::drop_arrived_letters() {
       ++box.first;
     }
   }
+}
+
+void Exchange::measure() const {
+  const auto set = [](Limit* limit, uint64_t now) {
+    if (limit != nullptr) limit->set_now(now);
+  };
+  set(limits_.unread_mail, unread_bytes_);
+  set(limits_.gatherings, open_);
+  set(limits_.gathering_bytes, open_bytes_);
+  set(limits_.names, names_.size() + lists_.size());
 }
 
 // ---- Snapshots.
@@ -210,6 +284,10 @@ void Exchange::save(wire::ExchangeImage* image) const {
         out->add_places(place);
       }
     }
+    for (const ReturnedFile& file : list.returned) {
+      out->add_returned(file.place);
+      out->add_returned_by(file.by);
+    }
   }
   for (const auto& [to, box] : boxes_) {
     wire::ExchangeImage::Box* out = image->add_boxes();
@@ -237,7 +315,7 @@ Status Exchange::restore(const wire::ExchangeImage& image) {
   kept_.clear();
   lists_.clear();
   boxes_.clear();
-  kept_bytes_ = mail_bytes_ = 0;
+  kept_bytes_ = mail_bytes_ = unread_bytes_ = open_ = open_bytes_ = 0;
   for (const auto& in : image.names()) {
     Name& known = names_[in.name()];
     known.complete_through = in.complete_through();
@@ -254,16 +332,21 @@ Status Exchange::restore(const wire::ExchangeImage& image) {
       if (one.complete()) {
         kept_.emplace_back(in.name(), one.number());
         kept_bytes_ += bytes_of(gathering->parts);
+      } else {
+        ++open_;
+        open_bytes_ += bytes_of(gathering->parts);
       }
       known.gatherings[one.number()] = std::move(gathering);
     }
   }
   for (const auto& in : image.lists()) {
-    if (in.takers_size() != in.places_size()) return Status::data_loss("file list '{}' is damaged", in.name());
+    if (in.takers_size() != in.places_size() || in.returned_size() != in.returned_by_size())
+      return Status::data_loss("file list '{}' is damaged", in.name());
     FileList& list = lists_[in.name()];
     list.files = in.files();
     list.next = in.next();
     for (int i = 0; i < in.takers_size(); ++i) list.assigned[in.takers(i)].push_back(in.places(i));
+    for (int i = 0; i < in.returned_size(); ++i) list.returned.push_back({in.returned(i), in.returned_by(i)});
   }
   for (const auto& in : image.boxes()) {
     if (in.from_size() != in.letters_size() || in.senders_size() != in.posted_size()) {
@@ -273,6 +356,7 @@ Status Exchange::restore(const wire::ExchangeImage& image) {
     box.first = in.first();
     for (int i = 0; i < in.from_size(); ++i) {
       mail_bytes_ += in.letters(i).size();
+      unread_bytes_ += in.letters(i).size();
       box.letters.push_back({in.from(i), std::make_shared<const std::string>(in.letters(i))});
     }
     for (int i = 0; i < in.senders_size(); ++i) box.posted[static_cast<int>(in.senders(i))] = in.posted(i);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "argosy/base/status.h"
+#include "argosy/ps/limit.h"
 #include "argosy/ps/membership.h"
 #include "argosy/ps/messages.pb.h"
 #include "argosy/ps/state_cut.h"
@@ -17,6 +18,13 @@ namespace argosy::ps {
 struct ExchangeLimits {
   uint64_t gather_bytes = uint64_t{64} << 20;  // of answers that are kept for replays
   uint64_t mail_bytes = uint64_t{1} << 30;     // of messages; beyond it, those that have arrived are dropped
+
+  // What callers are refused beyond; null: no limit. They outlive the exchange.
+  Limit* unread_mail = nullptr;        // bytes
+  Limit* gatherings = nullptr;         // that are not complete
+  Limit* gathering_bytes = nullptr;    // of those
+  Limit* names = nullptr;              // of gatherings and file lists
+  Limit* answer = nullptr;             // bytes of one complete gathering
 };
 
 // What workers pass each other through a server: barriers and gathered bytes, files that are handed out, and letters. Everything
@@ -34,12 +42,17 @@ class Exchange {
   // Completes what nobody is awaited for any more. Call it after every record that can change that.
   void settle();
   void hand_out(const wire::NextFileRequest& request);
+  // The job goes on without the worker: the files that it was reading go to others.
+  void lose(int worker);
+  // It is back: those that nobody has taken yet are its own again.
+  void rejoin(int worker);
   void post(int from, int to, std::string bytes);
 
   // ---- Questions.
 
-  // Whether the worker's part would change anything; out_of_range: the answer was dropped long ago.
-  Result<bool> needs_part(const std::string& name, uint64_t number, int worker) const;
+  // Whether the worker's part of so many bytes would change anything; out_of_range: the answer was dropped long ago;
+  // resource_exhausted: there is no room for it.
+  Result<bool> needs_part(const std::string& name, uint64_t number, int worker, uint64_t bytes) const;
   // The complete answer, or null while somebody is missing.
   std::shared_ptr<const Parts> parts(const std::string& name, uint64_t number) const;
   std::vector<int> missing(const std::string& name, uint64_t number) const;
@@ -51,13 +64,16 @@ class Exchange {
   // The reader's `number`-th file of the list; unassigned: hand_out() would assign one.
   Result<File> file(const wire::NextFileRequest& request) const;
 
-  // Whether the letter is not here yet. Numbers are without gaps.
-  Result<bool> needs_letter(int from, int to, uint64_t number) const;
+  // Whether the letter of so many bytes is not here yet. Numbers are without gaps. resource_exhausted: there is no room for it.
+  Result<bool> needs_letter(int from, int to, uint64_t number, uint64_t bytes) const;
   struct Letter {
     uint32_t from = 0;
     std::shared_ptr<const std::string> bytes;  // null: not there yet
   };
   Result<Letter> letter(int to, uint64_t number);
+
+  // Tells the limits how much there is.
+  void measure() const;
 
   // All but the letters' bytes, and these.
   void save(wire::ExchangeImage* image) const;
@@ -75,9 +91,14 @@ class Exchange {
     uint64_t dropped_through = 0;                              // answers with bytes, dropped for space
     std::map<uint64_t, std::shared_ptr<Gathering>> gatherings;  // open ones, and complete ones with bytes
   };
+  struct ReturnedFile {
+    uint64_t place = 0;
+    uint32_t by = 0;
+  };
   struct FileList {
     uint64_t files = 0;  // 0: nobody has said
     uint64_t next = 0;
+    std::deque<ReturnedFile> returned;  // of lost workers; handed out before `next`
     std::map<uint32_t, std::vector<uint64_t>> assigned;  // by taker, see wire::ExchangeImage
   };
   struct Box {
@@ -88,6 +109,8 @@ class Exchange {
   };
 
   uint32_t taker(const wire::NextFileRequest& request) const;
+  Status check_room_for_part(const Name* known, uint64_t number, uint64_t bytes) const;
+  Status check_room_for_name() const;
   void drop_old_answers();
   void drop_arrived_letters();
 
@@ -99,6 +122,8 @@ class Exchange {
   std::map<std::string, FileList> lists_;
   std::map<int, Box> boxes_;
   uint64_t mail_bytes_ = 0;
+  uint64_t unread_bytes_ = 0;  // of mail_bytes_: from each box's `arrived` on
+  uint64_t open_ = 0, open_bytes_ = 0;  // gatherings that are not complete
 };
 
 }  // namespace argosy::ps

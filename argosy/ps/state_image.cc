@@ -51,15 +51,12 @@ wire::StateImage State::image() const {
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (const auto rate = tables_->set_rate_of(i)) (*image.mutable_rates())[static_cast<uint32_t>(i)] = *rate;
   }
+  for (int i = 0; i < members_->workers(); ++i) *image.add_ledgers() = members_->ledger(i);
   exchange_.save(image.mutable_exchange());
   *image.mutable_saved() = saved_;
   image.set_shrinks(shrinks_);
-  for (const auto& [who, reply] : shrink_answers_) {
-    wire::ShrinkAnswer* answer = image.add_answers();
-    answer->set_worker(who.first);
-    answer->set_number(who.second);
-    *answer->mutable_reply() = reply;
-  }
+  for (const wire::ShrinkAnswer& answer : shrink_answers_) *image.add_answers() = answer;
+  operations_.save(image.mutable_operations());
   image.set_importing(importing_);
   for (const wire::Loaded& one : loaded_) *image.add_loaded() = one;
   return image;
@@ -110,11 +107,17 @@ Status State::restore(const wire::StateImage& image) {
   for (const auto& [table, rate] : image.rates()) {
     if (table < tables_->size()) tables_->set_rate(table, rate);
   }
+  // After the held pushes, which are counted in it.
+  for (int i = 0; i < members_->workers(); ++i) members_->restore_ledger(i, {});
+  for (const wire::WorkerLedger& ledger : image.ledgers()) {
+    RETURN_IF_ERROR(check_worker(ledger.worker()));
+    members_->restore_ledger(static_cast<int>(ledger.worker()), ledger);
+  }
   RETURN_IF_ERROR(exchange_.restore(image.exchange()));
   saved_ = image.saved();
   shrinks_ = image.shrinks();
-  shrink_answers_.clear();
-  for (const auto& answer : image.answers()) shrink_answers_[{answer.worker(), answer.number()}] = answer.reply();
+  shrink_answers_.assign(image.answers().begin(), image.answers().end());
+  RETURN_IF_ERROR(operations_.restore(image.operations()));
   importing_ = image.importing();
   loaded_.assign(image.loaded().begin(), image.loaded().end());
   batches_ = image.batches();

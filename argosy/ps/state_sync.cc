@@ -29,6 +29,14 @@ bool SyncSteps::drop(int worker, Position step) {
   return true;
 }
 
+uint64_t SyncSteps::held_samples(uint32_t worker, Position step) const {
+  const auto held = held_.find(step);
+  if (held == held_.end()) return 0;
+  const auto contribution = held->second.find(worker);
+  wire::PushRequest push;
+  return contribution != held->second.end() && push.ParseFromString(contribution->second.record) ? push.samples() : 0;
+}
+
 bool SyncSteps::is_unsettled(uint32_t worker, Position step) const {
   return tables_.servers() > 1 && confirmed_[worker] <= step && members_.is_lost(static_cast<int>(worker));
 }

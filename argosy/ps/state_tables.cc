@@ -11,6 +11,7 @@ namespace argosy::ps {
 namespace {
 
 constexpr float kBySchedule = std::numeric_limits<float>::quiet_NaN();
+constexpr size_t kMostSections = 64;  // of one table in a pull
 
 // Takes arrays from the front of a payload; remembers whether one was longer than the rest.
 class PayloadCursor {
@@ -183,6 +184,10 @@ Result<std::vector<TableGradient>> Tables::lay_out(const Sections& sections, std
 }
 
 Result<std::vector<TableGradient>> Tables::lay_out_keys(const Sections& sections, std::span<const std::byte> payload) const {
+  if (static_cast<size_t>(sections.size()) > kMostSections * size()) {
+    return Status::invalid_argument("a pull has {} sections; expected {} at most, for {} tables", sections.size(),
+                                    kMostSections * size(), size());
+  }
   std::vector<TableGradient> requests;
   PayloadCursor cursor(payload);
   for (const wire::Section& section : sections) {

@@ -85,6 +85,12 @@ Result<wire::LeaveRequest> State::valid_leave(const Record& record) const {
   return Status::invalid_argument("worker {} leaves round {}; there is none behind it", leave.caller().worker(), leave.round());
 }
 
+Result<wire::EndOperationRequest> State::valid_end_operation(const Record& record) const {
+  ASSIGN_OR_RETURN(auto request, valid_call<wire::EndOperationRequest>(record));
+  RETURN_IF_ERROR(operations_.check(request.caller().worker(), request.operation()));
+  return request;
+}
+
 Result<wire::ApplyStepRequest> State::valid_apply_step(const Record& record) const {
   ASSIGN_OR_RETURN(auto request, valid_call<wire::ApplyStepRequest>(record));
   const Position step = from_wire(request.step());

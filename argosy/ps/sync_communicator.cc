@@ -22,22 +22,16 @@ class SyncCommunicator final : public MeetingCommunicator {
 
   Result<bool> begin_round(int threads) override {
     ASSIGN_OR_RETURN(const bool wanted, MeetingCommunicator::begin_round(threads));
-    in_round_ = wanted;
     if (wanted) RETURN_IF_ERROR(enter());
     return wanted;
-  }
-
-  Status end_round() override {
-    in_round_ = false;
-    return MeetingCommunicator::end_round();
   }
 
   // Leaves the round of the steps that a script has fed itself; one that an earlier start of this worker has finished is passed
   // over. The next step, or refresh(), waits until the others have left it too.
   Status before_gathering() override {
-    if (in_round_) return {};
-    ASSIGN_OR_RETURN(const bool wanted, MeetingCommunicator::begin_round(1));
-    return wanted ? leave_round() : Status();
+    if (in_round() || abandoned()) return {};
+    RETURN_IF_ERROR(failure());
+    return skip_finished_round() ? Status() : leave_round();
   }
 
   Status pull(std::span<const RowRequest> requests) override {
@@ -134,7 +128,6 @@ class SyncCommunicator final : public MeetingCommunicator {
   }
 
   const bool clips_;
-  bool in_round_ = false;   // of a dataset; changed while no trainer thread runs
   uint32_t next_step_ = 0;  // of this round; changed while all threads wait, or none runs
 
   std::mutex mutex_;

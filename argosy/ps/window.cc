@@ -53,6 +53,18 @@ void Window::leave(uint32_t round) {
   above_.clear();
 }
 
+std::vector<uint64_t> Window::lacks(const Window& other, bool& whole_rounds) const {
+  whole_rounds = other.round_ > round_;
+  std::vector<uint64_t> lacking;
+  const auto look_at = [&](uint32_t index) {
+    if (!contains(batch_id(other.round_, index))) lacking.push_back(batch_id(other.round_, index));
+  };
+  for (uint32_t index = other.round_ == round_ ? through_ : 0; index < other.through_ && other.round_ >= round_; ++index)
+    look_at(index);
+  for (const uint32_t index : other.above_) look_at(index);
+  return lacking;
+}
+
 void Window::extend_run() {
   while (!above_.empty() && *above_.begin() == through_) {
     above_.erase(above_.begin());

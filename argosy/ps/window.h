@@ -35,6 +35,10 @@ class Window {
   // The worker has no more data in `round`: everything of it, and of the rounds before, counts as here.
   void leave(uint32_t round);
 
+  // The batches of `other` that are not here. Of rounds that `other` has left and this window has not, whose sizes nobody knows,
+  // those that are here do not count; `whole_rounds` says whether there are such.
+  std::vector<uint64_t> lacks(const Window& other, bool& whole_rounds) const;
+
   uint32_t round() const { return round_; }
   uint32_t through() const { return through_; }
   const std::set<uint32_t>& above() const { return above_; }

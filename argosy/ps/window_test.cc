@@ -104,6 +104,18 @@ TEST(Window, StaysSmallForBatchesInOrder) {
   EXPECT_TRUE(window.contains(batch_id(2, 5'000'000)));  // an earlier round is over
 }
 
+// What a server lacks after it went back: batches of the round, and whole rounds.
+TEST(Window, SaysWhatAnotherHasMore) {
+  bool whole_rounds = true;
+  const Window less(2, 3, std::vector<uint32_t>{5}), more(2, 5, std::vector<uint32_t>{5, 8});
+  EXPECT_EQ(less.lacks(more, whole_rounds), (std::vector<uint64_t>{batch_id(2, 3), batch_id(2, 4), batch_id(2, 8)}));
+  EXPECT_FALSE(whole_rounds);
+  EXPECT_TRUE(more.lacks(less, whole_rounds).empty());
+  EXPECT_EQ(Window(1, 9, {}).lacks(Window(2, 1, {}), whole_rounds), std::vector<uint64_t>{batch_id(2, 0)});
+  EXPECT_TRUE(whole_rounds);
+  EXPECT_TRUE(Window(3, 0, {}).lacks(more, whole_rounds).empty()) << "the round is over";
+}
+
 // A file from elsewhere may hold entries that the run covers already.
 TEST(Window, TakesUntidyEntries) {
   const uint32_t above[] = {7, 2, 5, 4};

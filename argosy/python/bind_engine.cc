@@ -68,21 +68,33 @@ void set_lod(const TensorHandle& handle, Lod lod) {
 
 Lod lod_of(const TensorHandle& handle) { return handle.value->lod == nullptr ? Lod{} : *handle.value->lod; }
 
-// Gives the servers the value that a variable of theirs was set to.
-void store_remote(const TensorHandle& handle) {
-  const at::Tensor tensor = handle.value->tensor.to(at::kFloat).contiguous();
-  const auto& shape = handle.remote->find(handle.name)->shape;
-  if (tensor.sizes().vec() != shape) {
+// Gives the servers the value that a variable of theirs is set to. False: an earlier start of this worker had set it here, and
+// the handle has what they hold now.
+bool store_remote(const TensorHandle& handle, const at::Tensor& given) {
+  const at::Tensor tensor = given.to(at::kFloat).contiguous();
+  const engine::RemoteVariable& variable = *handle.remote->find(handle.name);
+  if (tensor.sizes().vec() != variable.shape) {
     throw Error(Status::invalid_argument("variable '{}' was set to shape {}; on the servers it has {}", handle.name,
-                                         graph::shape_to_string(tensor.sizes().vec()), graph::shape_to_string(shape)));
+                                         graph::shape_to_string(tensor.sizes().vec()), graph::shape_to_string(variable.shape)));
   }
   const std::span values(tensor.const_data_ptr<float>(), static_cast<size_t>(tensor.numel()));
-  run_without_gil([&] { throw_if_error(handle.remote->store(handle.name, values)); });
+  bool before = false;
+  run_without_gil([&] {
+    const auto store = [&]() -> Result<std::string> {
+      RETURN_IF_ERROR(handle.remote->store(handle.name, values));
+      return std::string();
+    };
+    before = value_or_throw(handle.remote->once("set", handle.name, store)).before;
+    if (before && variable.kind != engine::RemoteVariable::dense)
+      handle.value->tensor = value_or_throw(engine::fetch_remote(*handle.remote, handle.name));
+  });
+  return !before;
 }
 
 // Writes into the memory that is there where shape and dtype agree: others may share it.
 void set_data(const TensorHandle& handle, const py::object& data) {
   at::Tensor fresh = tensor_from_python(data);
+  if (handle.remote != nullptr && !store_remote(handle, fresh)) return;
   Value& value = *handle.value;
   const bool fits =
       value.tensor.defined() && value.tensor.sizes() == fresh.sizes() && value.tensor.scalar_type() == fresh.scalar_type();
@@ -91,7 +103,6 @@ void set_data(const TensorHandle& handle, const py::object& data) {
   else
     value.tensor = std::move(fresh);
   value.rows = nullptr;
-  if (handle.remote != nullptr) store_remote(handle);
 }
 
 std::vector<int64_t> shape_of(const TensorHandle& handle) {

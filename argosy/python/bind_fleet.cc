@@ -189,7 +189,8 @@ void bind_life(py::class_<Fleet>& fleet) {
            waiting(+[](const Fleet& f, std::optional<double> threshold, std::optional<uint32_t> unseen_steps,
                        std::optional<uint32_t> ttl_seconds) { return f.shrink(threshold, unseen_steps, ttl_seconds); }),
            py::arg("threshold"), py::arg("unseen_steps"), py::arg("ttl_seconds"))
-      .def("server_stats", waiting(+[](const Fleet& f) { return f.server_stats(); }));
+      .def("server_stats", waiting(+[](const Fleet& f) { return f.server_stats(); }))
+      .def("ledger_json", waiting(+[](const Fleet& f) { return f.ledger().to_json(); }));
 }
 
 using Numbers = std::vector<double>;

@@ -1,3 +1,7 @@
+#include <exception>
+
+#include "argosy/base/error.h"
+#include "argosy/base/file.h"
 #include "argosy/engine/model_io.h"
 #include "argosy/graph/tensor_file.h"
 #include "argosy/graph/variable.h"
@@ -60,6 +64,41 @@ py::tuple load_inference_model(const std::string& folder, Scope& scope, const st
   return py::make_tuple(model.program, model.feeds, model.fetches);
 }
 
+// Calls `body`, where this process is a worker of a parameter-server job once: RemoteParameters::once. False: it had been done.
+bool once(const Scope& scope, const std::string& kind, const std::string& target, const py::function& body) {
+  const auto remote = scope.remote();
+  if (remote == nullptr) {
+    body();
+    return true;
+  }
+  std::exception_ptr raised;
+  const auto call = [&]() -> Result<std::string> {
+    const py::gil_scoped_acquire gil;
+    try {
+      body();
+    } catch (...) {
+      raised = std::current_exception();
+      return Status::cancelled("{} '{}' was not done", kind, target);
+    }
+    return std::string();
+  };
+  bool before = false;
+  run_without_gil([&] {
+    const auto outcome = remote->once(kind, target, call);
+    if (raised == nullptr) before = value_or_throw(outcome).before;
+  });
+  if (raised != nullptr) std::rethrow_exception(raised);
+  return !before;
+}
+
+// The whole file or none of it: a kill leaves the old one.
+void write_file(const std::string& path, const py::buffer& data) {
+  const py::buffer_info bytes = data.request();
+  const std::string_view view(static_cast<const char*>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize));
+  const py::gil_scoped_release release;
+  throw_if_error(write_file_atomically(path, view));
+}
+
 // The array in the bytes of a tensor file.
 py::array decode_tensor(const std::string& bytes) {
   const graph::TensorFile file = value_or_throw(graph::decode_tensor(bytes));
@@ -82,6 +121,9 @@ void bind_io(py::module_& m) {
         py::arg("folder"), py::arg("model_filename"), py::arg("params_filename"));
   m.def("load_inference_model", &load_inference_model, py::arg("folder"), py::arg("scope"), py::arg("model_filename"),
         py::arg("params_filename"));
+  m.def("once", &once, py::arg("scope"), py::arg("kind"), py::arg("target"), py::arg("body"),
+        "Calls body; on a worker of a parameter-server job not where an earlier start of it had done so. Whether it was called.");
+  m.def("write_file", &write_file, py::arg("path"), py::arg("data"));
   m.def("decode_tensor", &decode_tensor, py::arg("bytes"));
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "argosy/base/env.h"
+#include "argosy/base/status.h"
 
 namespace argosy::rpc {
 namespace {
@@ -62,24 +63,6 @@ std::optional<std::string> local_address(const std::string& host) {
   std::array<char, 256> own{};
   const bool named = gethostname(own.data(), own.size() - 1) == 0 && host == own.data();
   return named || host == "localhost" ? first_address(host) : std::nullopt;
-}
-
-Status check_free(const Address& address) {
-  auto addresses = resolve(address.host, address.port, AF_UNSPEC);
-  if (!addresses.ok()) return addresses.status().with_context("cannot listen on {}", address.to_string());
-  const addrinfo& first = **addresses;
-  const int socket_fd = socket(first.ai_family, first.ai_socktype | SOCK_CLOEXEC, 0);
-  if (socket_fd < 0) return Status::unavailable("cannot make a socket for {}: {}", address.to_string(), std::strerror(errno));
-  const int on = 1;
-  setsockopt(socket_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // as gRPC does: connections of an earlier server may linger
-  const int failed = bind(socket_fd, first.ai_addr, first.ai_addrlen) == 0 ? 0 : errno;
-  close(socket_fd);
-  if (failed == EADDRINUSE) {
-    return Status::unavailable("cannot listen on {}: another process uses the port; stop it or take another port",
-                               address.to_string());
-  }
-  if (failed != 0) return Status::unavailable("cannot listen on {}: {}", address.to_string(), std::strerror(failed));
-  return Status::ok_status();
 }
 
 bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }

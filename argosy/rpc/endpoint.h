@@ -3,17 +3,11 @@
 #include <optional>
 #include <string>
 
-#include "argosy/base/address.h"
-#include "argosy/base/status.h"
-
 namespace argosy::rpc {
 
 // The numeric address that a host of this machine stands for: a literal one, "localhost" or the machine's own name. Nothing
 // for any other name, so that no name server is asked.
 std::optional<std::string> local_address(const std::string& host);
-
-// Whether a server could listen there: an error names the address and the system's reason (in use, not this machine's).
-Status check_free(const Address& address);
 
 bool is_loopback(const std::string& address);
 

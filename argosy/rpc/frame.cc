@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 namespace argosy::rpc {
@@ -69,6 +70,13 @@ Status check_prelude(const Prelude& prelude, size_t arrived) {
 }
 
 }  // namespace
+
+std::optional<uint16_t> peek_kind(std::string_view front) {
+  uint16_t kind = 0;
+  if (front.size() < offsetof(Prelude, kind) + sizeof kind) return std::nullopt;
+  std::memcpy(&kind, front.data() + offsetof(Prelude, kind), sizeof kind);
+  return kind;
+}
 
 std::string frame_head(const FrameInfo& info, std::string_view header, size_t payload_bytes, uint16_t version) {
   const Prelude prelude{.magic = kMagic,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,9 @@ struct Frame {
   std::string header;
   Buffer payload;
 };
+
+// The method or status code of a frame that begins with these bytes; nothing where there are too few.
+std::optional<uint16_t> peek_kind(std::string_view front);
 
 // Prelude and header of a frame whose payload follows. `version` differs from ours in tests only.
 std::string frame_head(const FrameInfo& info, std::string_view header, size_t payload_bytes, uint16_t version = kProtocolVersion);

@@ -2,6 +2,7 @@
 
 #include <grpcpp/support/slice.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace argosy::rpc {
@@ -35,6 +36,21 @@ Result<Frame> decode_frame(const grpc::ByteBuffer& bytes) {
   pieces.reserve(slices.size());
   for (const grpc::Slice& slice : slices) pieces.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
   return decode_frame(pieces);
+}
+
+std::optional<uint16_t> peek_kind(const grpc::ByteBuffer& bytes) {
+  if (!bytes.Valid()) return std::nullopt;
+  grpc::Slice only;
+  if (bytes.TrySingleSlice(&only).ok()) {
+    return peek_kind(std::string_view(reinterpret_cast<const char*>(only.begin()), only.size()));
+  }
+  std::vector<grpc::Slice> slices;
+  if (!bytes.Dump(&slices).ok()) return std::nullopt;
+  std::string front;
+  for (size_t i = 0; i < slices.size() && front.size() < kFramePrelude; ++i) {
+    front.append(reinterpret_cast<const char*>(slices[i].begin()), std::min(slices[i].size(), kFramePrelude));
+  }
+  return peek_kind(front);
 }
 
 }  // namespace argosy::rpc

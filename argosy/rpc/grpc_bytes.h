@@ -3,6 +3,7 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,5 +18,8 @@ namespace argosy::rpc {
 grpc::ByteBuffer to_byte_buffer(const FrameInfo& info, std::string_view header, const std::vector<Slice>& payload);
 
 Result<Frame> decode_frame(const grpc::ByteBuffer& bytes);
+
+// The method of a request, without reading all of it; nothing where it is none.
+std::optional<uint16_t> peek_kind(const grpc::ByteBuffer& bytes);
 
 }  // namespace argosy::rpc

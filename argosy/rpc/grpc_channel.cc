@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "argosy/base/address.h"
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/client_stream.h"
 #include "argosy/rpc/credentials.h"

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <mutex>
 
+#include "argosy/base/address.h"
 #include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/thread.h"
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/endpoint.h"
@@ -31,7 +33,7 @@ class Service final : public grpc::CallbackGenericService {
   std::shared_ptr<ServerShared> shared_;
 };
 
-void set_arguments(grpc::ServerBuilder& builder) {
+void set_arguments(grpc::ServerBuilder& builder, const ServerLimits& limits) {
   builder.SetMaxReceiveMessageSize(kLargestFrame);  // our own limit ends one call, gRPC's would end the stream
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // or two servers share one port without a word
@@ -43,32 +45,58 @@ void set_arguments(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingEveryMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingEveryMs / 2);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits.streams_per_connection);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, static_cast<int>(limits.stranger_seconds * 1000));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
 }
 
 void warn_of_open_address(const Address& endpoint, const Security& security) {
   const auto address = local_address(endpoint.host);
   if (address && is_loopback(*address)) return;
   if (!security.tls() && security.token.empty()) {
-    log_warning("{} can be reached from other machines, and anybody there may call it: it has neither TLS nor a job token",
-                endpoint.to_string());
+    notice(LogLevel::warning,
+           "{} can be reached from other machines, and anybody there may call it: it has neither TLS nor a job token",
+           endpoint.to_string());
   } else if (!security.tls()) {
-    log_warning("{} can be reached from other machines without TLS: the job token and the data cross the network as plain text",
-                endpoint.to_string());
+    notice(LogLevel::warning,
+           "{} can be reached from other machines without TLS: the job token and the data cross the network as plain text",
+           endpoint.to_string());
   }
 }
 
-// One gRPC server with the service on one address.
+using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+
+// One gRPC server with the service, on one address or behind a door.
 struct Listener {
-  explicit Listener(std::shared_ptr<ServerShared> shared) : service(std::move(shared)) {}
+  Listener(std::shared_ptr<ServerShared> shared, const ServerLimits& port_limits)
+      : service(std::move(shared)), limits(port_limits) {}
 
   // False where the address cannot be had.
   bool listen(const std::string& address, std::shared_ptr<grpc::ServerCredentials> credentials) {
+    int port = 0;
     grpc::ServerBuilder builder;
-    set_arguments(builder);
+    set_arguments(builder, limits);
     builder.RegisterCallbackGenericService(&service);
     builder.AddListeningPort(address, std::move(credentials), &port);
     server = builder.BuildAndStart();
     return server != nullptr && port != 0;
+  }
+  bool listen(Door& door, std::shared_ptr<grpc::ServerCredentials> credentials) {
+    using Builder = grpc::ServerBuilder::experimental_type;
+    grpc::ServerBuilder builder;
+    set_arguments(builder, limits);
+    builder.RegisterCallbackGenericService(&service);
+    acceptor =
+        builder.experimental().AddExternalConnectionAcceptor(Builder::ExternalConnectionType::FROM_FD, std::move(credentials));
+    server = builder.BuildAndStart();
+    if (server == nullptr) return false;
+    door.start([this](int listener, int connection) {
+      Acceptor::NewConnectionParameters parameters;
+      parameters.listener_fd = listener;
+      parameters.fd = connection;
+      acceptor->HandleNewConnection(&parameters);
+    });
+    return true;
   }
   void stop() {
     if (server == nullptr) return;
@@ -77,37 +105,54 @@ struct Listener {
   }
 
   Service service;
+  const ServerLimits limits;
+  std::unique_ptr<Acceptor> acceptor;
   std::unique_ptr<grpc::Server> server;
-  int port = 0;
 };
 
 class GrpcServer final : public Server {
  public:
-  explicit GrpcServer(std::shared_ptr<ServerShared> shared) : shared_(std::move(shared)), tcp_(shared_), unix_(shared_) {}
+  explicit GrpcServer(std::shared_ptr<ServerShared> shared)
+      : shared_(std::move(shared)), tcp_(shared_, shared_->limits), unix_(shared_, shared_->limits) {}
   ~GrpcServer() override { stop(Deadline::after(std::chrono::nanoseconds(0))); }
 
   Status listen(Address endpoint, const ServerOptions& options) {
     ASSIGN_OR_RETURN(auto credentials, server_credentials(options.security));
-    RETURN_IF_ERROR(check_free(endpoint));
-    if (!tcp_.listen(endpoint.to_string(), credentials)) {
-      return Status::unavailable("cannot listen on {}: gRPC could not take the address", endpoint.to_string());
-    }
-    endpoint.port = tcp_.port;
+    ASSIGN_OR_RETURN(shared_->door, Door::open(endpoint, shared_->limits));
+    endpoint.port = shared_->door->port();
     shared_->endpoint = endpoint.to_string();
+    if (!tcp_.listen(*shared_->door, credentials)) {
+      return Status::unavailable("cannot listen on {}: gRPC did not start", endpoint.to_string());
+    }
     if (options.unix_socket && !options.security.tls()) listen_on_socket(endpoint, credentials);
     return Status::ok_status();
   }
 
-  int port() const override { return tcp_.port; }
+  int port() const override { return shared_->door->port(); }
   const std::string& endpoint() const override { return shared_->endpoint; }
-  ServerCounters counters() const override { return {shared_->calls, shared_->refused, shared_->bytes_in, shared_->bytes_out}; }
+  ServerCounters counters() const override {
+    const Door::Counters door = shared_->door->counters();
+    const ServerLimits& limits = shared_->limits;
+    return {.calls = shared_->calls,
+            .refused = shared_->refused,
+            .bytes_in = shared_->bytes_in,
+            .bytes_out = shared_->bytes_out,
+            .limits = {door.connections,
+                       door.strangers,
+                       {"streams", shared_->streams, limits.streams, shared_->streams_refused},
+                       {"reply_limit", shared_->under_way->unsent_bytes(), limits.reply_bytes, shared_->replies_refused},
+                       {"expired_replies", shared_->replies_expired, 0, 0}}};
+  }
 
   void stop(Deadline grace) override {
     std::lock_guard lock(stopping_);
     shared_->under_way->close_and_wait(grace);
+    if (shared_->door != nullptr) shared_->door->stop();
     unix_.stop();
     tcp_.stop();
-    shared_->pool.stop();
+    shared_->changes.stop();
+    shared_->reads.stop();
+    shared_->urgent.stop();
   }
 
  private:
@@ -136,6 +181,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Hand
   shared->endpoint = options.address;
   shared->token = options.security.token;
   shared->max_message_bytes = options.max_message_bytes;
+  shared->lane = options.lane;
+  shared->limits = options.limits;
   keep_grpc();
   auto server = std::make_unique<GrpcServer>(std::move(shared));
   RETURN_IF_ERROR(server->listen(endpoint, options));

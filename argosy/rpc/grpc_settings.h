@@ -16,4 +16,7 @@ inline constexpr int kLargestReadChunkBytes = 1 << 22;
 inline constexpr int kPingEveryMs = 20'000;
 inline constexpr int kPingTimeoutMs = 20'000;
 
+// A server closes a connection on which no stream has been open for so long; clients open another when they need one.
+inline constexpr int kIdleMs = 30'000;
+
 }  // namespace argosy::rpc

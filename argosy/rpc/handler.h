@@ -42,6 +42,7 @@ class Reply {
   void send(std::string header, std::vector<Slice> payload = {});
   void fail(Status status);  // REQUIRES: !status.ok()
 
+  bool completed() const { return sink_ == nullptr; }
   // Whether nobody waits for the answer any more: the caller's deadline passed, it cancelled, or its connection broke.
   bool cancelled() const { return sink_ == nullptr || sink_->cancelled(); }
 

@@ -2,22 +2,35 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/status.h"
 #include "argosy/rpc/handler.h"
+#include "argosy/rpc/limits.h"
 #include "argosy/rpc/security.h"
 
 namespace argosy::rpc {
 
+// Which threads of a server run the handler for a call.
+enum class Lane {
+  change,  // may wait for a disk
+  read,    // may take long, and waits for memory and locks only
+  urgent,  // is done at once: signs of life
+};
+
 struct ServerOptions {
   std::string address;  // "host:port", the only one it listens on; port 0 takes a free one
   Security security;
-  int threads = 0;  // that run the handler; 0: one a core, at least 2
+  int threads = 0;  // that run the handler in each of the first two lanes; 0: one a core, at least 2
   size_t max_message_bytes = size_t{256} << 20;  // of a request; 2 GiB - 1 at most
   bool unix_socket = true;  // also listen on a Unix socket for callers of this user on this machine; never with TLS
+  // By method. Calls of one lane never wait for those of another. None: all are changes.
+  std::function<Lane(uint16_t)> lane = {};
+  ServerLimits limits = {};
 };
 
 // Since the start. Bytes are those of messages, without what HTTP/2 and TLS add.
@@ -26,6 +39,7 @@ struct ServerCounters {
   uint64_t refused = 0;  // by token, version or form
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
+  std::vector<LimitCount> limits = {};
 };
 
 // Answers calls at one address with one handler. Thread-safe; the destructor is stop() with a deadline of no time.

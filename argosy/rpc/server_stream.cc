@@ -1,15 +1,17 @@
 #include "argosy/rpc/server_stream.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
+#include "argosy/base/log.h"
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/grpc_bytes.h"
 
 namespace argosy::rpc {
 namespace {
 
-constexpr int64_t kMostWaitingBytes = 64 << 20;  // of one stream; one request more is read all the same
+constexpr size_t kRequestOverhead = 1024;  // what a request costs that waits, besides its bytes
 
 Deadline deadline_of(const FrameInfo& info) {
   constexpr uint64_t kYear = 365ull * 24 * 3600 * 1'000'000;
@@ -18,11 +20,11 @@ Deadline deadline_of(const FrameInfo& info) {
 
 class StreamSink final : public ReplySink {
  public:
-  StreamSink(std::shared_ptr<ServerStream> stream, const FrameInfo& info, std::shared_ptr<void> ticket)
+  StreamSink(std::shared_ptr<ServerStream> stream, const FrameInfo& info, std::shared_ptr<CallsUnderWay::Ticket> ticket)
       : stream_(std::move(stream)), call_(info.call), deadline_(deadline_of(info)), ticket_(std::move(ticket)) {}
 
   void finish(Status status, std::string header, std::vector<Slice> payload) override {
-    stream_->answer(call_, status, header, payload, std::move(ticket_));
+    stream_->answer(call_, deadline_.when(), status, header, payload, std::move(ticket_));
   }
   bool cancelled() const override { return stream_->closed() || deadline_.passed(); }
 
@@ -30,7 +32,7 @@ class StreamSink final : public ReplySink {
   const std::shared_ptr<ServerStream> stream_;
   const uint64_t call_;
   const Deadline deadline_;
-  std::shared_ptr<void> ticket_;
+  std::shared_ptr<CallsUnderWay::Ticket> ticket_;
 };
 
 Status check_token(const grpc::GenericCallbackServerContext& context, const ServerShared& shared) {
@@ -49,14 +51,22 @@ grpc::Status to_grpc(const Status& status) { return {static_cast<grpc::StatusCod
 
 }  // namespace
 
-std::shared_ptr<void> CallsUnderWay::enter(const std::shared_ptr<CallsUnderWay>& calls) {
-  std::lock_guard lock(calls->mutex_);
-  if (calls->closed_) return nullptr;
-  ++calls->count_;
-  return {calls.get(), [calls](void*) { calls->leave(); }};
+void CallsUnderWay::Ticket::answered(uint64_t bytes) {
+  unsent_ = bytes;
+  calls_->unsent_.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-void CallsUnderWay::leave() {
+std::shared_ptr<CallsUnderWay::Ticket> CallsUnderWay::enter(const std::shared_ptr<CallsUnderWay>& calls) {
+  {
+    std::lock_guard lock(calls->mutex_);
+    if (calls->closed_) return nullptr;
+    ++calls->count_;
+  }
+  return std::make_shared<Ticket>(calls);
+}
+
+void CallsUnderWay::leave(uint64_t unsent) {
+  unsent_.fetch_sub(unsent, std::memory_order_relaxed);
   std::lock_guard lock(mutex_);
   if (--count_ == 0) left_.notify_all();
 }
@@ -67,11 +77,34 @@ bool CallsUnderWay::close_and_wait(Deadline deadline) {
   return left_.wait_until(lock, deadline.when(), [&] { return count_ == 0; });
 }
 
+ServerStream::ServerStream(std::shared_ptr<ServerShared> shared, std::string peer)
+    : shared_(std::move(shared)), peer_(std::move(peer)), state_([counter = &shared_->replies_expired](const auto& frame) {
+        if (frame.expires > SteadyClock::now()) return false;
+        counter->fetch_add(1, std::memory_order_relaxed);
+        return true;
+      }) {
+  shared_->streams.fetch_add(1, std::memory_order_relaxed);
+}
+
+ServerStream::~ServerStream() {
+  shared_->streams.fetch_sub(1, std::memory_order_relaxed);
+  if (let_in_) shared_->door->stream_ended(peer_);
+}
+
 ServerStream* ServerStream::open(std::shared_ptr<ServerShared> shared, grpc::GenericCallbackServerContext* context) {
   const auto stream = std::make_shared<ServerStream>(std::move(shared), context->peer());
+  ServerShared& known = *stream->shared_;
   stream->self_ = stream;
-  if (Status token = check_token(*context, *stream->shared_); !token.ok()) {
+  if (Status token = check_token(*context, known); !token.ok()) {
+    known.door->turn_out(stream->peer_);
     stream->refuse(token);
+  } else if (known.streams > known.limits.streams) {
+    known.streams_refused.fetch_add(1, std::memory_order_relaxed);
+    stream->refuse(Status::resource_exhausted("server {}: the limit streams is reached: {} at a time; close some channels first",
+                                              known.endpoint, known.limits.streams));
+  } else if (stream->let_in_ = known.door->let_in(stream->peer_); !stream->let_in_) {
+    stream->refuse(Status::resource_exhausted("server {}: {} streams of one connection at a time", known.endpoint,
+                                              known.limits.streams_per_connection));
   } else {
     stream->StartRead(&stream->incoming_);
   }
@@ -103,14 +136,21 @@ void ServerStream::OnReadDone(bool ok) {
   request.Swap(&incoming_);
   const size_t bytes = request.Length();
   shared_->bytes_in.fetch_add(bytes, std::memory_order_relaxed);
-  if (read_on(static_cast<int64_t>(bytes)) && !state_.closed()) StartRead(&incoming_);
-  shared_->pool.add([self = shared_from_this(), request] { self->handle(request); });
+  const bool more = read_on(static_cast<int64_t>(bytes + kRequestOverhead));
+  if (more && !state_.closed()) StartRead(&incoming_);
+  shared_->pool(lane_of(request)).add([self = shared_from_this(), request] { self->handle(request); });
+}
+
+Lane ServerStream::lane_of(const grpc::ByteBuffer& request) const {
+  if (shared_->lane == nullptr) return Lane::change;
+  const auto method = peek_kind(request);
+  return !method || *method == kPingMethod ? Lane::urgent : shared_->lane(*method);
 }
 
 bool ServerStream::read_on(int64_t arrived) {
   std::lock_guard lock(mutex_);
   waiting_bytes_ += arrived;
-  paused_ = waiting_bytes_ > kMostWaitingBytes;
+  paused_ = waiting_bytes_ > static_cast<int64_t>(shared_->limits.waiting_bytes);  // one request more than that was read
   return !paused_;
 }
 
@@ -118,7 +158,7 @@ void ServerStream::resume(int64_t taken) {
   {
     std::lock_guard lock(mutex_);
     waiting_bytes_ -= taken;
-    if (!paused_ || waiting_bytes_ > kMostWaitingBytes) return;
+    if (!paused_ || waiting_bytes_ > static_cast<int64_t>(shared_->limits.waiting_bytes)) return;
     paused_ = false;
   }
   if (!state_.hold()) return;  // gRPC must not be done with the stream when the read begins
@@ -127,8 +167,13 @@ void ServerStream::resume(int64_t taken) {
 }
 
 void ServerStream::handle(const grpc::ByteBuffer& request) {
-  auto frame = decode_frame(request);
-  resume(static_cast<int64_t>(request.Length()));
+  Result<Frame> frame = Status::resource_exhausted("there is no memory for a message of {} bytes", request.Length());
+  try {
+    frame = decode_frame(request);
+  } catch (const std::bad_alloc&) {
+    // The stream ends with this error: without its call's number nobody can be answered.
+  }
+  resume(static_cast<int64_t>(request.Length() + kRequestOverhead));
   if (!frame.ok()) return refuse(frame.status().with_context("server {}", shared_->endpoint));
   handle(std::move(*frame));
 }
@@ -145,19 +190,44 @@ void ServerStream::handle(Frame frame) {
     return reply.fail(size.with_context("server {}, method {}", shared_->endpoint, frame.info.kind));
   }
   shared_->calls.fetch_add(1, std::memory_order_relaxed);
-  shared_->handler(Request{frame.info.kind, std::move(frame.header), std::move(frame.payload), peer_, deadline_of(frame.info)},
-                   std::move(reply));
+  const uint16_t method = frame.info.kind;
+  try {
+    shared_->handler(Request{method, std::move(frame.header), std::move(frame.payload), peer_, deadline_of(frame.info)},
+                     std::move(reply));
+  } catch (const std::exception& error) {  // the reply went with the handler, and has answered `internal`
+    log_error("server {}: the handler of method {} threw: {}", shared_->endpoint, method, error.what());
+  }
 }
 
-void ServerStream::answer(uint64_t call, const Status& status, const std::string& header, const std::vector<Slice>& payload,
-                          std::shared_ptr<void> ticket) {
-  if (Status size = check_frame_size(header.size(), payload_bytes(payload), kLargestFrame); !size.ok()) {
-    return answer(call, size.with_context("answer of {}", shared_->endpoint), {}, {}, std::move(ticket));
+// A caller that has taken all its answers so far always gets the next.
+bool ServerStream::has_room_for(size_t reply_bytes) {
+  const auto fits = [&] { return shared_->under_way->unsent_bytes() + reply_bytes <= shared_->limits.reply_bytes; };
+  if (fits() || state_.empty()) return true;
+  state_.drop_skipped();
+  return fits() || state_.empty();
+}
+
+void ServerStream::answer(uint64_t call, SteadyClock::time_point expires, const Status& status, const std::string& header,
+                          const std::vector<Slice>& payload, std::shared_ptr<CallsUnderWay::Ticket> ticket) {
+  const size_t payload_size = payload_bytes(payload);
+  if (Status size = check_frame_size(header.size(), payload_size, kLargestFrame); !size.ok()) {
+    return answer(call, expires, size.with_context("answer of {}", shared_->endpoint), {}, {}, std::move(ticket));
+  }
+  if (!payload.empty() && !has_room_for(header.size() + payload_size)) {
+    shared_->replies_refused.fetch_add(1, std::memory_order_relaxed);
+    const Status refusal = Status::resource_exhausted(
+        "server {}: the limit reply_limit is reached: {} bytes of answers wait for callers that do not take them, {} at most; "
+        "ask "
+        "for less at a time, or raise reply_limit (ARGOSY_REPLY_LIMIT)",
+        shared_->endpoint, shared_->under_way->unsent_bytes(), shared_->limits.reply_bytes);
+    return answer(call, expires, refusal, {}, {}, std::move(ticket));
   }
   const FrameInfo info{.kind = static_cast<uint16_t>(status.code()), .call = call};
   StreamState::Outgoing frame{status.ok() ? to_byte_buffer(info, header, payload) : to_byte_buffer(info, status.message(), {}),
-                              call, std::move(ticket)};
+                              call, nullptr, expires};
   const size_t bytes = frame.bytes.Length();
+  if (ticket != nullptr) ticket->answered(bytes);
+  frame.kept = std::move(ticket);
   StreamState::Then then;
   if (!state_.add(std::move(frame), then)) return;  // the caller has gone
   shared_->bytes_out.fetch_add(bytes, std::memory_order_relaxed);

@@ -25,6 +25,19 @@ StreamState::Then StreamState::written(bool ok) {
   return end_if_idle();
 }
 
+void StreamState::drop_skipped() {
+  std::deque<Outgoing> dropped;  // released without the lock
+  std::lock_guard lock(mutex_);
+  std::deque<Outgoing> stay;
+  for (Outgoing& frame : waiting_) (skip_ != nullptr && skip_(frame) ? dropped : stay).push_back(std::move(frame));
+  waiting_.swap(stay);
+}
+
+bool StreamState::empty() const {
+  std::lock_guard lock(mutex_);
+  return !is_writing_ && waiting_.empty();
+}
+
 bool StreamState::hold() {
   std::lock_guard lock(mutex_);
   if (closed_) return false;

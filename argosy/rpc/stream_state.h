@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 
+#include "argosy/base/clock.h"
+
 namespace argosy::rpc {
 
 // What one end of a gRPC stream may do next. gRPC takes one write and one read at a time, and neither once the stream has
@@ -22,6 +24,7 @@ class StreamState {
     grpc::ByteBuffer bytes;
     uint64_t call = 0;
     std::shared_ptr<void> kept;  // released when the frame has been written or dropped
+    SteadyClock::time_point expires = SteadyClock::time_point::max();  // nobody waits for it from then on; for `skip`
   };
   using Skip = std::function<bool(const Outgoing&)>;
 
@@ -32,6 +35,10 @@ class StreamState {
   bool add(Outgoing&& frame, Then& then);
   Then written(bool ok);  // the write of front() has ended
   grpc::ByteBuffer* front() { return &writing_.bytes; }
+
+  // Drops the waiting frames for which `skip` holds by now.
+  void drop_skipped();
+  bool empty() const;  // nothing is being written or waits
 
   // Keeps the end off; one holder at a time. False where the stream is closed.
   bool hold();

@@ -79,5 +79,26 @@ TEST(StreamState, SkipsFramesThatNobodyWaitsFor) {
   EXPECT_EQ(state.written(true), Then::nothing);
 }
 
+// Answers that nobody waits for any more take neither the link nor memory.
+TEST(StreamState, DropsFramesThatHaveExpired) {
+  const auto expired = [](const StreamState::Outgoing& frame) { return frame.expires <= SteadyClock::now(); };
+  StreamState state(expired);
+  const auto later = SteadyClock::now() + std::chrono::hours(1), before = SteadyClock::now();
+  const auto kept = std::make_shared<int>();
+  Then then;
+  ASSERT_TRUE(state.add({{}, 1, nullptr, later}, then));
+  EXPECT_EQ(then, Then::write);
+  for (uint64_t call = 2; call < 10; ++call) ASSERT_TRUE(state.add({{}, call, kept, before}, then));
+  ASSERT_TRUE(state.add({{}, 10, nullptr, later}, then));
+  state.drop_skipped();
+  EXPECT_EQ(kept.use_count(), 1);
+  ASSERT_TRUE(state.add({{}, 11, kept, before}, then));
+  EXPECT_EQ(state.written(true), Then::write);  // of 10
+  EXPECT_FALSE(state.empty());
+  EXPECT_EQ(state.written(true), Then::nothing);
+  EXPECT_TRUE(state.empty());
+  EXPECT_EQ(kept.use_count(), 1);
+}
+
 }  // namespace
 }  // namespace argosy::rpc

@@ -45,7 +45,7 @@ void ChangeTracker::record(uint32_t worker, std::span<const uint64_t> keys) {
   }
 }
 
-Result<std::vector<uint64_t>> ChangeTracker::take(uint32_t worker, uint64_t number) {
+Result<ChangeTracker::Taken> ChangeTracker::take(uint32_t worker, uint64_t number, uint64_t most) {
   std::lock_guard lock(mutex_);
   const auto [entry, is_new] = workers_.try_emplace(worker);
   Worker& state = entry->second;
@@ -56,10 +56,14 @@ Result<std::vector<uint64_t>> ChangeTracker::take(uint32_t worker, uint64_t numb
   if (number > state.number || is_new) {
     compact(state);
     state.taken = std::exchange(state.pending, {});
-    state.unique = 0;
+    if (state.taken.size() > most) {
+      state.pending.assign(state.taken.begin() + static_cast<std::ptrdiff_t>(most), state.taken.end());
+      state.taken.resize(most);
+    }
+    state.unique = state.pending.size();
     state.number = number;
   }
-  return state.taken;
+  return Taken{state.taken, !state.pending.empty()};
 }
 
 std::vector<ChangeTracker::Pending> ChangeTracker::pending() const {

@@ -26,8 +26,13 @@ class ChangeTracker {
 
   // The keys that others have changed, in ascending order. A `number` greater than the last one begins a new answer and
   // forgets the one before; the last number again gives the same keys again. A lower one is aborted: a call that was
-  // overtaken. A worker that is not tracked is tracked from now on.
-  Result<std::vector<uint64_t>> take(uint32_t worker, uint64_t number);
+  // overtaken. A worker that is not tracked is tracked from now on. No more than `most` keys: the others stay for the next
+  // number, and `more` says whether there are any.
+  struct Taken {
+    std::vector<uint64_t> keys;
+    bool more = false;
+  };
+  Result<Taken> take(uint32_t worker, uint64_t number, uint64_t most);
 
   // What workers have not been told, for a snapshot: a taken answer counts as not told. Only this survives a restart, so
   // a worker may be told of a row twice, never not at all.

@@ -14,9 +14,27 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 std::vector<uint64_t> take(ChangeTracker& tracker, uint32_t worker, uint64_t number) {
-  auto keys = tracker.take(worker, number);
-  EXPECT_TRUE(keys.ok()) << keys.status().to_string();
-  return std::move(keys).value();
+  auto taken = tracker.take(worker, number, 1'000'000);
+  EXPECT_TRUE(taken.ok()) << taken.status().to_string();
+  EXPECT_FALSE(taken->more);
+  return std::move(taken->keys);
+}
+
+// An answer holds so many keys; the rest waits for the next number, and a repeated number gets the same ones.
+TEST(ChangeTracker, GivesNoMoreThanIsAskedFor) {
+  ChangeTracker tracker;
+  tracker.track(0);
+  tracker.record(1, std::vector<uint64_t>{5, 4, 3, 2, 1});
+  for (int tries = 0; tries < 2; ++tries) {
+    const auto first = tracker.take(0, 1, 2);
+    EXPECT_THAT(first->keys, ElementsAre(1, 2));
+    EXPECT_TRUE(first->more);
+  }
+  tracker.record(1, std::vector<uint64_t>{1});
+  EXPECT_THAT(tracker.take(0, 2, 2)->keys, ElementsAre(1, 3));
+  EXPECT_THAT(tracker.pending()[0].keys, ElementsAre(1, 3, 4, 5));
+  EXPECT_THAT(take(tracker, 0, 3), ElementsAre(4, 5));
+  EXPECT_THAT(take(tracker, 0, 4), IsEmpty());
 }
 
 // Each worker is told of each row that others changed, once for however many changes, and of none of its own.

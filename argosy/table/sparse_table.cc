@@ -307,10 +307,13 @@ Status SparseTable::add_block(const Block& block, const TableStep& step, const f
   return {};
 }
 
-Status SparseTable::take_changed(uint32_t worker, uint64_t number, std::vector<uint64_t>& keys, std::vector<float>& rows) {
-  ASSIGN_OR_RETURN(keys, changes_.take(worker, number));
+Result<bool> SparseTable::take_changed(uint32_t worker, uint64_t number, uint64_t most, std::vector<uint64_t>& keys,
+                                       std::vector<float>& rows) {
+  ASSIGN_OR_RETURN(auto taken, changes_.take(worker, number, most));
+  keys = std::move(taken.keys);
   rows.resize(keys.size() * layout_.width());
-  return pull(keys, rows, false);
+  RETURN_IF_ERROR(pull(keys, rows, false));
+  return taken.more;
 }
 
 TableProgress SparseTable::progress() const {

@@ -103,12 +103,16 @@ class SparseTable {
   // REQUIRES: the spec's mode is geo.
   Status add(const TableStep& step, uint32_t worker, std::span<const uint64_t> keys, std::span<const float> deltas);
 
+  // Whether keys are counted before they are admitted: they take memory then, see TableSize::waiting.
+  bool keeps_waiting() const;
+
   // Who must be told of changed rows, in geo mode. See ChangeTracker.
   ChangeTracker& changes() { return changes_; }
 
   // The rows that others have changed since `worker`'s last call but one was acknowledged; see ChangeTracker::take for
-  // `number`. `rows` becomes keys.size() rows of values.
-  Status take_changed(uint32_t worker, uint64_t number, std::vector<uint64_t>& keys, std::vector<float>& rows);
+  // `number` and `most`. `rows` becomes keys.size() rows of values. Returns whether there are more.
+  Result<bool> take_changed(uint32_t worker, uint64_t number, uint64_t most, std::vector<uint64_t>& keys,
+                            std::vector<float>& rows);
 
   // Gives rows a value, as loading a model does. Admitted whatever the admission says; states become the rule's initial ones.
   Status set_rows(std::span<const uint64_t> keys, std::span<const float> rows);
@@ -224,7 +228,6 @@ class SparseTable {
   RowCounters counters_of(const TableStep& step) const;
   Result<uint32_t> find_or_create(Shard& shard, const Probe& probe);
   bool drawn(uint64_t key) const;
-  bool keeps_waiting() const;
 
   struct Shrinking;
   Status shrink_rows(Shard& shard, Shrinking& shrinking);

@@ -71,9 +71,9 @@ def test_a_job_leaves_its_logs_and_a_line(fleetrun):
 
 
 def test_settings_reach_every_process_by_flag_and_by_variable(fleetrun):
-    script = "echo $ARGOSY_DURABILITY $ARGOSY_MEM_LIMIT $ARGOSY_CUSTOM; " + WAIT
+    script = "echo $ARGOSY_DURABILITY $ARGOSY_MEM_LIMIT $ARGOSY_FS_COMMAND; " + WAIT
     status, out = fleetrun.run(script, "--server_num=1", "--worker_num=1", "--durability", "wal_sync", "--mem-limit=8G",
-                               env={"ARGOSY_CUSTOM": "kept", "ARGOSY_MEM_LIMIT": "1G"})
+                               env={"ARGOSY_FS_COMMAND": "kept", "ARGOSY_MEM_LIMIT": "1G"})
     assert status == 0, out
     assert fleetrun.log("serverlog.0") == fleetrun.log("workerlog.0") == "wal_sync 8G kept\n"
 
@@ -81,8 +81,40 @@ def test_settings_reach_every_process_by_flag_and_by_variable(fleetrun):
 def test_variables_of_an_outer_job_are_not_handed_down(fleetrun):
     script = WAIT + "echo [$PADDLE_TRAINING_ROLE$PADDLE_PSERVER_ID$PADDLE_PSERVER_IPS] $PADDLE_TRAINER_ID"
     outer = {"PADDLE_TRAINING_ROLE": "PSERVER", "PADDLE_PSERVER_ID": "1", "PADDLE_PSERVER_IPS": "a", "PADDLE_TRAINER_ID": "9"}
-    assert fleetrun.run(script, "--server_num=1", "--worker_num=1", env=outer)[0] == 0
+    assert fleetrun.run(script, "--server_num=1", "--worker_num=1", "--standalone", env=outer)[0] == 0
     assert fleetrun.log("workerlog.0") == "[] 0\n"
+
+
+def test_a_misspelt_setting_starts_nothing(fleetrun):
+    status, out = fleetrun.run("touch started", "--server_num=1", "--worker_num=1", env={"ARGOSY_DURABILTY": "wal"})
+    assert status == 2 and "no environment variable ARGOSY_DURABILTY, did you mean ARGOSY_DURABILITY?" in out, out
+    assert not (fleetrun.folder / "started").exists()
+
+
+SLURM_TASK = {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_TASKS_PER_NODE": "2", "SLURM_NODEID": "0", "SLURM_LOCALID": "1",
+              "SLURM_STEP_NODELIST": "localhost", "SLURM_JOB_ID": "1"}
+POD = {"TRAINING_ROLE": "TRAINER", "PADDLE_PSERVERS_IP_PORT_LIST": "10.0.0.1:6170,10.0.0.2:6170", "PADDLE_TRAINERS_NUM": "4", "PADDLE_TRAINER_ID": "3"}
+
+
+@pytest.mark.parametrize("env, options, reason", [
+    (SLURM_TASK, ["--server_num=1", "--worker_num=1"], "launcher 1 of 2 (srun): each would start a complete job of its own"),
+    (SLURM_TASK, ["--servers=127.0.0.1:7000", "--workers=127.0.0.1"], "of which 2 are on this machine"),
+    (POD, ["--server_num=1", "--worker_num=1"], "this is worker 3 of a job with parameter servers already"),
+    (POD, ["--nproc_per_node=2"], "the options are those of a collective job"),
+])
+def test_a_launcher_in_another_job_does_not_start_its_own(fleetrun, env, options, reason):
+    status, out = fleetrun.run("touch started", *options, env=env)
+    assert status == 2 and reason in out and "--" in out, out
+    assert not (fleetrun.folder / "started").exists()
+    if "--nproc_per_node=2" not in options:
+        assert fleetrun.run(WAIT + "touch started", *options, "--standalone", env=env)[0] == 0
+
+
+def test_a_launcher_in_a_pod_runs_the_process_of_the_pod(fleetrun):
+    status, out = fleetrun.run("echo $TRAINING_ROLE $PADDLE_TRAINER_ID of $PADDLE_TRAINERS_NUM, servers $PADDLE_PSERVERS_IP_PORT_LIST; exit 4", env=POD)
+    assert status == 4 and "joins the job that the environment describes as worker 3" in out, out
+    assert "TRAINER 3 of 4, servers 10.0.0.1:6170,10.0.0.2:6170\n" in out, "what a pod writes is shown"
+    assert fleetrun.log("workerlog.3").count("TRAINER") == 1
 
 
 def test_the_first_failure_is_shown_and_is_the_status(fleetrun):

@@ -9,8 +9,8 @@ import pytest
 SECONDS = 120
 
 
-def mpirun(folder, ranks, *command):
-    environment = {k: v for k, v in os.environ.items() if not re.match("OMPI_|PMIX_|PMI_", k)}
+def mpirun(folder, ranks, *command, **env):
+    environment = {k: v for k, v in os.environ.items() if not re.match("OMPI_|PMIX_|PMI_|ARGOSY_", k)} | env
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks), *map(str, command)]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS)
 
@@ -73,9 +73,10 @@ fleet.stop_worker()
 
 
 def test_four_ranks_train(tmp_path):
-    """2 servers and 2 workers, from mpirun's start to its end. Without the other's training the loss on its keys is about 1."""
+    """2 servers and 2 workers, from mpirun's start to its end. Without the other's training the loss on its keys is about 1. Nobody
+    gave them a token, and none has to: the first rank draws one for all."""
     (tmp_path / "train.py").write_text(TRAIN)
-    done = mpirun(tmp_path, 4, sys.executable, "train.py")
+    done = mpirun(tmp_path, 4, sys.executable, "train.py", ARGOSY_SECURITY="required")
     assert done.returncode == 0, done.stdout + done.stderr
     found = dict(re.findall(r"worker (\d): loss on the keys of the other (\S+)", done.stdout))
     assert found.keys() == {"0", "1"} and all(float(loss) < 0.1 for loss in found.values()), done.stdout + done.stderr

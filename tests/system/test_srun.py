@@ -77,6 +77,11 @@ def test_processes_find_their_places(srun):
     assert sorted(re.findall(r"rank (\d) of 4 sum 10.0", out)) == ["0", "1", "2", "3"], out
 
 
+def test_two_tasks_do_not_run_two_private_jobs_with_servers(srun, job):
+    out = job.end(job.start("srun", "-N2", "-n2", "fleetrun", "--server_num=1", "--worker_num=1", "--no-python", "true", MASTER_ADDR="127.0.0.1"), 2)
+    assert out.count("each would start a complete job of its own") == 2, out
+
+
 def test_launchers_find_theirs_and_start_processes(srun):
     out = srun("-N2", "--ntasks-per-node=1", "sh", "-c", "exec fleetrun --nproc_per_node=2 --log_dir=log.$SLURM_NODEID train.py")
     assert sorted(re.findall(r"rank (\d) of 4 sum 10.0", out)) == ["0", "2"], out  # the first process of each node is shown

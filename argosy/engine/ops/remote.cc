@@ -141,7 +141,9 @@ void send(const OpContext& op) {
   sender.rows.clear();
   for (size_t i = 0; i < op.input_count("X"); ++i)
     sender.variables[i].kind == RemoteVariable::rows ? add_rows(op, sender, i) : add_dense(op, sender, i);
-  throw_if_failed(remote_of(op)->step({.batch = op.frame().batch, .dense = sender.dense, .rows = sender.rows}));
+  throw_if_failed(remote_of(op)->step(
+      {.batch = op.frame().batch, .samples = op.frame().samples, .dense = sender.dense, .rows = sender.rows}));
+  op.frame().sent = true;
 }
 
 ARGOSY_OP("send", send)

@@ -116,6 +116,10 @@ def save(program, model_path):
     """Writes model_path + .pdparams, .pdopt (what else outlives a run) and .pdmodel (the program)."""
     state_file.check_prefix(model_path)
     program = _program(program)
+    _core.once(_scope(), "save", os.fspath(model_path), lambda: _write_state(program, model_path))
+
+
+def _write_state(program, model_path):
     _core.refresh(_scope())
     groups = {".pdparams": get_program_parameter(program)}
     groups[".pdopt"] = [var for var in get_program_persistable_vars(program) if not is_parameter(var)]

@@ -6,7 +6,6 @@ pickle that calls anything else is refused, because running what a file says is 
 import io
 import os
 import pickle
-import tempfile
 
 import numpy
 
@@ -51,19 +50,8 @@ def check_prefix(model_path):
 
 def write_bytes(path, data):
     """The whole file or none of it: a kill leaves the old one."""
-    folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    _core.write_file(os.fspath(path), data)
 
 
 def write(path, state, protocol=4):

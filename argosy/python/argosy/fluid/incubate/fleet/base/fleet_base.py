@@ -1,4 +1,5 @@
 """What both Fleets do: fluid.incubate.fleet's and paddle.distributed.fleet's."""
+import json
 import os
 
 from argosy import _core
@@ -269,6 +270,16 @@ class Fleet:
         """What each server says of itself: batches, pushes, duplicates, bytes_in, bytes_out, log_bytes, snapshots, and tables with name,
         rows, cold_rows (those on disk), memory_bytes, learning_rate and nonfinite (rows that came with a gradient which is NaN or infinite)."""
         return self._core.server_stats()
+
+    def ledger(self):
+        """What was read, applied, lost and given up, by all workers: {"passes": [...], "open": [...], "total": {...}}.
+
+        A pass that a worker has finished has pass, workers, batches, samples_read, samples_applied, samples_lost, bad_lines, lines, files,
+        batches_given_up and samples_given_up (by on_worker_loss=shrink or durability=snapshot), failed_runs, restarts (of workers),
+        unsent (geo: the sum of differences that are not sent yet), fed (runs of a script that feeds itself: batches are runs, and samples
+        are not counted) and text, the line that the log has. "open" are workers with batches in a pass that they have not finished.
+        """
+        return json.loads(self._core.ledger_json())
 
     def set_learning_rate(self, value):
         """The rate of all parameters from now on, in place of their schedule."""

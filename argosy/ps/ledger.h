@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// Whether what was read is what was applied. A worker says at the end of a pass what it has read, batch by batch; a server
+// compares that with what it has, and records the pass only where both agree.
+namespace argosy::ps {
+
+// What a worker has read in one pass; wire::PassLedger has the meaning of the fields.
+struct PassReading {
+  uint32_t batches = 0;
+  std::vector<uint32_t> empty;
+  uint64_t samples = 0;
+  uint64_t lines = 0, bad_lines = 0, files = 0;
+  bool fed = false;
+  uint32_t failed_runs = 0;
+  double unsent = 0;
+};
+
+// One pass of a job, all its workers and servers together; or all passes.
+struct PassSummary {
+  uint32_t round = 0;
+  int workers = 0;  // that have left it
+  uint64_t batches = 0, samples = 0, lines = 0, bad_lines = 0, files = 0;
+  uint64_t given_up_batches = 0, given_up_samples = 0;  // by choice: on_worker_loss=shrink, durability=snapshot
+  uint64_t failed_runs = 0;
+  uint32_t restarts = 0;  // of workers
+  double unsent = 0;      // geo
+  bool fed = false;       // batches are runs of scripts that feed themselves; samples are not counted
+
+  uint64_t applied_samples() const { return samples - given_up_samples; }
+  uint64_t applied_batches() const { return batches - given_up_batches; }
+  void add(const PassSummary& other);
+  // "1,000,000 samples read, 1,000,000 applied once, 0 lost, 3 bad lines skipped", and what was given up, if anything.
+  std::string text() const;
+};
+
+// A worker that has not finished its passes.
+struct OpenPass {
+  int worker = 0;
+  std::string state;  // "not seen", "live", "lost", "done"
+  uint32_t round = 0;
+  uint64_t batches = 0, samples = 0;  // applied
+};
+
+// The ledger of a job, as its servers have it.
+struct JobLedger {
+  std::vector<PassSummary> passes;  // finished by at least one worker; ascending
+  std::vector<OpenPass> open;       // workers with batches in a pass that they have not finished
+  PassSummary total;                // of all finished passes, also those that are no longer in `passes`
+
+  std::string to_json() const;
+};
+
+}  // namespace argosy::ps

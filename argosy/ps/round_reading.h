@@ -1,0 +1,37 @@
+#pragma once
+
+#include <absl/base/thread_annotations.h>
+
+#include <mutex>
+#include <set>
+
+#include "argosy/ps/exchange.h"
+#include "argosy/ps/ledger.h"
+#include "argosy/ps/window.h"
+
+namespace argosy::ps {
+
+// What this worker has read in its current round, batch by batch.
+//
+// Thread-safe: one lock, held for a few instructions once a batch.
+class RoundReading {
+ public:
+  // Forgets everything: the round begins, or begins again.
+  void begin();
+
+  // A batch of a dataset, by its number.
+  void add(BatchId batch, uint32_t samples);
+  // A run of a script that feeds itself failed before it sent anything.
+  void drop(BatchId batch);
+
+  // `runs`: how many a script has fed itself in the round; 0: the round is one of a dataset.
+  PassReading finish(uint32_t runs) const;
+
+ private:
+  mutable std::mutex mutex_;
+  Window read_ ABSL_GUARDED_BY(mutex_);
+  uint64_t samples_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::set<uint32_t> dropped_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace argosy::ps

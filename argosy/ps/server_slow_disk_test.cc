@@ -1,0 +1,127 @@
+// A disk that hangs for longer than a lease: workers that live are not lost, and what does not need the disk goes on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "argosy/ps/client.h"
+#include "argosy/ps/server_scratch.h"
+
+namespace argosy::ps {
+namespace {
+
+using namespace scratch;
+
+// What stands between this process's logs and the disk.
+struct Disk {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool hangs = false;  // guarded by mutex, as is the next
+  int waiting = 0;
+
+  void wait_for_it() {
+    std::unique_lock lock(mutex);
+    ++waiting;
+    changed.notify_all();
+    changed.wait(lock, [this] { return !hangs; });
+    --waiting;
+  }
+  void set(bool value) {
+    std::lock_guard lock(mutex);
+    hangs = value;
+    changed.notify_all();
+  }
+  bool wait_until_somebody_waits(double seconds) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return waiting > 0; });
+  }
+} disk;
+
+}  // namespace
+}  // namespace argosy::ps
+
+// Takes the place of the C library's for this program: logs are written with it.
+extern "C" ssize_t pwritev(int fd, const struct iovec* pieces, int count, off_t offset) {
+  argosy::ps::disk.wait_for_it();
+  return ::syscall(SYS_pwritev, fd, pieces, count, offset, offset >> 32 >> 32);
+}
+
+namespace argosy::ps {
+namespace {
+
+constexpr double kLease = 1.5;
+constexpr double kPatience = 60;
+
+Result<std::unique_ptr<Client>> connect(const Server& server, const JobSpec& spec, int worker) {
+  ClientOptions options;
+  options.servers = {server.endpoint()};
+  options.job = "test";
+  options.worker = worker;
+  options.call_seconds = 20;
+  return Client::connect(options, spec);
+}
+
+// Several pushes, more than the server has threads, wait for the disk; then every worker is asked for, over three leases.
+void push_while_the_disk_hangs(Mode mode) {
+  Folder folder;
+  ServerOptions options;
+  options.job = "test";
+  options.directory = folder.path();
+  options.lease_seconds = kLease;
+  options.on_worker_loss = OnWorkerLoss::shrink;
+  options.threads = 2;
+  const JobSpec spec = job(mode, 2, {counting_rows()});
+  auto server = Server::start(options);
+  ASSERT_OK(server);
+  auto first = connect(**server, spec, 0), second = connect(**server, spec, 1);
+  ASSERT_OK(first);
+  ASSERT_OK(second);
+
+  disk.set(true);
+  std::vector<std::future<Status>> pushes;
+  for (uint32_t i = 0; i < 6; ++i) {
+    pushes.push_back(std::async(std::launch::async, [&, i] {
+      const BatchId batch = batch_id(0, i);
+      const uint64_t key = 7;
+      const float values[] = {-1, -1};
+      const RowGradients rows{.table = 0, .keys = {&key, 1}, .values = values};
+      const std::optional<Position> step = mode == Mode::sync ? std::optional(Position{0, i}) : std::nullopt;
+      return (*first)->push({.batches = {&batch, 1}, .step = step, .dense = {}, .rows = {&rows, 1}});
+    }));
+  }
+  const bool waits = disk.wait_until_somebody_waits(kPatience);
+  EXPECT_TRUE(waits) << "no push reached the disk";
+  for (const Stopwatch watch; waits && watch.seconds() < 3 * kLease;) {
+    const Stopwatch answered;
+    const auto stats = (*second)->stats();
+    EXPECT_TRUE(stats.ok()) << stats.status().message();
+    if (!stats.ok()) break;
+    EXPECT_LT(answered.seconds(), kLease);
+    const std::vector<std::string> states = {(*stats)[0].workers[0].state, (*stats)[0].workers[1].state};
+    EXPECT_THAT(states, testing::ElementsAre("live", "live"));
+    std::vector<float> row(2);
+    const uint64_t key = 3;
+    const RowRequest read{.table = 0, .keys = {&key, 1}, .rows = row.data(), .create = false};
+    EXPECT_TRUE((*second)->pull_rows({&read, 1}).ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  disk.set(false);
+  for (auto& push : pushes) {
+    const Status status = push.get();
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  (*first)->fail("the test is over");
+  (*second)->fail("the test is over");
+}
+
+TEST(SlowDisk, LosesNobodyInAsyncMode) { push_while_the_disk_hangs(Mode::async); }
+TEST(SlowDisk, LosesNobodyInSyncMode) { push_while_the_disk_hangs(Mode::sync); }
+
+}  // namespace
+}  // namespace argosy::ps

@@ -1,0 +1,260 @@
+// What callers can make a port hold: connections, streams, requests that wait, answers that nobody takes.
+#include "argosy/rpc/limits.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <latch>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "argosy/base/fd.h"
+#include "argosy/rpc/channel.h"
+#include "argosy/rpc/credentials.h"
+#include "argosy/rpc/frame.h"
+#include "argosy/rpc/grpc_settings.h"
+#include "argosy/rpc/server.h"
+
+namespace argosy::rpc {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kPatience = 30;  // for what must come
+Deadline soon() { return Deadline::after_seconds(kPatience); }
+
+void answer_nothing(Request, Reply reply) { reply.send(""); }
+
+std::unique_ptr<Server> start(const ServerLimits& limits, const std::string& token = "", Handler handler = answer_nothing) {
+  auto server = Server::start({.address = "127.0.0.1:0", .security = {.token = token}, .unix_socket = false, .limits = limits},
+                              std::move(handler));
+  EXPECT_TRUE(server.ok()) << server.status().to_string();
+  return std::move(*server);
+}
+
+std::unique_ptr<Channel> connect(const Server& server, const std::string& token = "") {
+  auto channel = connect_channel(server.endpoint(), {.security = {.token = token}});
+  EXPECT_TRUE(channel.ok()) << channel.status().to_string();
+  return std::move(*channel);
+}
+
+// A connection that says nothing.
+Fd connect_silently(const Server& server) {
+  Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(server.port()));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  return fd;
+}
+
+// Whether the other side closes it within so many seconds; what it says before is thrown away.
+bool is_closed(const Fd& fd, double seconds) {
+  const Deadline deadline = Deadline::after_seconds(seconds);
+  char bytes[4096];
+  for (;;) {
+    pollfd polled{.fd = fd.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&polled, 1, std::max(0, static_cast<int>(deadline.seconds_left() * 1000))) == 0) return false;
+    if (::recv(fd.get(), bytes, sizeof bytes, 0) <= 0) return true;
+  }
+}
+
+LimitCount count_of(const Server& server, const std::string& name) {
+  for (const LimitCount& count : server.counters().limits) {
+    if (count.name == name) return count;
+  }
+  ADD_FAILURE() << "no limit has the name " << name;
+  return {};
+}
+
+// A stream that is opened with gRPC alone, without our channel's manners: it does not read unless it is told to.
+class RawStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  RawStream(grpc::GenericStub& stub, const std::string& token) {
+    if (!token.empty()) context_.AddMetadata(kTokenKey, token);
+    stub.PrepareBidiStreamingCall(&context_, kCallName, {}, this);
+    AddHold();
+    StartCall();
+  }
+  ~RawStream() override {
+    context_.TryCancel();
+    RemoveHold();
+    std::unique_lock lock(mutex_);
+    done_changed_.wait(lock, [this] { return done_; });
+  }
+
+  // Sends a request, when the one before has left.
+  void send(uint16_t method, uint64_t call) {
+    {
+      std::unique_lock lock(mutex_);
+      done_changed_.wait_for(lock, std::chrono::duration<double>(kPatience), [this] { return !writing_ || done_; });
+      if (done_) return;
+      writing_ = true;
+      const grpc::Slice slice(frame_head({.kind = method, .call = call, .wait_us = 60'000'000}, "", 0));
+      request_ = grpc::ByteBuffer(&slice, 1);
+    }
+    StartWrite(&request_);
+  }
+
+  void OnWriteDone(bool) override {
+    std::lock_guard lock(mutex_);
+    writing_ = false;
+    done_changed_.notify_all();
+  }
+  void OnDone(const grpc::Status&) override {
+    std::lock_guard lock(mutex_);
+    done_ = true;
+    done_changed_.notify_all();
+  }
+
+ private:
+  grpc::ClientContext context_;
+  grpc::ByteBuffer request_;
+  std::mutex mutex_;
+  std::condition_variable done_changed_;
+  bool done_ = false, writing_ = false;  // guarded by mutex_
+};
+
+grpc::GenericStub raw_stub(const Server& server) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return grpc::GenericStub(
+      grpc::CreateCustomChannel("dns:///" + server.endpoint(), grpc::InsecureChannelCredentials(), arguments));
+}
+
+template <typename Condition>
+bool comes_true(const Condition& condition) {
+  for (const Deadline deadline = soon(); !deadline.passed(); std::this_thread::sleep_for(std::chrono::milliseconds(5))) {
+    if (condition()) return true;
+  }
+  return condition();
+}
+
+// A peer that opens a connection and says nothing must not keep it.
+TEST(PortLimits, DropSilentConnections) {
+  const auto server = start({.stranger_seconds = 0.5}, "secret");
+  const Fd silent = connect_silently(*server);
+  const auto channel = connect(*server, "secret");
+  ASSERT_EQ(channel->wait_ready(soon()), Status::ok_status());
+  EXPECT_TRUE(is_closed(silent, kPatience));
+  EXPECT_EQ(count_of(*server, "strangers").refused, 1u);
+  // Who has shown the token stays, silent or not.
+  EXPECT_EQ(count_of(*server, "connections").now, 1u);
+  EXPECT_TRUE(channel->call_and_wait({.method = 1}, soon()).ok());
+}
+
+TEST(PortLimits, TellAndDropWhoHasAnotherToken) {
+  const auto server = start({}, "secret");
+  const auto channel = connect(*server, "guess");
+  const Status status = channel->wait_ready(soon());
+  EXPECT_EQ(status.code(), Code::unauthenticated);
+  EXPECT_THAT(status.message(), HasSubstr("another job token"));
+  EXPECT_TRUE(comes_true([&] { return count_of(*server, "strangers").refused == 1; }));
+  EXPECT_TRUE(comes_true([&] { return count_of(*server, "connections").now == 0; }));
+}
+
+// The one that came first goes: whoever belongs to the job has shown it by then.
+TEST(PortLimits, AlwaysLetANewStrangerShowWhoItIs) {
+  const auto server = start({.strangers = 4, .stranger_seconds = 1000}, "secret");
+  std::vector<Fd> silent;
+  for (int i = 0; i < 10; ++i) silent.push_back(connect_silently(*server));
+  const auto channel = connect(*server, "secret");
+  ASSERT_EQ(channel->wait_ready(soon()), Status::ok_status());
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(is_closed(silent[static_cast<size_t>(i)], kPatience)) << i;
+  EXPECT_FALSE(is_closed(silent.back(), 0.1));
+  EXPECT_LE(count_of(*server, "strangers").now, 4u);
+}
+
+TEST(PortLimits, CloseConnectionsBeyondTheLimit) {
+  const auto server = start({.connections = 2});
+  auto first = connect(*server), second = connect(*server), third = connect(*server);
+  ASSERT_EQ(first->wait_ready(soon()), Status::ok_status());
+  ASSERT_EQ(second->wait_ready(soon()), Status::ok_status());
+  EXPECT_EQ(third->wait_ready(Deadline::after_seconds(0.5)).code(), Code::unavailable);
+  EXPECT_GE(count_of(*server, "connections").refused, 1u);
+  first.reset();
+  EXPECT_EQ(third->wait_ready(soon()), Status::ok_status());
+}
+
+// Streams cost tens of kilobytes each, before anybody has looked at their token.
+TEST(PortLimits, HoldFewStreamsOfAConnectionWhateverItsToken) {
+  for (const std::string token : {"secret", "guess"}) {
+    const auto server = start({}, "secret");
+    auto stub = raw_stub(*server);
+    std::vector<std::unique_ptr<RawStream>> streams;
+    for (int i = 0; i < 400; ++i) streams.push_back(std::make_unique<RawStream>(stub, token));
+    const auto channel = connect(*server, "secret");
+    ASSERT_EQ(channel->wait_ready(soon()), Status::ok_status());
+    if (token == "secret") {
+      EXPECT_TRUE(comes_true([&] { return count_of(*server, "streams").now == 17; }));
+    }
+    EXPECT_LE(count_of(*server, "streams").now, 17u) << token;
+  }
+}
+
+TEST(PortLimits, RefuseStreamsBeyondTheLimit) {
+  const auto server = start({.streams = 1});
+  const auto first = connect(*server), second = connect(*server);
+  ASSERT_EQ(first->wait_ready(soon()), Status::ok_status());
+  const Status status = second->wait_ready(soon());
+  EXPECT_EQ(status.code(), Code::resource_exhausted);
+  EXPECT_THAT(status.message(), HasSubstr("limit streams is reached: 1 at a time"));
+}
+
+// A caller that asks and does not take the answers gets errors when they have become too many.
+TEST(PortLimits, BoundTheAnswersThatNobodyTakes) {
+  const auto server =
+      start({.reply_bytes = 8 << 20}, "", [](Request, Reply reply) { reply.send("", {Slice::own(std::string(1 << 20, 'a'))}); });
+  auto stub = raw_stub(*server);
+  RawStream greedy(stub, "");
+  for (uint64_t i = 1; i <= 40; ++i) greedy.send(1, i);
+  EXPECT_TRUE(comes_true([&] { return count_of(*server, "reply_limit").refused > 20; }));
+  EXPECT_LE(count_of(*server, "reply_limit").now, uint64_t{9} << 20);
+  const auto channel = connect(*server);  // others are not refused for it
+  EXPECT_TRUE(channel->call_and_wait({.method = 1}, soon()).ok());
+}
+
+TEST(Lanes, DoNotWaitForEachOther) {
+  std::latch gate(1);
+  const auto lane = [](uint16_t method) { return method == 1 ? Lane::change : method == 2 ? Lane::read : Lane::urgent; };
+  auto server = Server::start({.address = "127.0.0.1:0", .threads = 2, .lane = lane}, [&](Request request, Reply reply) {
+    if (request.method == 1) gate.wait();
+    reply.send("");
+  });
+  ASSERT_TRUE(server.ok());
+  const auto channel = connect(**server);
+  std::latch stuck(8);
+  for (int i = 0; i < 8; ++i) {
+    channel->call({.method = 1}, soon(), [&](const Result<Received>& answer) {
+      EXPECT_TRUE(answer.ok());
+      stuck.count_down();
+    });
+  }
+  EXPECT_TRUE(channel->call_and_wait({.method = 2}, soon()).ok());
+  EXPECT_TRUE(channel->call_and_wait({.method = 3}, soon()).ok());
+  EXPECT_EQ(channel->wait_ready(soon()), Status::ok_status());
+  gate.count_down();
+  stuck.wait();
+}
+
+TEST(Handlers, MayThrowAndTheServerGoesOn) {
+  const auto server = start({}, "", [](Request request, Reply reply) {
+    if (request.method == 1) throw std::bad_alloc();
+    reply.send("");
+  });
+  const auto channel = connect(*server);
+  EXPECT_EQ(channel->call_and_wait({.method = 1}, soon()).status().code(), Code::internal);
+  EXPECT_TRUE(channel->call_and_wait({.method = 2}, soon()).ok());
+}
+
+}  // namespace
+}  // namespace argosy::rpc

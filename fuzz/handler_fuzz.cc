@@ -1,0 +1,168 @@
+// Any calls after a Hello: no crash, every call is answered, and what a server logs it can apply.
+//
+// An input is a list of calls: u8 method, u8 what is put right, u16 bytes of the header, u16 bytes of the payload, header,
+// payload. The first bits of the second byte: 1, the caller is a worker that has said Hello (in a protobuf the last value of a
+// field counts, so it is put behind the header); 2, that is an observer; 4, the payload is repeated up to a size that fits the
+// tables. SaveSnapshot and LoadSnapshot are left out: they write where they are told to.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "argosy/base/check.h"
+#include "argosy/base/log.h"
+#include "argosy/ps/job_spec_wire.h"
+#include "argosy/ps/messages.pb.h"
+#include "argosy/ps/server.h"
+#include "argosy/rpc/handler.h"
+
+using namespace argosy;
+using namespace argosy::ps;
+
+namespace {
+
+// Counts the answers that are still owed.
+class Counted final : public rpc::ReplySink {
+ public:
+  explicit Counted(std::atomic<int>& owed, std::string* answer = nullptr) : owed_(owed), answer_(answer) { ++owed_; }
+  void finish(Status status, std::string header, std::vector<rpc::Slice>) override {
+    if (answer_ != nullptr && status.ok()) *answer_ = std::move(header);
+    --owed_;
+  }
+  bool cancelled() const override { return false; }
+
+ private:
+  std::atomic<int>& owed_;
+  std::string* const answer_;
+};
+
+TableSpec sparse(const std::string& name, bool geo) {
+  TableSpec table;
+  table.name = name;
+  table.sparse = true;
+  table.width = 2;
+  table.geo = geo;
+  table.schedule = optim::LearningRate(1.0).to_schedule();
+  return table;
+}
+
+JobSpec job_of(Mode mode) {
+  TableSpec dense;
+  dense.name = "dense";
+  dense.size = 4;
+  dense.geo = mode == Mode::geo;
+  dense.schedule = optim::LearningRate(1.0).to_schedule();
+  return {mode, 2, {sparse("rows", mode == Mode::geo), dense}};
+}
+
+wire::HelloRequest hello_of(const JobSpec& spec, uint32_t worker, bool observer) {
+  wire::HelloRequest hello;
+  hello.set_version(kProtocolVersion);
+  hello.set_job("fuzz");
+  hello.set_worker(worker);
+  hello.set_servers(1);
+  *hello.mutable_spec() = to_wire(spec);
+  hello.set_process_id(worker + (observer ? 100 : 1));
+  hello.set_observer(observer);
+  return hello;
+}
+
+// A server with one job, without a port, a log or anything that lasts.
+class Target {
+ public:
+  explicit Target(Mode mode) : spec_(job_of(mode)) {
+    ServerOptions options;
+    options.address = "";
+    options.job = "fuzz";
+    options.end_with_workers = false;
+    options.max_message_bytes = 1 << 20;
+    auto started = Server::start(options);
+    ARGOSY_CHECK(started.ok(), started.status().message());
+    server_ = std::move(*started);
+    worker_ = introduce(0, false);
+    observer_ = introduce(0, true);
+    (void)introduce(1, false);
+  }
+  ~Target() {
+    const auto over = server_->wait(Deadline::after_seconds(0));
+    ARGOSY_CHECK(over.ok(), over.status().message());  // what was accepted could be done
+    server_.reset();                                   // answers who waits
+    ARGOSY_CHECK(owed_ == 0, "calls were not answered");
+  }
+
+  void call(uint16_t method, std::string header, std::string_view bytes, std::string* answer = nullptr) {
+    rpc::Buffer payload(bytes.size());
+    if (!bytes.empty()) std::memcpy(payload.data(), bytes.data(), bytes.size());
+    server_->handler()({.method = method,
+                        .header = std::move(header),
+                        .payload = std::move(payload),
+                        .peer = "fuzzer",
+                        .deadline = Deadline::after_seconds(60)},
+                       rpc::Reply(std::make_shared<Counted>(owed_, answer)));
+  }
+
+  // A caller field for the end of a header, in the protobuf format: field 1, a message.
+  std::string caller(bool observer) const {
+    wire::StatsRequest request;
+    request.mutable_caller()->set_job("fuzz");
+    request.mutable_caller()->set_incarnation(observer ? observer_ : worker_);
+    return request.SerializeAsString();
+  }
+
+ private:
+  uint64_t introduce(uint32_t worker, bool observer) {
+    std::string answer;
+    call(wire::HELLO, hello_of(spec_, worker, observer).SerializeAsString(), {}, &answer);
+    wire::HelloReply reply;
+    ARGOSY_CHECK(owed_ == 0 && reply.ParseFromString(answer) && reply.incarnation() != 0, "a Hello was not answered");
+    return reply.incarnation();
+  }
+
+  const JobSpec spec_;
+  std::atomic<int> owed_ = 0;
+  std::unique_ptr<Server> server_;
+  uint64_t worker_ = 0, observer_ = 0;
+};
+
+template <typename T>
+std::optional<T> take(std::string_view& input) {
+  T value{};
+  if (input.size() < sizeof value) return std::nullopt;
+  std::memcpy(&value, input.data(), sizeof value);
+  input.remove_prefix(sizeof value);
+  return value;
+}
+
+std::string_view take_bytes(std::string_view& input, size_t size) {
+  const std::string_view bytes = input.substr(0, std::min(size, input.size()));
+  input.remove_prefix(bytes.size());
+  return bytes;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const bool quiet = (set_log_level(LogLevel::error), true);
+  if (size == 0 || !quiet) return 0;
+  std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
+  Target target(static_cast<Mode>(data[0] % 4));
+  while (!input.empty()) {
+    const auto method = take<uint8_t>(input), right = take<uint8_t>(input);
+    const auto header_bytes = take<uint16_t>(input), payload_bytes = take<uint16_t>(input);
+    if (!method || !right || !header_bytes || !payload_bytes) break;
+    if (*method == wire::SAVE_SNAPSHOT || *method == wire::LOAD_SNAPSHOT) continue;
+    std::string header(take_bytes(input, *header_bytes));
+    std::string payload(take_bytes(input, *payload_bytes));
+    if ((*right & 3) != 0) header += target.caller((*right & 2) != 0);
+    if ((*right & 4) != 0 && !payload.empty()) {
+      while (payload.size() < 64) payload += payload;
+      payload.resize((*right >> 3) * 4);
+    }
+    target.call(*method, std::move(header), payload);
+  }
+  return 0;
+}

@@ -1,0 +1,109 @@
+"""What the launcher's terminal shows of the processes of a job: the first cause, and events with date and time."""
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from ports import free_range
+from ps_job import until
+from ps_scripts import ENDLESS, JOB
+
+STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ "
+
+
+def steps(job, worker):
+    file = job.folder / f"steps.{worker}"
+    return int(file.read_text() or 0) if file.exists() else 0
+
+
+def test_the_first_cause_is_shown_and_not_who_waited_for_it(job):
+    """The worker that fails takes a while to end; the one that waits for it at a barrier ends at once."""
+    job.write("train.py", JOB + """
+if fleet.worker_index() == 1:
+    import threading, time
+    threading.Thread(target=time.sleep, args=(2,)).start()
+    raise ValueError('no such column')
+fleet.barrier_worker()
+fleet.stop_worker()
+""")
+    out = job.end(job.fleetrun("train.py"), 1)
+    assert "---- worker 1: exit status 1" in out and "ValueError: no such column" in out, out
+    assert "---- worker 0" not in out, out
+    assert re.search(STAMP + r"warning server \d: lost worker 1 \(.*\), which ended by ValueError", out), out
+
+
+def test_a_server_that_is_waited_for_and_a_resumed_state_are_shown(job):
+    job.write("train.py", ENDLESS)
+    launcher = job.fleetrun("--directory=kept", "--max_restart=1", "--call-seconds=2", "train.py", "async")
+    until(lambda: min(steps(job, 0), steps(job, 1)) > 5, job.logs)
+    job.signal(launcher, "server 0", signal.SIGSTOP)
+    until(lambda: any("waiting for server 0" in log for log in job.worker_logs()), job.logs)
+    job.signal(launcher, "server 0", signal.SIGCONT)
+    until(lambda: any("answers again" in log for log in job.worker_logs()), job.logs)
+    job.signal(launcher, "server 0", signal.SIGKILL)
+    job.wait_for_line("server 0", "replayed")
+    held = steps(job, 0)
+    until(lambda: steps(job, 0) > held + 5, job.logs)
+    (job.folder / "end").touch()
+    out = job.end(launcher)
+    assert re.search(STAMP + r"warning worker \d: waiting for server 0 \(127.0.0.1:\d+\) since \d+ s", out), out
+    assert re.search(STAMP + r"info worker \d: server 0 \(.*\) answers again", out), out
+    assert re.search(STAMP + r"info server 0: replayed [\d,]+ records of the log", out), out
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder], check=True)
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_a_full_disk_is_shown(job, small_disk):
+    job.write("train.py", ENDLESS)
+    launcher = job.fleetrun(f"--directory={small_disk}", "train.py", "async")
+    until(lambda: "No space left" in job.log("server 0") + job.log("server 1"), job.logs)
+    os.kill(launcher.pid, signal.SIGINT)
+    out = job.end(launcher, 130)
+    assert re.search(STAMP + r"error server \d: .*No space left on device", out), out
+
+
+def test_servers_end_soon_after_workers_that_have_all_failed(job):
+    """Started by hand, as the documents do it. Nobody starts the workers again, and nobody waits ten minutes for them."""
+    job.write("train.py", JOB + "exe.run(fluid.default_main_program(), feed=batch(1))\nsys.exit(3)\n")
+    port = free_range(1)
+    env = dict(PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=2, ARGOSY_LEASE_SECONDS=2)
+    server = job.python("train.py", TRAINING_ROLE="PSERVER", POD_IP="127.0.0.1", PADDLE_PORT=port, **env)
+    for worker in [job.python("train.py", TRAINING_ROLE="TRAINER", PADDLE_TRAINER_ID=i, **env) for i in range(2)]:
+        worker.communicate()
+        assert worker.returncode != 0
+    out = job.end(server, 1)
+    assert "all workers that were not done have failed: worker 0 (" in out and "which ended with status 3" in out, out
+
+
+def test_a_job_that_shrinks_does_not_end_well_without_the_worker_that_saves(job):
+    job.write("train.py", ENDLESS)
+    launcher = job.fleetrun("--on-worker-loss=shrink", "--lease-seconds=5", "train.py", "async")
+    until(lambda: min(steps(job, 0), steps(job, 1)) > 5, job.logs)
+    job.signal(launcher, "worker 0", signal.SIGKILL)
+    assert "stopping the job, because worker 0 saves the model" in job.end(launcher, 137)
+
+
+def test_a_launched_job_is_never_open(job):
+    """It has a token of its own, which no stranger knows, and which is in no log; by hand there is none, and it is refused where it must be."""
+    job.write("train.py", ENDLESS)
+    port = free_range(2)
+    launcher = job.start("fleetrun", f"--servers=127.0.0.1:{port}", f"--workers=127.0.0.1:{port + 1}", "--security=required", "train.py", "async",
+                         ARGOSY_PYTHON=sys.executable)
+    until(lambda: steps(job, 0) > 5, job.logs)
+    token = next(entry.partition(b"=")[2] for entry in open(f"/proc/{job.pid_of(launcher, 'worker 0')}/environ", "rb").read().split(b"\0")
+                 if entry.startswith(b"ARGOSY_TOKEN=")).decode()
+    by_hand = dict(TRAINING_ROLE="TRAINER", PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=1, PADDLE_TRAINER_ID=0)
+    assert "token" in job.end(job.python("train.py", "async", **by_hand), 1)
+    assert "ARGOSY_SECURITY=required" in job.end(job.python("train.py", "async", **by_hand, ARGOSY_SECURITY="required"), 1)
+    (job.folder / "end").touch()
+    assert token and token not in job.end(launcher) + job.logs()
