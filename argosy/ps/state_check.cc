@@ -32,7 +32,6 @@ Result<Verdict> State::check(const Record& record) {
     case wire::SETTLE_LOSS: return check_settle_loss(record);
     case wire::HELLO: RETURN_IF_ERROR(valid_hello(record).status()); return Verdict::change;
     case wire::WORKER_LOST: RETURN_IF_ERROR(valid_worker_lost(record).status()); return Verdict::change;
-    case wire::IMPORT: RETURN_IF_ERROR(parse<wire::ImportRecord>(record).status()); return Verdict::change;
     case wire::SAVE_SNAPSHOT: RETURN_IF_ERROR(parse<wire::SavedRecord>(record).status()); return Verdict::change;
     case wire::IMPORT: RETURN_IF_ERROR(parse<wire::ImportRecord>(record).status()); return Verdict::change;
     default:
