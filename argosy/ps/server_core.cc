@@ -187,6 +187,10 @@ Status Core::forgotten(const wire::Caller& caller) const {
 
 namespace {
 
+bool makes_rows(wire::Method method) {
+  return method == wire::PUSH || method == wire::IMPORT_ROWS || method == wire::IMPORT_STATE;
+}
+
 // Records of tables alone leave sync() and exchange() as they are. They may take long, so nobody who reads those waits for them.
 bool is_of_tables(wire::Method method) {
   switch (method) {
@@ -237,7 +241,10 @@ Status Core::apply_record(const Record& record) {
 Result<State::Verdict> Core::commit(const Record& record) {
   State& state = *state_;
   const auto checked = check_record(record);
-  if (!checked.ok()) return checked.status().code() == Code::data_loss ? fatal(checked.status()) : checked.status();
+  if (!checked.ok()) {
+    const bool overflow_is_broken = makes_rows(record.method) && checked.status().code() == Code::data_loss;
+    return overflow_is_broken ? fatal(checked.status()) : checked.status();
+  }
   const Verdict verdict = *checked;
   if (verdict != Verdict::change) {
     ++duplicates_;

@@ -21,10 +21,11 @@ class Draw {
 
   StoredRecord record() {
     static constexpr wire::Method methods[] = {
-        wire::HELLO,       wire::GOODBYE,       wire::INIT_DENSE, wire::PUSH,        wire::PUSH,         wire::PUSH,
-        wire::PUSH,        wire::LEAVE,         wire::APPLY_STEP, wire::APPLY_STEP,  wire::GATHER,       wire::NEXT_FILE,
-        wire::POST,        wire::SET_RATE,      wire::SHRINK,     wire::IMPORT_ROWS, wire::IMPORT_DENSE, wire::IMPORT_STATE,
-        wire::WORKER_LOST, wire::SAVE_SNAPSHOT, wire::HEARTBEAT,  wire::SET_ASIDE,   wire::SETTLE_LOSS};
+        wire::HELLO,       wire::GOODBYE,      wire::INIT_DENSE,   wire::PUSH,        wire::PUSH,
+        wire::PUSH,        wire::PUSH,         wire::LEAVE,        wire::APPLY_STEP,  wire::APPLY_STEP,
+        wire::GATHER,      wire::NEXT_FILE,    wire::POST,         wire::SET_RATE,    wire::SHRINK,
+        wire::IMPORT_ROWS, wire::IMPORT_DENSE, wire::IMPORT_STATE, wire::WORKER_LOST, wire::SAVE_SNAPSHOT,
+        wire::HEARTBEAT,   wire::SET_ASIDE,    wire::SETTLE_LOSS,  wire::IMPORT,      wire::END_OPERATION};
     StoredRecord record = of(methods[below(std::size(methods))]);
     record.seconds = 1'700'000'000 + static_cast<uint32_t>(below(1000));
     if (chance(0.08)) spoil(record);
@@ -79,6 +80,8 @@ class Draw {
       case wire::WORKER_LOST: return worker_lost();
       case wire::SAVE_SNAPSHOT: return saved();
       case wire::SETTLE_LOSS: return settle_loss();
+      case wire::IMPORT: return import();
+      case wire::END_OPERATION: return end_operation();
       default: return with_caller<wire::GoodbyeRequest>(method);
     }
   }
@@ -97,6 +100,7 @@ class Draw {
     for (size_t i = 0, count = chance(0.8) ? 1 : below(4); i < count; ++i) {
       request.add_batches(batch_id(chance(0.02) ? round + 1 : round, window.through() + static_cast<uint32_t>(below(4))));
     }
+    request.set_samples(static_cast<uint64_t>(request.batches_size()) * 3);
     if (state_.is_sync() || chance(0.1)) {
       Position step = state_.position();
       step.step += chance(0.7) ? 0 : static_cast<uint32_t>(below(3));
@@ -130,6 +134,11 @@ class Draw {
     const auto worker = state_.members().worker(static_cast<int>(worker_of(request.caller())));
     request.set_round(chance(0.9) ? worker.window.round() : chance(0.5) ? 0xffffffffu : static_cast<uint32_t>(below(4)));
     request.set_steps(state_.position().step + static_cast<uint32_t>(below(2)));
+    if (chance(0.5)) {
+      request.mutable_ledger()->set_batches(chance(0.8) ? worker.window.through() : static_cast<uint32_t>(below(5)));
+      request.mutable_ledger()->set_samples(request.ledger().batches() * 3);
+      if (chance(0.1)) request.mutable_ledger()->set_given_up_samples(below(20));
+    }
     return stored(wire::LEAVE, request);
   }
 
@@ -248,6 +257,24 @@ class Draw {
     const Window window = state_.members().worker(static_cast<int>(worker_of(request.caller()))).window;
     for (uint64_t i = below(3); i > 0; --i) loss->add_batches(batch_id(window.round(), static_cast<uint32_t>(below(6))));
     return stored(wire::SETTLE_LOSS, request);
+  }
+
+  StoredRecord end_operation() {
+    wire::EndOperationRequest request;
+    *request.mutable_caller() = caller();
+    wire::Operation* operation = request.mutable_operation();
+    if (chance(0.95)) operation->set_kind("save");
+    operation->set_target(chance(0.5) ? "a" : "b");
+    operation->set_position(batch_id(0, static_cast<uint32_t>(below(4))));
+    operation->set_occurrence(static_cast<uint32_t>(below(2)));
+    request.set_answer(std::string(below(20), 'x'));
+    return stored(wire::END_OPERATION, request);
+  }
+
+  StoredRecord import() {
+    wire::ImportRecord request;
+    request.set_finished(chance(0.5));
+    return stored(wire::IMPORT, request);
   }
 
   StoredRecord saved() {

@@ -74,6 +74,12 @@ inline std::string bytes_of(State& state) {
   wire::StateImage image = state.image();
   image.clear_rates();  // a map, in no order
   std::string bytes = image.SerializeAsString();
+  for (const auto& [step, contributions] : state.sync().held()) {
+    for (const auto& [worker, contribution] : contributions) {
+      bytes += fmt::format("\nheld for {} of {} by {} ", step.step, step.round, worker) + contribution.record;
+      bytes.append(reinterpret_cast<const char*>(contribution.payload.data()), contribution.payload.size());
+    }
+  }
   for (size_t i = 0; i < state.tables().size(); ++i) {
     bytes += fmt::format("\ntable {} rate {} ", i, state.tables().set_rate_of(i).value_or(-1));
     if (!state.tables().is_sparse(i)) {
@@ -81,6 +87,10 @@ inline std::string bytes_of(State& state) {
       continue;
     }
     table::SparseTable& rows = state.tables().sparse(i);
+    for (const auto& pending : rows.changes().pending()) {
+      bytes += fmt::format("\nto tell {}: {} keys", pending.worker, pending.keys.size());
+      bytes.append(reinterpret_cast<const char*>(pending.keys.data()), pending.keys.size() * sizeof(uint64_t));
+    }
     std::string records;
     auto all = rows.begin_export();
     while (*all.next(1 << 20, records)) {

@@ -127,7 +127,7 @@ Status SparseTable::check_room() {
   }
   for (const auto& shard : shards_) {
     std::lock_guard lock(shard->mutex());
-    if (exports_.load() == 0) evict(*shard);
+    if (exports_.load() == 0 && !shard->is_cut()) evict(*shard);
   }
   std::lock_guard lock(overflow_mutex_);
   if (overflow_retry_ > SteadyClock::now()) return overflow_trouble();
