@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build demo unit pytest test asan tsan fuzz soak nightly format lint parity bench clean
+.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly format lint tidy parity bench clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -24,17 +24,21 @@ setup:
 $(BUILD)/build.ninja: | setup
 	@$(CMAKE) --preset release > /dev/null
 
-build: setup $(BUILD)/build.ninja ## the core, the programs and the Python extension, in build/release
+build: setup $(BUILD)/build.ninja ## what a user runs: the programs and the Python extension, in build/release
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target argosy_run
+	@tools/link_venv.sh $(BUILD)
+
+everything: setup $(BUILD)/build.ninja ## the same with the library for C++ programs, the examples and all tests
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
 	@tools/link_venv.sh $(BUILD)
 
 demo: build ## trains CTR-DNN on click logs that it makes, tests it and saves it
 	@$(PYTHON) tools/demo.py
 
-unit: build ## the C++ unit tests
+unit: everything ## the C++ unit tests
 	@$(CTEST) --test-dir $(BUILD) --output-on-failure -j $(JOBS) --schedule-random $(CTEST_REPEAT)
 
-pytest: build ## the Python tests
+pytest: everything ## the Python tests
 	@$(PYTHON) -m pytest -q -n $(JOBS) --reruns $(RERUNS) --rerun-show-tracebacks -r fER
 
 test: unit pytest ## every test
@@ -58,8 +62,12 @@ nightly: build ## every fault case; results in build/nightly, and an interrupted
 format: setup ## puts the C++ sources into the form of .clang-format
 	@tools/format.sh
 
-lint: setup ## clang-format's check, and clang-tidy over the torch-free rooms
+lint: setup $(BUILD)/build.ninja ## clang-format's check, the layers of the rooms, every header compiled alone
 	@tools/format.sh --check
+	@$(PYTHON) tools/check_layers.py
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target argosy_headers
+
+tidy: setup ## clang-tidy over the torch-free rooms
 	@$(CMAKE) --preset fuzz > /dev/null
 	@$(CMAKE) --build --preset fuzz -j $(JOBS)
 	@tools/lint.sh build/fuzz

@@ -1,8 +1,8 @@
 # argosy_check_headers(ROOM [TORCH])
 #
 # Adds an object library ROOM_headers that compiles every header of the current folder alone, included twice so that a
-# missing guard shows. Not part of the default build: the test headers.CompileAlone builds them all, under the target
-# argosy_headers. TORCH rooms use the one precompiled torch header, which hides a missing include of what is in it.
+# missing guard shows. Not part of the default build: `make lint` builds them all, under the target argosy_headers. TORCH rooms
+# use the one precompiled torch header, which hides a missing include of what is in it.
 add_custom_target(argosy_headers)
 
 function(argosy_check_headers room)
@@ -23,10 +23,4 @@ function(argosy_check_headers room)
     argosy_use_torch(${room}_headers)
   endif()
   add_dependencies(argosy_headers ${room}_headers)
-endfunction()
-
-# The test itself; call it once, after the rooms.
-function(argosy_add_headers_test)
-  add_test(NAME headers.CompileAlone COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}" --target argosy_headers)
-  set_tests_properties(headers.CompileAlone PROPERTIES TIMEOUT 900 PROCESSORS 2 LABELS "unit;headers")
 endfunction()

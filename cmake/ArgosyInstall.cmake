@@ -34,6 +34,7 @@ elseif(programs)
 endif()
 if(TARGET _core)
   add_custom_target(argosy_wheel DEPENDS _core ${programs})
+  add_custom_target(argosy_run DEPENDS argosy_wheel argosy_python_packages)  # what `make build` makes
 endif()
 install(TARGETS argosy EXPORT argosyTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT core)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/argosy" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT core

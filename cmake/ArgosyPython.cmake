@@ -22,6 +22,7 @@ function(argosy_extension name)
   target_compile_options(${name} PRIVATE -fpch-preprocess)
   target_precompile_headers(${name} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/python_pch.h")
   target_link_libraries(${name} PRIVATE argosy_flags "${ARGOSY_TORCH_LIB}/libtorch_python.so")
+  argosy_unite(${name})
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/argosy"
                                            INSTALL_RPATH "$ORIGIN/../torch/lib")
   install(TARGETS ${name} DESTINATION argosy COMPONENT python)

@@ -1,13 +1,13 @@
-# argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [ONLY files…] [NO_TESTS] [TESTS_ONLY] [TEST_USES rooms…]
+# argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [UNITE] [ONLY files…] [NO_TESTS] [TESTS_ONLY] [TEST_USES rooms…]
 #             [TESTS_WITHOUT_TSAN files…])
 #
 # One folder, one static library: every .cc of the folder but tests and benchmarks. Tests (x_test.cc) make one program a
 # room, NAME_test; benchmarks (x_bench.cc) one program a room, NAME_bench, where Google Benchmark is installed. A TESTS_ONLY
 # room is for the TEST_USES of others and goes into no library or program. TESTS_WITHOUT_TSAN run through libraries that are
 # not built for ThreadSanitizer, where it takes their locks for none. ONLY these files (x for x.h and x.cc, without tests) are
-# the room in a build that leaves other rooms out.
+# the room in a build that leaves other rooms out. UNITE: see argosy_unite.
 function(argosy_room name)
-  cmake_parse_arguments(room "TORCH;NO_TESTS;TESTS_ONLY" "" "USES;LINKS;ONLY;TEST_USES;TESTS_WITHOUT_TSAN" ${ARGN})
+  cmake_parse_arguments(room "TORCH;UNITE;NO_TESTS;TESTS_ONLY" "" "USES;LINKS;ONLY;TEST_USES;TESTS_WITHOUT_TSAN" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
   set(tests ${sources})
   set(benches ${sources})
@@ -36,6 +36,9 @@ function(argosy_room name)
   if(room_TORCH)
     argosy_use_torch(argosy_${name})
   endif()
+  if(room_UNITE)
+    argosy_unite(argosy_${name})
+  endif()
   if(NOT room_TESTS_ONLY)
     set_property(GLOBAL APPEND PROPERTY ARGOSY_ROOMS ${name})
   endif()
@@ -58,6 +61,9 @@ function(argosy_room name)
       # A test is compiled as often as it is run: a third of the time, while the room that it tests stays as it is. Not with
       # torch's precompiled header, which is for one level.
       target_compile_options(${name}_test PRIVATE -O0)
+    endif()
+    if(room_UNITE)
+      argosy_unite(${name}_test)
     endif()
     include(GoogleTest)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
@@ -85,6 +91,14 @@ function(argosy_plant)
       set_source_files_properties("${source}" PROPERTIES COMPILE_DEFINITIONS ARGOSY_PLANT_POINTS)
     endif()
   endforeach()
+endfunction()
+
+# Compiles several sources of a target at once where most of a source's compile time is torch's templates. The sources of a
+# target then share one anonymous namespace: names in it are unique among them.
+function(argosy_unite target)
+  if(ARGOSY_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6 UNITY_BUILD_RELOCATABLE ON)
+  endif()
 endfunction()
 
 # argosy_proto(ROOM FILE): the code that protoc makes of argosy/ROOM/FILE.proto, seen by the room and its tests only.

@@ -49,7 +49,7 @@ template <typename Node>
   return node;
 }
 
-size_t bytes_of(double megabytes) { return static_cast<size_t>(megabytes * 1024 * 1024); }
+size_t megabytes_to_bytes(double megabytes) { return static_cast<size_t>(megabytes * 1024 * 1024); }
 
 }  // namespace
 
@@ -113,7 +113,7 @@ Status DataParallel::make_reducer() {
     names.emplace(names.size(), one.name);
     sparse.push_back(std::find(options_.sparse.begin(), options_.sparse.end(), one.name) != options_.sparse.end());
   }
-  const size_t cap = bytes_of(options_.bucket_mb), first = bytes_of(options_.first_bucket_mb);
+  const size_t cap = megabytes_to_bytes(options_.bucket_mb), first = megabytes_to_bytes(options_.first_bucket_mb);
   return guarded([&] {
     auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters, {first, cap}, sparse));
     std::reverse(buckets.begin(), buckets.end());  // a backward meets the last parameters first

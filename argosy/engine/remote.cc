@@ -6,27 +6,27 @@
 namespace argosy::engine {
 namespace {
 
-struct Registry {
+struct RemoteRegistry {
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<RemoteParameters>> remotes;  // guarded by mutex
 };
 
-Registry& registry() {
-  static Registry& known = *new Registry;
+RemoteRegistry& remote_registry() {
+  static RemoteRegistry& known = *new RemoteRegistry;
   return known;
 }
 
 }  // namespace
 
 void register_remote(const std::string& job, std::weak_ptr<RemoteParameters> remote) {
-  std::lock_guard lock(registry().mutex);
-  registry().remotes[job] = std::move(remote);
+  std::lock_guard lock(remote_registry().mutex);
+  remote_registry().remotes[job] = std::move(remote);
 }
 
 Result<std::shared_ptr<RemoteParameters>> find_remote(const std::string& job) {
-  std::lock_guard lock(registry().mutex);
-  const auto found = registry().remotes.find(job);
-  std::shared_ptr<RemoteParameters> remote = found == registry().remotes.end() ? nullptr : found->second.lock();
+  std::lock_guard lock(remote_registry().mutex);
+  const auto found = remote_registry().remotes.find(job);
+  std::shared_ptr<RemoteParameters> remote = found == remote_registry().remotes.end() ? nullptr : found->second.lock();
   if (remote == nullptr) {
     return Status::failed_precondition(
         "the program belongs to the parameter-server job '{}', of which this process is no worker; build it here with "

@@ -25,7 +25,6 @@ def raise_in_child(queue):
 
 
 def test_a_module_is_the_same_under_both_names():
-    assert paddle is argosy
     assert paddle.errors is argosy.errors
     assert importlib.import_module("paddle.device") is argosy.device
     assert sys.modules["paddle.errors"] is sys.modules["argosy.errors"]
@@ -33,8 +32,8 @@ def test_a_module_is_the_same_under_both_names():
 
 def test_an_alias_leaves_the_modules_own_spec():
     assert argosy.errors.__spec__.name == "argosy.errors"
-    version = importlib.import_module("paddle.version")  # has no classes, of which a reload would make others
-    assert importlib.reload(version) is version and version.__spec__.name == "argosy.version"
+    linalg = importlib.import_module("paddle.linalg")  # has no classes, of which a reload would make others
+    assert importlib.reload(linalg) is linalg and linalg.__spec__.name == "argosy.linalg"
 
 
 def test_what_is_assigned_under_one_name_is_seen_under_the_other():
@@ -43,6 +42,33 @@ def test_what_is_assigned_under_one_name_is_seen_under_the_other():
         assert argosy.errors.note == 7
     finally:
         del paddle.errors.note
+
+
+def test_what_is_assigned_to_the_top_module_is_seen_under_the_other_name():
+    paddle.note = 7
+    try:
+        assert argosy.note == 7
+    finally:
+        del paddle.note
+    assert not hasattr(argosy, "note")
+
+
+def test_the_alias_answers_with_the_dialect_and_argosy_with_its_own_version(root):
+    own = (root / "VERSION").read_text().strip()
+    assert argosy.__version__ == argosy.version.version == own
+    assert paddle.__version__ == paddle.version.full_version == "2.6.2"
+    assert (paddle.version.major, paddle.version.minor, paddle.version.patch) == ("2", "6", "2")
+    assert run("import paddle.version; paddle.version.show()") == f"full_version: 2.6.2 (dialect)\nargosy: {own}\n"
+
+
+def test_a_script_asks_for_the_version_that_it_needs():
+    paddle.utils.require_version("2.0.0", "2.6.2")
+    with pytest.raises(paddle.errors.InvalidArgumentError, match="2.7.0 to any was required"):
+        paddle.utils.require_version("2.7.0")
+
+
+def test_the_installation_checks_itself():
+    assert "trains on cpu, in the dynamic and in the static graph" in run("import paddle; paddle.utils.run_check()")
 
 
 def test_a_pickle_names_the_real_module_and_reads_back():

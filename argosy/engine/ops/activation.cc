@@ -32,7 +32,7 @@ void map_with(const OpContext& op) {
   op.set_output("Out", compute(op, x.tensor), x.lod);
 }
 
-double number(const OpContext& op, const char* name) { return op.attr<float>(name); }
+double number_attribute(const OpContext& op, const char* name) { return op.attr<float>(name); }
 
 // Halves go away from zero, as in C; torch's own rounding takes them to the even neighbour.
 at::Tensor round_half_away(const at::Tensor& x) {
@@ -46,11 +46,11 @@ at::Tensor limit(const at::Tensor& x, double low, double high) { return at::hard
 at::Tensor gelu(const OpContext& op, const at::Tensor& x) { return at::gelu(x, op.attr<bool>("approximate") ? "tanh" : "none"); }
 
 at::Tensor hard_swish(const OpContext& op, const at::Tensor& x) {
-  return x * limit(x + number(op, "offset"), 0, number(op, "threshold")) / number(op, "scale");
+  return x * limit(x + number_attribute(op, "offset"), 0, number_attribute(op, "threshold")) / number_attribute(op, "scale");
 }
 
-at::Tensor power(const OpContext& op, const at::Tensor& x) {
-  if (!op.has_input("FactorTensor")) return at::pow(x, number(op, "factor")).to(x.scalar_type());
+at::Tensor power_by_factor(const OpContext& op, const at::Tensor& x) {
+  if (!op.has_input("FactorTensor")) return at::pow(x, number_attribute(op, "factor")).to(x.scalar_type());
   return at::pow(x, op.tensor("FactorTensor").detach()).to(x.scalar_type());
 }
 
@@ -83,28 +83,28 @@ const std::vector<Unary> kUnary = {
     {"erf", map<[](T x) { return at::erf(x); }>, "the error function"},
     {"sign", map<[](T x) { return at::sign(x); }>, "-1, 0 or 1; no gradient"},
     {"leaky_relu",
-     map_with<[](C op, T x) { return at::leaky_relu(x, number(op, "alpha")); }>,
+     map_with<[](C op, T x) { return at::leaky_relu(x, number_attribute(op, "alpha")); }>,
      "x above zero, alpha * x below",
      {{"alpha", 0.02f, "the slope below zero"}}},
     {"elu",
-     map_with<[](C op, T x) { return at::elu(x, number(op, "alpha")); }>,
+     map_with<[](C op, T x) { return at::elu(x, number_attribute(op, "alpha")); }>,
      "x above zero, alpha * (exp(x) - 1) below",
      {{"alpha", 1.0f, "minus the limit at -infinity"}}},
     {"gelu", map_with<gelu>, "x times the normal distribution function of x", {{"approximate", false, "by a tanh formula"}}},
     {"relu6",
-     map_with<[](C op, T x) { return limit(x, 0, number(op, "threshold")); }>,
+     map_with<[](C op, T x) { return limit(x, 0, number_attribute(op, "threshold")); }>,
      "min(max(x, 0), threshold)",
      {{"threshold", 6.0f, "the upper limit"}}},
     {"softplus",
-     map_with<[](C op, T x) { return at::softplus(x, number(op, "beta"), number(op, "threshold")); }>,
+     map_with<[](C op, T x) { return at::softplus(x, number_attribute(op, "beta"), number_attribute(op, "threshold")); }>,
      "log(1 + exp(beta * x)) / beta",
      {{"beta", 1.0f, "how steep"}, {"threshold", 20.0f, "x itself where beta * x is above"}}},
     {"swish",
-     map_with<[](C op, T x) { return x * at::sigmoid(x * number(op, "beta")); }>,
+     map_with<[](C op, T x) { return x * at::sigmoid(x * number_attribute(op, "beta")); }>,
      "x * sigmoid(beta * x)",
      {{"beta", 1.0f, "how steep"}}},
     {"hard_sigmoid",
-     map_with<[](C op, T x) { return limit(x * number(op, "slope") + number(op, "offset"), 0, 1); }>,
+     map_with<[](C op, T x) { return limit(x * number_attribute(op, "slope") + number_attribute(op, "offset"), 0, 1); }>,
      "slope * x + offset, between 0 and 1",
      {{"slope", 0.2f, "the slope"}, {"offset", 0.5f, "the value at 0"}}},
     {"hard_swish",
@@ -113,7 +113,7 @@ const std::vector<Unary> kUnary = {
      {{"threshold", 6.0f, "upper limit"}, {"scale", 6.0f, "divisor"}, {"offset", 3.0f, "added first"}}},
 };
 
-OpRegistration described(OpRegistration op, const Unary& unary) {
+OpRegistration described_unary(OpRegistration op, const Unary& unary) {
   op.doc(unary.doc).input("X", "any shape").output("Out", "like X").infer_shape(graph::same_shape_as_x);
   for (const Parameter& parameter : unary.parameters) op.attr(parameter.name, parameter.otherwise, parameter.doc);
   return op;
@@ -121,13 +121,13 @@ OpRegistration described(OpRegistration op, const Unary& unary) {
 
 std::vector<OpRegistration> register_unary() {
   std::vector<OpRegistration> registered;
-  for (const Unary& unary : kUnary) registered.push_back(described({unary.type, unary.kernel}, unary));
+  for (const Unary& unary : kUnary) registered.push_back(described_unary({unary.type, unary.kernel}, unary));
   return registered;
 }
 
 const std::vector<OpRegistration> kRegistered = register_unary();
 
-ARGOSY_OP("pow", map_with<power>)
+ARGOSY_OP("pow", map_with<power_by_factor>)
     .doc("x to the power of a number.")
     .input("X", "any shape")
     .optional_input("FactorTensor", "the power, where it is computed; takes no gradient")

@@ -9,6 +9,9 @@
 
 namespace argosy::engine {
 
+inline at::Tensor doubles(const std::vector<double>& values) { return at::tensor(values, at::kDouble); }
+inline at::Tensor longs(const std::vector<int64_t>& values) { return at::tensor(values, at::kLong); }
+
 // One call of a layer function on float64 inputs, with what it must build and compute.
 struct Case {
   std::string name;

@@ -18,7 +18,7 @@ WindowRule rule_of(const Context& op, int64_t height, int64_t width) {
           .padding_algorithm = op.template attribute_or<std::string>("padding_algorithm", "EXPLICIT")};
 }
 
-Window window_of(const OpContext& op, const at::Tensor& image, const at::Tensor& filter) {
+Window conv_window(const OpContext& op, const at::Tensor& image, const at::Tensor& filter) {
   if (image.dim() != 4 || filter.dim() != 4) op.fail("expected an image and a filter of 4 dimensions");
   auto window = make_window(rule_of(op.desc(), filter.size(2), filter.size(3)), image.size(2), image.size(3));
   if (!window.ok()) throw KernelError(window.status());
@@ -31,7 +31,7 @@ void run_conv(const OpContext& op) {
   const bool last = is_channels_last(op.attr<std::string>("data_format"));
   at::Tensor image = channels_first(op.tensor("Input"), last);
   const at::Tensor& filter = op.tensor("Filter");
-  const Window window = window_of(op, image, filter);
+  const Window window = conv_window(op, image, filter);
   std::array<int64_t, 2> padding = {window.edges[0], window.edges[2]};
   if (!window.symmetric()) {
     image = at::constant_pad_nd(image, {window.edges[2], window.edges[3], window.edges[0], window.edges[1]}, 0);
@@ -91,7 +91,7 @@ void run_transpose(const OpContext& op) {
   const bool last = is_channels_last(op.attr<std::string>("data_format"));
   const at::Tensor image = channels_first(op.tensor("Input"), last);
   const at::Tensor& filter = op.tensor("Filter");
-  const Window window = window_of(op, image, filter);
+  const Window window = conv_window(op, image, filter);
   const std::array<int64_t, 2> natural = {transposed_size(window, image.size(2), 0), transposed_size(window, image.size(3), 1)};
   const auto extra = extra_pixels(op.attr<std::vector<int32_t>>("output_size"), natural, window);
   if (!extra.ok()) throw KernelError(extra.status());
@@ -107,7 +107,7 @@ void run_transpose(const OpContext& op) {
   op.set_output("Output", channels_as_before(out, last));
 }
 
-Status infer_transpose(ShapeContext& context) {
+Status infer_conv_transpose(ShapeContext& context) {
   const bool last = is_channels_last(context.attribute<std::string>("data_format"));
   const auto &input = context.input("Input"), &filter = context.input("Filter");
   ASSIGN_OR_RETURN(auto shape, image_shape(input, last));
@@ -127,7 +127,7 @@ Status infer_transpose(ShapeContext& context) {
   return {};
 }
 
-OpRegistration described(OpRegistration op, const char* text, const char* filter, graph::ShapeRule rule) {
+OpRegistration described_conv(OpRegistration op, const char* text, const char* filter, graph::ShapeRule rule) {
   return op.doc(text)
       .input("Input", "images, [batch, channels, height, width] or channels last")
       .input("Filter", filter)
@@ -144,17 +144,19 @@ OpRegistration described(OpRegistration op, const char* text, const char* filter
       .infer_shape(std::move(rule));
 }
 
-const OpRegistration kConv = described({"conv2d", &run_conv}, "Convolution of images with filters.",
-                                       "[filters, channels / groups, height, width]", infer_conv);
-const OpRegistration kDepthwise = described({"depthwise_conv2d", &run_conv}, "conv2d where every channel has filters of its own.",
-                                            "[filters, 1, height, width]", infer_conv);
+const OpRegistration kConv = described_conv({"conv2d", &run_conv}, "Convolution of images with filters.",
+                                            "[filters, channels / groups, height, width]", infer_conv);
+const OpRegistration kDepthwise =
+    described_conv({"depthwise_conv2d", &run_conv}, "conv2d where every channel has filters of its own.",
+                   "[filters, 1, height, width]", infer_conv);
 const OpRegistration kTranspose =
-    described({"conv2d_transpose", &run_transpose}, "The transpose of conv2d: images grow.",
-              "[channels, filters / groups, height, width]", infer_transpose)
+    described_conv({"conv2d_transpose", &run_transpose}, "The transpose of conv2d: images grow.",
+                   "[channels, filters / groups, height, width]", infer_conv_transpose)
         .attr("output_size", std::vector<int32_t>{}, "picks one of the sizes that the stride leaves open");
 const OpRegistration kDepthwiseTranspose =
-    described({"depthwise_conv2d_transpose", &run_transpose}, "conv2d_transpose where every channel has a filter of its own.",
-              "[channels, 1, height, width]", infer_transpose)
+    described_conv({"depthwise_conv2d_transpose", &run_transpose},
+                   "conv2d_transpose where every channel has a filter of its own.", "[channels, 1, height, width]",
+                   infer_conv_transpose)
         .attr("output_size", std::vector<int32_t>{}, "picks one of the sizes that the stride leaves open");
 
 }  // namespace

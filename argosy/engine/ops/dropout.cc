@@ -19,7 +19,7 @@ int64_t seed_of(const OpContext& op) {
   return op.attr<bool>("fix_seed") ? op.attr<int32_t>("seed") : 0;
 }
 
-void run(const OpContext& op) {
+void run_dropout(const OpContext& op) {
   const Value& x = op.input("X");
   const double drop = op.attr<float>("dropout_prob"), keep = 1.0 - drop;
   if (op.attr<bool>("is_test")) return op.set_output("Out", upscales(op) ? x.tensor : x.tensor * keep, x.lod);
@@ -29,7 +29,7 @@ void run(const OpContext& op) {
   op.set_output("Mask", mask);
 }
 
-Status infer(graph::ShapeContext& context) {
+Status infer_dropout(graph::ShapeContext& context) {
   const auto& x = context.input("X");
   const float drop = context.attribute<float>("dropout_prob");
   if (!(drop >= 0 && drop <= 1)) return Status::invalid_argument("dropout_prob is {}, expected 0 to 1", drop);
@@ -38,7 +38,7 @@ Status infer(graph::ShapeContext& context) {
   return {};
 }
 
-ARGOSY_OP("dropout", run)
+ARGOSY_OP("dropout", run_dropout)
     .doc("Sets a random part of the values to zero while training.")
     .input("X", "any shape")
     .optional_input("Seed", "a seed for this run")
@@ -50,7 +50,7 @@ ARGOSY_OP("dropout", run)
     .attr("seed", 0, "used with fix_seed")
     .attr("dropout_implementation", std::string("downgrade_in_infer"),
           "downgrade_in_infer: a test multiplies by what is kept; upscale_in_train: training divides by it")
-    .infer_shape(infer);
+    .infer_shape(infer_dropout);
 
 }  // namespace
 }  // namespace argosy::engine

@@ -27,7 +27,7 @@ void binary(const OpContext& op) {
   op.set_output("Out", compute(left, right), x.lod);
 }
 
-Status infer(graph::ShapeContext& context) {
+Status infer_elementwise(graph::ShapeContext& context) {
   const auto& x = context.input("X");
   ASSIGN_OR_RETURN(auto shape, graph::broadcast_shape(x.shape, context.input("Y").shape, context.attribute<int32_t>("axis")));
   context.set_output("Out", std::move(shape), x.dtype, x.lod_level);
@@ -35,14 +35,14 @@ Status infer(graph::ShapeContext& context) {
 }
 
 Status infer_comparison(graph::ShapeContext& context) {
-  RETURN_IF_ERROR(infer(context));
+  RETURN_IF_ERROR(infer_elementwise(context));
   const auto& x = context.input("X");
   ASSIGN_OR_RETURN(auto shape, graph::broadcast_shape(x.shape, context.input("Y").shape, context.attribute<int32_t>("axis")));
   context.set_output("Out", std::move(shape), graph::DType::boolean, x.lod_level);
   return {};
 }
 
-OpRegistration described(OpRegistration op, const char* text, graph::ShapeRule rule) {
+OpRegistration described_elementwise(OpRegistration op, const char* text, graph::ShapeRule rule) {
   return op.doc(text)
       .input("X", "left")
       .input("Y", "right; may have fewer dimensions")
@@ -54,7 +54,7 @@ OpRegistration described(OpRegistration op, const char* text, graph::ShapeRule r
 }
 
 OpRegistration compared(OpRegistration op, const char* text) {
-  return described(std::move(op), text, infer_comparison)
+  return described_elementwise(std::move(op), text, infer_comparison)
       .attr("force_cpu", false, "no effect: there is one device")
       .no_gradient();
 }
@@ -72,15 +72,19 @@ at::Tensor power(const at::Tensor& x, const at::Tensor& y) { return at::pow(x, y
 at::Tensor remainder(const at::Tensor& x, const at::Tensor& y) { return at::remainder(x, y); }
 at::Tensor floor_divide(const at::Tensor& x, const at::Tensor& y) { return at::div(x, y, "trunc"); }
 
-const OpRegistration kAdd = described({"elementwise_add", &binary<add>}, "x + y", infer);
-const OpRegistration kSub = described({"elementwise_sub", &binary<sub>}, "x - y", infer);
-const OpRegistration kMul = described({"elementwise_mul", &binary<multiply>}, "x * y", infer);
-const OpRegistration kDiv = described({"elementwise_div", &binary<divide>}, "x / y; whole numbers are cut towards zero", infer);
-const OpRegistration kMax = described({"elementwise_max", &binary<maximum>}, "the larger of both", infer);
-const OpRegistration kMin = described({"elementwise_min", &binary<minimum>}, "the smaller of both", infer);
-const OpRegistration kPow = described({"elementwise_pow", &binary<power>}, "x to the power of y", infer);
-const OpRegistration kMod = described({"elementwise_mod", &binary<remainder>}, "the remainder of x / y, with y's sign", infer);
-const OpRegistration kFloorDiv = described({"elementwise_floordiv", &binary<floor_divide>}, "x / y as a whole number", infer);
+const OpRegistration kAdd = described_elementwise({"elementwise_add", &binary<add>}, "x + y", infer_elementwise);
+const OpRegistration kSub = described_elementwise({"elementwise_sub", &binary<sub>}, "x - y", infer_elementwise);
+const OpRegistration kMul = described_elementwise({"elementwise_mul", &binary<multiply>}, "x * y", infer_elementwise);
+const OpRegistration kDiv =
+    described_elementwise({"elementwise_div", &binary<divide>}, "x / y; whole numbers are cut towards zero", infer_elementwise);
+const OpRegistration kMax = described_elementwise({"elementwise_max", &binary<maximum>}, "the larger of both", infer_elementwise);
+const OpRegistration kMin =
+    described_elementwise({"elementwise_min", &binary<minimum>}, "the smaller of both", infer_elementwise);
+const OpRegistration kPow = described_elementwise({"elementwise_pow", &binary<power>}, "x to the power of y", infer_elementwise);
+const OpRegistration kMod =
+    described_elementwise({"elementwise_mod", &binary<remainder>}, "the remainder of x / y, with y's sign", infer_elementwise);
+const OpRegistration kFloorDiv =
+    described_elementwise({"elementwise_floordiv", &binary<floor_divide>}, "x / y as a whole number", infer_elementwise);
 
 at::Tensor less(const at::Tensor& x, const at::Tensor& y) { return at::lt(x, y); }
 at::Tensor less_equal(const at::Tensor& x, const at::Tensor& y) { return at::le(x, y); }

@@ -60,7 +60,7 @@ Status infer_to_shape(ShapeContext& context, Shape shape) {
 
 constexpr NumberSlots kTimes{.attribute = "expand_times", .tensor = "ExpandTimes", .list = "expand_times_tensor"};
 constexpr NumberSlots kRepeats{.attribute = "repeat_times", .tensor = "RepeatTimes", .list = "repeat_times_tensor"};
-constexpr NumberSlots kShape{.attribute = "shape", .tensor = "Shape", .list = "expand_shapes_tensor"};
+constexpr NumberSlots kExpandShape{.attribute = "shape", .tensor = "Shape", .list = "expand_shapes_tensor"};
 
 ARGOSY_OP("expand", [](const OpContext& op) { repeat(op, integers(op, kTimes)); })
     .doc("X repeated along its dimensions.")
@@ -110,14 +110,14 @@ ARGOSY_OP("expand_as",
       return Status();
     });
 
-ARGOSY_OP("expand_v2", [](const OpContext& op) { set_expanded(op, viewable(op, "X").expand(integers(op, kShape))); })
+ARGOSY_OP("expand_v2", [](const OpContext& op) { set_expanded(op, viewable(op, "X").expand(integers(op, kExpandShape))); })
     .doc("X broadcast to a shape.")
     .input("X", "any shape")
     .optional_input("Shape", "the shape, where the program computes it")
     .optional_input_list("expand_shapes_tensor", "the same, one variable a dimension")
     .output("Out", "the broadcast tensor")
     .attr("shape", std::vector<int32_t>{}, "the shape; -1: as in X")
-    .infer_shape([](ShapeContext& context) { return infer_to_shape(context, integers_at_build(context, kShape)); });
+    .infer_shape([](ShapeContext& context) { return infer_to_shape(context, integers_at_build(context, kExpandShape)); });
 
 ARGOSY_OP("expand_as_v2",
           [](const OpContext& op) {

@@ -11,15 +11,15 @@ namespace {
 using graph::DType;
 using graph::ShapeContext;
 
-constexpr NumberSlots kShape{.attribute = "shape", .tensor = "ShapeTensor", .list = "ShapeTensorList"};
+constexpr NumberSlots kFillShape{.attribute = "shape", .tensor = "ShapeTensor", .list = "ShapeTensorList"};
 
 Status shape_from_attributes(ShapeContext& context) {
-  context.set_output("Out", integers_at_build(context, kShape), context.dtype_attribute("dtype", DType::float32));
+  context.set_output("Out", integers_at_build(context, kFillShape), context.dtype_attribute("dtype", DType::float32));
   return {};
 }
 
 std::vector<int64_t> shape_of(const OpContext& op) {
-  std::vector<int64_t> shape = integers(op, kShape);
+  std::vector<int64_t> shape = integers(op, kFillShape);
   for (int64_t size : shape) {
     if (size < 0) op.fail("shape {} has a negative size", graph::shape_to_string(shape));
   }

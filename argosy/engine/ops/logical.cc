@@ -19,7 +19,7 @@ at::Tensor both(const at::Tensor& x, const at::Tensor& y) { return at::logical_a
 at::Tensor either(const at::Tensor& x, const at::Tensor& y) { return at::logical_or(x, y); }
 at::Tensor one_of(const at::Tensor& x, const at::Tensor& y) { return at::logical_xor(x, y); }
 
-OpRegistration described(OpRegistration op, const char* doc) {
+OpRegistration described_logical(OpRegistration op, const char* doc) {
   return op.doc(doc)
       .input("X", "any shape")
       .input("Y", "like X")
@@ -33,9 +33,9 @@ OpRegistration described(OpRegistration op, const char* doc) {
       .no_gradient();
 }
 
-const OpRegistration kAnd = described({"logical_and", &combine<both>}, "x and y");
-const OpRegistration kOr = described({"logical_or", &combine<either>}, "x or y");
-const OpRegistration kXor = described({"logical_xor", &combine<one_of>}, "x or y, not both");
+const OpRegistration kAnd = described_logical({"logical_and", &combine<both>}, "x and y");
+const OpRegistration kOr = described_logical({"logical_or", &combine<either>}, "x or y");
+const OpRegistration kXor = described_logical({"logical_xor", &combine<one_of>}, "x or y, not both");
 
 template <at::Tensor (*compute)(const at::Tensor&)>
 void test(const OpContext& op) {

@@ -109,7 +109,7 @@ graph::ShapeRule infer_lookup(bool drop_last) {
   };
 }
 
-OpRegistration described(OpRegistration op, const char* text, bool drop_last) {
+OpRegistration described_lookup(OpRegistration op, const char* text, bool drop_last) {
   return op.doc(text)
       .input("W", "the table, [rows, width]")
       .input("Ids", "int64 row numbers")
@@ -131,10 +131,10 @@ OpRegistration described(OpRegistration op, const char* text, bool drop_last) {
       .infer_shape(infer_lookup(drop_last));
 }
 
-const OpRegistration kLookup = described({"lookup_table", [](const OpContext& op) { run_lookup(op, true); }},
-                                         "Rows of a table by id; ids are [..., 1].", true);
-const OpRegistration kLookupV2 = described({"lookup_table_v2", [](const OpContext& op) { run_lookup(op, false); }},
-                                           "Rows of a table by id; ids of any shape.", false);
+const OpRegistration kLookup = described_lookup({"lookup_table", [](const OpContext& op) { run_lookup(op, true); }},
+                                                "Rows of a table by id; ids are [..., 1].", true);
+const OpRegistration kLookupV2 = described_lookup({"lookup_table_v2", [](const OpContext& op) { run_lookup(op, false); }},
+                                                  "Rows of a table by id; ids of any shape.", false);
 
 // One slot of the fused lookup: adds the rows of each sample into its columns of the output.
 void pool_slot(const at::Tensor& table, std::span<const int64_t> ids, const std::vector<int64_t>& offsets, bool average,

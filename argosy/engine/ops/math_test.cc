@@ -222,9 +222,6 @@ INSTANTIATE_TEST_SUITE_P(Operators, Math, testing::ValuesIn(kOperators), case_na
 
 class MathFacts : public CaseTest {};
 
-at::Tensor doubles(std::vector<double> values) { return at::tensor(values, at::kDouble); }
-at::Tensor longs(std::vector<int64_t> values) { return at::tensor(values, at::kLong); }
-
 // Equal elements are common (zeros after relu). Paddle gives the gradient to all of them, or to y, and so do we.
 TEST_F(MathFacts, TiesTakeGradientsAsInPaddle) {
   const Variable x = data("x", {-1}), y = data("y", {-1}), a = data("a", {-1}), b = data("b", {-1}), c = data("c", {-1});

@@ -15,15 +15,10 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-int64_t product(at::IntArrayRef sizes, int64_t begin, int64_t end) {
-  int64_t result = 1;
-  for (int64_t i = begin; i < end; ++i) result *= sizes[static_cast<size_t>(i)];
-  return result;
-}
-
 at::Tensor as_matrix(const at::Tensor& x, int64_t rows_end) {
   if (x.dim() == 2 && rows_end == 1) return x;
-  return x.reshape({product(x.sizes(), 0, rows_end), product(x.sizes(), rows_end, x.dim())});
+  return x.reshape(
+      {c10::size_to_dim_(static_cast<int>(rows_end), x.sizes()), c10::size_from_dim_(static_cast<int>(rows_end), x.sizes())});
 }
 
 std::vector<int64_t> product_shape(const at::Tensor& x, int64_t x_dims, const at::Tensor& y, int64_t y_dims) {
@@ -137,7 +132,7 @@ void run_fc(const OpContext& op, const at::Tensor& bias, bool relu) {
   op.set_output("Out", std::move(out), x.lod);
 }
 
-Status infer(graph::ShapeContext& context) {
+Status infer_matmul(graph::ShapeContext& context) {
   const auto &x = context.input("X"), &y = context.input("Y");
   const auto x_dims = static_cast<size_t>(context.attribute<int32_t>("x_num_col_dims"));
   const auto y_dims = static_cast<size_t>(context.attribute<int32_t>("y_num_col_dims"));
@@ -166,7 +161,7 @@ ARGOSY_OP("mul", [](const OpContext& op) { run_fc(op, {}, false); })
     .output("Out", "the product")
     .attr("x_num_col_dims", 1, "the first so many dimensions of X are its rows")
     .attr("y_num_col_dims", 1, "the first so many dimensions of Y are its rows")
-    .infer_shape(infer);
+    .infer_shape(infer_matmul);
 
 ARGOSY_OP("fused_fc",
           [](const OpContext& op) { run_fc(op, op.has_input("Bias") ? op.tensor("Bias") : at::Tensor(), op.attr<bool>("relu")); })
@@ -178,7 +173,7 @@ ARGOSY_OP("fused_fc",
     .attr("x_num_col_dims", 1, "as for mul")
     .attr("y_num_col_dims", 1, "as for mul")
     .attr("relu", false, "apply relu")
-    .infer_shape(infer);
+    .infer_shape(infer_matmul);
 
 }  // namespace
 }  // namespace argosy::engine

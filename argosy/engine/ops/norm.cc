@@ -91,18 +91,13 @@ ARGOSY_OP("batch_norm", run_batch_norm)
     .attr("fuse_with_relu", false, "no effect")
     .infer_shape(infer_batch_norm);
 
-int64_t product(at::IntArrayRef shape, int64_t begin, int64_t end) {
-  int64_t result = 1;
-  for (int64_t i = begin; i < end; ++i) result *= shape[static_cast<size_t>(i)];
-  return result;
-}
-
 void run_layer_norm(const OpContext& op) {
   const Value& x = op.input("X");
   const int64_t axis = op.attr<int32_t>("begin_norm_axis");
   const double epsilon = op.attr<float>("epsilon");
   const at::IntArrayRef shape = x.tensor.sizes();
-  const int64_t rows = product(shape, 0, axis), width = product(shape, axis, x.tensor.dim());
+  const int64_t rows = c10::size_to_dim_(static_cast<int>(axis), shape),
+                width = c10::size_from_dim_(static_cast<int>(axis), shape);
   const auto weights = [&](const char* slot) { return op.has_input(slot) ? op.tensor(slot).reshape({width}) : at::Tensor(); };
   auto [out, mean, inverse_deviation] =
       at::native_layer_norm(x.tensor.reshape({rows, width}), {width}, weights("Scale"), weights("Bias"), epsilon);
@@ -120,7 +115,8 @@ Status infer_layer_norm(graph::ShapeContext& context) {
                                     graph::shape_to_string(x.shape));
   }
   context.set_output_like("Y", x);
-  const int64_t rows = product(x.shape, 0, axis);  // with an unknown batch size some negative number, as in Paddle
+  const int64_t rows =
+      c10::size_to_dim_(static_cast<int>(axis), x.shape);  // with an unknown batch size some negative number, as in Paddle
   context.set_output("Mean", {rows}, x.dtype);
   context.set_output("Variance", {rows}, x.dtype);
   return {};

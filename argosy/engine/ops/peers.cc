@@ -12,13 +12,13 @@
 namespace argosy::engine {
 namespace {
 
-struct Registry {
+struct PeersRegistry {
   std::mutex mutex;
   std::shared_ptr<Peers> peers;
 };
 
-Registry& registry() {
-  static Registry& instance = *new Registry;
+PeersRegistry& peers_registry() {
+  static PeersRegistry& instance = *new PeersRegistry;
   return instance;
 }
 
@@ -67,7 +67,7 @@ std::shared_ptr<RowGradient> average_rows(const OpContext& op, Peers& peers, con
   return rows;
 }
 
-void average(const OpContext& op) {
+void average_gradients(const OpContext& op) {
   const auto others = value_or_fail(peers());
   if (value_or_fail(others->count()) == 1) return;
   RowMerger& merger = op.state<RowMerger>([] { return new RowMerger; });
@@ -83,7 +83,7 @@ void average(const OpContext& op) {
   fail_if_error(others->average(dense, options));
 }
 
-ARGOSY_OP(std::string(kAverageOp), average)
+ARGOSY_OP(std::string(kAverageOp), average_gradients)
     .doc("Gradients become their mean over all processes of a collective job.")
     .input_list("X", "gradients, dense or of rows; dense ones are changed in place")
     .output_list("Out", "the same variables")
@@ -104,13 +104,13 @@ ARGOSY_OP(std::string(kTakeFromFirstOp),
 }  // namespace
 
 void set_peers(std::shared_ptr<Peers> peers) {
-  const std::lock_guard lock(registry().mutex);
-  registry().peers = std::move(peers);
+  const std::lock_guard lock(peers_registry().mutex);
+  peers_registry().peers = std::move(peers);
 }
 
 Result<std::shared_ptr<Peers>> peers() {
-  const std::lock_guard lock(registry().mutex);
-  if (registry().peers != nullptr) return registry().peers;
+  const std::lock_guard lock(peers_registry().mutex);
+  if (peers_registry().peers != nullptr) return peers_registry().peers;
   return Status::failed_precondition(
       "the program averages gradients over a collective job, and this process is in none; call fleet.init(is_collective=True)");
 }

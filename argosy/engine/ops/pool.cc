@@ -15,7 +15,7 @@ using graph::ShapeContext;
 bool whole_image(const OpDesc& op) { return op.attribute_or<bool>("global_pooling", false); }
 bool adaptive(const OpDesc& op) { return op.attribute_or<bool>("adaptive", false); }
 
-Result<Window> window_of(const OpDesc& op, int64_t height, int64_t width) {
+Result<Window> pool_window(const OpDesc& op, int64_t height, int64_t width) {
   const auto size = op.attribute_or<std::vector<int32_t>>("ksize", {});
   if (size.size() != 2) return Status::invalid_argument("ksize has {} values, expected 2", size.size());
   if (whole_image(op)) return Window{.size = {height, width}, .stride = {1, 1}, .dilation = {1, 1}, .edges = {0, 0, 0, 0}};
@@ -52,13 +52,13 @@ bool is_plain(const Window& window, bool ceil_mode) {
   return !ceil_mode && window.symmetric() && 2 * window.edges[0] <= window.size[0] && 2 * window.edges[2] <= window.size[1];
 }
 
-at::Tensor maximum(const at::Tensor& image, const Window& window, bool ceil_mode) {
+at::Tensor pool_maximum(const at::Tensor& image, const Window& window, bool ceil_mode) {
   if (is_plain(window, ceil_mode)) return at::max_pool2d(image, window.size, window.stride, {window.edges[0], window.edges[2]});
   return at::max_pool2d(filled(image, window, ceil_mode, -std::numeric_limits<double>::infinity()), window.size, window.stride);
 }
 
 // `exclusive`: the mean is over pixels of the image only.
-at::Tensor average(const at::Tensor& image, const Window& window, bool ceil_mode, bool exclusive) {
+at::Tensor pool_average(const at::Tensor& image, const Window& window, bool ceil_mode, bool exclusive) {
   if (is_plain(window, ceil_mode)) {
     return at::avg_pool2d(image, window.size, window.stride, {window.edges[0], window.edges[2]}, false, !exclusive);
   }
@@ -83,10 +83,11 @@ void run_pool(const OpContext& op) {
     const auto size = adaptive_size(op);
     out = takes_maximum ? std::get<0>(at::adaptive_max_pool2d(image, size)) : at::adaptive_avg_pool2d(image, size);
   } else {
-    const auto window = window_of(op.desc(), image.size(2), image.size(3));
+    const auto window = pool_window(op.desc(), image.size(2), image.size(3));
     if (!window.ok()) throw KernelError(window.status());
     const bool ceil_mode = op.attr<bool>("ceil_mode");
-    out = takes_maximum ? maximum(image, *window, ceil_mode) : average(image, *window, ceil_mode, op.attr<bool>("exclusive"));
+    out = takes_maximum ? pool_maximum(image, *window, ceil_mode)
+                        : pool_average(image, *window, ceil_mode, op.attr<bool>("exclusive"));
   }
   op.set_output("Out", channels_as_before(out, last));
 }
@@ -97,7 +98,7 @@ void run_with_index(const OpContext& op) {
   if (adaptive(op.desc())) {
     std::tie(out, index) = at::adaptive_max_pool2d(image, adaptive_size(op));
   } else {
-    const auto window = window_of(op.desc(), image.size(2), image.size(3));
+    const auto window = pool_window(op.desc(), image.size(2), image.size(3));
     if (!window.ok()) throw KernelError(window.status());
     if (!is_plain(*window, false)) op.fail("paddings must be the same on both sides and at most half the window");
     std::tie(out, index) = at::max_pool2d_with_indices(image, window->size, window->stride, {window->edges[0], window->edges[2]});
@@ -112,7 +113,7 @@ Status infer_pool(ShapeContext& context) {
   const std::string kind = context.op().attribute_or<std::string>("pooling_type", "max");
   if (kind != "max" && kind != "avg") return Status::invalid_argument("pool type '{}' is not known; expected max or avg", kind);
   ASSIGN_OR_RETURN(auto shape, image_shape(x, last));
-  ASSIGN_OR_RETURN(const Window window, window_of(context.op(), shape[2], shape[3]));
+  ASSIGN_OR_RETURN(const Window window, pool_window(context.op(), shape[2], shape[3]));
   for (size_t i : {0, 1}) {
     if (whole_image(context.op()))
       shape[2 + i] = 1;
@@ -126,7 +127,7 @@ Status infer_pool(ShapeContext& context) {
   return {};
 }
 
-OpRegistration described(OpRegistration op, const char* text) {
+OpRegistration described_pool(OpRegistration op, const char* text) {
   return op.doc(text)
       .input("X", "images, [batch, channels, height, width] or channels last")
       .output("Out", "smaller images")
@@ -138,7 +139,7 @@ OpRegistration described(OpRegistration op, const char* text) {
       .infer_shape(infer_pool);
 }
 
-const OpRegistration kPool = described({"pool2d", &run_pool}, "The maximum or the mean of the pixels under a moving window.")
+const OpRegistration kPool = described_pool({"pool2d", &run_pool}, "The maximum or the mean of the pixels under a moving window.")
                                  .attr("pooling_type", std::string("max"), "max | avg")
                                  .attr("ceil_mode", false, "a last window may hang over the edge")
                                  .attr("exclusive", true, "a mean counts pixels of the image only")
@@ -146,7 +147,7 @@ const OpRegistration kPool = described({"pool2d", &run_pool}, "The maximum or th
                                  .attr("data_format", std::string("NCHW"), "NCHW | NHWC")
                                  .attr("is_test", false, "no effect");
 const OpRegistration kPoolWithIndex =
-    described({"max_pool2d_with_index", &run_with_index}, "The maximum under a moving window, and which pixel it was.")
+    described_pool({"max_pool2d_with_index", &run_with_index}, "The maximum under a moving window, and which pixel it was.")
         .output("Mask", "the pixel, as row * width + column");
 
 }  // namespace

@@ -19,7 +19,7 @@ Shape turned(Shape shape, bool transpose) {
   return shape;
 }
 
-std::string described(const graph::VarDesc& x, const graph::VarDesc& y) {
+std::string operands_text(const graph::VarDesc& x, const graph::VarDesc& y) {
   return fmt::format("variable '{}' {} and variable '{}' {}", x.name, graph::shape_to_string(x.shape), y.name,
                      graph::shape_to_string(y.shape));
 }
@@ -27,11 +27,11 @@ std::string described(const graph::VarDesc& x, const graph::VarDesc& y) {
 // A vector on the left is a row, one on the right is a column; the dimension that this adds is not in the result.
 Status infer_matmul(ShapeContext& context, bool transpose_x, bool transpose_y) {
   const auto &x = context.input("X"), &y = context.input("Y");
-  if (x.shape.empty() || y.shape.empty()) return Status::invalid_argument("{} cannot be multiplied", described(x, y));
+  if (x.shape.empty() || y.shape.empty()) return Status::invalid_argument("{} cannot be multiplied", operands_text(x, y));
   const Shape left = turned(x.shape, transpose_x), right = turned(y.shape, transpose_y);
   const int64_t inner_x = left.back(), inner_y = right.size() > 1 ? right[right.size() - 2] : right[0];
   if (inner_x >= 0 && inner_y >= 0 && inner_x != inner_y) {
-    return Status::invalid_argument("{} cannot be multiplied: {} columns against {} rows", described(x, y), inner_x, inner_y);
+    return Status::invalid_argument("{} cannot be multiplied: {} columns against {} rows", operands_text(x, y), inner_x, inner_y);
   }
   const Shape batch_x(left.begin(), left.end() - static_cast<std::ptrdiff_t>(std::min<size_t>(2, left.size())));
   const Shape batch_y(right.begin(), right.end() - static_cast<std::ptrdiff_t>(std::min<size_t>(2, right.size())));
@@ -96,7 +96,7 @@ ARGOSY_OP("dot",
     .infer_shape([](ShapeContext& context) -> Status {
       const auto &x = context.input("X"), &y = context.input("Y");
       if (x.shape.empty() || x.shape.size() != y.shape.size())
-        return Status::invalid_argument("{} have different dimensions", described(x, y));
+        return Status::invalid_argument("{} have different dimensions", operands_text(x, y));
       Shape shape = x.shape;
       shape.back() = 1;
       context.set_output("Out", std::move(shape), x.dtype, x.lod_level);

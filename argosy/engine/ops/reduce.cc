@@ -102,7 +102,7 @@ Status infer_reduction(graph::ShapeContext& context) {
   return {};
 }
 
-OpRegistration described(OpRegistration op, const char* doc) {
+OpRegistration described_reduction(OpRegistration op, const char* doc) {
   return op.doc(doc)
       .input("X", "any shape")
       .output("Out", "X without the axes; [1] where none is left")
@@ -114,15 +114,15 @@ OpRegistration described(OpRegistration op, const char* doc) {
       .infer_shape(infer_reduction);
 }
 
-const OpRegistration kSum = described({"reduce_sum", &reduce<sum_over>}, "the sum");
-const OpRegistration kMean = described({"reduce_mean", &reduce<mean_over>}, "the mean");
-const OpRegistration kMax =
-    described({"reduce_max", &reduce<largest_over>}, "the largest value; every element that equals it gets the gradient");
-const OpRegistration kMin =
-    described({"reduce_min", &reduce<smallest_over>}, "the smallest value; every element that equals it gets the gradient");
-const OpRegistration kProd = described({"reduce_prod", &reduce<product_over>}, "the product");
-const OpRegistration kAll = described({"reduce_all", &reduce<all_over>}, "whether all are true").no_gradient();
-const OpRegistration kAny = described({"reduce_any", &reduce<any_over>}, "whether any is true").no_gradient();
+const OpRegistration kSum = described_reduction({"reduce_sum", &reduce<sum_over>}, "the sum");
+const OpRegistration kMean = described_reduction({"reduce_mean", &reduce<mean_over>}, "the mean");
+const OpRegistration kReduceMax = described_reduction({"reduce_max", &reduce<largest_over>},
+                                                      "the largest value; every element that equals it gets the gradient");
+const OpRegistration kReduceMin = described_reduction({"reduce_min", &reduce<smallest_over>},
+                                                      "the smallest value; every element that equals it gets the gradient");
+const OpRegistration kProd = described_reduction({"reduce_prod", &reduce<product_over>}, "the product");
+const OpRegistration kAll = described_reduction({"reduce_all", &reduce<all_over>}, "whether all are true").no_gradient();
+const OpRegistration kAny = described_reduction({"reduce_any", &reduce<any_over>}, "whether any is true").no_gradient();
 
 Status infer_one_number(graph::ShapeContext& context) {
   context.set_output("Out", {1}, context.input("X").dtype);

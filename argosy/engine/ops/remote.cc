@@ -25,7 +25,7 @@ const RemoteVariable& remote_variable(const OpContext& op, const RemoteParameter
   return *variable;
 }
 
-at::Tensor ids_of(const OpContext& op, size_t slot) {
+at::Tensor ids_input(const OpContext& op, size_t slot) {
   at::Tensor ids = op.tensor("Ids", slot).contiguous();
   if (ids.scalar_type() != at::kLong)
     op.fail("variable '{}' holds {}, expected int64 ids", op.input_name("Ids", slot), c10::toString(ids.scalar_type()));
@@ -54,7 +54,7 @@ void pull_rows(const OpContext& op) {
   const size_t known = pulled.index.size();
   const auto& paddings = op.attr<std::vector<int64_t>>("padding_ids");
   for (size_t i = 0; i < op.input_count("Ids"); ++i)
-    op.set_output("LocalIds", number_ids(ids_of(op, i), paddings[i], pulled.index), op.input("Ids", i).lod, i);
+    op.set_output("LocalIds", number_ids(ids_input(op, i), paddings[i], pulled.index), op.input("Ids", i).lod, i);
   const bool create = op.frame().program().sends() && op.attr<bool>("create");
   auto rows = pull_numbered(*remote, variable, pulled.index, known, known > 0 ? op.output("W").tensor : at::Tensor(), create);
   throw_if_failed(rows.status());

@@ -131,7 +131,7 @@ LodPtr without_last_level(const Lod& lod) {
   return lod.size() < 2 ? nullptr : std::make_shared<const Lod>(lod.begin(), lod.end() - 1);
 }
 
-void run(const OpContext& op) {
+void run_sequence_pool(const OpContext& op) {
   const auto kind = kPoolings.find(op.attr<std::string>("pooltype"));
   if (kind == kPoolings.end()) op.fail("pooltype '{}' is not known", op.attr<std::string>("pooltype"));
   const Value& x = op.input("X");
@@ -149,7 +149,7 @@ void run(const OpContext& op) {
   if (index.defined()) op.set_output("MaxIndex", index);
 }
 
-Status infer(graph::ShapeContext& context) {
+Status infer_sequence_pool(graph::ShapeContext& context) {
   const auto& x = context.input("X");
   const auto kind = context.attribute<std::string>("pooltype");
   if (!kPoolings.contains(kind)) {
@@ -161,7 +161,7 @@ Status infer(graph::ShapeContext& context) {
   return {};
 }
 
-ARGOSY_OP("sequence_pool", run)
+ARGOSY_OP("sequence_pool", run_sequence_pool)
     .doc("One row a sequence: sum, average, sum over the root of the length, maximum, first or last row.")
     .input("X", "sequences; the innermost level is pooled")
     .output("Out", "one row a sequence")
@@ -169,7 +169,7 @@ ARGOSY_OP("sequence_pool", run)
     .attr("pooltype", std::string("AVERAGE"), "SUM | AVERAGE | SQRT | MAX | FIRST | LAST")
     .attr("is_test", false, "no effect: nothing is kept where no gradient is wanted")
     .attr("pad_value", 0.0f, "what an empty sequence gives")
-    .infer_shape(infer);
+    .infer_shape(infer_sequence_pool);
 
 }  // namespace
 }  // namespace argosy::engine

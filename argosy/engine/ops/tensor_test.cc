@@ -8,8 +8,6 @@ namespace {
 namespace L = argosy::layers;
 using Shape = std::vector<int64_t>;
 
-at::Tensor doubles(std::vector<double> values) { return at::tensor(values, at::kDouble); }
-at::Tensor longs(std::vector<int64_t> values) { return at::tensor(values, at::kLong); }
 at::Tensor ints(std::vector<int64_t> values) { return at::tensor(values, at::kInt); }
 
 class TensorCase : public CaseTest {};

@@ -19,7 +19,7 @@ Variable apply(const std::string& type, graph::SlotMap inputs, graph::AttributeM
 
 class Version2 : public CaseTest {};
 
-const std::vector<Case> kProducts = {
+const std::vector<Case> kVersion2Products = {
     {.name = "matmul_v2",
      .shapes = {{2, 3, 4}, {5, 4}},
      .build = [](auto& in) { return apply("matmul_v2", {{"X", {in[0].name()}}, {"Y", {in[1].name()}}}, {{"trans_y", true}}); },
@@ -53,7 +53,7 @@ const std::vector<Case> kProducts = {
      .differentiable = false},
 };
 
-const std::vector<Case> kShapes = {
+const std::vector<Case> kVersion2Shapes = {
     {.name = "flatten_contiguous_range",
      .shapes = {{2, 3, 4, 5}},
      .build =
@@ -119,8 +119,8 @@ const std::vector<Case> kShapes = {
 };
 
 TEST_P(Version2, IsItsDefinition) { check(GetParam()); }
-INSTANTIATE_TEST_SUITE_P(Products, Version2, testing::ValuesIn(kProducts), case_name);
-INSTANTIATE_TEST_SUITE_P(Shapes, Version2, testing::ValuesIn(kShapes), case_name);
+INSTANTIATE_TEST_SUITE_P(Products, Version2, testing::ValuesIn(kVersion2Products), case_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, Version2, testing::ValuesIn(kVersion2Shapes), case_name);
 
 using Version2Order = LayerTest;
 

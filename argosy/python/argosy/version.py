@@ -1,9 +1,14 @@
 """The version of this distribution."""
 import importlib.metadata
+import pathlib
 
 __all__ = ["version"]
 
-try:
-    version = importlib.metadata.version("argosy")
-except importlib.metadata.PackageNotFoundError:  # run from a build folder
-    version = "0+build"
+
+def _of_checkout():
+    """The version of the checkout whose build folder this is run from, through the links of tools/link_packages.py."""
+    file = pathlib.Path(__file__).resolve().parents[3] / "VERSION"
+    return file.read_text().strip() if file.is_file() else None
+
+
+version = _of_checkout() or importlib.metadata.version("argosy")

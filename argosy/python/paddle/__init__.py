@@ -1,11 +1,14 @@
-"""The name `paddle` for argosy's modules: `paddle.x.y` is the module argosy.x.y itself, not a copy."""
+"""The name `paddle` for argosy's modules: `paddle.x.y` is the module argosy.x.y itself, not a copy. Only the version is its own: that
+of the dialect (paddle.version), where argosy's is that of the distribution."""
 import importlib
 import importlib.machinery
 import importlib.util
 import sys
+import types
 
 _ALIAS = "paddle"
 _REAL = "argosy"
+_OWN = ("version", "__version__")  # attributes of this module; all others are argosy's
 
 
 class _Loader:
@@ -36,7 +39,7 @@ class _Loader:
 
 class _Finder:
     def find_spec(self, fullname, path=None, target=None):
-        if not fullname.startswith(_ALIAS + "."):
+        if not fullname.startswith(_ALIAS + ".") or fullname == _ALIAS + ".version":
             return None
         real = _REAL + fullname[len(_ALIAS):]
         try:
@@ -48,5 +51,27 @@ class _Finder:
         return importlib.machinery.ModuleSpec(fullname, _Loader(real), origin=found.origin, is_package=found.submodule_search_locations is not None)
 
 
+class _Alias(types.ModuleType):
+    """What this module becomes: whatever it is asked for, and whatever is assigned to it, is argosy's."""
+
+    def __getattr__(self, name):
+        return getattr(sys.modules[_REAL], name)
+
+    def __setattr__(self, name, value):
+        if name in _OWN or (name.startswith("__") and name.endswith("__")):
+            super().__setattr__(name, value)
+        else:
+            setattr(sys.modules[_REAL], name, value)
+
+    def __delattr__(self, name):
+        delattr(sys.modules[_REAL], name)
+
+    def __dir__(self):
+        return dir(sys.modules[_REAL])
+
+
 sys.meta_path.insert(0, _Finder())
-sys.modules[_ALIAS] = importlib.import_module(_REAL)
+importlib.import_module(_REAL)
+version = importlib.import_module(_ALIAS + ".version")
+__version__ = version.full_version
+sys.modules[_ALIAS].__class__ = _Alias
