@@ -49,9 +49,6 @@ class RemoteWorker : public engine::RemoteParameters {
   Status fetch(std::string_view name, std::span<float> values) override;
   Status store(std::string_view name, std::span<const float> values) override;
   Result<Outcome> once(const std::string& kind, const std::string& target, const OperationBody& body) override;
-  // The same for what needs the operation's number. REQUIRES: connected().
-  Result<ps::OperationOutcome> once_numbered(const std::string& kind, const std::string& target,
-                                             const ps::Client::OperationBody& body);
   Status close() override;
   // In place of it where the process fails: sends nothing but that it does, and why (see ps::Client::fail).
   void fail(const std::string& why);
