@@ -1,9 +1,11 @@
 #include "argosy/base/file.h"
 
 #include <fcntl.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <system_error>
 #include <vector>
@@ -54,6 +56,8 @@ Status write_new_file(const fs::path& path, std::span<const std::string_view> pa
   const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   return fd.open() ? write_parts(fd.get(), parts, path) : system_error("cannot create", path);
 }
+
+constexpr const char* kMarkName = "user.argosy.operation";
 
 fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
@@ -117,6 +121,19 @@ Status FolderWriter::write(const std::string& name, std::span<const std::string_
   fs::create_directories(path.parent_path(), error);
   if (error) return from_error_code("cannot create folder", path.parent_path(), error);
   return write_new_file(path, parts);
+}
+
+void FolderWriter::set_mark(uint64_t mark) {
+  const std::string text = fmt::format("{:016x}", mark);
+  (void)::setxattr(temporary_.path().c_str(), kMarkName, text.data(), text.size(), 0);
+}
+
+std::optional<uint64_t> folder_mark(const fs::path& folder) {
+  char text[17] = "";
+  if (::getxattr(folder.c_str(), kMarkName, text, sizeof(text) - 1) != 16) return std::nullopt;
+  uint64_t mark = 0;
+  const auto [end, error] = std::from_chars(text, text + 16, mark, 16);
+  return error == std::errc() && end == text + 16 ? std::optional(mark) : std::nullopt;
 }
 
 Status FolderWriter::commit() {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +40,9 @@ class FolderWriter {
   const std::filesystem::path& path() const { return temporary_.path(); }
   Status write(const std::string& name, std::string_view bytes);
   Status write(const std::string& name, std::span<const std::string_view> parts);  // one after the other
+  // Lets folder_mark() say `mark` of the folder from the moment that it has its name. Where the file system keeps no attributes
+  // nothing happens.
+  void set_mark(uint64_t mark);
   Status commit();
 
  private:
@@ -48,5 +53,8 @@ class FolderWriter {
   Temporary temporary_;
   bool keep_others_;
 };
+
+// What set_mark() gave the folder; nothing where it gave none, or the file system kept none.
+std::optional<uint64_t> folder_mark(const std::filesystem::path& folder);
 
 }  // namespace argosy

@@ -65,5 +65,20 @@ TEST_F(FileTest, CommitReplacesEqualNamesAndKeepsOthersWhereAsked) {
   }
 }
 
+TEST_F(FileTest, AFolderHasTheMarkOfItsLastWriter) {
+  const fs::path target = folder_ / "model";
+  EXPECT_EQ(folder_mark(target), std::nullopt);
+  for (const uint64_t mark : {uint64_t{7}, ~uint64_t{0}}) {
+    auto writer = FolderWriter::open(target, true);
+    ASSERT_TRUE(writer.ok());
+    writer->set_mark(mark);
+    ASSERT_TRUE(writer->commit().ok());
+    EXPECT_EQ(folder_mark(target), mark);
+  }
+  auto writer = FolderWriter::open(target, true);
+  ASSERT_TRUE(writer.ok() && writer->commit().ok());
+  EXPECT_EQ(folder_mark(target), std::nullopt);
+}
+
 }  // namespace
 }  // namespace argosy

@@ -258,12 +258,15 @@ LoadReport from_answer(std::string_view answer) {
   return report;
 }
 
+// `save` gets the operation's number, with which it marks the folder: a process that was killed between the save and its record
+// has done it.
 Status save_once(const Scope& scope, const std::string& kind, const data::FolderPlace& place, const std::string& filename,
-                 const std::function<Status()>& save) {
+                 const std::function<Status(uint64_t number)>& save) {
   const auto remote = scope.remote();
-  if (remote == nullptr) return save();
-  const auto body = [&]() -> Result<std::string> {
-    RETURN_IF_ERROR(save());
+  if (remote == nullptr) return save(0);
+  const auto body = [&](uint64_t number) -> Result<std::string> {
+    const bool there = number != 0 && !place.remote() && folder_mark(place.path) == number;
+    if (!there) RETURN_IF_ERROR(save(number));
     return std::string();
   };
   ASSIGN_OR_RETURN(const auto outcome, remote->once(kind, target_of(place, filename), body));
@@ -292,7 +295,7 @@ Result<LoadReport> load_once(Scope& scope, const Variables& variables, const dat
       std::any_of(variables.begin(), variables.end(), [&](const auto* variable) { return held_by_servers(scope, *variable); });
   if (!shared) return load_place(scope, variables, place, filename, Into::scope_and_servers);
   LoadReport report;
-  const auto body = [&]() -> Result<std::string> {
+  const auto body = [&](uint64_t) -> Result<std::string> {
     ASSIGN_OR_RETURN(report, load_place(scope, variables, place, filename, Into::scope_and_servers));
     return to_answer(report);
   };
@@ -324,10 +327,11 @@ Result<at::Tensor> fetch_remote(RemoteParameters& remote, const std::string& nam
 }
 
 Status save_vars(const Scope& scope, const Variables& variables, const data::FolderPlace& place, const std::string& filename) {
-  return save_once(scope, "save_vars", place, filename, [&]() -> Status {
+  return save_once(scope, "save_vars", place, filename, [&](uint64_t number) -> Status {
     ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_writing(place));
     ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder.path(), true));
     RETURN_IF_ERROR(write_vars(writer, scope, variables, filename));
+    if (number != 0) writer.set_mark(number);
     RETURN_IF_ERROR(writer.commit());
     return folder.publish();
   });
@@ -342,11 +346,12 @@ Status save_inference_model(const graph::Program& program, const std::vector<std
                             const std::vector<std::string>& targets, const Scope& scope, const data::FolderPlace& place,
                             const std::string& model_filename, const std::string& params_filename) {
   ASSIGN_OR_RETURN(const auto model, graph::make_inference_program(program, feeds, targets));
-  return save_once(scope, "save_inference_model", place, model_filename, [&]() -> Status {
+  return save_once(scope, "save_inference_model", place, model_filename, [&](uint64_t number) -> Status {
     ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_writing(place));
     ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder.path(), true));
     RETURN_IF_ERROR(writer.write(model_filename, graph::serialize_program(*model)));
     RETURN_IF_ERROR(write_vars(writer, scope, persistables_of(*model), params_filename));
+    if (number != 0) writer.set_mark(number);
     RETURN_IF_ERROR(writer.commit());
     return folder.publish();
   });

@@ -113,13 +113,14 @@ class RemoteParameters {
 
   // What changes or publishes state (a save, a load, a value that is set) counts once, also where this worker is started again
   // and its script comes to the same place of the data: `body` is then not run, and what it answered before is returned. `target`
-  // says what it is done to. An operation whose body fails is not done. After close() `body` is run.
+  // says what it is done to. An operation whose body fails is not done. `body` gets the operation's number, the same for the next
+  // process where this one dies in it. After close() `body` is run, with the number 0.
   struct Outcome {
     bool before = false;   // it had been done; nothing was done now
     bool dropped = false;  // so long ago that the answer is not known any more
     std::string answer;
   };
-  using OperationBody = std::function<Result<std::string>()>;
+  using OperationBody = std::function<Result<std::string>(uint64_t number)>;
   virtual Result<Outcome> once(const std::string& kind, const std::string& target, const OperationBody& body) = 0;
 
   virtual Status close() = 0;  // this worker is done; safe to call twice

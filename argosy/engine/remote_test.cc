@@ -13,6 +13,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/base/file.h"
+#include "argosy/base/random.h"
 #include "argosy/data/queue_dataset.h"
 #include "argosy/engine/executor.h"
 #include "argosy/engine/model_io.h"
@@ -104,7 +105,7 @@ class FakeServers : public RemoteParameters {
   Result<Outcome> once(const std::string& kind, const std::string& target, const OperationBody& body) override {
     if (const auto known = done.find({kind, target}); known != done.end())
       return Outcome{.before = true, .answer = known->second};
-    ASSIGN_OR_RETURN(std::string answer, body());
+    ASSIGN_OR_RETURN(std::string answer, body(mix64(target, mix64(kind))));
     done[{kind, target}] = answer;
     return Outcome{.answer = std::move(answer)};
   }
@@ -463,10 +464,17 @@ TEST_F(RemoteTest, WhatWasSavedOrLoadedBeforeIsNotRepeated) {
   EXPECT_EQ(remote_->rows.at(3), 2.0f) << "3, trained by one step";
   EXPECT_EQ(scope_.find("own")->tensor[0].item<float>(), 5.0f);
 
+  remote_->done.clear();
+  ASSERT_TRUE(folder_mark(folder).has_value()) << "the file system keeps no attributes";
+  ASSERT_TRUE(save_vars(scope_, variables, folder).ok());
+  EXPECT_EQ(value_or_throw(read_file(folder / "table")), saved) << "a worker was killed between the save and its record";
+
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(save_vars(scope_, variables, folder).ok());
   EXPECT_FALSE(std::filesystem::exists(folder)) << "it was saved once";
+  remote_->done[{"load_vars", folder.string()}] = std::string("ltable\0lown\0uother\0", 19);
   EXPECT_EQ(load_vars(scope_, variables, folder)->loaded, report->loaded);
+  EXPECT_EQ(load_vars(scope_, variables, folder)->unused, std::vector<std::string>{"other"});
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ void Fleet::save_snapshot(const std::string& folder, const std::string& kind) co
                part.pause_seconds);
     return std::string();
   };
-  value_or_throw(worker.once_numbered("save_snapshot " + kind, folder, save));
+  value_or_throw(worker.once("save_snapshot " + kind, folder, save));
 }
 
 void Fleet::load_snapshot(const std::string& folder) const {
@@ -122,7 +122,7 @@ void Fleet::load_snapshot(const std::string& folder) const {
                               : fmt::format("{} rows", table.rows));
     return std::string();
   };
-  value_or_throw(worker.once_numbered("load_snapshot", folder, load));
+  value_or_throw(worker.once("load_snapshot", folder, load));
   throw_if_error(worker.refresh());
 }
 
@@ -140,7 +140,7 @@ uint64_t Fleet::shrink(std::optional<double> threshold, std::optional<uint32_t> 
       ASSIGN_OR_RETURN(const auto report, worker.client().shrink(static_cast<int>(i), limits, number));
       return std::to_string(report.dropped);
     };
-    const auto outcome = value_or_throw(worker.once_numbered("shrink", tables[i].name, shrink));
+    const auto outcome = value_or_throw(worker.once("shrink", tables[i].name, shrink));
     dropped += static_cast<uint64_t>(parse_integer(outcome.answer).value_or(0));
   }
   return dropped;

@@ -220,23 +220,17 @@ Result<std::string> RemoteWorker::ledger() {
   return ledger.to_json();
 }
 
-Result<ps::OperationOutcome> RemoteWorker::once_numbered(const std::string& kind, const std::string& target,
-                                                         const ps::Client::OperationBody& body) {
+Result<RemoteWorker::Outcome> RemoteWorker::once(const std::string& kind, const std::string& target, const OperationBody& body) {
+  if (!connected()) {
+    ASSIGN_OR_RETURN(std::string answer, body(0));
+    return Outcome{.answer = std::move(answer)};
+  }
   const ps::BatchId position = started_ ? communicator_->next_batch() : 0;
   ASSIGN_OR_RETURN(auto outcome, client().once({.kind = kind, .target = target, .position = position}, body));
   if (outcome.before) {
     log_info("{} '{}' was done before this worker was started again; it is not repeated{}", kind, target,
              outcome.dropped ? ", and what it had answered is not known any more" : "");
   }
-  return outcome;
-}
-
-Result<RemoteWorker::Outcome> RemoteWorker::once(const std::string& kind, const std::string& target, const OperationBody& body) {
-  if (!connected()) {
-    ASSIGN_OR_RETURN(std::string answer, body());
-    return Outcome{.answer = std::move(answer)};
-  }
-  ASSIGN_OR_RETURN(auto outcome, once_numbered(kind, target, [&](uint64_t) { return body(); }));
   return Outcome{.before = outcome.before, .dropped = outcome.dropped, .answer = std::move(outcome.answer)};
 }
 
@@ -267,7 +261,7 @@ Status RemoteWorker::set_rate(float rate) {
   RETURN_IF_ERROR(running());
   if (plan_.spec.mode == ps::Mode::geo) return communicator_->set_rate(-1, rate);
   return once("set_rate", "all tables",
-              [&]() -> Result<std::string> {
+              [&](uint64_t) -> Result<std::string> {
                 RETURN_IF_ERROR(communicator_->set_rate(-1, rate));
                 return std::string();
               })

@@ -53,9 +53,6 @@ class RemoteWorker : public engine::RemoteParameters {
   Status store(std::string_view name, std::span<const float> values) override;
   Result<std::string> ledger() override;
   Result<Outcome> once(const std::string& kind, const std::string& target, const OperationBody& body) override;
-  // The same for what needs the operation's number. REQUIRES: connected().
-  Result<ps::OperationOutcome> once_numbered(const std::string& kind, const std::string& target,
-                                             const ps::Client::OperationBody& body);
   Status close() override;
   // Ok where close() would leave nothing behind: no pass was abandoned, no step failed.
   Status unfinished() const;

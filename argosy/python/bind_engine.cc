@@ -80,7 +80,7 @@ bool store_remote(const TensorHandle& handle, const at::Tensor& given) {
   const std::span values(tensor.const_data_ptr<float>(), static_cast<size_t>(tensor.numel()));
   bool before = false;
   run_without_gil([&] {
-    const auto store = [&]() -> Result<std::string> {
+    const auto store = [&](uint64_t) -> Result<std::string> {
       RETURN_IF_ERROR(handle.remote->store(handle.name, values));
       return std::string();
     };

@@ -72,7 +72,7 @@ bool once(const Scope& scope, const std::string& kind, const std::string& target
     return true;
   }
   std::exception_ptr raised;
-  const auto call = [&]() -> Result<std::string> {
+  const auto call = [&](uint64_t) -> Result<std::string> {
     const py::gil_scoped_acquire gil;
     try {
       body();
