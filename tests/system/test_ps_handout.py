@@ -1,5 +1,8 @@
 """Files that go to whoever is free, through the servers, by a setting of the dataset."""
 import re
+import signal
+
+from ps_job import until
 
 # A line's id says its file. The table counts: SGD with rate 1, and a loss whose gradient is 1 for each sample.
 NETWORK = """
@@ -67,6 +70,28 @@ print('samples', sum(samples))
         assert counts(log) == [3 * (7 + i) for i in range(12)], log
     done = [int(re.search(r"samples (\d+)", log).group(1)) for log in logs]
     assert done == [3 * sum(range(7, 19)), 0], "the worker that waited for the other's end found nothing left"
+
+
+def test_the_files_of_a_lost_worker_are_read_by_others(job):
+    """Worker 1 is killed while its pipe command holds back the files that it was given, before a line of them has come."""
+    write_parts(job)
+    job.write("feed.sh", """
+        if [ "$PADDLE_TRAINER_ID" = 1 ]; then touch held; exec sleep 600; fi
+        while [ ! -e go ]; do sleep 0.05; done
+        exec cat
+        """)
+    job.write("train.py", NETWORK + JOB + DATA.replace("KIND", "'QueueDataset'") + """
+dataset.set_pipe_command('sh feed.sh')
+exe.train_from_dataset(fluid.default_main_program(), dataset)
+""" + END)
+    launcher = job.fleetrun("--on-worker-loss=shrink", "--lease-seconds=5", "train.py")
+    until((job.folder / "held").exists, job.logs)
+    job.signal(launcher, "worker 1", signal.SIGKILL)
+    job.wait_for_line("server 0", "lost worker 1")
+    job.wait_for_line("server 1", "lost worker 1")
+    (job.folder / "go").touch()
+    job.end(launcher)
+    assert counts(job.log("worker 0")) == [7 + i for i in range(12)], job.logs()
 
 
 def test_an_in_memory_dataset_loads_each_file_in_one_worker(job):
