@@ -24,13 +24,12 @@ struct SparseTable::Export::State {
   size_t shard = 0;
   Phase phase = begin;
   std::vector<uint64_t> keys = {};  // that wait
+  std::shared_ptr<ColdStore> store = {};  // outlives the cursor, also where the table takes the rows of another
   std::unique_ptr<ColdStore::Cursor> cursor = {};
   std::vector<float> row;  // from disk
   size_t at = 0;           // in keys, or a position
-  const std::shared_ptr<ColdStore> store;  // outlives the cursor, also where the table takes the rows of another
 
-  State(const SparseTable& of, std::optional<uint64_t> since)
-      : table(of), changed_since(since), row(of.layout_.words()), store(of.cold_) {
+  State(const SparseTable& of, std::optional<uint64_t> since) : table(of), changed_since(since), row(of.layout_.words()) {
     ++table.exports_;
   }
   ~State() { --table.exports_; }
@@ -47,7 +46,8 @@ struct SparseTable::Export::State {
   Result<bool> advance(const Shard& rows, size_t enough, std::string& out) {
     if (phase == begin) {
       for (const auto& [key, counters] : rows.waiting()) keys.push_back(key);
-      if (rows.cold()) cursor = rows.cold()->rows(rows.number());
+      store = table.cold_;  // a shard's lock is held, so nobody replaces it
+      if (store) cursor = store->rows(rows.number());
       phase = waiting;
     }
     if (phase == waiting && !append_waiting(rows, enough, out)) return false;
