@@ -111,6 +111,7 @@ class Target {
   std::string caller(bool observer) const {
     wire::StatsRequest request;
     request.mutable_caller()->set_job("fuzz");
+    request.mutable_caller()->set_run(run_);
     request.mutable_caller()->set_run("fuzz");
     request.mutable_caller()->set_incarnation(observer ? observer_ : worker_);
     return request.SerializeAsString();
@@ -122,6 +123,7 @@ class Target {
     call(wire::HELLO, hello_of(spec_, worker, observer).SerializeAsString(), {}, &answer);
     wire::HelloReply reply;
     ARGOSY_CHECK(owed_ == 0 && reply.ParseFromString(answer) && reply.incarnation() != 0, "a Hello was not answered");
+    run_ = reply.run();
     return reply.incarnation();
   }
 
@@ -129,6 +131,7 @@ class Target {
   std::atomic<int> owed_ = 0;
   std::unique_ptr<Server> server_;
   uint64_t worker_ = 0, observer_ = 0;
+  std::string run_;
 };
 
 template <typename T>
