@@ -55,7 +55,8 @@ void Core::handle(rpc::Request request, rpc::Reply reply) {
 
 rpc::Lane Core::lane_of(uint16_t method) {
   switch (method) {
-    case wire::HEARTBEAT: return rpc::Lane::urgent;
+    case wire::HEARTBEAT:
+    case wire::ABANDON: return rpc::Lane::urgent;
     case wire::PULL_DENSE:
     case wire::PULL_ROWS:
     case wire::PULL_CHANGED:
@@ -64,6 +65,7 @@ rpc::Lane Core::lane_of(uint16_t method) {
     case wire::STEP_NORMS:
     case wire::TAKE:
     case wire::WAIT_INITIALISED:
+    case wire::LEDGER:
     case wire::STATS: return rpc::Lane::read;
     default: return rpc::Lane::change;
   }

@@ -33,7 +33,8 @@ class Process {
   Process() {
     int ends[2];
     ARGOSY_CHECK(::pipe2(ends, O_CLOEXEC) == 0);
-    std::vector<std::string> words = {ARGOSY_SERVER_PROGRAM, "--address", "127.0.0.1:0", "--token", "secret", "--job", "test"};
+    std::vector<std::string> words = {
+        ARGOSY_SERVER_PROGRAM, "--address", "127.0.0.1:0", "--token", "secret", "--job", "test", "--run-id", kRun};
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
