@@ -92,12 +92,12 @@ def fail_file(job, name):
     (job.folder / "fail" / name).touch()
 
 
-@cause("pipe_fails_once", chosen=False, first=lambda job: fail_file(job, job.data_file(4) + ".1"))
+@cause("pipe_fails_once", first=lambda job: fail_file(job, job.data_file(4) + ".1"))
 def pipe_fails_once(job):
     in_the_middle(job)
 
 
-@cause("pipe_fails_always", chosen=False, ends="badly", named="the planted failure of|pipe command 'sh pipe.sh' ended with status 3", restarts=1,
+@cause("pipe_fails_always", ends="badly", named="the planted failure of|pipe command 'sh pipe.sh' ended with status 3", restarts=1,
        first=lambda job: fail_file(job, job.data_file(4)))
 def pipe_fails_always(job):
     in_the_middle(job)
@@ -109,12 +109,12 @@ def break_line(job):
     path.write_text("".join(["1 not-a-number\n" if i == 5 else line for i, line in enumerate(lines)]))
 
 
-@cause("bad_line_stays", chosen=False, ends="badly", named=r"p\d-w\d-f4:6", restarts=1, first=break_line)
+@cause("bad_line_stays", ends="badly", named=r"p\d-w\d-f4:6", restarts=1, first=break_line)
 def bad_line_stays(job):
     in_the_middle(job)
 
 
-@cause("bad_line_repaired", chosen=False, first=break_line)
+@cause("bad_line_repaired", first=break_line)
 def bad_line_repaired(job):
     """The line is put right while the worker that was started again waits for the file."""
     good = "".join(f"1 {i}\n" for i in job.layout.ids(job.disturbed, job.victim_index(), 4))
@@ -126,7 +126,7 @@ def bad_line_repaired(job):
     job.release(4, opening=2)
 
 
-@cause("server_wait_exceeded", chosen=False, flags=("--server-wait-seconds=3", "--call-seconds=1"))
+@cause("server_wait_exceeded", flags=("--server-wait-seconds=3", "--call-seconds=1"))
 def server_wait_exceeded(job):
     """A server stands still for longer than workers wait; they end with an error, and are started again."""
     in_the_middle(job)
@@ -136,27 +136,27 @@ def server_wait_exceeded(job):
     job.kill(job.server, signal.SIGCONT)
 
 
-@cause("interrupt_worker", chosen=False)
+@cause("interrupt_worker")
 def interrupt_worker(job):
     in_the_middle(job)
     job.kill(job.worker, signal.SIGINT)
 
 
-@cause("server_without_memory", ends="either", named="started again without what it held|lost", restarts=1, directory=False, reads_back=False)
+@cause("server_without_memory", ends="either", named="started again without", restarts=1, directory=False, reads_back=False)
 def server_without_memory(job):
     """durability=none: the server comes back with nothing. Workers that are started again may train again what it lacks."""
     in_the_middle(job)
     job.kill(job.server, signal.SIGKILL)
 
 
-@cause("server_wiped", chosen=False, ends="either", named="started again without what it held|lost", restarts=2)
+@cause("server_wiped", ends="either", named="started again without", restarts=2)
 def server_wiped(job):
     in_the_middle(job)
     with job.dead_while(job.server):
         job.forget()
 
 
-@cause("log_cut", chosen=False, ends="either", named="lost", restarts=2)
+@cause("log_cut", ends="either", named="started again without", restarts=2)
 def log_cut(job):
     """What a power cut may leave of a log that is not synced: whole records, and not all that were acknowledged."""
     in_the_middle(job)

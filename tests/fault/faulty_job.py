@@ -166,13 +166,13 @@ class FaultyJob(Job):
             outcome.wrong = wrong_counts(self.layout, self._load("counts")) + wrong_steps(self.layout, self._load("steps"))
         return outcome
 
-    def read_back(self, outcome, *flags):
+    def read_back(self, outcome):
         """Counts again for a job that has failed: what its servers' directories hold must be what they say they have applied."""
         for name in ("counts.npy", "steps.npy"):
             (self.folder / name).unlink(missing_ok=True)
         self._write_case(read_back=True)
         self.launchers, self._outputs = [], []
-        self.launch(*self.flags, *flags, restarts=0)
+        self.launch(*self.flags, "--resume", restarts=0)
         self.launchers[0].wait(JOB_SECONDS)
         said = self.folder / "applied.json"
         assert said.exists(), f"the state of the failed job cannot be read\n{self.story()}"
