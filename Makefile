@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly format lint tidy parity bench clean
+.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly planted format lint tidy parity bench clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -58,6 +58,12 @@ soak: build ## jobs under random faults for MINUTES (10), by SEED (drawn and pri
 
 nightly: build ## every fault case; results in build/nightly, and an interrupted run goes on there; ONLY=part of a name, SEED=1
 	@$(PYTHON) tests/fault/nightly.py --seed $(or $(SEED),1) --jobs $(JOBS) $(if $(ONLY),--only $(ONLY))
+
+PLANTED_TARGETS := _core argosy_python_packages fleetrun argosy_server argosy_store argosy_program base_test data_test table_test rpc_test ps_test engine_test
+planted: setup ## the tests against each planted bug (ONLY=name); writes the table of docs/promises.md
+	@$(CMAKE) --preset planted > /dev/null
+	@$(CMAKE) --build --preset planted -j $(JOBS) --target $(PLANTED_TARGETS)
+	@$(PYTHON) tests/fault/planted.py --jobs $(JOBS) $(if $(ONLY),--only $(ONLY))
 
 format: setup ## puts the C++ sources into the form of .clang-format
 	@tools/format.sh

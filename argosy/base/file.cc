@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "argosy/base/fd.h"
+#include "argosy/base/plant.h"
 
 namespace argosy {
 namespace fs = std::filesystem;
@@ -49,7 +50,7 @@ Status write_all(int fd, std::string_view bytes, const fs::path& path) {
 
 Status write_parts(int fd, std::span<const std::string_view> parts, const fs::path& path) {
   for (const std::string_view part : parts) RETURN_IF_ERROR(write_all(fd, part, path));
-  return ::fsync(fd) != 0 ? system_error("cannot sync", path) : Status();
+  return !ARGOSY_PLANTED("unsynced_rename") && ::fsync(fd) != 0 ? system_error("cannot sync", path) : Status();
 }
 
 Status write_new_file(const fs::path& path, std::span<const std::string_view> parts) {

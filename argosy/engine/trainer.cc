@@ -13,6 +13,7 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/base/log.h"
+#include "argosy/base/plant.h"
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
 #include "argosy/engine/one_ahead.h"
@@ -333,7 +334,10 @@ Result<TrainReport> run_remote_pass(const std::vector<std::unique_ptr<Frame>>& f
   auto report = wanted.ok() ? run_pass(frames, source, options, &remote) : Result<TrainReport>(wanted.status());
   if (report.ok()) return report;
   if (wanted.ok()) source.repeat();
-  remote.abandon_round(report.status());
+  if (ARGOSY_PLANTED("leave_after_error"))
+    (void)remote.end_round({});
+  else
+    remote.abandon_round(report.status());
   return report;
 }
 

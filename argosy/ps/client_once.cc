@@ -1,5 +1,6 @@
 // What a client does once, whatever is repeated; see wire::Operation.
 #include "argosy/base/log.h"
+#include "argosy/base/plant.h"
 #include "argosy/ps/client_impl.h"
 
 namespace argosy::ps {
@@ -48,7 +49,7 @@ Result<OperationOutcome> ClientImpl::once(const Operation& operation, const Oper
                    servers_->call(kMemoryServer, message(wire::BEGIN_OPERATION, kMemoryServer, std::move(request))));
   ASSIGN_OR_RETURN(auto begun, parse_reply<wire::BeginOperationReply>(received));
   OperationOutcome outcome{.before = begun.done(), .dropped = begun.dropped(), .answer = std::move(*begun.mutable_answer())};
-  if (!begun.done()) {
+  if (!begun.done() || ARGOSY_PLANTED("operation_repeated")) {
     ASSIGN_OR_RETURN(outcome.answer, body(begun.number()));
     if (Status ended = end_operation(numbered, outcome.answer); !ended.ok())
       return ended.with_context("{} '{}' is done, but could not be recorded", operation.kind, operation.target);

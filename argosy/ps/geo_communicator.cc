@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "argosy/base/log.h"
+#include "argosy/base/plant.h"
 #include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
 #include "argosy/optim/rule.h"
@@ -170,7 +171,7 @@ Status GeoCommunicator::step(const StepGradients& gradients) {
 void GeoCommunicator::train(const StepGradients& gradients) {
   const int64_t count = trained_++;
   std::function<bool(uint64_t)> wanted;
-  if (had_somewhere(gradients.batch_id)) {
+  if (had_somewhere(gradients.batch_id) && !ARGOSY_PLANTED("geo_resends_what_is_there")) {
     wanted = [&](uint64_t key) { return !client().had(server_of(key, client().servers()), gradients.batch_id); };
   }
   for (const DenseGradient& gradient : gradients.dense) train_dense(gradient, count, gradients.batch_id);

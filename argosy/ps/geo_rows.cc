@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "argosy/base/plant.h"
+
 namespace argosy::ps {
 
 void GeoRows::read(std::span<const uint64_t> keys, float* rows, std::vector<uint32_t>& unknown) {
@@ -65,7 +67,7 @@ void GeoRows::collect(float share, std::vector<uint64_t>& keys, std::vector<floa
       for (size_t k = 0; k < width_; ++k) {
         const float difference = share * (row[k] - base[k]);
         differences.push_back(difference);
-        base[k] += difference;
+        if (!ARGOSY_PLANTED("geo_sent_stays_unsent")) base[k] += difference;
       }
       shard.trained[slot] = false;
     }

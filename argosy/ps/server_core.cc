@@ -8,6 +8,7 @@
 #include <random>
 
 #include "argosy/base/notice.h"
+#include "argosy/base/plant.h"
 #include "argosy/ps/job_spec_wire.h"
 
 namespace argosy::ps {
@@ -132,7 +133,7 @@ void Core::route(const CallPtr& call) {
 }
 
 State* Core::admit(const CallPtr& call, const wire::Caller& caller, bool observer) {
-  if (Status s = run_.check(caller.run()); caller.incarnation() != 0 && !s.ok()) {
+  if (Status s = run_.check(caller.run()); caller.incarnation() != 0 && !s.ok() && !ARGOSY_PLANTED("another_run_admitted")) {
     call->fail(s.with_context("worker {} ({}) and {} do not belong together", caller.worker(), call->request.peer, name_));
     return nullptr;
   }
@@ -252,9 +253,9 @@ Result<State::Verdict> Core::commit(const Record& record) {
     ++duplicates_;
     return verdict;
   }
-  if (journal_ != nullptr) {
+  if (journal_ != nullptr && !ARGOSY_PLANTED_EVERY("ack_before_log", 5)) {
     if (const Status logged = caught([&] { return journal_->append(record); }); !logged.ok()) {
-      if (record.method == wire::PUSH) state.abandon_push(record);
+      if (record.method == wire::PUSH && !ARGOSY_PLANTED("under_way_forever")) state.abandon_push(record);
       report_log_error(logged);
       return logged.code() == Code::unavailable ? logged : fatal(logged);
     }

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "argosy/base/notice.h"
+#include "argosy/base/plant.h"
 #include "argosy/base/wait_check.h"
 #include "argosy/ps/loss.h"
 
@@ -113,6 +114,7 @@ class CallRun {
     }
     const Status& status = answer.status();
     if (status.code() == Code::deadline_exceeded && held_until_) return ask_again(i, status);
+    if (ARGOSY_PLANTED("push_not_repeated") && !slot.away_since) slot.away_since = SteadyClock::now() - std::chrono::hours(1);
     if (status.code() == Code::unavailable || status.code() == Code::deadline_exceeded) return try_again(i, status);
     if (const auto worker = lost_worker(status)) notice_consequence(*worker);
     return status.with_context("{}", servers_.name(calls_[i].server));

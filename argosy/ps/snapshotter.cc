@@ -1,6 +1,7 @@
 #include "argosy/ps/snapshotter.h"
 
 #include "argosy/base/notice.h"
+#include "argosy/base/plant.h"
 #include "argosy/base/random.h"
 #include "argosy/table/snapshot_part.h"
 #include "argosy/table/snapshot_store.h"
@@ -165,7 +166,7 @@ Status Snapshotter::write_moment(Moment& moment) {
   Status status = writer->commit(head);
   if (status.ok()) {
     if (options_.written) options_.written(part_of(folder));
-    status = check_written(part_of(folder))
+    status = (ARGOSY_PLANTED("snapshot_not_checked") ? Status() : check_written(part_of(folder)))
                  .with_context("what was just written cannot be read back, and the snapshots before it stay");
   }
   if (!status.ok()) {

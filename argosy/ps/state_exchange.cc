@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "argosy/base/plant.h"
+
 namespace argosy::ps {
 namespace {
 
@@ -37,7 +39,7 @@ std::vector<int> Exchange::missing(const std::string& name, uint64_t number) con
   const bool begun = known != names_.end() && gathering != known->second.gatherings.end();
   for (int worker = 0; worker < members_.workers(); ++worker) {
     const bool given = begun && gathering->second->given[static_cast<size_t>(worker)];
-    if (!given && members_.is_awaited(worker)) workers.push_back(worker);
+    if (!given && members_.is_awaited(worker) && !(ARGOSY_PLANTED("gather_too_early") && worker > 0)) workers.push_back(worker);
   }
   return workers;
 }
@@ -172,7 +174,7 @@ void Exchange::hand_out(const wire::NextFileRequest& request) {
   known.files = request.files();
   uint64_t place = 0;
   if (known.returned.empty()) {
-    place = known.next++;
+    place = ARGOSY_PLANTED_EVERY("file_to_two_readers", 3) ? known.next : known.next++;
   } else {
     place = known.returned.front().place;
     known.returned.pop_front();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "argosy/base/plant.h"
+
 namespace argosy::ps {
 
 SyncSteps::SyncSteps(const Tables& tables, const Membership& members)
@@ -89,7 +91,8 @@ bool SyncSteps::complete() const {
   if (here == held_.end()) return false;
   for (int worker = 0; worker < members_.workers(); ++worker) {
     const bool pushed = here->second.contains(static_cast<uint32_t>(worker));
-    if (!pushed && members_.is_awaited(worker) && !has_left(worker, position_)) return false;
+    if (!pushed && members_.is_awaited(worker) && !has_left(worker, position_) && !ARGOSY_PLANTED("step_without_all"))
+      return false;
   }
   return true;
 }
@@ -105,7 +108,8 @@ std::vector<int> SyncSteps::missing() const {
       if (pushed && is_unsettled(static_cast<uint32_t>(worker), position_)) workers.push_back(worker);
       continue;
     }
-    const bool confirmed = tables_.servers() == 1 || confirmed_[static_cast<size_t>(worker)] > position_;
+    const bool confirmed =
+        tables_.servers() == 1 || ARGOSY_PLANTED("step_unconfirmed") || confirmed_[static_cast<size_t>(worker)] > position_;
     if (pushed ? !confirmed : !has_left(worker, position_)) workers.push_back(worker);
   }
   return workers;

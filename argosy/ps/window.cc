@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "argosy/base/plant.h"
+
 namespace argosy::ps {
 
 Window::Window(uint32_t round, uint32_t through, std::span<const uint32_t> above) : round_(round), through_(through) {
@@ -13,7 +15,7 @@ Window::Window(uint32_t round, uint32_t through, std::span<const uint32_t> above
 
 bool Window::contains(uint64_t batch) const {
   if (round_of(batch) != round_) return round_of(batch) < round_;
-  return index_of(batch) < through_ || above_.contains(index_of(batch));
+  return index_of(batch) < through_ + (ARGOSY_PLANTED("window_off_by_one") ? 1u : 0u) || above_.contains(index_of(batch));
 }
 
 Window::Match Window::match(std::span<const uint64_t> batches) const {
@@ -66,6 +68,7 @@ std::vector<uint64_t> Window::lacks(const Window& other, bool& whole_rounds) con
 }
 
 void Window::extend_run() {
+  if (ARGOSY_PLANTED("window_forgets_gaps") && !above_.empty()) through_ = *above_.begin();
   while (!above_.empty() && *above_.begin() == through_) {
     above_.erase(above_.begin());
     ++through_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "argosy/base/plant.h"
+
 namespace argosy::table {
 namespace {
 
@@ -53,7 +55,7 @@ Result<ChangeTracker::Taken> ChangeTracker::take(uint32_t worker, uint64_t numbe
     return Status::aborted("worker {} asks for changed rows with number {}, but number {} has been answered", worker, number,
                            state.number);
   }
-  if (number > state.number || is_new) {
+  if (number > state.number || is_new || ARGOSY_PLANTED("changes_told_once")) {
     compact(state);
     state.taken = std::exchange(state.pending, {});
     if (state.taken.size() > most) {

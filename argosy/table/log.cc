@@ -11,6 +11,7 @@
 #include "argosy/base/clock.h"
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
+#include "argosy/base/plant.h"
 #include "argosy/table/checksum.h"
 #include "argosy/table/log_format.h"
 #include "argosy/table/log_mark.h"
@@ -195,7 +196,7 @@ Status Log::write_batch(std::span<Append* const> batch, uint64_t first, uint64_t
 
 // Takes back what part of a batch has reached the file, so that the next one follows the last whole record.
 Status Log::undo_write(uint64_t offset, const Status& reason) {
-  if (Status status = file_->truncate(offset); !status.ok()) {
+  if (Status status = ARGOSY_PLANTED("write_not_undone") ? Status() : file_->truncate(offset); !status.ok()) {
     broken_ = Status::failed_precondition("the log accepts nothing more until the server is started again: {}, then {}",
                                           reason.message(), status.message());
     return broken_;
@@ -291,7 +292,7 @@ Result<uint64_t> Log::rotate() {
 Status Log::drop_before(uint64_t position) {
   Lock lock(mutex_);
   // Oldest first, and from the list only when it is gone: what remains after a crash or an error has no gap.
-  while (segments_.size() > 1 && segments_.front().end() <= position) {
+  while (segments_.size() > 1 && (segments_.front().end() <= position || ARGOSY_PLANTED("log_cut_too_far"))) {
     const LogSegment oldest = segments_.front();
     lock.unlock();
     std::error_code error;
