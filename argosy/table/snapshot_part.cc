@@ -111,7 +111,7 @@ namespace {
 
 // server-<i>-of-<n>, or what a writer that was killed has left of one.
 bool is_part_name(std::string_view name) {
-  const bool unfinished = name.starts_with(".server-") && name.find(".tmp-") != std::string_view::npos;
+  const bool unfinished = name.starts_with(".server-") && name.find(".saving-") != std::string_view::npos;
   return unfinished || (name.starts_with("server-") && name.find("-of-") != std::string_view::npos);
 }
 
