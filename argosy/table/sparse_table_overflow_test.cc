@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <random>
+#include <thread>
 
 #include "argosy/table/log_scratch.h"
 #include "argosy/table/oracle_test.h"
