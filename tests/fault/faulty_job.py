@@ -278,9 +278,10 @@ class _Dead:
         self.job, self.name = job, name
 
     def __enter__(self):
-        self.launcher = next(l for l in self.job.launchers if l.poll() is None)
         self.job.until(lambda: self.job.pid(self.name), f"no process {self.name}")
+        self.launcher = next((launcher for launcher in self.job.launchers if launcher.poll() is None), None)
         pid = self.job.pid(self.name)
+        assert self.launcher and pid, f"the job has ended before {self.name} could be killed\n{self.job.story()}"
         os.kill(self.launcher.pid, signal.SIGSTOP)
         os.kill(pid, signal.SIGKILL)
         until(lambda: re.search(r"\) [ZX] ", self._stat(pid)), f"{self.name} does not die")
