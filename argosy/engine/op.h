@@ -132,8 +132,8 @@ struct KernelInfo {
 };
 const KernelInfo* find_kernel(std::string_view type);
 
-#define ARGOSY_OP(...)                                                                \
-  static const ::argosy::engine::OpRegistration ARGOSY_CONCAT(argosy_op_, __LINE__) = \
+#define ARGOSY_OP(...)                                                                   \
+  static const ::argosy::engine::OpRegistration ARGOSY_CONCAT(argosy_op_, __COUNTER__) = \
       ::argosy::engine::OpRegistration(__VA_ARGS__)
 
 }  // namespace argosy::engine

@@ -49,6 +49,7 @@ class Repair : public testing::Test {
   float count_after_restart() {
     InProcess process(options_);
     Worker reader = process.worker(spec_, 0);
+    EXPECT_TRUE(reader.hello().ok());
     return (*reader.pull_rows(0, {5}))[0];
   }
 

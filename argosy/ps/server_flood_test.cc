@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "argosy/base/fd.h"
+#include "argosy/base/thread.h"
 #include "argosy/ps/server_scratch.h"
 
 extern char** environ;

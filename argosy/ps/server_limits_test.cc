@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "argosy/ps/answer_size.h"
+#include "argosy/ps/observers.h"
 #include "argosy/ps/server_scratch.h"
 
 // What callers can make a server hold or make, before and after Hello.

@@ -15,7 +15,7 @@ namespace argosy::ps::scratch {
 
 #define ASSERT_OK(expression)                             \
   do {                                                    \
-    const auto result_of = (expression);                  \
+    const auto& result_of = (expression);                 \
     ASSERT_TRUE(result_of.ok()) << message_of(result_of); \
   } while (false)
 

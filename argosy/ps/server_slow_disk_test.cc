@@ -78,10 +78,10 @@ void push_while_the_disk_hangs(Mode mode) {
   options.threads = 2;
   const JobSpec spec = job(mode, 2, {counting_rows()});
   auto server = Server::start(options);
-  ASSERT_OK(server);
+  ASSERT_TRUE(server.ok()) << server.status().message();
   auto first = connect(**server, spec, 0), second = connect(**server, spec, 1);
-  ASSERT_OK(first);
-  ASSERT_OK(second);
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  ASSERT_TRUE(second.ok()) << second.status().message();
 
   disk.set(true);
   std::vector<std::future<Status>> pushes;

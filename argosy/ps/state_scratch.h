@@ -7,6 +7,7 @@
 #include "argosy/base/check.h"
 #include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/state.h"
+#include "argosy/ps/state_cut.h"
 
 // For tests that feed records to a State: records that own their bytes, and a state as bytes that can be compared.
 namespace argosy::ps::scratch {
@@ -71,9 +72,11 @@ inline Status commit(State& state, const StoredRecord& record) {
 
 // Everything that a snapshot of the state would have.
 inline std::string bytes_of(State& state) {
-  wire::StateImage image = state.image();
-  image.clear_rates();  // a map, in no order
-  std::string bytes = image.SerializeAsString();
+  StateCut cut = state.cut();
+  cut.head.clear_rates();  // a map, in no order
+  std::string bytes = cut.head.SerializeAsString();
+  for (const StateCut::Letter& letter : cut.letters)
+    bytes += fmt::format("\nfrom {} to {} ", letter.from, letter.to) + *letter.bytes;
   for (const auto& [step, contributions] : state.sync().held()) {
     for (const auto& [worker, contribution] : contributions) {
       bytes += fmt::format("\nheld for {} of {} by {} ", step.step, step.round, worker) + contribution.record;
