@@ -149,7 +149,14 @@ TEST(ClientOnce, LostMessagesDoNotRepeatIt) {
 
 // A job that is over leaves its tables to the next run, and none of its operations.
 TEST(ClientOnce, ANewRunBeginsWithNone) {
-  Cluster cluster(1, [](ServerOptions& options) { options.on_old_state = OnOldState::resume; }, true);
+  int launches = 0;
+  Cluster cluster(
+      1,
+      [&](ServerOptions& options) {
+        options.launch = std::to_string(++launches);
+        options.on_old_state = OnOldState::resume;
+      },
+      true);
   const JobSpec spec = one_table(1);
   Body body;
   {
