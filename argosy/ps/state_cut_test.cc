@@ -17,7 +17,10 @@ std::unique_ptr<State> make_state(Mode mode) {
 
 template <typename Request>
 void apply(State& state, wire::Method method, Request request, uint32_t worker, std::string_view payload = {}) {
-  if constexpr (requires { request.mutable_caller(); }) request.mutable_caller()->set_worker(worker);
+  if constexpr (requires { request.mutable_caller(); }) {
+    request.mutable_caller()->set_worker(worker);
+    request.mutable_caller()->set_incarnation(state.members().worker(static_cast<int>(worker)).incarnation);
+  }
   const std::string header = request.SerializeAsString();
   const Record record{.method = method, .header = header, .payload = std::as_bytes(std::span(payload))};
   const auto verdict = state.check(record);
