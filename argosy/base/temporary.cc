@@ -28,7 +28,9 @@ const std::string& host_name() {
   return name;
 }
 
-std::string mark() { return ".saving-" + host_name() + "-"; }
+constexpr std::string_view kMark = ".saving-";
+
+std::string mark() { return fmt::format("{}{}-", kMark, host_name()); }
 
 fs::path temporary_name(const fs::path& target) {
   static std::atomic<int> counter{0};
@@ -68,6 +70,11 @@ void remove_if_abandoned(const fs::path& path) {
 
 }  // namespace
 
+bool has_temporary_name(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with('.') && name.find(kMark) > 1 && name.find(kMark) != std::string::npos;
+}
+
 void remove_abandoned_temporaries(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> found;
@@ -94,7 +101,9 @@ Result<Temporary> Temporary::make(const fs::path& target, bool folder) {
       return system_error("cannot create folder", path);
     }
     Fd fd(::open(path.c_str(), (folder ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_CREAT | O_EXCL) | O_CLOEXEC, 0666));
-    if (!fd.open() && errno != EEXIST && errno != ENOENT) return system_error("cannot create", path);
+    // A folder may be gone again, taken for abandoned before it was locked; a file that is not found has no parent.
+    const bool again = errno == EEXIST || (folder && errno == ENOENT);
+    if (!fd.open() && !again) return system_error("cannot create", path);
     // Where there are no locks nobody removes anything either. A lock that somebody has is his who takes this one for abandoned.
     const bool mine = fd.open() && (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
     if (mine && same_file(fd.get(), path)) return Temporary(path, std::move(fd));

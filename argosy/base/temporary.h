@@ -37,6 +37,9 @@ class Temporary {
   Fd lock_;
 };
 
+// Whether a path's last name is that of a temporary, of any machine.
+bool has_temporary_name(const std::filesystem::path& path);
+
 // Removes what killed processes of this machine have left in `folder`. What cannot be removed stays.
 void remove_abandoned_temporaries(const std::filesystem::path& folder);
 

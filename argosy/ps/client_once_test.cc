@@ -149,7 +149,7 @@ TEST(ClientOnce, LostMessagesDoNotRepeatIt) {
 
 // A job that is over leaves its tables to the next run, and none of its operations.
 TEST(ClientOnce, ANewRunBeginsWithNone) {
-  Cluster cluster(1, {}, true);
+  Cluster cluster(1, [](ServerOptions& options) { options.on_old_state = OnOldState::resume; }, true);
   const JobSpec spec = one_table(1);
   Body body;
   {

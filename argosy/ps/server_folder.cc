@@ -83,6 +83,7 @@ bool ServerFolder::note_due(const RunProgress& progress) const {
 
 Status ServerFolder::note(const RunProgress& progress, bool now) {
   if (!now && !note_due(progress)) return {};
+  if (!progress.job.empty()) record_.job = progress.job;
   record_.run = progress.run;
   record_.passes = progress.passes;
   record_.batches = progress.batches;

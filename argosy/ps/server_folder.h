@@ -15,7 +15,7 @@ namespace argosy::ps {
 
 // What a server says of its run, for its record.
 struct RunProgress {
-  std::string run;  // its id
+  std::string job, run;  // its name, where it is known, and its id
   uint64_t passes = 0, batches = 0, rows = 0;
   bool finished = false;
 };

@@ -89,9 +89,10 @@ Status Core::recover_run() {
 }
 
 RunProgress Core::run_progress() const {
-  RunProgress progress{.run = run_.id()};
+  RunProgress progress{.job = options_.job, .run = run_.id()};
   const State* state = state_.load();
   if (state == nullptr) return progress;
+  progress.job = state->job();
   progress.batches = state->batches();
   progress.finished = state->members().all_done();
   std::optional<uint64_t> passes;

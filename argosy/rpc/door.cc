@@ -259,7 +259,11 @@ void Door::forget(Visitors::iterator visitor) {
 }
 
 void Door::drop(Visitors::iterator visitor) {
-  ::shutdown(visitor->second.held.get(), SHUT_RDWR);  // gRPC finds it closed, and closes its own
+  const int fd = visitor->second.held.get();
+  ::shutdown(fd, SHUT_RDWR);  // gRPC finds it closed, and closes its own
+  // What has arrived would still be read, and opens streams: nobody needs it.
+  while (::recv(fd, nullptr, 1 << 20, MSG_DONTWAIT | MSG_TRUNC) > 0) {
+  }
   forget(visitor);
   ++dropped_;
   drops_left_ -= 1;

@@ -13,7 +13,7 @@ struct ServerLimits {
   uint64_t connections = 4096;         // at a time; further ones are closed at once. Also below what the process may open
   uint64_t strangers = 128;            // of those; the oldest is dropped for a new one
   double stranger_seconds = 10;        // within which a connection must have shown the token, the TLS handshake included
-  double strangers_per_second = 100;   // that are dropped; while there are more, no connection is accepted
+  double strangers_per_second = 10;    // that are dropped; while there are more, no connection is accepted
   int streams_per_connection = 16;     // a channel uses one, and for a moment two
   uint64_t streams = 8192;             // at a time; further ones are refused
   uint64_t waiting_bytes = 64 << 20;   // requests of one stream that wait for a thread; beyond it, it is not read from

@@ -5,6 +5,7 @@
 
 #include "argosy/base/disk_file.h"
 #include "argosy/base/file.h"
+#include "argosy/base/temporary.h"
 #include "argosy/table/checksum.h"
 
 namespace argosy::table {
@@ -111,7 +112,7 @@ namespace {
 
 // server-<i>-of-<n>, or what a writer that was killed has left of one.
 bool is_part_name(std::string_view name) {
-  const bool unfinished = name.starts_with(".server-") && name.find(".tmp-") != std::string_view::npos;
+  const bool unfinished = name.starts_with(".server-") && has_temporary_name(name);
   return unfinished || (name.starts_with("server-") && name.find("-of-") != std::string_view::npos);
 }
 

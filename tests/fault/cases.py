@@ -55,7 +55,7 @@ def all_cases():
 
 def selectable():
     """What continuous integration chooses from."""
-    return [case for case in all_cases() if CAUSES[case.cause].chosen]
+    return [case for case in all_cases() if case.reader in CAUSES[case.cause].chosen]
 
 
 def pairs_of(cases):

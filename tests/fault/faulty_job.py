@@ -251,7 +251,7 @@ class FaultyJob(Job):
         shutil.rmtree(self.server_folder())
 
     def cut_log(self, records):
-        """Cuts the last records of the server's log off, at the boundary of a record. How many there were to cut."""
+        """Cuts the last records of the server's log off, at the boundary of a record; half of them at most: the first are not of pushes."""
         segments = sorted((self.server_folder() / "log").glob("log-*"))
         path = segments[-1]
         bytes_, starts, at = path.read_bytes(), [], 32
@@ -261,9 +261,8 @@ class FaultyJob(Job):
                 break
             starts.append(at)
             at += 32 + (length + 7) // 8 * 8
-        records = min(records, len(starts) - 1)
+        records = min(records, len(starts) // 2)
         os.truncate(path, starts[-records] if records else len(bytes_))
-        return records
 
     def cable(self, state):
         """Pulls the cable between the two machines ("down"), or plugs it in ("up")."""
@@ -278,9 +277,10 @@ class _Dead:
         self.job, self.name = job, name
 
     def __enter__(self):
-        self.launcher = next(l for l in self.job.launchers if l.poll() is None)
         self.job.until(lambda: self.job.pid(self.name), f"no process {self.name}")
+        self.launcher = next((launcher for launcher in self.job.launchers if launcher.poll() is None), None)
         pid = self.job.pid(self.name)
+        assert self.launcher and pid, f"the job has ended before {self.name} could be killed\n{self.job.story()}"
         os.kill(self.launcher.pid, signal.SIGSTOP)
         os.kill(pid, signal.SIGKILL)
         until(lambda: re.search(r"\) [ZX] ", self._stat(pid)), f"{self.name} does not die")

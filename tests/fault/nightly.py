@@ -3,6 +3,7 @@ import argparse
 import concurrent.futures
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import time
@@ -12,10 +13,10 @@ import cases
 FOLDER = cases.ROOT / "build" / "nightly"
 
 
-def build_mark():
+def build_mark(build):
     """Says whether two builds are the same."""
-    info = (cases.ROOT / "build" / "release" / "bin" / "fleetrun").stat()
-    return f"{info.st_mtime_ns}-{info.st_size}"
+    files = [build / "bin" / "fleetrun", *sorted((build / "python" / "argosy").glob("_core*.so"))]
+    return " ".join(f"{file.stat().st_mtime_ns}-{file.stat().st_size}" for file in files)
 
 
 class Part:
@@ -37,9 +38,10 @@ class Part:
         os.rename(part, self.path)
 
 
-def run(case, seed):
+def run(case, seed, build):
     begun = time.monotonic()
-    ended = subprocess.run([sys.executable, str(cases.HERE / "cases.py"), str(case), "--seed", str(seed)], capture_output=True, text=True, check=False)
+    ended = subprocess.run([sys.executable, str(cases.HERE / "cases.py"), str(case), "--seed", str(seed), "--build", str(build)], capture_output=True, text=True,
+                           check=False)
     result = {"passed": ended.returncode == 0, "seconds": round(time.monotonic() - begun, 1)}
     if ended.returncode:
         result["says"] = (ended.stdout + ended.stderr)[-20000:]
@@ -57,15 +59,17 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="a part of the cases' names")
+    parser.add_argument("--build", type=pathlib.Path, default=cases.ROOT / "build" / "release")
+    parser.add_argument("--selection", action="store_true", help="what continuous integration would choose with this seed")
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    mark = build_mark()
+    mark = build_mark(options.build)
     parts = {name: Part(name, options.seed, mark) for name in cases.CAUSES}
-    wanted = [case for case in cases.all_cases() if options.only in str(case)]
+    wanted = [case for case in (cases.selection(options.seed) if options.selection else cases.all_cases()) if options.only in str(case)]
     left = [case for case in wanted if not parts[case.cause].done.get(str(case), {}).get("passed")]
     print(f"{len(wanted)} fault cases, {len(left)} to run, seed {options.seed}; results in {FOLDER.relative_to(cases.ROOT)}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for number, future in enumerate(concurrent.futures.as_completed([pool.submit(run, case, options.seed) for case in left]), 1):
+        for number, future in enumerate(concurrent.futures.as_completed([pool.submit(run, case, options.seed, options.build) for case in left]), 1):
             case, result = future.result()
             parts[case.cause].note(case, result)
             print(f"{number}/{len(left)} {'passed' if result['passed'] else 'FAILED'} {case} {result['seconds']} s", flush=True)

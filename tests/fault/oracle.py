@@ -2,6 +2,7 @@
 
 Every sample of a job has a row of its own, and the gradient of that row is -1 each time that the sample is trained. With SGD and rate 1
 the row's value in the end is how often the sample counted, times a share that the mode fixes; all of them are powers of two, so floats are exact.
+Where threads meet in each step, the share depends on how many of them did: there Adagrad, whose first step is 1 for any gradient, and whose second is not 0.
 A sample's number is its row: pass after pass, worker after worker, in the order of the data.
 """
 import dataclasses
@@ -45,10 +46,13 @@ class Layout:
         return self.samples // self.batch
 
     @property
+    def rule(self):
+        return "adagrad" if self.mode in ("sync", "half_async") and self.threads > 1 else "sgd"
+
+    @property
     def share(self):
-        """What one training of a sample adds to its row: sync takes the mean over workers and threads, half_async that over threads; a geo worker
-        sends 1/workers of a difference at once."""
-        return {"sync": 1 / (self.workers * self.threads), "half_async": 1 / self.threads, "async": 1.0, "geo": 1 / self.workers}[self.mode]
+        """What one training of a sample adds to its row: sync takes the mean over workers, and a geo worker sends 1/workers of a difference at once."""
+        return 1.0 if self.rule == "adagrad" else {"sync": 1 / self.workers, "half_async": 1.0, "async": 1.0, "geo": 1 / self.workers}[self.mode]
 
     def file(self, turn, worker, file):
         return f"p{turn}-w{worker}-f{file}"
@@ -118,7 +122,7 @@ def wrong_counts(layout, values, applied=None):
 
 def wrong_steps(layout, values):
     """The same for the dense parameter, to which every batch adds one share, where the mode makes that exact."""
-    if layout.mode == "geo":
+    if layout.mode == "geo" or layout.rule == "adagrad":
         return []
     due = layout.share * layout.workers * layout.passes * layout.batches
     return [f"dense parameter, element {i}: {value:g}, expected {due:g}" for i, value in enumerate(np.asarray(values).reshape(-1)) if value != due]

@@ -37,7 +37,8 @@ def build():
         strategy = StrategyFactory.create_geo_strategy(4)
     else:
         strategy = getattr(StrategyFactory, f"create_{layout.mode}_strategy")()
-    fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), strategy).minimize(loss)
+    rule = fluid.optimizer.SGD(1.0) if layout.rule == "sgd" else fluid.optimizer.Adagrad(1.0, epsilon=0.0)
+    fleet.distributed_optimizer(rule, strategy).minimize(loss)
     return ids, loss
 
 

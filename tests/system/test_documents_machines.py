@@ -74,6 +74,14 @@ x = fluid.layers.data('x', [4])
 loss = fluid.layers.mean(fluid.layers.fc(x, 1))
 fluid.optimizer.SGD(0.1).minimize(loss)
 exe = fluid.Executor(fluid.CPUPlace())
+
+
+def train_loop(program):
+    exe.run(fluid.default_startup_program())
+    for _ in range(5): exe.run(program, feed={'x': np.ones((2, 4), 'float32')})
+    print('trained')
+
+
 role, trainer_id, current_endpoint = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 pserver_endpoints = "192.168.1.1:6170,192.168.1.2:6170"
 trainers = 4
@@ -85,9 +93,7 @@ if role == "PSERVER":
     exe.run(pserver_startup)
     exe.run(pserver_prog)
 elif role == "TRAINER":
-    exe.run(fluid.default_startup_program())
-    for _ in range(5): exe.run(t.get_trainer_program(), feed={'x': np.ones((2, 4), 'float32')})
-    print('trained')
+    train_loop(t.get_trainer_program())
 """
 
 
