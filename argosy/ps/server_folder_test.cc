@@ -33,7 +33,8 @@ class ServerFolders : public testing::Test {
     return options;
   }
 
-  // A run that adds 1 to row 7; its process is killed, or it finishes.
+  // A run that adds 1 to row 7, or with several servers to the next row that is this one's; its process is killed, or it
+  // finishes.
   void train(const ServerOptions& options, bool finish) {
     InProcess process(options);
     Worker worker = process.worker(kSpec, 0);
@@ -43,7 +44,9 @@ class ServerFolders : public testing::Test {
     ASSERT_OK(hello);
     if (dense_range(kSpec, 1, options.servers, options.server).size() > 0)
       ASSERT_OK(worker.init_dense(1, std::vector<float>(5, 0)));
-    ASSERT_OK(worker.push({batch_id(hello->window().round(), 0)}, {count_at({7})}));
+    uint64_t key = 7;
+    while (server_of(key, options.servers) != options.server) ++key;
+    ASSERT_OK(worker.push({batch_id(hello->window().round(), 0)}, {count_at({key})}));
     ASSERT_OK(worker.leave(hello->window().round(), 0));
     if (!finish) return wait_for_record(options);
     ASSERT_OK(worker.goodbye());
