@@ -204,7 +204,9 @@ Status ClientImpl::push(const Push& push) {
     watch_->acknowledged.add_late(server, batches, samples_for(server, push));
     return {};
   };
-  return servers_->call(std::move(calls), {}, note).status();
+  const Status pushed = servers_->call(std::move(calls), {}, note).status();
+  if (pushed.code() == Code::data_loss) went_back_ = true;
+  return pushed;
 }
 
 uint64_t ClientImpl::samples_for(int server, const Push& push) const {

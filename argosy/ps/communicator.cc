@@ -171,6 +171,7 @@ void CommunicatorBase::abandon_round(const Status& why) {
 
 Status CommunicatorBase::resume() {
   if (!abandoned()) return {};
+  if (abandoned_.code() == Code::aborted) return abandoned_;  // another process is this worker now
   RETURN_IF_ERROR(drop_unsent());
   RETURN_IF_ERROR(client_.resume());
   if (client_.first_open_round() < round()) {

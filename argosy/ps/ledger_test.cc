@@ -337,6 +337,44 @@ TEST(Ledger, AServerThatWentBackIsFoundOutAndTrainedAgain) {
   }
 }
 
+// In sync mode a push beyond the gap is refused: with the gap closed later, steps and batches would no longer fit together.
+TEST(Ledger, AStepBeyondLostOnesIsRefused) {
+  Cluster cluster(2, [](ServerOptions& options) { options.lease_seconds = 1000; }, true);
+  RowCounter worker(cluster.client(0), rows_spec(Mode::sync));
+  ASSERT_TRUE(worker.status.ok()) << worker.status.to_string();
+  ASSERT_TRUE(worker.communicator->begin_round(1).ok());
+  for (uint32_t i = 0; i < 20; ++i) ASSERT_TRUE(worker.train(i).ok());
+  cluster.kill(1);
+  cut_log(cluster.folder() / "1" / "log", 7);
+  cluster.start(1);
+  const Status failed = worker.train(20);
+  EXPECT_EQ(failed.code(), Code::data_loss) << failed.to_string();
+  EXPECT_TRUE(worker.communicator->went_back());
+  worker.communicator->abandon_round(failed);
+  const Status again = worker.pass(30);
+  ASSERT_TRUE(again.ok()) << again.to_string();
+  EXPECT_EQ(worker.counts(30), std::vector<float>(30, 1.0f));
+}
+
+// Two processes are one worker: the older one does not come back and fence off the newer one.
+TEST(Ledger, AWorkerThatWasReplacedDoesNotGoOn) {
+  Cluster cluster(2);
+  RowCounter first(cluster.client(0), rows_spec(Mode::async));
+  ASSERT_TRUE(first.status.ok()) << first.status.to_string();
+  ASSERT_TRUE(first.communicator->begin_round(1).ok());
+  RowCounter second(cluster.client(0), rows_spec(Mode::async));
+  ASSERT_TRUE(second.status.ok()) << second.status.to_string();
+  Status fenced;
+  for (uint32_t i = 0; i < 20 && fenced.ok(); ++i) fenced = first.train(i);
+  if (fenced.ok()) fenced = first.communicator->end_round();
+  EXPECT_EQ(fenced.code(), Code::aborted) << fenced.to_string();
+  first.communicator->abandon_round(fenced);
+  EXPECT_EQ(first.pass(20).code(), Code::aborted);
+  const Status trained = second.pass(20);
+  ASSERT_TRUE(trained.ok()) << trained.to_string();
+  EXPECT_EQ(second.counts(20), std::vector<float>(20, 1.0f));
+}
+
 // Where nobody notices before, the end of the pass does.
 TEST(Ledger, AServerThatWentBackCannotFinishThePass) {
   Cluster cluster(2, [](ServerOptions& options) { options.lease_seconds = 1000; }, true);

@@ -280,8 +280,10 @@ void Membership::fail(int worker, const std::string& why, double silent_seconds)
   Member& member = members_[at(worker)];
   member.failed = member.abandoned ? fmt::format("{}, and {}", member.failed, why) : why;
   member.failed_at = SteadyClock::now();
+  // A heartbeat of the process may still be under way, on a connection of its own.
   member.heard =
       SteadyClock::now() - std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(silent_seconds));
+  member.abandoned = member.heard;
 }
 
 void Membership::abandon(int worker, const std::string& why, double silent_seconds) {

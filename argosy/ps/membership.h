@@ -102,9 +102,10 @@ class Membership {
 
   // Gives every live worker a new lease, as after a restart.
   void touch_all();
-  // The worker's process has failed, says the process: as if nothing had been heard of it for so long.
+  // The worker's process has failed, says the process: as if nothing had been heard of it for so long, whatever comes of it until
+  // its next hello.
   void fail(int worker, const std::string& why, double silent_seconds);
-  // The same for a worker whose process lives on, until its next hello: it has met an error in a round.
+  // The same for a worker whose process lives on: it has met an error in a round.
   void abandon(int worker, const std::string& why, double silent_seconds);
   // Whether nobody is left who trains, and at least one worker has failed for certain, `seconds` ago or earlier: each is done,
   // lost, has said that it has failed, or is silent for that long. False where all are done, and while some have not come.

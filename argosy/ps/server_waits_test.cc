@@ -70,6 +70,23 @@ TEST(ServerWaits, FailsCallsThatWaitForALostWorkerAndNamesIt) {
   EXPECT_TRUE(second.pull_rows(0, {1}).ok());
 }
 
+// Its last heartbeat goes another way than what it says at its end, and may come later.
+TEST(ServerWaits, AHeartbeatThatComesLateReturnsNobodyToLife) {
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = 1000;
+  InProcess process(options);
+  const JobSpec spec = job(Mode::sync, 2, {counting_rows()});
+  Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+  ASSERT_OK(first.hello());
+  ASSERT_OK(second.hello());
+  wire::GoodbyeRequest failed;
+  *failed.mutable_caller() = second.caller();
+  failed.set_failed("ended with status 1");
+  ASSERT_OK(second.call<wire::GoodbyeReply>(wire::GOODBYE, failed));
+  ASSERT_OK(second.heartbeat());
+  EXPECT_THAT(first.gather("b", 1, "", kPatience).status().message(), HasSubstr("which ended with status 1"));
+}
+
 // A process that fails says so: nobody has to wait for its lease to end, and it has not finished.
 TEST(ServerWaits, ForNobodyWhoSaysThatHeHasFailed) {
   for (const OnWorkerLoss choice : {OnWorkerLoss::fail, OnWorkerLoss::shrink}) {

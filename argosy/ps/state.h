@@ -144,6 +144,7 @@ class State {
   // What only a live request is asked: whether its caller still is who it was when the call began, and whether it is news.
   Status check_fence(const wire::Caller& caller) const;
   Result<Verdict> check_push(const Record& record);
+  Status check_step(const wire::PushRequest& push) const;
   Result<Verdict> check_leave(const Record& record) const;
   Result<Verdict> check_apply_step(const Record& record) const;
   Result<Verdict> check_init_dense(const Record& record) const;

@@ -53,12 +53,26 @@ Result<Verdict> State::check_push(const Record& record) {
   RETURN_IF_ERROR(tables_->check_room(push.gradients));
   const wire::PushRequest& request = push.request;
   const int worker = static_cast<int>(request.caller().worker());
+  RETURN_IF_ERROR(check_step(request));
   if (!may_lose_) RETURN_IF_ERROR(members_->check_round(worker, batches_of(request)));
   ASSIGN_OR_RETURN(const auto admission, members_->begin_push(worker, request.caller().incarnation(), batches_of(request)));
   if (admission == Membership::Admission::duplicate) return Verdict::duplicate;
   if (!is_sync() || from_wire(request.step()) >= sync_.position()) return Verdict::change;
   members_->end_push(worker, batches_of(request), false);
   return Verdict::late;
+}
+
+// A worker pushes its steps one after the other. One that leaves out steps knows of pushes that this server has lost: with a gap
+// in between nobody could tell later which of its batches belongs to which step.
+Status State::check_step(const wire::PushRequest& push) const {
+  if (!is_sync() || may_lose_) return {};
+  const Position step = from_wire(push.step());
+  const uint32_t next = sync_.next_step(static_cast<int>(push.caller().worker()), step.round);
+  if (step < sync_.position() || step.step <= next) return {};
+  RETURN_IF_ERROR(check_fence(push.caller()));
+  return Status::data_loss(
+      "worker {} pushes step {} of pass {}, and this server has its steps up to {} only: it has lost what it had acknowledged",
+      push.caller().worker(), step.step, step.round, next);
 }
 
 void State::abandon_push(const Record& record) {

@@ -1,7 +1,8 @@
 """Every sample counts once, whatever ordinary error a worker meets in the middle of a pass, and the job says so itself.
 
 Row s of the table says how often sample s counted: gradients are -1, with SGD and rate 1. In sync mode a step applies the mean over the two
-workers, and in geo mode half of a difference is sent: there each sample counts one half.
+workers, and in geo mode half of a difference is sent: there each sample counts one half, and half of the half that was held back, the next
+time that its row is trained, unless it died with its worker.
 """
 import os
 import shutil
@@ -15,7 +16,7 @@ from ps_job import until
 from ps_scripts import MODES, SERVE, STRATEGY
 
 SAMPLES = 400  # of each worker, in 4 files
-SHARE = {"sync": 0.5, "half_async": 1, "async": 1, "geo": 0.5}
+SHARE = {"sync": 0.5, "half_async": 1, "async": 1}
 
 SCRIPT = STRATEGY + """
 ids = fluid.layers.data('ids', [1], dtype='int64')
@@ -77,7 +78,10 @@ def start(job, mode, *flags, restarts=2, **env):
 
 def check_counts(job, mode, passes=2):
     table = np.frombuffer((job.folder / "saved" / "table").read_bytes()[-4 * 2 * SAMPLES:], "float32")
-    np.testing.assert_array_equal(table, np.full(2 * SAMPLES, passes * SHARE[mode], "float32"), job.logs()[-6000:])
+    if mode == "geo":
+        assert passes == 2 and set(table) <= {1.0, 1.25}, (table, job.logs()[-6000:])
+    else:
+        np.testing.assert_array_equal(table, np.full(2 * SAMPLES, passes * SHARE[mode], "float32"), job.logs()[-6000:])
 
 
 def check_ledger(job, passes=2, bad=0):
@@ -120,7 +124,7 @@ def test_a_cause_that_stays_ends_the_job(job, mode):
     out, _ = launcher.communicate(timeout=120)
     assert launcher.returncode not in (0, None), out
     assert "'x'" in job.log("worker 0") + job.log("worker 1"), job.logs()
-    assert "pass 0: " not in job.log("server 0"), "no pass was finished"
+    assert "samples read" not in job.log("server 0"), "no pass was finished"
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -181,16 +185,23 @@ def test_a_server_that_came_back_with_nothing(job, mode, flags):
     check_ledger(job)
 
 
-def cut_log(folder, records):
-    """Cuts the last records off a server's log, at the border of a record: what a power cut under `wal` may leave."""
+def log_of(folder):
+    """The newest file of a server's log, and where its whole records begin."""
     file = sorted(file for file in (folder / "log").iterdir() if file.name != "LOCK")[-1]
     data = file.read_bytes()
     places, at = [], 32
     while at + 32 <= len(data):
+        end = at + 32 + (struct.unpack_from("<Q", data, at + 8)[0] + 7) // 8 * 8
+        if end > len(data):
+            break
         places.append(at)
-        length = struct.unpack_from("<Q", data, at + 8)[0]
-        at += 32 + (length + 7) // 8 * 8
-    assert at == len(data) and len(places) > records, (at, len(data), len(places))
+        at = end
+    return file, places
+
+
+def cut_log(folder, records):
+    """Cuts the last records off a server's log, at the border of a record: what a power cut under `wal` may leave."""
+    file, places = log_of(folder)
     with open(file, "r+b") as out:
         out.truncate(places[-records])
 
@@ -203,6 +214,7 @@ def test_a_server_that_went_back_is_found_out(job, mode):
     launcher = start(job, mode, "--directory=kept", restarts=1, ARGOSY_LEASE_SECONDS=4)
     reach_the_middle(job, launcher)
     folder = next(iter(job.folder.glob("kept/*1*")))
+    until(lambda: len(log_of(folder)[1]) >= 40, job.logs)  # what is before the third files
     restart_server(job, launcher, "server 1", lambda: cut_log(folder, 21))
     job.wait_for_line("server 1", "replayed")
     until(lambda: "batches that it had acknowledged" in job.log("worker 0") + job.log("worker 1"), job.logs)
