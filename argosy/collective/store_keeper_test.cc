@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 constexpr double kSeconds = 60;
 
 // Launchers' ends of sockets, their keepers in threads, and a real c10d store between them.
-class StoreKeeperTest : public testing::Test {
+class StoreKeeperTest : public ::testing::Test {
  protected:
   struct Keeper {
     std::unique_ptr<LineSocket> launcher;

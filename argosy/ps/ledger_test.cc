@@ -94,6 +94,21 @@ TEST(Ledger, AnAbandonedPassFreesThoseWhoWaitAndFinishesNothing) {
   ASSERT_OK(first.pull_rows(0, {1}, Position{0, 2}, 60));
 }
 
+// A log that was cut short may have lost the end of a pass that its worker has left: the next pass does not cover that up.
+TEST(Ledger, APassThatIsNotFinishedHereIsNotPassedOver) {
+  InProcess process(InProcess::options());
+  scratch::Worker worker = process.worker(job(Mode::async, 1, {counting_rows()}), 0);
+  ASSERT_OK(worker.hello());
+  ASSERT_OK(worker.push({batch_id(0, 0)}, {count_at({1})}));
+  const auto refused = worker.push({batch_id(1, 0)}, {count_at({1})});
+  EXPECT_EQ(refused.status().code(), Code::data_loss);
+  EXPECT_THAT(refused.status().message(), HasSubstr("worker 0 is in pass 1, and pass 0 was not finished here"));
+  wire::PassLedger ledger;
+  ledger.set_batches(1);
+  ASSERT_OK(leave(worker, 0, ledger));
+  ASSERT_OK(worker.push({batch_id(1, 0)}, {count_at({1})}));
+}
+
 // The books survive a restart, by the log and by a snapshot.
 TEST(Ledger, IsKeptWithTheState) {
   const Folder folder;

@@ -196,6 +196,19 @@ bool Membership::is_new(int worker, uint64_t process_id) const {
   return known.incarnation == 0 || known.process_id != process_id || known.phase != Phase::live;
 }
 
+Status Membership::check_round(int worker, std::span<const uint64_t> batches) const {
+  std::lock_guard lock(mutex_);
+  const uint32_t open = members_[at(worker)].worker.window.round();
+  if (batches.empty() || round_of(batches.front()) <= open) return {};
+  return Status::data_loss(
+      "worker {} is in pass {}, and pass {} was not finished here: this server was started again without the end of it. Its log "
+      "was "
+      "cut short, as by a power cut (durability=wal_sync keeps what is acknowledged), or its directory was changed. Start the "
+      "worker "
+      "again: it trains what is missing",
+      worker, round_of(batches.front()), open);
+}
+
 Result<Membership::Admission> Membership::begin_push(int worker, uint64_t incarnation, std::span<const uint64_t> batches) {
   std::lock_guard lock(mutex_);
   RETURN_IF_ERROR(fence(at(worker), incarnation));

@@ -64,6 +64,9 @@ class Membership {
   // Compares what the worker says it has read with what is here; the error names what is missing. With `may_lose` only what is
   // here and was not read is an error.
   Status check_pass(int worker, uint32_t round, const wire::PassLedger& ledger, bool may_lose) const;
+  // A worker leaves a round before it pushes to the next one: where that is not known here, this server has lost the end of the
+  // round.
+  Status check_round(int worker, std::span<const uint64_t> batches) const;
 
   // ---- The running process.
 

@@ -135,7 +135,7 @@ TEST(ServerLog, RefusesTheDirectoryOfAnotherServer) {
   EXPECT_THAT(Server::start(other).status().message(), HasSubstr("job 'test'"));
   other = options_for(folder);
   other.servers = 2;
-  EXPECT_THAT(Server::start(other).status().message(), HasSubstr("of 2"));
+  EXPECT_THAT(Server::start(other).status().message(), HasSubstr("2 servers"));
 }
 
 // Without a directory there is nothing to go on with, and the worker is told so.

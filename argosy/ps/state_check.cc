@@ -53,6 +53,7 @@ Result<Verdict> State::check_push(const Record& record) {
   RETURN_IF_ERROR(tables_->check_room(push.gradients));
   const wire::PushRequest& request = push.request;
   const int worker = static_cast<int>(request.caller().worker());
+  if (!may_lose_) RETURN_IF_ERROR(members_->check_round(worker, batches_of(request)));
   ASSIGN_OR_RETURN(const auto admission, members_->begin_push(worker, request.caller().incarnation(), batches_of(request)));
   if (admission == Membership::Admission::duplicate) return Verdict::duplicate;
   if (!is_sync() || from_wire(request.step()) >= sync_.position()) return Verdict::change;

@@ -237,7 +237,7 @@ TEST(Log, AfterAPowerCutItGoesOnWithTheWholeRecordsBeforeTheHole) {
     const size_t zeros = header_lost ? kRecordHeaderSize : 8;
     torn.replace(hole + (header_lost ? 0 : kRecordHeaderSize), zeros, std::string(zeros, '\0'));
     put_bytes(segment_path(scratch / "log", 0), torn);
-    ASSERT_TRUE(write_mark(scratch / "log", {.synced = synced, .seconds = 1, .boot = "the one before"}).ok());
+    ASSERT_TRUE(write_mark(scratch / "log", {.synced = synced, .seconds = 1, .boot = "another-boot"}).ok());
     const auto log = Log::open(scratch / "log", {.sync_seconds = 1});
     ASSERT_TRUE(log.ok()) << log.status().message();
     EXPECT_THAT(texts_of(**log), ElementsAre("first", "second", "third"));
@@ -256,7 +256,7 @@ TEST(Log, AHoleIsDamageWhereNoPowerCutCanHaveMadeIt) {
   add_record(file, "third", file.size());
   add_record(file, "fourth", file.size());
   file[hole + kRecordHeaderSize] ^= 1;
-  for (const std::string& boot : {boot_id(), std::string("the one before")}) {
+  for (const std::string& boot : {boot_id(), std::string("another-boot")}) {
     put_bytes(segment_path(scratch / "log", 0), file);
     ASSERT_TRUE(write_mark(scratch / "log", {.synced = boot == boot_id() ? 0 : synced, .seconds = 1, .boot = boot}).ok());
     const auto log = Log::open(scratch / "log", {.sync_seconds = 1});

@@ -172,7 +172,7 @@ def log_cut(job):
         job.cut_log(job.random.randrange(1, 8))
 
 
-@cause("log_cut_far", chosen=(), ends="either", named="started again without", restarts=2, first=in_the_last_pass)
+@cause("log_cut_far", chosen=("dataset",), ends="either", named="started again without", restarts=2, first=in_the_last_pass)
 def log_cut_far(job):
     """The same, with the end of a pass that was finished."""
     in_the_middle(job)
