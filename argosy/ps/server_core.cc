@@ -194,6 +194,14 @@ bool makes_rows(wire::Method method) {
   return method == wire::PUSH || method == wire::IMPORT_ROWS || method == wire::IMPORT_STATE;
 }
 
+// Whether rows that a table has moved to disk can no longer be trusted.
+bool is_overflow_broken(const Tables& tables) {
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables.is_sparse(i) && tables.sparse(i).check_room().code() == Code::data_loss) return true;
+  }
+  return false;
+}
+
 // Records of tables alone leave sync() and exchange() as they are. They may take long, so nobody who reads those waits for them.
 bool is_of_tables(wire::Method method) {
   switch (method) {
@@ -245,8 +253,9 @@ Result<State::Verdict> Core::commit(const Record& record) {
   State& state = *state_;
   const auto checked = check_record(record);
   if (!checked.ok()) {
-    const bool overflow_is_broken = makes_rows(record.method) && checked.status().code() == Code::data_loss;
-    return overflow_is_broken ? fatal(checked.status()) : checked.status();
+    // A worker whose passes do not fit is refused with data_loss too: that ends the worker, not the server.
+    const bool lost = makes_rows(record.method) && checked.status().code() == Code::data_loss;
+    return lost && is_overflow_broken(state.tables()) ? fatal(checked.status()) : checked.status();
   }
   const Verdict verdict = *checked;
   if (verdict != Verdict::change) {

@@ -197,7 +197,8 @@ TEST(PortLimits, HoldFewStreamsOfAConnectionWhateverItsToken) {
     if (token == "secret") {
       EXPECT_TRUE(comes_true([&] { return count_of(*server, "streams").now == 17; }));
     }
-    EXPECT_LE(count_of(*server, "streams").now, 17u) << token;
+    // Streams that are over for the caller may not be for the server yet.
+    EXPECT_TRUE(comes_true([&] { return count_of(*server, "streams").now <= 17; })) << token;
   }
 }
 
