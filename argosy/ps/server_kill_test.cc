@@ -212,7 +212,7 @@ TEST(ServerKill, EndsASyncJobWithTheResultOfAnUndisturbedOne) {
     EXPECT_TRUE(persist([&] { return observer.observe(); }).ok());
     return *persist([&] { return observer.pull_rows(0, {1, 2, 3, 4, 5, 6, 7, 8}); });
   };
-  Process undisturbed({"--job", "test", "--stay"});
+  Process undisturbed({"--job", "test", "--run-id", kRun, "--stay"});
   undisturbed.start();
   const std::vector<float> expected = train(undisturbed);
   Process process(mishaps.flags(folder));
