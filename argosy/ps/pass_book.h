@@ -39,7 +39,7 @@ class PassBook {
   void applied(uint32_t round, uint64_t batches, uint64_t samples);
   void dropped(uint64_t batches, uint64_t samples);  // of what counted as applied: held for a step that came without the worker
   void sent_again(uint64_t batches, uint64_t samples);  // of what was dropped, and is applied now
-  void restarted();                                  // the worker
+  void restarted();  // the worker
   void left(uint32_t round, const wire::PassLedger& ledger, uint64_t lost_batches, uint64_t lost_samples);
 
   uint64_t open_samples(uint32_t round) const { return open_.round() == round ? open_.ledger().samples() : 0; }

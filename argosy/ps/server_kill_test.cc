@@ -130,8 +130,8 @@ void disturb(Process& process, const std::atomic<bool>& done, Random& random) {
 struct Mishaps {
   uint64_t seed = std::random_device{}();
   std::vector<std::string> flags(const Folder& folder) const {
-    return {"--job", "test", "--run-id", kRun,        "--directory", folder.path().string(), "--stay", "--lease-seconds",
-            "100",   "--log-limit", "30K"};  // snapshots are cut all the time
+    return {"--job",           "test", "--run-id",    kRun, "--directory", folder.path().string(), "--stay",
+            "--lease-seconds", "100",  "--log-limit", "30K"};  // snapshots are cut all the time
   }
 };
 

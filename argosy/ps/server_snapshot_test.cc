@@ -612,10 +612,15 @@ TEST(ServerImport, WaitsWhileASnapshotIsCut) {
   options.spec = job(Mode::async, 1, {counting_rows()});
   options.snapshot_seconds = 0.001;
   InProcess process(options);
+  Worker worker = process.worker(*options.spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
   const std::vector<float> ones(2, 1);
-  for (uint64_t key = 0; key < 2000; ++key) {
-    const Status status = process.server->import_rows(0, {}, std::span(&key, 1), ones);
-    ASSERT_TRUE(status.ok()) << key << ": " << status.message();
+  const Deadline deadline = Deadline::after_seconds(60);
+  for (uint64_t key = 0; worker.stats()->snapshots() < 5 && !deadline.passed();) {
+    for (const uint64_t last = key + 200; key < last; ++key) {
+      const Status status = process.server->import_rows(0, {}, std::span(&key, 1), ones);
+      ASSERT_TRUE(status.ok()) << key << ": " << status.message();
+    }
   }
 }
 
