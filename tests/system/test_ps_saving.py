@@ -105,9 +105,5 @@ def test_a_snapshot_of_two_servers_opens_on_three(job):
     job.launch("first.py", workers=1)
     job.launch("second.py", workers=1, servers=3)
     for file in (job.folder / "first").iterdir():
-<<<<<<< HEAD
-        if "learning_rate" not in file.name and file.name != "__ledger__":
-=======
         if "learning_rate" not in file.name and file.name != "__ledger__":  # of each run its own
->>>>>>> snapshots
             assert file.read_bytes() == (job.folder / "second" / file.name).read_bytes(), file.name
