@@ -101,7 +101,7 @@ TEST(Ledger, APassThatIsNotFinishedHereIsNotPassedOver) {
   ASSERT_OK(worker.hello());
   ASSERT_OK(worker.push({batch_id(0, 0)}, {count_at({1})}));
   const auto refused = worker.push({batch_id(1, 0)}, {count_at({1})});
-  EXPECT_EQ(refused.status().code(), Code::data_loss);
+  EXPECT_EQ(refused.status().code(), Code::failed_precondition);
   EXPECT_THAT(refused.status().message(), HasSubstr("worker 0 is in pass 1, and pass 0 was not finished here"));
   wire::PassLedger ledger;
   ledger.set_batches(1);

@@ -200,7 +200,7 @@ Status Membership::check_round(int worker, std::span<const uint64_t> batches) co
   std::lock_guard lock(mutex_);
   const uint32_t open = members_[at(worker)].worker.window.round();
   if (batches.empty() || round_of(batches.front()) <= open) return {};
-  return Status::data_loss(
+  return Status::failed_precondition(
       "worker {} is in pass {}, and pass {} was not finished here: this server was started again without the end of it. Its log "
       "was "
       "cut short, as by a power cut (durability=wal_sync keeps what is acknowledged), or its directory was changed. Start the "

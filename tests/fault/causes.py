@@ -126,7 +126,7 @@ def bad_line_repaired(job):
     job.release(4, opening=2)
 
 
-@cause("server_wait_exceeded", flags=("--server-wait-seconds=3", "--call-seconds=1"))
+@cause("server_wait_exceeded", restarts=20, flags=("--server-wait-seconds=5", "--call-seconds=1"))
 def server_wait_exceeded(job):
     """A server stands still for longer than workers wait; they end with an error, and are started again."""
     in_the_middle(job)
