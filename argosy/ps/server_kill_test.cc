@@ -130,8 +130,8 @@ void disturb(Process& process, const std::atomic<bool>& done, Random& random) {
 struct Mishaps {
   uint64_t seed = std::random_device{}();
   std::vector<std::string> flags(const Folder& folder) const {
-    return {"--job", "test", "--run-id", kRun,        "--directory", folder.path().string(), "--stay", "--lease-seconds",
-            "100",   "--log-limit", "30K"};  // snapshots are cut all the time
+    return {"--job",           "test", "--run-id",    kRun, "--directory", folder.path().string(), "--stay",
+            "--lease-seconds", "100",  "--log-limit", "30K"};  // snapshots are cut all the time
   }
 };
 
@@ -212,7 +212,7 @@ TEST(ServerKill, EndsASyncJobWithTheResultOfAnUndisturbedOne) {
     EXPECT_TRUE(persist([&] { return observer.observe(); }).ok());
     return *persist([&] { return observer.pull_rows(0, {1, 2, 3, 4, 5, 6, 7, 8}); });
   };
-  Process undisturbed({"--job", "test", "--stay"});
+  Process undisturbed({"--job", "test", "--run-id", kRun, "--stay"});
   undisturbed.start();
   const std::vector<float> expected = train(undisturbed);
   Process process(mishaps.flags(folder));
