@@ -71,10 +71,11 @@ class AsyncCommunicator final : public CommunicatorBase {
     return failure();
   }
 
-  // The senders let go of everything after an error.
+  // The senders let go of everything after an error, and the receiver's call ends: no call of theirs must meet servers that know
+  // a newer incarnation of this worker.
   Status drop_unsent() override {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_until(lock, patience().when(), [&] { return unsent_ == 0; })) return not_taken(unsent_);
+    if (!changed_.wait_until(lock, patience().when(), [&] { return unsent_ == 0 && !receiver_busy_; })) return not_taken(unsent_);
     sends_ = 0;
     return {};
   }
@@ -209,11 +210,13 @@ class AsyncCommunicator final : public CommunicatorBase {
         if (!changed_.wait_until(lock, patience().when(), due)) continue;
         if (stopping_) return;
         covered = sends_;
+        receiver_busy_ = true;
       }
       if (failure().ok()) (void)keep(receive_dense({}, patience()));
       {
         std::lock_guard lock(mutex_);
         sends_ -= covered;
+        receiver_busy_ = false;
       }
       changed_.notify_all();
     }
@@ -239,6 +242,7 @@ class AsyncCommunicator final : public CommunicatorBase {
   int unsent_ = 0;         // batches in the queue and on their way; guarded by mutex_, as are those below
   int sends_ = 0;          // that the dense parameters received last may lack
   bool stopping_ = false;
+  bool receiver_busy_ = false;  // guarded by mutex_: the receiver has taken sends_ and has not answered for them
 };
 
 }  // namespace
