@@ -58,7 +58,9 @@ int main(int argc, char** argv) {
   if (const auto settings = argosy::Settings::from_environment(); !settings.ok()) return fail(settings.status());
   line->program.python = find_python(argv[0]);
   if (const Status status = line->program.check(); !status.ok()) return fail(status);
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, stop_from_signal);
+  for (int number : {SIGINT, SIGTERM}) std::signal(number, stop_from_signal);
+  // Under nohup a job goes on when its terminal is gone.
+  if (std::signal(SIGHUP, stop_from_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   const bool ps = line->mode == CommandLine::Mode::ps;
   if (!ps) std::fputs(configuration_text(*line).c_str(), stdout);
   std::fflush(stdout);

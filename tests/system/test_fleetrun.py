@@ -61,6 +61,22 @@ def runs(pid):
         return False
 
 
+@pytest.mark.parametrize("ignored", [True, False])
+def test_a_job_under_nohup_goes_on_when_its_terminal_is_gone(fleetrun, ignored):
+    """nohup leaves SIGHUP ignored in what it starts; without it the end of a terminal ends the job."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    try:
+        process = fleetrun.start("touch up.$PADDLE_TRAINER_ID; while [ ! -e end ]; do sleep 0.02; done", "--nproc_per_node=1")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    fleetrun.wait_for("up.0")
+    process.send_signal(signal.SIGHUP)
+    if ignored:
+        (fleetrun.folder / "end").touch()
+    out, _ = process.communicate(timeout=SECONDS)
+    assert process.returncode == (0 if ignored else 128 + signal.SIGHUP), out
+
+
 WAIT = "[ $TRAINING_ROLE = TRAINER ] || exec sleep 60; "
 
 

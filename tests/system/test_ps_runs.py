@@ -115,8 +115,9 @@ def test_a_worker_left_behind_is_refused_by_the_next_server_at_its_address(job, 
     arguments = ["async", "old", 100000, "-"]
     servers = [by_hand(job, ports, "PSERVER", i, *arguments) for i in range(2)]
     old = by_hand(job, ports, "TRAINER", 0, *arguments)
-    lines = []
-    until(lambda: lines.append(servers[0].stdout.readline()) or "has come" in lines[-1], lambda: "".join(lines))
+    for server in servers:  # a worker that has not met both yet may join whatever run server 0 names next
+        lines = []
+        until(lambda: lines.append(server.stdout.readline()) or "has come" in lines[-1], lambda: "".join(lines))
     for server in servers:
         server.send_signal(signal.SIGKILL)
         server.wait()
