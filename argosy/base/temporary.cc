@@ -23,7 +23,7 @@ constexpr int kTries = 16;  // a name is taken only by a process before this one
 const std::string& host_name() {
   static const std::string& name = *new std::string([] {
     char host[256] = "";
-    return ::gethostname(host, sizeof(host) - 1) == 0 && host[0] != '\0' ? host : "localhost";
+    return std::string(::gethostname(host, sizeof(host) - 1) == 0 && host[0] != '\0' ? host : "localhost");
   }());
   return name;
 }
