@@ -139,8 +139,8 @@ class OpenMpi : public Mpi {
       if (done != 0) return {};
       if (deadline.passed()) {
         began_ = false;  // MPI_Finalize would wait for the others without end
-        return Status::deadline_exceeded("rank {} waited in vain for the other {} ranks; did all of them make their role?", rank_,
-                                         size_ - 1);
+        return Status::deadline_exceeded("rank {} timed out waiting for the other {} ranks; did all of them make their role?",
+                                         rank_, size_ - 1);
       }
       std::this_thread::sleep_for(kPollEvery);
     }

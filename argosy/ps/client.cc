@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <random>
 
+#include "argosy/base/identity.h"
 #include "argosy/base/log.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/plant.h"
@@ -26,11 +26,6 @@ std::string this_process() {
   char host[256] = "";
   if (gethostname(host, sizeof(host) - 1) != 0) return fmt::format("?:{}", getpid());
   return fmt::format("{}:{}", host, getpid());
-}
-
-uint64_t random_process_id() {
-  std::random_device device;
-  return (uint64_t{device()} << 32 | device()) | 1;
 }
 
 Status check(const ClientOptions& options, const JobSpec& spec) {
@@ -89,7 +84,7 @@ ClientImpl::ClientImpl(const ClientOptions& options, const JobSpec& spec, std::u
     : options_(options),
       spec_(spec),
       servers_(std::move(servers)),
-      process_id_(random_process_id()),
+      process_id_(draw_identity()),
       run_(options.run),
       introductions_(static_cast<size_t>(servers_->size())),
       watch_(std::make_shared<Watch>(servers_->size())),
@@ -300,7 +295,7 @@ Status ClientImpl::resume() {
     std::lock_guard lock(watch_->mutex);
     watch_->losses.clear();
   }
-  process_id_ = random_process_id();
+  process_id_ = draw_identity();
   std::ranges::fill(changed_calls_, 0);
   {
     std::lock_guard lock(mutex_);

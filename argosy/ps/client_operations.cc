@@ -1,7 +1,7 @@
 // Long operations, from the side of who asks for them.
 #include <numeric>
-#include <random>
 
+#include "argosy/base/identity.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/client_impl.h"
@@ -24,7 +24,7 @@ std::vector<int> ClientImpl::all_servers() const {
 template <typename Reply, typename Request>
 Result<std::vector<Reply>> ClientImpl::until_done(wire::Method method, Request request, std::vector<int> servers,
                                                   std::string_view what) {
-  request.set_attempt(std::random_device{}() | uint64_t{std::random_device{}()} << 32);
+  request.set_attempt(draw_identity());
   const Deadline deadline = Deadline::after_seconds(options_.operation_seconds);
   Stopwatch since_start, since_line;
   std::vector<Reply> replies(servers.size());

@@ -1,8 +1,8 @@
 // What a client does for tables as a whole: first values, export and import, rates, shrinking, snapshots.
 #include <algorithm>
 #include <map>
-#include <random>
 
+#include "argosy/base/identity.h"
 #include "argosy/ps/client_impl.h"
 #include "argosy/ps/job_spec_wire.h"
 
@@ -179,7 +179,7 @@ Result<std::vector<SnapshotPart>> ClientImpl::save_snapshot(const std::string& f
   request.set_folder(folder);
   request.set_kind(wire_kind(kind));
   request.set_extra(std::string(extra));
-  request.set_id(number != 0 ? number : std::random_device{}() | uint64_t{std::random_device{}()} << 32 | 1);
+  request.set_id(number != 0 ? number : draw_identity());
   const std::string what = fmt::format("saving snapshot '{}'", folder);
   ASSIGN_OR_RETURN(const auto replies, until_done<wire::SaveSnapshotReply>(wire::SAVE_SNAPSHOT, request, all_servers(), what));
   std::vector<SnapshotPart> parts;
@@ -195,7 +195,7 @@ Result<std::vector<SnapshotPart>> ClientImpl::save_snapshot(const std::string& f
 Result<LoadReport> ClientImpl::load_snapshot(const std::string& folder, uint64_t number) {
   wire::LoadSnapshotRequest request;
   request.set_folder(folder);
-  request.set_id(number != 0 ? number : std::random_device{}() | uint64_t{std::random_device{}()} << 32 | 1);
+  request.set_id(number != 0 ? number : draw_identity());
   const std::string what = fmt::format("loading snapshot '{}'", folder);
   ASSIGN_OR_RETURN(const auto replies, until_done<wire::LoadSnapshotReply>(wire::LOAD_SNAPSHOT, request, all_servers(), what));
   LoadReport report;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 
+#include "argosy/base/identity.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/plant.h"
 #include "argosy/ps/job_spec_wire.h"
@@ -16,11 +16,6 @@ namespace {
 
 constexpr double kImportGateSeconds = 600;  // changes wait for a moment while a snapshot is cut, and longer while one is loaded
 
-uint64_t draw_boot() {
-  std::random_device device;
-  return (uint64_t{device()} << 32 | device()) | 1;
-}
-
 }  // namespace
 
 Core::Core(const ServerOptions& options)
@@ -28,7 +23,7 @@ Core::Core(const ServerOptions& options)
       durability_(options.settled_durability()),
       name_(fmt::format("server {} ({}, pid {})", options.server, options.address.empty() ? "in this process" : options.address,
                         ::getpid())),
-      boot_(draw_boot()),
+      boot_(draw_identity()),
       run_(options.run, options.server == 0),
       limits_(options),
       parking_(

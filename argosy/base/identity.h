@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cstdint>
+
+namespace argosy {
+
+// A number that no other process, run or operation has: drawn by the system, never 0. Thread-safe.
+uint64_t draw_identity();
+
+}  // namespace argosy
