@@ -167,7 +167,7 @@ class AsyncCommunicator final : public CommunicatorBase {
   Status send(std::span<const Batch> batches) {
     if (batches.size() == 1) {
       const StepGradients only = batches.front()->view();
-      RETURN_IF_ERROR(client().push({.batches = std::span(&only.batch_id, 1),
+      RETURN_IF_ERROR(push_to_all({.batches = std::span(&only.batch_id, 1),
                                      .samples = std::span(&only.samples, 1),
                                      .dense = only.dense,
                                      .rows = only.rows,
@@ -177,7 +177,7 @@ class AsyncCommunicator final : public CommunicatorBase {
       for (const Batch& batch : batches) views.push_back(batch->view());
       const auto merged = merged_.take();
       merged->merge(spec(), views, options().sum_merged ? 1.0f : 1.0f / static_cast<float>(views.size()));
-      RETURN_IF_ERROR(client().push({.batches = merged->batches(),
+      RETURN_IF_ERROR(push_to_all({.batches = merged->batches(),
                                      .samples = merged->samples(),
                                      .dense = merged->dense(),
                                      .rows = merged->rows(),
