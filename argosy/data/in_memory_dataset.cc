@@ -72,8 +72,7 @@ Status InMemoryDataset::load() {
   }
   for (const Lane& lane : lanes) RETURN_IF_ERROR(lane.status);
   merge(lanes);
-  counters_ = feed->counters();
-  same_pass_ = true;
+  counted_ = same_pass_ = true;
   if (store_.size() == 0)
     log_warning("{} data files were loaded and had no samples, the first is '{}'", options_.files.size(), options_.files[0]);
   return {};
@@ -165,7 +164,7 @@ Status InMemoryDataset::start(int threads) {
   threads_ = threads;
   cursor_ = 0;
   stopped_ = false;
-  if (!std::exchange(same_pass_, false)) counters_ = {};
+  if (!std::exchange(same_pass_, false)) counted_ = false;
   return {};
 }
 
@@ -187,6 +186,11 @@ void InMemoryDataset::stop() {
   if (const auto feed = this->feed()) feed->stop();
 }
 
+
+DatasetCounters InMemoryDataset::counters() const {
+  const auto feed = this->feed();
+  return feed == nullptr || !counted_ ? DatasetCounters{} : feed->counters();
+}
 
 std::shared_ptr<FileFeed> InMemoryDataset::feed() const {
   std::lock_guard lock(mutex_);

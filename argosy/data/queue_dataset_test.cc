@@ -217,6 +217,29 @@ TEST_F(QueueDatasetTest, DatasetsThatShareAListReadEachFileOnce) {
   EXPECT_THAT(deck.readers, ElementsAre(0, 1));
 }
 
+// Every process makes the same passes of a hand-out: one that is begun again after an error is no new one, and one that is skipped
+// is none less.
+TEST_F(QueueDatasetTest, APassThatIsBegunAgainIsTheSameOfTheHandout) {
+  class Passes : public FileHandout {
+   public:
+    void begin_pass() override { begun += 'b'; }
+    void repeat_pass() override { begun += 'r'; }
+    Result<std::optional<File>> next(size_t, int, int64_t) override { return std::optional<File>(); }
+    std::string begun;
+  };
+  DatasetOptions with = options({files_.write("a", lines(0, 100))});
+  const auto handout = std::make_shared<Passes>();
+  with.handout = handout;
+  QueueDataset dataset(with);
+  ASSERT_TRUE(dataset.start(1).ok());
+  dataset.repeat();
+  ASSERT_TRUE(dataset.start(1).ok());
+  EXPECT_EQ(handout->begun, "br");
+  dataset.skip();
+  ASSERT_TRUE(dataset.start(1).ok());
+  EXPECT_EQ(handout->begun, "brbb");
+}
+
 // Files of lost processes come with lines that are trained already, and some come when everything else has been read.
 TEST_F(QueueDatasetTest, LeavesOutLinesThatALostReaderHadTrained) {
   class Again : public FileHandout {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "argosy/base/log.h"
 #include "argosy/base/notice.h"
 #include "argosy/ps/client_impl.h"
 #include "argosy/ps/file_lines.h"
@@ -155,6 +156,7 @@ Status ClientImpl::take_over(const FileQuestion& question, const wire::NextFileR
            file.place, question.list, reply.lost(reply.lost_size() - 1), options_.worker);
     return {};
   }
+  if (question.use == FileQuestion::Use::memory) return {};  // nothing was trained of what was being loaded
   wire::LedgerRequest ask;
   *ask.mutable_lost() = reply.lost();
   ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::LEDGER, ask)));
@@ -171,9 +173,9 @@ Status ClientImpl::take_over(const FileQuestion& question, const wire::NextFileR
   }
   file.skip = any.of(file.place);
   file.in_parts = any.count(file.place) - everywhere.count(file.place);
-  notice("file {} of list '{}' was worker {}'s, which is lost: worker {} reads what is left of it; {} lines of it are trained{}",
-         file.place, question.list, reply.lost(reply.lost_size() - 1), options_.worker, any.count(file.place),
-         file.in_parts == 0 ? "" : fmt::format(", {} of them on some servers only", file.in_parts));
+  log_info("file {} of list '{}' was worker {}'s, which is lost: worker {} reads what is left of it; {} lines of it are trained{}",
+           file.place, question.list, reply.lost(reply.lost_size() - 1), options_.worker, any.count(file.place),
+           file.in_parts == 0 ? "" : fmt::format(", {} of them on some servers only", file.in_parts));
   return {};
 }
 

@@ -219,8 +219,8 @@ OpenPass open_pass(const wire::WorkerLedger& worker) {
 void merge(OpenPass& into, const OpenPass& of_another_server) {
   const OpenPass a = into, &b = of_another_server;
   if (std::tie(b.round, b.batches) < std::tie(a.round, a.batches)) into = b;
-  if (a.lost && !into.lost) into.state = a.state;
   into.lost = a.lost || b.lost;
+  if (into.lost) into.state = kLost;
   into.dropped_batches = std::max(a.dropped_batches, b.dropped_batches);
   into.dropped_samples = std::max(a.dropped_samples, b.dropped_samples);
   into.files_handed_on = std::max(a.files_handed_on, b.files_handed_on);
