@@ -186,7 +186,6 @@ void InMemoryDataset::stop() {
   if (const auto feed = this->feed()) feed->stop();
 }
 
-
 DatasetCounters InMemoryDataset::counters() const {
   const auto feed = this->feed();
   return feed == nullptr || !counted_ ? DatasetCounters{} : feed->counters();

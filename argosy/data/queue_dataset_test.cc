@@ -217,8 +217,8 @@ TEST_F(QueueDatasetTest, DatasetsThatShareAListReadEachFileOnce) {
   EXPECT_THAT(deck.readers, ElementsAre(0, 1));
 }
 
-// Every process makes the same passes of a hand-out: one that is begun again after an error is no new one, and one that is skipped
-// is none less.
+// Every process makes the same passes of a hand-out: one that is begun again after an error is no new one, and one that is
+// skipped is none less.
 TEST_F(QueueDatasetTest, APassThatIsBegunAgainIsTheSameOfTheHandout) {
   class Passes : public FileHandout {
    public:
@@ -274,7 +274,8 @@ TEST_F(QueueDatasetTest, LeavesOutLinesThatALostReaderHadTrained) {
     const auto of_batch = ints_of(batch.columns[0]);
     ids.insert(ids.end(), of_batch.begin(), of_batch.end());
     for (const LineRange& range : batch.lines) {
-      for (int64_t line = range.first; line < range.first + range.count; ++line) EXPECT_TRUE(seen.emplace(range.file, line).second);
+      for (int64_t line = range.first; line < range.first + range.count; ++line)
+        EXPECT_TRUE(seen.emplace(range.file, line).second);
     }
   }
   EXPECT_EQ(ids, expected);

@@ -18,12 +18,13 @@ class ServerHandout : public data::FileHandout {
 
   Result<std::optional<File>> next(size_t files, int reader, int64_t lines) override {
     RETURN_IF_ERROR(worker_->connect());
-    ASSIGN_OR_RETURN(const auto handed, worker_->client().next_file({.list = fmt::format("dataset {}, pass {}", number_, pass_.load()),
-                                                                     .files = files,
-                                                                     .reader = reader,
-                                                                     .use = use_,
-                                                                     .round = worker_->round(),
-                                                                     .lines = static_cast<uint64_t>(lines)}));
+    ASSIGN_OR_RETURN(const auto handed,
+                     worker_->client().next_file({.list = fmt::format("dataset {}, pass {}", number_, pass_.load()),
+                                                  .files = files,
+                                                  .reader = reader,
+                                                  .use = use_,
+                                                  .round = worker_->round(),
+                                                  .lines = static_cast<uint64_t>(lines)}));
     if (!handed) return std::optional<File>();
     File file{.place = static_cast<size_t>(handed->place), .in_parts = static_cast<int64_t>(handed->in_parts)};
     for (const ps::LineRange& range : handed->skip)

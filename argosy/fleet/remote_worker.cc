@@ -129,7 +129,8 @@ uint64_t RemoteWorker::begin_batch() { return communicator_->next_batch_id(); }
 uint64_t RemoteWorker::begin_batch(uint64_t number, uint32_t samples, std::span<const data::LineRange> lines) {
   std::vector<ps::BatchLines> made_of;
   for (const data::LineRange& range : lines) {
-    made_of.push_back({.file = range.file, .first = static_cast<uint64_t>(range.first), .count = static_cast<uint64_t>(range.count)});
+    made_of.push_back(
+        {.file = range.file, .first = static_cast<uint64_t>(range.first), .count = static_cast<uint64_t>(range.count)});
   }
   return communicator_->batch_of_round(static_cast<uint32_t>(number), samples, made_of);
 }

@@ -84,7 +84,8 @@ std::string ClientImpl::where_loaded(const wire::LoadSnapshotRequest& request) {
     bool running = true;
     while (status.ok() && running && !deadline.passed()) {
       const auto answer = servers_->call(server, message(wire::LOAD_SNAPSHOT, server, request), deadline);
-      const auto reply = answer.ok() ? parse_reply<wire::LoadSnapshotReply>(*answer) : Result<wire::LoadSnapshotReply>(answer.status());
+      const auto reply =
+          answer.ok() ? parse_reply<wire::LoadSnapshotReply>(*answer) : Result<wire::LoadSnapshotReply>(answer.status());
       status = reply.status();
       running = reply.ok() && reply->running();
     }

@@ -70,8 +70,8 @@ TEST(ClientOperations, CountOnceOverABadNetwork) {
               HasSubstr("there is no snapshot"));
 }
 
-// Each server loads all or nothing, and there is nobody who could take back what the others have loaded: the error says who has, and
-// the same call again makes it good.
+// Each server loads all or nothing, and there is nobody who could take back what the others have loaded: the error says who has,
+// and the same call again makes it good.
 TEST(ClientOperations, ALoadThatFailsOnOneServerSaysWhoHasIt) {
   Cluster cluster(2, [](ServerOptions& options) { options.snapshot_roots = {options.directory.parent_path()}; }, true);
   ClientOptions options = cluster.client(0);
@@ -93,7 +93,8 @@ TEST(ClientOperations, ALoadThatFailsOnOneServerSaysWhoHasIt) {
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_THAT(counted(**client), Each(1));
   EXPECT_THAT((*client)->load_snapshot((cluster.folder() / "nowhere").string()).status().message(),
-              AllOf(HasSubstr("no server is known to have the new values"), HasSubstr("as before: server 0 (place 0), server 1 (place 1)")));
+              AllOf(HasSubstr("no server is known to have the new values"),
+                    HasSubstr("as before: server 0 (place 0), server 1 (place 1)")));
 }
 
 // A base and a delta by two servers: both know that the base was published, and the delta is of what came after.

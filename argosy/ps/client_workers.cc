@@ -173,9 +173,10 @@ Status ClientImpl::take_over(const FileQuestion& question, const wire::NextFileR
   }
   file.skip = any.of(file.place);
   file.in_parts = any.count(file.place) - everywhere.count(file.place);
-  log_info("file {} of list '{}' was worker {}'s, which is lost: worker {} reads what is left of it; {} lines of it are trained{}",
-           file.place, question.list, reply.lost(reply.lost_size() - 1), options_.worker, any.count(file.place),
-           file.in_parts == 0 ? "" : fmt::format(", {} of them on some servers only", file.in_parts));
+  log_info(
+      "file {} of list '{}' was worker {}'s, which is lost: worker {} reads what is left of it; {} lines of it are trained{}",
+      file.place, question.list, reply.lost(reply.lost_size() - 1), options_.worker, any.count(file.place),
+      file.in_parts == 0 ? "" : fmt::format(", {} of them on some servers only", file.in_parts));
   return {};
 }
 

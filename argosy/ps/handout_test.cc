@@ -38,10 +38,8 @@ class Handout : public testing::Test {
     const std::vector<uint64_t> keys = {1, 2, 3, 4, 5, 6, 7, 8};
     const std::vector<float> ones(keys.size(), -1);
     const RowGradients rows{.table = 0, .keys = keys, .values = ones.data()};
-    return client.push({.batches = std::span(&id, 1),
-                        .lines = std::span(&made_of, lines ? 1 : 0),
-                        .dense = {},
-                        .rows = std::span(&rows, 1)});
+    return client.push(
+        {.batches = std::span(&id, 1), .lines = std::span(&made_of, lines ? 1 : 0), .dense = {}, .rows = std::span(&rows, 1)});
   }
   void lose(std::unique_ptr<Client> client) {
     client->fail("ended with status 1");

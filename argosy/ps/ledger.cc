@@ -52,11 +52,13 @@ std::string OpenPass::text() const {
                                  round, worker, state, count(batches), count(samples));
   if (!lost) return text;
   if (dropped_batches > 0)
-    text += fmt::format("; {} more ({} samples) were not on all servers and are dropped", count(dropped_batches), count(dropped_samples));
+    text += fmt::format("; {} more ({} samples) were not on all servers and are dropped", count(dropped_batches),
+                        count(dropped_samples));
   if (files_handed_on > 0) text += fmt::format("; other workers have {} of its files, and go on where it was", files_handed_on);
   if (files_left > 0) text += fmt::format("; nobody has asked for {} of its files", files_left);
   if (files_twice > 0)
-    text += fmt::format("; {} of its files are read again from the beginning: what it had trained of them counts twice", files_twice);
+    text +=
+        fmt::format("; {} of its files are read again from the beginning: what it had trained of them counts twice", files_twice);
   if (unknown_given_up())
     text += fmt::format("; given up by choice (on_worker_loss=shrink): unknown (the rest of worker {}'s {})", worker,
                         files_handed_on > 0 ? "files" : "pass, and its later ones");
@@ -83,7 +85,8 @@ std::string JobLedger::to_json() const {
     const OpenPass& one = open[i];
     json += fmt::format(
         "{}{{\"worker\": {}, \"state\": \"{}\", \"pass\": {}, \"batches\": {}, \"samples\": {}, \"batches_dropped\": {}, "
-        "\"samples_dropped\": {}, \"files_handed_on\": {}, \"files_left\": {}, \"files_twice\": {}, \"given_up\": {}, \"text\": \"{}\"}}",
+        "\"samples_dropped\": {}, \"files_handed_on\": {}, \"files_left\": {}, \"files_twice\": {}, \"given_up\": {}, \"text\": "
+        "\"{}\"}}",
         i == 0 ? "" : ", ", one.worker, one.state, one.round, one.batches, one.samples, one.dropped_batches, one.dropped_samples,
         one.files_handed_on, one.files_left, one.files_twice, one.unknown_given_up() ? "\"unknown\"" : "0", one.text());
   }

@@ -87,9 +87,11 @@ void Membership::add(int worker, std::span<const uint64_t> batches) {
 void Membership::give_up(int worker, std::span<const uint64_t> batches, uint64_t samples, const FileLines& lines) {
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
+  // A server that never had them drops them too, and has nothing to take off its sums.
+  const auto here = std::ranges::count_if(batches, [&](uint64_t batch) { return member.worker.window.contains(batch); });
   member.worker.window.remove(batches);
   member.worker.given_up.insert(batches.begin(), batches.end());
-  member.book.dropped(batches.size(), samples, lines);
+  member.book.dropped(static_cast<uint64_t>(here), samples, lines);
 }
 
 wire::WorkerLedger Membership::ledger(int worker) const {
@@ -234,8 +236,7 @@ Result<Membership::Admission> Membership::begin_push(int worker, uint64_t incarn
   return Admission::go;
 }
 
-void Membership::end_push(int worker, std::span<const uint64_t> batches, bool applied, uint64_t samples,
-                          const FileLines& lines) {
+void Membership::end_push(int worker, std::span<const uint64_t> batches, bool applied, uint64_t samples, const FileLines& lines) {
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
   for (const uint64_t batch : batches) member.under_way.erase(batch);

@@ -105,7 +105,8 @@ void Core::on_ledger(const CallPtr& call) {
 Status Core::check_settled(State& state, const google::protobuf::RepeatedField<uint32_t>& lost) {
   for (const uint32_t worker : lost) {
     const int index = static_cast<int>(worker);
-    if (worker >= static_cast<uint32_t>(state.members().workers())) return Status::invalid_argument("there is no worker {}", worker);
+    if (worker >= static_cast<uint32_t>(state.members().workers()))
+      return Status::invalid_argument("there is no worker {}", worker);
     if (state.members().is_awaited(index)) return Status::unavailable("worker {} is not lost here; try again", worker);
     if (!state.members().is_quiet(index)) return Status::unavailable("pushes of worker {} are under way; try again", worker);
     const std::lock_guard lock(state_mutex_);

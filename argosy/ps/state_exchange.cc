@@ -162,7 +162,8 @@ Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) cons
   const auto handed_on = std::ranges::find(known.handed_on, worker, &ReturnedFile::by);
   if (handed_on != known.handed_on.end()) {
     return Status::failed_precondition(
-        "file list '{}': worker {} was lost, and file {} of it has been handed to another worker; this worker cannot go on with the "
+        "file list '{}': worker {} was lost, and file {} of it has been handed to another worker; this worker cannot go on with "
+        "the "
         "list. The job goes on without it (on_worker_loss=shrink)",
         request.list(), worker, handed_on->place);
   }
@@ -213,8 +214,7 @@ bool Exchange::in_use(const FileList& list, uint32_t worker) const {
   const auto round = list.rounds.find(worker);
   if (round == list.rounds.end()) return false;
   if (list.use == wire::NextFileRequest::SCRIPT) return true;
-  if (list.use == wire::NextFileRequest::PASS)
-    return round->second == members_.worker(static_cast<int>(worker)).window.round();
+  if (list.use == wire::NextFileRequest::PASS) return round->second == members_.worker(static_cast<int>(worker)).window.round();
   const auto workers = static_cast<uint32_t>(members_.workers());
   return std::ranges::any_of(list.assigned, [&](const auto& entry) {
     return entry.first % workers == worker && !entry.second.empty() && !list.finished.contains(entry.first);
