@@ -47,6 +47,9 @@ class InMemoryDataset : public BatchSource {
   Status start(int threads) override;
   Result<bool> next(int thread, Batch& batch) override;
   void stop() override;
+  void skip() override { same_pass_ = counted_ = false; }
+  void repeat() override { same_pass_ = true; }
+  // Of the load, until the second pass over it begins: later passes read no files.
   DatasetCounters counters() const override;
   const DatasetOptions& options() const override { return options_; }
 
@@ -68,6 +71,8 @@ class InMemoryDataset : public BatchSource {
   int threads_ = 0;                      // of the current pass; 0 before the first
   std::atomic<int64_t> cursor_{0};       // the first sample that no thread has taken
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> counted_{true};      // counters() are those of feed_
+  bool same_pass_ = false;               // the next start() begins the first pass over a load, or the last one again
 
   std::unique_ptr<LineParser> parser_;
   mutable std::mutex mutex_;

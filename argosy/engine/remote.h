@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "argosy/base/status.h"
+#include "argosy/data/batch.h"
 #include "argosy/graph/program.h"
 
 namespace argosy::engine {
@@ -58,6 +59,7 @@ struct StepGradients {
 // What was read in a pass, for whoever compares it with what the servers have applied.
 struct PassCounters {
   uint64_t lines = 0, bad_lines = 0, files = 0;
+  uint64_t lines_of_lost = 0, lines_in_parts = 0;  // see data::DatasetCounters
 };
 
 // What the engine needs of parameter servers. fleet implements it; the engine knows no more about servers than this.
@@ -90,9 +92,9 @@ class RemoteParameters {
   virtual Status end_parallel() = 0;
 
   // A thread takes a batch. The answer identifies it also after this worker was started again. In a pass the caller says which
-  // batch of the pass it is; outside, batches are told apart by their order.
+  // batch of the pass it is; outside, batches are told apart by their order. `lines`: that it was made of, where the data says.
   virtual uint64_t begin_batch() = 0;
-  virtual uint64_t begin_batch(uint64_t number, uint32_t samples) = 0;
+  virtual uint64_t begin_batch(uint64_t number, uint32_t samples, std::span<const data::LineRange> lines) = 0;
   // A batch from begin_batch() whose run failed before step().
   virtual void drop_batch(uint64_t) {}
   // false: every server has this batch already (see begin_batch), so that it need not be computed.

@@ -58,7 +58,7 @@ class FakeServers : public RemoteParameters {
   Status begin_parallel(int threads) override { return parallel_threads = threads, Status(); }
   Status end_parallel() override { return {}; }
   uint64_t begin_batch() override { return next_batch++; }
-  uint64_t begin_batch(uint64_t number, uint32_t samples) override {
+  uint64_t begin_batch(uint64_t number, uint32_t samples, std::span<const data::LineRange>) override {
     std::lock_guard lock(mutex);
     samples_read += samples;
     return number;

@@ -187,7 +187,7 @@ Result<bool> Run::take_batch(int number, TakenBatch& taken) {
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, source_.next(number, taken.batch));
     if (!more || remote_ == nullptr) return more;
-    taken.id = remote_->begin_batch(taken.batch.number, static_cast<uint32_t>(taken.batch.size));
+    taken.id = remote_->begin_batch(taken.batch.number, static_cast<uint32_t>(taken.batch.size), taken.batch.lines);
     if (!remote_->wants(taken.id)) continue;
     if (rows_ahead_ != nullptr) RETURN_IF_ERROR(rows_ahead_->pull(taken.batch, taken.rows));
     return true;
@@ -316,7 +316,9 @@ Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, 
     const data::DatasetCounters read = source.counters();
     const PassCounters counters{.lines = static_cast<uint64_t>(read.lines),
                                 .bad_lines = static_cast<uint64_t>(read.bad_lines),
-                                .files = source.options().files.size()};
+                                .files = source.options().files.size(),
+                                .lines_of_lost = static_cast<uint64_t>(read.lines_of_lost),
+                                .lines_in_parts = static_cast<uint64_t>(read.lines_in_parts)};
     if (Status status = remote->end_round(counters); !status.ok()) run.fail(std::move(status));
   }
   return run.finish(frames);

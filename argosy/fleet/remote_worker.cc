@@ -108,7 +108,11 @@ Result<bool> RemoteWorker::begin_round(int threads) {
 
 Status RemoteWorker::thread_done() { return communicator_->thread_done(); }
 Status RemoteWorker::end_round(const engine::PassCounters& counters) {
-  return communicator_->end_round({.lines = counters.lines, .bad_lines = counters.bad_lines, .files = counters.files});
+  return communicator_->end_round({.lines = counters.lines,
+                                   .bad_lines = counters.bad_lines,
+                                   .files = counters.files,
+                                   .lines_of_lost = counters.lines_of_lost,
+                                   .lines_in_parts = counters.lines_in_parts});
 }
 void RemoteWorker::abandon_round(const Status& why) {
   if (started_ && !closed_) communicator_->abandon_round(why);
@@ -122,9 +126,15 @@ Status RemoteWorker::begin_parallel(int threads) {
 Status RemoteWorker::end_parallel() { return communicator_->end_parallel(); }
 
 uint64_t RemoteWorker::begin_batch() { return communicator_->next_batch_id(); }
-uint64_t RemoteWorker::begin_batch(uint64_t number, uint32_t samples) {
-  return communicator_->batch_of_round(static_cast<uint32_t>(number), samples);
+uint64_t RemoteWorker::begin_batch(uint64_t number, uint32_t samples, std::span<const data::LineRange> lines) {
+  std::vector<ps::BatchLines> made_of;
+  for (const data::LineRange& range : lines) {
+    made_of.push_back(
+        {.file = range.file, .first = static_cast<uint64_t>(range.first), .count = static_cast<uint64_t>(range.count)});
+  }
+  return communicator_->batch_of_round(static_cast<uint32_t>(number), samples, made_of);
 }
+uint32_t RemoteWorker::round() const { return started_ ? ps::round_of(communicator_->next_batch()) : 0; }
 void RemoteWorker::drop_batch(uint64_t batch) { communicator_->drop_batch(batch); }
 bool RemoteWorker::wants(uint64_t batch) const { return communicator_->wants(batch); }
 

@@ -29,6 +29,7 @@ class RemoteWorker : public engine::RemoteParameters {
   ps::Client& client();  // REQUIRES: connected()
   const Plan& plan() const { return plan_; }
   int index() const { return client_options_.worker; }
+  uint32_t round() const;  // where this worker is in its data
 
   const engine::RemoteVariable* find(std::string_view name) const override;
   Status attach(engine::Scope& scope) override;
@@ -40,7 +41,7 @@ class RemoteWorker : public engine::RemoteParameters {
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
   uint64_t begin_batch() override;
-  uint64_t begin_batch(uint64_t number, uint32_t samples) override;
+  uint64_t begin_batch(uint64_t number, uint32_t samples, std::span<const data::LineRange> lines) override;
   void drop_batch(uint64_t batch) override;
   bool wants(uint64_t batch) const override;
   Status pull(std::span<const engine::RowPull> pulls) override;

@@ -40,12 +40,31 @@ struct ClientOptions {
 struct Push {
   std::span<const BatchId> batches;     // at least one, all of one round
   std::span<const uint32_t> samples = {};  // of each batch; empty: not counted
+  std::span<const BatchLines> lines = {};  // of files that servers hand out
   std::optional<Position> step = {};    // sync
   std::span<const DenseGradient> dense;
   std::span<const RowGradients> rows;
   std::shared_ptr<const void> owner = {};
   // What a server had when this worker connected is not in the gradients for it: each gets the numbers that it lacked.
   bool by_server = false;
+};
+
+// A reader asks for the next file of a list that servers hand out. wire::NextFileRequest has the meaning of the fields.
+struct FileQuestion {
+  enum class Use { script, pass, memory };
+  std::string list;
+  uint64_t files = 0;
+  int reader = 0;
+  Use use = Use::script;
+  uint32_t round = 0;
+  uint64_t lines = 0;  // of the reader's file before
+};
+
+struct HandedFile {
+  uint64_t place = 0;
+  std::vector<LineRange> skip;   // servers have these lines from workers that were lost; ascending
+  uint64_t in_parts = 0;         // of these: on some servers only
+  std::optional<uint64_t> lines;  // that it has, where that is known
 };
 
 // A dense table's values, and where they go.
@@ -242,8 +261,9 @@ class Client {
   Status all_reduce(std::string_view name, Reduce reduce, std::span<T> values, Deadline deadline, BatchId position = 0);
 
   // The next of `files` files of a list for one reader of this worker, by its place in the list; none: all are handed out. Each
-  // file goes to one reader of one worker.
-  virtual Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files, int reader = 0) = 0;
+  // file goes to one reader of one worker. One thread at a time asks for a reader.
+  virtual Result<std::optional<HandedFile>> next_file(const FileQuestion& question) = 0;
+  Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files, int reader = 0);
 
   // Puts bytes into a worker's box (also this one's), and takes the next from this worker's own, in order of arrival. One
   // thread at a time posts to a box, and one takes.

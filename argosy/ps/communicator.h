@@ -57,6 +57,7 @@ struct CommunicatorOptions {
 // What was read for a round, for its ledger.
 struct ReadCounters {
   uint64_t lines = 0, bad_lines = 0, files = 0;
+  uint64_t lines_of_lost = 0, lines_in_parts = 0;  // see PassSummary
 };
 
 // How often a communicator did what, since it was made.
@@ -132,10 +133,10 @@ class Communicator {
 
   // The next batch of the round, by the order of the calls; or the one with this number, where the data has numbers that are the
   // same after a restart. In the modes where threads meet, a thread takes a batch after its last step.
-  // `samples`: in the batch.
+  // `samples`: in the batch. `lines`: that it was made of, where servers hand out the files; their `batch` is not looked at.
   virtual BatchId next_batch_id() = 0;
-  virtual BatchId batch_of_round(uint32_t number, uint32_t samples) = 0;
-  BatchId batch_of_round(uint32_t number) { return batch_of_round(number, 0); }
+  virtual BatchId batch_of_round(uint32_t number, uint32_t samples, std::span<const BatchLines> lines) = 0;
+  BatchId batch_of_round(uint32_t number, uint32_t samples = 0) { return batch_of_round(number, samples, {}); }
   // A batch from next_batch_id() whose computation failed before step(): it counts nothing, which the ledger says.
   virtual void drop_batch(BatchId batch) = 0;
   // What next_batch_id() would give: where this worker is in its data. A worker that is started again comes to the same places

@@ -29,7 +29,7 @@ class CommunicatorBase : public Communicator {
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
   BatchId next_batch_id() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
-  BatchId batch_of_round(uint32_t number, uint32_t samples) override;
+  BatchId batch_of_round(uint32_t number, uint32_t samples, std::span<const BatchLines> lines) override;
   void drop_batch(BatchId batch) override { reading_.drop(batch); }
   BatchId next_batch() const override { return next_batch_.load(std::memory_order_relaxed); }
   bool wants(BatchId batch) override;
@@ -84,6 +84,9 @@ class CommunicatorBase : public Communicator {
   Status receive_dense(std::optional<Position> min_step, Deadline deadline);
   std::span<float> storage(size_t table) const { return storage_[table]; }
   Status check_step(const StepGradients& gradients) const;
+
+  // To all servers, with the lines that its batches were made of.
+  Status push_to_all(Push push);
 
   // The first error; it stays.
   Status failure() const;
