@@ -100,7 +100,7 @@ Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed
 
 Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, const Feed& feed,
                                              const std::vector<std::string>& fetches, Scope& scope,
-                                             std::optional<uint64_t> batch) {
+                                             std::optional<BatchId> batch) {
   const std::vector<std::string> feeds = names_of(feed);
   std::string key = cache_key(program, feeds, fetches, scope);
   std::unique_ptr<Frame> frame = take(key);
@@ -109,11 +109,11 @@ Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, cons
   }
   RETURN_IF_ERROR(frame->begin());
   RETURN_IF_ERROR(bind_feed(*frame, feed));
-  if (frame->program().sends()) frame->batch = batch ? *batch : scope.remote()->begin_batch();
+  if (frame->program().sends()) frame->batch_id = batch ? *batch : scope.remote()->begin_batch();
   frame->samples = 0;
   frame->sent = false;
   if (Status status = frame->run(); !status.ok()) {
-    if (frame->program().sends() && !frame->sent) scope.remote()->drop_batch(frame->batch);
+    if (frame->program().sends() && !frame->sent) scope.remote()->drop_batch(frame->batch_id);
     return status;
   }
   auto fetched = fetch_values(*frame, fetches);
@@ -135,7 +135,7 @@ Result<std::vector<std::vector<Value>>> Runner::run_parallel(const graph::Progra
   RETURN_IF_ERROR(remote->begin_parallel(static_cast<int>(feeds.size())));
   std::vector<std::vector<Value>> fetched(feeds.size());
   std::vector<Status> ends(feeds.size());
-  std::vector<uint64_t> batches;
+  std::vector<BatchId> batches;
   while (batches.size() < feeds.size()) batches.push_back(remote->begin_batch());
   {
     std::vector<Thread> threads;

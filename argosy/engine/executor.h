@@ -54,7 +54,7 @@ class Runner {
   };
   // As batch `batch` of the scope's remote; nothing: the next one.
   Result<std::vector<Value>> run_batch(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
-                                       Scope& scope, std::optional<uint64_t> batch);
+                                       Scope& scope, std::optional<BatchId> batch);
   std::unique_ptr<Frame> take(const std::string& key);
   void give_back(std::string key, std::unique_ptr<Frame> frame);
 

@@ -48,7 +48,7 @@ void Frame::bind_leaf(size_t index, const Value& stored) {
 
 Status Frame::begin() {
   ++step;
-  row_leaves_.clear();
+  pending_lookups_.clear();
   const auto& infos = program_->values();
   for (size_t i = 0; i < infos.size(); ++i) {
     if (!infos[i].persistable) continue;
@@ -76,10 +76,10 @@ Status Frame::run() {
   return {};
 }
 
-void Frame::take_rows(RowsAhead::Rows& rows) {
-  for (auto& [table, ahead] : rows) {
+void Frame::take_rows(PulledTables& rows) {
+  for (auto& [table, prefetched] : rows) {
     PulledRows& pulled = pulled_rows_[table];
-    std::swap(pulled, ahead);
+    std::swap(pulled, prefetched);
     pulled.step = step;
   }
 }
@@ -114,7 +114,7 @@ Status Frame::run_one(const Instruction& instruction) {
 }
 
 void Frame::end() {
-  row_leaves_.clear();
+  pending_lookups_.clear();
   for (size_t i = 0; i < values_.size(); ++i) {
     if (!program_->values()[i].persistable) values_[i] = Value{};
   }

@@ -84,10 +84,10 @@ class PreparedProgram {
 };
 
 // A pending lookup: the leaf whose gradient the backward operator turns into rows of `table`.
-struct RowLeaf {
+struct PendingLookup {
   int32_t table;  // value index of the parameter
   at::Tensor leaf;
-  std::vector<RowGradient::Piece> pieces;  // without their gradient, which is the leaf's
+  std::vector<LookupGradient::Piece> pieces;  // without their gradient, which is the leaf's
 };
 
 // The values of one run, and what a thread keeps from run to run. Confined to one thread.
@@ -104,10 +104,10 @@ class Frame {
   const PreparedProgram& program() const { return *program_; }
   Scope& scope() { return scope_; }
   std::shared_ptr<void>& state(int32_t index) { return states_[static_cast<size_t>(index)]; }
-  std::vector<RowLeaf>& row_leaves() { return row_leaves_; }
+  std::vector<PendingLookup>& pending_lookups() { return pending_lookups_; }
   PulledRows& pulled_rows(int32_t table) { return pulled_rows_[table]; }
-  // Gives this run rows that were pulled ahead for its batch; `rows` gets memory back that can be used again. After begin().
-  void take_rows(RowsAhead::Rows& rows);
+  // Gives this run rows that were prefetched for its batch; `rows` gets memory back that can be used again. After begin().
+  void take_rows(PulledTables& rows);
   std::unique_ptr<Frame> another() const;  // for another thread, over the same program and scope
   void measure(bool on);                   // whether run() adds up the seconds of each instruction
   const std::vector<double>& op_seconds() const { return op_seconds_; }
@@ -115,7 +115,7 @@ class Frame {
 
   bool bfloat16_matmul = false;
   uint64_t step = 0;    // runs begun
-  uint64_t batch = 0;   // RemoteParameters' number of the batch, where the program sends
+  BatchId batch_id = 0;  // from RemoteParameters::begin_batch(), where the program sends
   uint32_t samples = 0;  // in it, in a pass over a dataset
   bool sent = false;     // its gradients were taken
   uint64_t stream = 0;  // of random numbers: another one for each thread
@@ -129,8 +129,8 @@ class Frame {
   std::vector<Value> values_;
   std::vector<Value*> stored_;  // the scope's value of each persistable; null for others
   std::vector<std::shared_ptr<void>> states_;
-  std::vector<RowLeaf> row_leaves_;
-  RowsAhead::Rows pulled_rows_;
+  std::vector<PendingLookup> pending_lookups_;
+  PulledTables pulled_rows_;
   std::vector<double> op_seconds_;  // empty where nothing is measured
 };
 

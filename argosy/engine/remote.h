@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "argosy/base/status.h"
+#include "argosy/base/step_gradients.h"
 #include "argosy/graph/program.h"
 
 namespace argosy::engine {
@@ -25,39 +26,6 @@ struct RemoteVariable {
   Kind kind = dense;
   int table = 0;               // number of the table; of its parameter, for a state
   std::vector<int64_t> shape;  // as the program declares it
-};
-
-struct RowPull {
-  int table = 0;
-  std::span<const uint64_t> keys;  // unique
-  float* rows = nullptr;           // filled: keys.size() rows of the table's width
-  bool create = true;              // false: a key that has no row gives what a new one would hold, and no row is made
-};
-
-struct DenseGradient {
-  int table = 0;
-  std::span<const float> values;
-};
-
-struct RowGradients {
-  int table = 0;
-  std::span<const uint64_t> keys;  // unique
-  const float* values = nullptr;
-  const float* shows = nullptr;   // one a key: how often the batch showed it; null: not counted
-  const float* clicks = nullptr;  // one a key; null: not counted
-};
-
-// The gradients of one batch, from one trainer thread.
-struct StepGradients {
-  uint64_t batch = 0;    // from begin_batch()
-  uint32_t samples = 0;  // in it; 0 outside a pass
-  std::span<const DenseGradient> dense;
-  std::span<const RowGradients> rows;
-};
-
-// What was read in a pass, for whoever compares it with what the servers have applied.
-struct PassCounters {
-  uint64_t lines = 0, bad_lines = 0, files = 0;
 };
 
 // What the engine needs of parameter servers. fleet implements it; the engine knows no more about servers than this.
@@ -79,7 +47,7 @@ class RemoteParameters {
   virtual Result<bool> begin_round(int threads) = 0;
   virtual Status thread_done() = 0;  // one of these threads has no more data
   // The pass is finished; an error where a server has not applied exactly what was read.
-  virtual Status end_round(const PassCounters& counters) = 0;
+  virtual Status end_round(const ReadCounters& counters) = 0;
   // In place of it, after an error: the pass is not finished, and the next begin_round() goes on in it.
   virtual void abandon_round(const Status& why) = 0;
   // Whether the error is that a server lost batches which it had acknowledged: a pass that is begun again trains these, and
@@ -91,15 +59,15 @@ class RemoteParameters {
 
   // A thread takes a batch. The answer identifies it also after this worker was started again. In a pass the caller says which
   // batch of the pass it is; outside, batches are told apart by their order.
-  virtual uint64_t begin_batch() = 0;
-  virtual uint64_t begin_batch(uint64_t number, uint32_t samples) = 0;
+  virtual BatchId begin_batch() = 0;
+  virtual BatchId begin_batch(uint32_t number, uint32_t samples) = 0;
   // A batch from begin_batch() whose run failed before step().
-  virtual void drop_batch(uint64_t) {}
+  virtual void drop_batch(BatchId) {}
   // false: every server has this batch already (see begin_batch), so that it need not be computed.
-  virtual bool wants(uint64_t batch) const = 0;
-  virtual Status pull(std::span<const RowPull> pulls) = 0;
+  virtual bool wants(BatchId batch) const = 0;
+  virtual Status pull(std::span<const RowRequest> requests) = 0;
   // Whether the rows of a thread's next batch may be pulled while it computes the one before, whose gradients they then lack.
-  virtual bool may_pull_ahead() const { return false; }
+  virtual bool may_prefetch() const { return false; }
   virtual Status step(const StepGradients& gradients) = 0;  // waits as the mode says
 
   // Everything that was sent has been applied, and the scope's dense parameters are the servers' current ones.

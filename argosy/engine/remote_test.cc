@@ -44,7 +44,7 @@ class FakeServers : public RemoteParameters {
     return round_threads = threads, !skip_round;
   }
   Status thread_done() override { return ++threads_done, Status(); }
-  Status end_round(const PassCounters& counters) override {
+  Status end_round(const ReadCounters& counters) override {
     read = counters;
     if (losses > 0) return --losses, lost = true, Status::data_loss("server 1 lacks batches 1 and 2");
     return ++rounds_ended, Status();
@@ -54,21 +54,21 @@ class FakeServers : public RemoteParameters {
     abandoned_why = why;
   }
   bool lost_batches() const override { return lost; }
-  void drop_batch(uint64_t batch) override { dropped.push_back(batch); }
+  void drop_batch(BatchId batch) override { dropped.push_back(batch); }
   Status begin_parallel(int threads) override { return parallel_threads = threads, Status(); }
   Status end_parallel() override { return {}; }
-  uint64_t begin_batch() override { return next_batch++; }
-  uint64_t begin_batch(uint64_t number, uint32_t samples) override {
+  BatchId begin_batch() override { return next_batch++; }
+  BatchId begin_batch(uint32_t number, uint32_t samples) override {
     std::lock_guard lock(mutex);
     samples_read += samples;
     return number;
   }
-  bool wants(uint64_t batch) const override { return batch >= first_wanted; }
-  bool may_pull_ahead() const override { return ahead; }
-  Status pull(std::span<const RowPull> pulls) override {
+  bool wants(BatchId batch) const override { return batch >= first_wanted; }
+  bool may_prefetch() const override { return ahead; }
+  Status pull(std::span<const RowRequest> pulls) override {
     std::lock_guard lock(mutex);
     if (calls == pulls_before_error) return Status::unavailable("server 0 is away");
-    for (const RowPull& pull : pulls) {
+    for (const RowRequest& pull : pulls) {
       keys_asked += pull.keys.size();
       for (size_t i = 0; i < pull.keys.size(); ++i) {
         const auto known = rows.find(pull.keys[i]);
@@ -82,9 +82,9 @@ class FakeServers : public RemoteParameters {
   }
   Status step(const StepGradients& gradients) override {
     std::lock_guard lock(mutex);
-    batches.push_back(gradients.batch);
+    batches.push_back(gradients.batch_id);
     for (const RowGradients& sent : gradients.rows) {
-      for (const uint64_t key : sent.keys) batch_of[key] = gradients.batch;
+      for (const uint64_t key : sent.keys) batch_of[key] = gradients.batch_id;
     }
     for (const DenseGradient& dense : gradients.dense) bias_.data_ptr<float>()[0] -= dense.values[0];
     for (const RowGradients& sent : gradients.rows) {
@@ -121,7 +121,7 @@ class FakeServers : public RemoteParameters {
   int calls = 0, parallel_threads = 0, round_threads = 0, threads_done = 0, rounds_ended = 0, refreshes = 0;
   int rounds_begun = 0, rounds_abandoned = 0, losses = 0;
   uint64_t samples_read = 0;
-  PassCounters read;
+  ReadCounters read;
   Status abandoned_why;
   std::vector<uint64_t> dropped;
   bool skip_round = false, ahead = false, lost = false;

@@ -21,7 +21,7 @@ void RowMerger::add_row(int64_t id, const float* gradient, int64_t width, float 
   for (int64_t k = 0; k < width; ++k) sum[k] += gradient[k] * scale;
 }
 
-void RowMerger::add_piece(const RowGradient::Piece& piece, int64_t width, float scale) {
+void RowMerger::add_piece(const LookupGradient::Piece& piece, int64_t width, float scale) {
   const int64_t* ids = piece.ids.const_data_ptr<int64_t>();
   const int64_t stride = piece.gradient.size(-1);
   const float* gradient = piece.gradient.const_data_ptr<float>() + piece.column;
@@ -41,7 +41,7 @@ void RowMerger::add_piece(const RowGradient::Piece& piece, int64_t width, float 
   }
 }
 
-void RowMerger::add_up(const RowGradient& gradient, std::span<const float> values, std::vector<float>& sums) {
+void RowMerger::add_up(const LookupGradient& gradient, std::span<const float> values, std::vector<float>& sums) {
   sums.assign(index().size(), 0.0f);
   for (const auto& piece : gradient.pieces) {
     const int64_t* ids = piece.ids.const_data_ptr<int64_t>();
@@ -56,7 +56,7 @@ void RowMerger::add_up(const RowGradient& gradient, std::span<const float> value
   }
 }
 
-void RowMerger::merge(const RowGradient& gradient) {
+void RowMerger::merge(const LookupGradient& gradient) {
   int64_t total = 0;
   for (const auto& piece : gradient.pieces) total += piece.ids.numel();
   by_place_ = gradient.height <= 2 * total;

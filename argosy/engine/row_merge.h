@@ -15,18 +15,18 @@ class RowMerger {
  public:
   // After it, index() has each row once, in order of first appearance, and gradients() their sums, row after row. REQUIRES: ids
   // are rows of the table.
-  void merge(const RowGradient& gradient);
+  void merge(const LookupGradient& gradient);
 
   // What the samples in which a row occurred add up to, one value a sample, in the order of index(). REQUIRES: merge(gradient)
   // was the last call that changed this; `values` has as many as each lookup has samples.
-  void add_up(const RowGradient& gradient, std::span<const float> values, std::vector<float>& sums);
+  void add_up(const LookupGradient& gradient, std::span<const float> values, std::vector<float>& sums);
 
   std::span<const int64_t> index() const;
   const float* gradients() const { return sums_.data(); }
   float* gradients() { return sums_.data(); }
 
  private:
-  void add_piece(const RowGradient::Piece& piece, int64_t width, float scale);
+  void add_piece(const LookupGradient::Piece& piece, int64_t width, float scale);
   void add_row(int64_t id, const float* gradient, int64_t width, float scale);
 
   uint32_t number_of(int64_t id) {

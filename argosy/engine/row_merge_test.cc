@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kHeight = 50, kWidth = 3;
 
 // A lookup of random ids: pooled over ragged samples, or one id a row.
-RowGradient::Piece random_piece(Random& random, bool pooled, bool average, int64_t columns, int64_t column) {
+LookupGradient::Piece random_piece(Random& random, bool pooled, bool average, int64_t columns, int64_t column) {
   std::vector<int64_t> ids, offsets = {0};
   const int64_t samples = 1 + static_cast<int64_t>(random.below(20));
   for (int64_t s = 0; s < samples; ++s) {
@@ -21,7 +21,7 @@ RowGradient::Piece random_piece(Random& random, bool pooled, bool average, int64
     for (uint64_t i = 0; i < length; ++i) ids.push_back(static_cast<int64_t>(random.below(kHeight)));
     offsets.push_back(static_cast<int64_t>(ids.size()));
   }
-  RowGradient::Piece piece{
+  LookupGradient::Piece piece{
       .ids = at::tensor(ids, at::kLong), .average = average, .gradient = at::randn({samples, columns}), .column = column};
   if (pooled) piece.lod = std::make_shared<Lod>(Lod{offsets});
   return piece;
@@ -33,7 +33,7 @@ TEST(RowMerger, EqualsTheDenseGradientForEveryKindOfLookup) {
   Random random(seed);
   RowMerger merger;
   for (int round = 0; round < 200; ++round) {
-    RowGradient gradient{.height = kHeight, .width = kWidth, .scale = round % 3 == 0 ? 0.5f : 1.0f};
+    LookupGradient gradient{.height = kHeight, .width = kWidth, .scale = round % 3 == 0 ? 0.5f : 1.0f};
     for (uint64_t i = 0; i <= random.below(4); ++i) {
       gradient.pieces.push_back(
           random_piece(random, random.below(2) == 0, random.below(2) == 0, kWidth + 4, static_cast<int64_t>(random.below(5))));

@@ -16,9 +16,10 @@
 #include "argosy/base/plant.h"
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
-#include "argosy/engine/one_ahead.h"
-#include "argosy/engine/pulled_rows.h"
+#include "argosy/engine/column_value.h"
+#include "argosy/engine/prefetcher.h"
 #include "argosy/engine/remote_rows.h"
+#include "argosy/engine/row_prefetcher.h"
 
 namespace argosy::engine {
 namespace {
@@ -46,11 +47,11 @@ Value copy_of(Frame& frame, const std::string& name) {
   return value;
 }
 
-// A batch of one thread, and its rows where they were pulled ahead.
+// A batch of one thread, and its rows where they were prefetched.
 struct TakenBatch {
   data::Batch batch;
-  uint64_t id = 0;  // from RemoteParameters::begin_batch()
-  RowsAhead::Rows rows;
+  BatchId id = 0;  // from RemoteParameters::begin_batch()
+  PulledTables rows;
 };
 
 // What the threads of one run share.
@@ -61,7 +62,7 @@ class Run {
       : source_(source), options_(options), threads_(threads), remote_(remote) {}
 
   // Each thread's next batch is read and its rows are pulled while it computes. Before the threads begin.
-  void pull_ahead(const RowsAhead& rows) { rows_ahead_ = &rows; }
+  void prefetch(const RowPrefetcher& rows) { row_prefetcher_ = &rows; }
 
   void thread_body(int number, Frame& frame) {
     run_batches(number, frame);
@@ -88,7 +89,7 @@ class Run {
   const TrainOptions& options_;
   const int threads_;
   RemoteParameters* const remote_;
-  const RowsAhead* rows_ahead_ = nullptr;  // null: each step pulls for itself
+  const RowPrefetcher* row_prefetcher_ = nullptr;  // null: each step pulls for itself
   const Stopwatch watch_;
   std::atomic<int64_t> batches_{0}, samples_{0}, read_nanoseconds_{0}, compute_nanoseconds_{0};
 
@@ -137,7 +138,7 @@ Status Run::bind(Frame& frame, const data::Batch& batch) {
 Status Run::step(Frame& frame, TakenBatch& taken) {
   RETURN_IF_ERROR(frame.begin());
   RETURN_IF_ERROR(bind(frame, taken.batch));
-  frame.batch = taken.id;
+  frame.batch_id = taken.id;
   frame.samples = static_cast<uint32_t>(taken.batch.size);
   frame.take_rows(taken.rows);
   return frame.run();
@@ -187,9 +188,9 @@ Result<bool> Run::take_batch(int number, TakenBatch& taken) {
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, source_.next(number, taken.batch));
     if (!more || remote_ == nullptr) return more;
-    taken.id = remote_->begin_batch(taken.batch.number, static_cast<uint32_t>(taken.batch.size));
+    taken.id = remote_->begin_batch(static_cast<uint32_t>(taken.batch.number), static_cast<uint32_t>(taken.batch.size));
     if (!remote_->wants(taken.id)) continue;
-    if (rows_ahead_ != nullptr) RETURN_IF_ERROR(rows_ahead_->pull(taken.batch, taken.rows));
+    if (row_prefetcher_ != nullptr) RETURN_IF_ERROR(row_prefetcher_->pull(taken.batch, taken.rows));
     return true;
   }
 }
@@ -197,12 +198,12 @@ Result<bool> Run::take_batch(int number, TakenBatch& taken) {
 void Run::run_batches(int number, Frame& frame) {
   at::set_num_threads(1);  // of this thread only
   TakenBatch taken;
-  std::optional<OneAhead<TakenBatch>> ahead;
-  if (rows_ahead_ != nullptr)
-    ahead.emplace(fmt::format("ahead-{}", number), [this, number](TakenBatch& next) { return take_batch(number, next); });
+  std::optional<Prefetcher<TakenBatch>> prefetcher;
+  if (row_prefetcher_ != nullptr)
+    prefetcher.emplace(fmt::format("prefetch-{}", number), [this, number](TakenBatch& next) { return take_batch(number, next); });
   for (;;) {
     Stopwatch phase;
-    auto more = ahead ? ahead->next(taken) : take_batch(number, taken);
+    auto more = prefetcher ? prefetcher->next(taken) : take_batch(number, taken);
     read_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
     if (!more.ok()) return fail(more.status());  // also a stop from outside: the pass was cut short
     if (!*more) return;
@@ -249,48 +250,6 @@ Result<TrainReport> Run::finish(const std::vector<std::unique_ptr<Frame>>& frame
   return report;
 }
 
-}  // namespace
-
-Value column_value(const data::Column& column, int64_t samples, const graph::VarDesc& variable) {
-  const bool ids = column.type() == data::SlotType::int64;
-  void* memory =
-      ids ? static_cast<void*>(const_cast<int64_t*>(column.ints())) : static_cast<void*>(const_cast<float*>(column.floats()));
-  std::vector<int64_t> shape;
-  if (column.dense()) {
-    shape.push_back(samples);
-    for (size_t i = 1; i < variable.shape.size(); ++i) shape.push_back(variable.shape[i]);
-  } else {
-    shape = {column.count(), 1};
-  }
-  Value value{.tensor = at::from_blob(memory, shape, ids ? at::kLong : at::kFloat)};
-  if (!column.dense()) value.lod = std::make_shared<Lod>(Lod{{column.offsets().begin(), column.offsets().end()}});
-  return value;
-}
-
-Result<std::vector<data::SlotSpec>> slots_of(const graph::Program& program, const std::vector<std::string>& variables) {
-  std::vector<data::SlotSpec> slots;
-  for (const std::string& name : variables) {
-    const graph::VarDesc* variable = program.global_block().find_var(name);
-    if (variable == nullptr) return Status::not_found("dataset: the program has no variable '{}'", name);
-    if (variable->dtype != graph::DType::float32 && variable->dtype != graph::DType::int64) {
-      return Status::invalid_argument("dataset: variable '{}' is {}; datasets carry float32 and int64", name,
-                                      graph::dtype_name(variable->dtype));
-    }
-    data::SlotSpec slot{.name = name,
-                        .type = variable->dtype == graph::DType::int64 ? data::SlotType::int64 : data::SlotType::float32};
-    slot.dense = variable->lod_level == 0;
-    for (size_t i = 1; i < variable->shape.size(); ++i) slot.width *= variable->shape[i];
-    if (slot.dense && slot.width <= 0) {
-      return Status::invalid_argument("dataset: variable '{}' has shape {}; only its first size may be open", name,
-                                      graph::shape_to_string(variable->shape));
-    }
-    slots.push_back(std::move(slot));
-  }
-  return slots;
-}
-
-namespace {
-
 void run_threads(Run& run, const std::vector<std::unique_ptr<Frame>>& frames) {
   std::vector<Thread> workers;
   for (size_t i = 1; i < frames.size(); ++i) {
@@ -304,9 +263,9 @@ Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, 
                              const TrainOptions& options, RemoteParameters* remote) {
   const int threads = static_cast<int>(frames.size());
   Run run(source, options, threads, remote);
-  std::optional<RowsAhead> rows_ahead;
-  if (remote != nullptr && remote->may_pull_ahead()) rows_ahead.emplace(frames[0]->program(), source.options().slots, *remote);
-  if (rows_ahead && !rows_ahead->empty()) run.pull_ahead(*rows_ahead);
+  std::optional<RowPrefetcher> rows;
+  if (remote != nullptr && remote->may_prefetch()) rows.emplace(frames[0]->program(), source.options().slots, *remote);
+  if (rows && !rows->empty()) run.prefetch(*rows);
   if (Status status = source.start(threads); status.ok())
     run_threads(run, frames);
   else
@@ -314,7 +273,7 @@ Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, 
   source.stop();
   if (remote != nullptr && run.status().ok()) {
     const data::DatasetCounters read = source.counters();
-    const PassCounters counters{.lines = static_cast<uint64_t>(read.lines),
+    const ReadCounters counters{.lines = static_cast<uint64_t>(read.lines),
                                 .bad_lines = static_cast<uint64_t>(read.bad_lines),
                                 .files = source.options().files.size()};
     if (Status status = remote->end_round(counters); !status.ok()) run.fail(std::move(status));

@@ -16,7 +16,7 @@ namespace argosy::engine {
 struct TrainProgress {
   int64_t batches = 0, samples = 0;
   double seconds = 0;          // since the start
-  double read_seconds = 0;     // waiting for and parsing data, and waiting for rows that are pulled ahead
+  double read_seconds = 0;     // waiting for and parsing data, and waiting for rows that are prefetched
   double compute_seconds = 0;  // operators
   double samples_per_second() const { return seconds > 0 ? static_cast<double>(samples) / seconds : 0; }
 };
@@ -45,12 +45,5 @@ struct TrainReport {
 // returned; what was trained until then stays.
 Result<TrainReport> train(Runner& runner, const graph::Program& program, data::BatchSource& source, const TrainOptions& options,
                           Scope& scope);
-
-// The slots that a dataset must have so that it can feed these variables, in order. An element type that datasets do not
-// carry is an error that names the variable.
-Result<std::vector<data::SlotSpec>> slots_of(const graph::Program& program, const std::vector<std::string>& variables);
-
-// A batch's column as the value of `variable`, laid over its memory: good until the batch is changed.
-Value column_value(const data::Column& column, int64_t samples, const graph::VarDesc& variable);
 
 }  // namespace argosy::engine

@@ -38,7 +38,7 @@ graph::DType dtype_of(const at::Tensor& tensor) {
   }
 }
 
-at::Tensor RowGradient::to_dense() const {
+at::Tensor LookupGradient::to_dense() const {
   at::Tensor dense = at::zeros({height, width});
   for (const Piece& piece : pieces) {
     at::Tensor rows = piece.gradient.detach().narrow(1, piece.column, width) * scale;

@@ -17,7 +17,7 @@ using LodPtr = std::shared_ptr<const Lod>;  // shared: operators hand it on unch
 // The gradient of a table of which only some rows were looked up, not yet merged: the same row may occur many times. Each
 // piece is one lookup. `gradient` is that of the pooled (or unpooled) output, [samples, stride]; id i of sample s owes it
 // the columns [column, column + width), times the sample's scale.
-struct RowGradient {
+struct LookupGradient {
   struct Piece {
     at::Tensor ids;        // int64, flat
     LodPtr lod;            // sample boundaries in ids where the lookup was pooled; null: one id a row
@@ -37,7 +37,7 @@ struct RowGradient {
 struct Value {
   at::Tensor tensor;
   LodPtr lod;
-  std::shared_ptr<RowGradient> rows;  // set for the gradient of a sparsely looked up table; tensor is then undefined
+  std::shared_ptr<LookupGradient> rows;  // set for the gradient of a sparsely looked up table; tensor is then undefined
 
   bool defined() const { return tensor.defined() || rows != nullptr; }
   // The innermost level. REQUIRES: lod.

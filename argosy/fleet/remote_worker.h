@@ -34,18 +34,18 @@ class RemoteWorker : public engine::RemoteParameters {
   Status attach(engine::Scope& scope) override;
   Result<bool> begin_round(int threads) override;
   Status thread_done() override;
-  Status end_round(const engine::PassCounters& counters) override;
+  Status end_round(const ReadCounters& counters) override;
   void abandon_round(const Status& why) override;
   bool lost_batches() const override;
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
-  uint64_t begin_batch() override;
-  uint64_t begin_batch(uint64_t number, uint32_t samples) override;
-  void drop_batch(uint64_t batch) override;
-  bool wants(uint64_t batch) const override;
-  Status pull(std::span<const engine::RowPull> pulls) override;
-  bool may_pull_ahead() const override { return plan_.spec.mode == ps::Mode::async; }
-  Status step(const engine::StepGradients& gradients) override;
+  BatchId begin_batch() override;
+  BatchId begin_batch(uint32_t number, uint32_t samples) override;
+  void drop_batch(BatchId batch) override;
+  bool wants(BatchId batch) const override;
+  Status pull(std::span<const RowRequest> requests) override;
+  bool may_prefetch() const override { return plan_.spec.mode == ps::Mode::async; }
+  Status step(const StepGradients& gradients) override;
   Status refresh() override;
   Status before_gathering();  // see ps::Communicator
   double wait_seconds() const { return communicator_options_.sync_wait_seconds; }  // for other workers

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <set>
 
-#include "argosy/ps/exchange.h"
+#include "argosy/base/step_gradients.h"
 #include "argosy/ps/ledger.h"
 #include "argosy/ps/window.h"
 

@@ -1,5 +1,6 @@
 #include "argosy/data/in_memory_dataset.h"
 #include "argosy/data/queue_dataset.h"
+#include "argosy/engine/column_value.h"
 #include "argosy/engine/trainer.h"
 #include "argosy/python/array.h"
 #include "argosy/python/bindings.h"

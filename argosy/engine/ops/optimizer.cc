@@ -72,7 +72,7 @@ optim::Step begin_step(const OpContext& op, const optim::Rule& rule, const State
 }
 
 // Only the rows of the batch move, for every rule (see ARCHITECTURE.md, "lazy").
-void update_rows(Updater& updater, const optim::Step& step, const RowGradient& gradient, float* param, const States& states) {
+void update_rows(Updater& updater, const optim::Step& step, const LookupGradient& gradient, float* param, const States& states) {
   updater.merger.merge(gradient);
   updater.rule->apply_rows(step, {.param = param,
                                   .element_states = states.elements.data(),

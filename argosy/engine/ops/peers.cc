@@ -42,11 +42,11 @@ std::string packed(const RowMerger& merger, int64_t width) {
   return bytes;
 }
 
-RowGradient::Piece unpacked(const OpContext& op, const std::string& bytes, int64_t width) {
+LookupGradient::Piece unpacked(const OpContext& op, const std::string& bytes, int64_t width) {
   const size_t row = sizeof(int64_t) + static_cast<size_t>(width) * sizeof(float);
   if (bytes.size() % row != 0) op.fail("another process sent {} bytes of rows of {} values", bytes.size(), width);
   const auto count = static_cast<int64_t>(bytes.size() / row);
-  RowGradient::Piece piece{.ids = at::empty({count}, at::kLong), .gradient = at::empty({count, width}, at::kFloat)};
+  LookupGradient::Piece piece{.ids = at::empty({count}, at::kLong), .gradient = at::empty({count, width}, at::kFloat)};
   const size_t ids = static_cast<size_t>(count) * sizeof(int64_t);
   if (count > 0) {
     std::memcpy(piece.ids.mutable_data_ptr(), bytes.data(), ids);
@@ -56,10 +56,10 @@ RowGradient::Piece unpacked(const OpContext& op, const std::string& bytes, int64
 }
 
 // The rows of all processes; the updates add up equal ones.
-std::shared_ptr<RowGradient> average_rows(const OpContext& op, Peers& peers, const RowGradient& own, RowMerger& merger) {
+std::shared_ptr<LookupGradient> average_rows(const OpContext& op, Peers& peers, const LookupGradient& own, RowMerger& merger) {
   merger.merge(own);
   const auto all = value_or_fail(peers.gather(packed(merger, own.width)));
-  auto rows = std::make_shared<RowGradient>();
+  auto rows = std::make_shared<LookupGradient>();
   rows->height = own.height;
   rows->width = own.width;
   rows->scale = 1.0f / static_cast<float>(all.size());

@@ -32,11 +32,11 @@ at::Tensor ids_input(const OpContext& op, size_t slot) {
   return ids;
 }
 
-void use_rows_ahead(const OpContext& op, PulledRows& pulled) {
+void use_prefetched(const OpContext& op, PulledRows& pulled) {
   for (size_t i = 0; i < op.input_count("Ids"); ++i)
     op.set_output("LocalIds", std::move(pulled.numbers[i]), op.input("Ids", i).lod, i);
   op.set_output("W", std::move(pulled.rows));
-  pulled.ahead = false;
+  pulled.prefetched = false;
 }
 
 void pull_rows(const OpContext& op) {
@@ -45,9 +45,9 @@ void pull_rows(const OpContext& op) {
   if (pulled.step != op.frame().step) {
     pulled.index.reset(0);
     pulled.step = op.frame().step;
-    pulled.ahead = false;
+    pulled.prefetched = false;
   }
-  if (pulled.ahead) return use_rows_ahead(op, pulled);
+  if (pulled.prefetched) return use_prefetched(op, pulled);
   const auto remote = remote_of(op);
   const std::string& name = op.frame().program().values()[static_cast<size_t>(table)].name;
   const RemoteVariable& variable = remote_variable(op, *remote, name);
@@ -103,7 +103,7 @@ void add_dense(const OpContext& op, Sender& sender, size_t i) {
 }
 
 // The shows or clicks of each key of a batch, from one number a sample.
-const float* add_up(const OpContext& op, std::string_view slot, size_t at, const RowGradient& gradient, RowMerger& merger,
+const float* add_up(const OpContext& op, std::string_view slot, size_t at, const LookupGradient& gradient, RowMerger& merger,
                     std::vector<float>& sums) {
   const at::Tensor numbers = op.tensor(slot, at).to(at::kFloat).flatten().contiguous();
   for (const auto& piece : gradient.pieces) {
@@ -142,7 +142,7 @@ void send(const OpContext& op) {
   for (size_t i = 0; i < op.input_count("X"); ++i)
     sender.variables[i].kind == RemoteVariable::rows ? add_rows(op, sender, i) : add_dense(op, sender, i);
   throw_if_failed(remote_of(op)->step(
-      {.batch = op.frame().batch, .samples = op.frame().samples, .dense = sender.dense, .rows = sender.rows}));
+      {.batch_id = op.frame().batch_id, .samples = op.frame().samples, .dense = sender.dense, .rows = sender.rows}));
   op.frame().sent = true;
 }
 

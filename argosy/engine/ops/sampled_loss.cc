@@ -44,7 +44,7 @@ at::Tensor rows_of(const OpContext& op, std::string_view slot, const at::Tensor&
   at::NoGradGuard no_grad;
   at::Tensor leaf = at::index_select(table, 0, ids);
   leaf.set_requires_grad(true);
-  op.frame().row_leaves().push_back(
+  op.frame().pending_lookups().push_back(
       {.table = op.instruction().find_input(slot)->values[0], .leaf = leaf, .pieces = {{.ids = ids}}});
   return leaf;
 }

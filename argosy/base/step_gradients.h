@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <span>
 
-// What a worker and the servers exchange in a step, laid over the caller's memory. Tables are indices into JobSpec.tables.
-namespace argosy::ps {
+// What a worker and the parameter servers exchange for a batch, laid over the caller's memory: the engine fills it, fleet hands
+// it on, ps sends it. Tables have the numbers that they have in their job (ps::JobSpec::tables).
+namespace argosy {
 
-// The batches that a worker trains have numbers (job_spec.h: batch_id). A push carries those of its batches, and a server
-// applies each number of a worker once, whoever was killed and started again in between.
+// The batches that a worker trains have numbers: which pass over the data, and which batch of it. A push carries those of its
+// batches, and a server applies each number of a worker once, whoever was killed and started again in between.
 using BatchId = uint64_t;
 
 // Rows to be read.
@@ -21,10 +22,10 @@ struct RowRequest {
 // Gradients of rows; in geo mode the servers get differences in this form.
 struct RowGradients {
   int table = 0;
-  std::span<const uint64_t> keys;   // unique
-  const float* values = nullptr;    // keys.size() rows of the table's width
-  const float* shows = nullptr;     // one a key, how often the batch showed it; null: once
-  const float* clicks = nullptr;    // one a key; null: never
+  std::span<const uint64_t> keys;  // unique
+  const float* values = nullptr;   // keys.size() rows of the table's width
+  const float* shows = nullptr;    // one for each key, how often the batch showed it; null: once
+  const float* clicks = nullptr;   // one for each key; null: never
 };
 
 // The gradient of a whole dense table.
@@ -41,4 +42,9 @@ struct StepGradients {
   std::span<const RowGradients> rows;
 };
 
-}  // namespace argosy::ps
+// What was read in a pass, for its ledger.
+struct ReadCounters {
+  uint64_t lines = 0, bad_lines = 0, files = 0;
+};
+
+}  // namespace argosy

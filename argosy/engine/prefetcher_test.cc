@@ -1,4 +1,4 @@
-#include "argosy/engine/one_ahead.h"
+#include "argosy/engine/prefetcher.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 namespace argosy::engine {
 namespace {
 
-TEST(OneAhead, GivesEveryItemInOrderAndThenNoMore) {
+TEST(Prefetcher, GivesEveryItemInOrderAndThenNoMore) {
   int made = 0;
-  OneAhead<int> ahead("ahead", [&](int& item) -> Result<bool> { return item = ++made, made <= 100; });
+  Prefetcher<int> ahead("ahead", [&](int& item) -> Result<bool> { return item = ++made, made <= 100; });
   int item = 0;
   for (int i = 1; i <= 100; ++i) {
     ASSERT_TRUE(*ahead.next(item));
@@ -22,10 +22,10 @@ TEST(OneAhead, GivesEveryItemInOrderAndThenNoMore) {
 }
 
 // The second item is made while the first is used, the third is not: parameters that are older than one step are no good.
-TEST(OneAhead, IsOneAheadAndNotMore) {
+TEST(Prefetcher, IsPrefetcherAndNotMore) {
   std::atomic<int> made = 0;
   std::counting_semaphore<> done(0);
-  OneAhead<int> ahead("ahead", [&](int&) -> Result<bool> {
+  Prefetcher<int> ahead("ahead", [&](int&) -> Result<bool> {
     ++made;
     done.release();
     return true;
@@ -39,9 +39,9 @@ TEST(OneAhead, IsOneAheadAndNotMore) {
   EXPECT_EQ(made, 51);
 }
 
-TEST(OneAhead, ItemsAreUsedAgain) {
+TEST(Prefetcher, ItemsAreUsedAgain) {
   std::vector<const int*> seen;
-  OneAhead<std::vector<int>> ahead("ahead", [&](std::vector<int>& item) -> Result<bool> {
+  Prefetcher<std::vector<int>> ahead("ahead", [&](std::vector<int>& item) -> Result<bool> {
     item.assign(3, 1);
     seen.push_back(item.data());
     return seen.size() < 10;
@@ -52,9 +52,9 @@ TEST(OneAhead, ItemsAreUsedAgain) {
   for (size_t i = 2; i < seen.size(); ++i) EXPECT_EQ(seen[i], seen[i - 2]) << i;
 }
 
-TEST(OneAhead, AnErrorComesInItsPlace) {
+TEST(Prefetcher, AnErrorComesInItsPlace) {
   int made = 0;
-  OneAhead<int> ahead("ahead", [&](int&) -> Result<bool> {
+  Prefetcher<int> ahead("ahead", [&](int&) -> Result<bool> {
     if (++made == 3) return Status::unavailable("away");
     return true;
   });
@@ -64,8 +64,8 @@ TEST(OneAhead, AnErrorComesInItsPlace) {
   EXPECT_EQ(ahead.next(item).status().message(), "away");
 }
 
-TEST(OneAhead, MayBeLeftWithAnItemThatNobodyTook) {
-  OneAhead<int> ahead("ahead", [](int&) -> Result<bool> { return true; });
+TEST(Prefetcher, MayBeLeftWithAnItemThatNobodyTook) {
+  Prefetcher<int> ahead("ahead", [](int&) -> Result<bool> { return true; });
   int item = 0;
   EXPECT_TRUE(*ahead.next(item));
 }

@@ -16,14 +16,14 @@ namespace argosy::engine {
 // Owns that thread. next() is called by one thread and waits for as long as `make` takes, whose own waits have deadlines; the
 // destructor waits for a call of `make` that runs.
 template <typename T>
-class OneAhead {
+class Prefetcher {
  public:
   // Fills an item, which may be one that was used before; false: there are no more.
   using Make = std::function<Result<bool>(T& item)>;
 
-  OneAhead(std::string thread_name, Make make)
+  Prefetcher(std::string thread_name, Make make)
       : make_(std::move(make)), thread_(std::move(thread_name), [this] { make_until_stopped(); }) {}
-  ~OneAhead() {
+  ~Prefetcher() {
     {
       std::lock_guard lock(mutex_);
       stopped_ = true;
