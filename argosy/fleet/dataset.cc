@@ -3,7 +3,7 @@
 #include <glob.h>
 
 #include "argosy/base/error.h"
-#include "argosy/engine/column_value.h"
+#include "argosy/engine/train/column_value.h"
 #include "argosy/fleet/file_handout.h"
 #include "argosy/fleet/fleet.h"
 

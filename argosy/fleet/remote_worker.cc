@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "argosy/base/log.h"
-#include "argosy/engine/scope.h"
+#include "argosy/engine/program/scope.h"
 #include "argosy/fleet/table_rows.h"
 
 namespace argosy::fleet {

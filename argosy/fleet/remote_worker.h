@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "argosy/engine/remote.h"
-#include "argosy/engine/value.h"
+#include "argosy/engine/program/value.h"
+#include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/fleet/plan.h"
 #include "argosy/ps/client.h"
 #include "argosy/ps/communicator.h"

@@ -2,8 +2,8 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/prepared.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

@@ -2,8 +2,8 @@
 // for gradients of rows; and the learning rate of a schedule.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/row_merge.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_merge.h"
 #include "argosy/optim/clip.h"
 #include "argosy/optim/regularize.h"
 #include "argosy/optim/schedule.h"

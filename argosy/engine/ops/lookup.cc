@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/prepared.h"
-#include "argosy/engine/tensor_pool.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/tensor_pool.h"
 
 namespace argosy::engine {
 namespace {

@@ -1,26 +1,16 @@
 // Gradients that become their mean over the processes of a collective job, and parameters that begin equal.
-#include "argosy/engine/peers.h"
+#include "argosy/engine/remote/peers.h"
 
 #include <ATen/ATen.h>
 
 #include <cstring>
-#include <mutex>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/row_merge.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_merge.h"
 
 namespace argosy::engine {
 namespace {
-
-struct PeersRegistry {
-  std::mutex mutex;
-  std::shared_ptr<Peers> peers;
-};
-
-PeersRegistry& peers_registry() {
-  static PeersRegistry& instance = *new PeersRegistry;
-  return instance;
-}
 
 template <typename T>
 T value_or_fail(Result<T> result) {
@@ -68,7 +58,7 @@ std::shared_ptr<LookupGradient> average_rows(const OpContext& op, Peers& peers, 
 }
 
 void average_gradients(const OpContext& op) {
-  const auto others = value_or_fail(peers());
+  const auto others = value_or_fail(op.frame().context().peers());
   if (value_or_fail(others->count()) == 1) return;
   RowMerger& merger = op.state<RowMerger>([] { return new RowMerger; });
   std::vector<at::Tensor> dense;
@@ -93,7 +83,7 @@ ARGOSY_OP(std::string(kAverageOp), average_gradients)
 
 ARGOSY_OP(std::string(kTakeFromFirstOp),
           [](const OpContext& op) {
-            const auto others = value_or_fail(peers());
+            const auto others = value_or_fail(op.frame().context().peers());
             if (value_or_fail(others->count()) > 1) fail_if_error(others->take_from_first(op.tensors("X")));
           })
     .doc("Variables become those of the first process of a collective job; the processes meet here.")
@@ -102,17 +92,4 @@ ARGOSY_OP(std::string(kTakeFromFirstOp),
     .no_gradient();
 
 }  // namespace
-
-void set_peers(std::shared_ptr<Peers> peers) {
-  const std::lock_guard lock(peers_registry().mutex);
-  peers_registry().peers = std::move(peers);
-}
-
-Result<std::shared_ptr<Peers>> peers() {
-  const std::lock_guard lock(peers_registry().mutex);
-  if (peers_registry().peers != nullptr) return peers_registry().peers;
-  return Status::failed_precondition(
-      "the program averages gradients over a collective job, and this process is in none; call fleet.init(is_collective=True)");
-}
-
 }  // namespace argosy::engine

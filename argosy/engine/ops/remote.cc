@@ -1,10 +1,10 @@
 // Pulling rows from parameter servers, sending gradients, and the first meeting with them.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/prepared.h"
-#include "argosy/engine/pulled_rows.h"
-#include "argosy/engine/row_merge.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/pulled_rows.h"
+#include "argosy/engine/program/row_merge.h"
 
 namespace argosy::engine {
 namespace {
@@ -159,8 +159,7 @@ ARGOSY_OP("send", send)
 
 ARGOSY_OP("listen_and_serv",
           [](const OpContext& op) {
-            if (serve_function() == nullptr) op.fail("this build has no parameter server");
-            throw_if_failed(serve_function()(op.frame().program().program(), op.desc(), op.frame().scope()));
+            throw_if_failed(op.frame().context().serve(op.frame().program().program(), op.desc(), op.frame().scope()));
           })
     .doc("Serves the tables of a job until its workers are done.")
     .input_list("X", "the dense parameters, with the first values of this server's part where they have any")
@@ -175,7 +174,7 @@ ARGOSY_OP("listen_and_serv",
 
 ARGOSY_OP("recv",
           [](const OpContext& op) {
-            auto remote = find_remote(op.attr<std::string>("job"));
+            auto remote = op.frame().context().remote(op.attr<std::string>("job"));
             if (!remote.ok()) throw KernelError(remote.status());
             Scope& scope = op.frame().scope();
             throw_if_failed((*remote)->attach(scope));

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/class_sampler.h"
-#include "argosy/engine/prepared.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
 #include "argosy/graph/backward.h"
 
 namespace argosy::engine {
