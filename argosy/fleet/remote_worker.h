@@ -29,6 +29,8 @@ class RemoteWorker : public engine::RemoteParameters {
   ps::Client& client();  // REQUIRES: connected()
   const Plan& plan() const { return plan_; }
   int index() const { return client_options_.worker; }
+  // A number for a list of files that the servers hand out: the first, the second, … of this worker, as in all others of the job.
+  int new_handout() { return ++handouts_; }
 
   const engine::RemoteVariable* find(std::string_view name) const override;
   Status attach(engine::Scope& scope) override;
@@ -83,6 +85,7 @@ class RemoteWorker : public engine::RemoteParameters {
   std::map<int, engine::Value> dense_;              // tensors that the communicator writes to, by table; set by attach()
   std::unique_ptr<ps::Communicator> communicator_;  // set by attach(), then constant; uses client_
   std::atomic<bool> started_{false};                // communicator_ may be used
+  std::atomic<int> handouts_{0};
 };
 
 }  // namespace argosy::fleet
