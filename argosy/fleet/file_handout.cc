@@ -7,11 +7,9 @@
 namespace argosy::fleet {
 namespace {
 
-std::atomic<int> handouts{0};  // that this process has made
-
 class ServerHandout : public data::FileHandout {
  public:
-  explicit ServerHandout(std::shared_ptr<RemoteWorker> worker) : worker_(std::move(worker)), number_(++handouts) {}
+  explicit ServerHandout(std::shared_ptr<RemoteWorker> worker) : worker_(std::move(worker)), number_(worker_->new_handout()) {}
 
   void begin_pass() override { ++pass_, use_ = ps::FileQuestion::Use::pass; }
   void begin_load() override { ++pass_, use_ = ps::FileQuestion::Use::memory; }

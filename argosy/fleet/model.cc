@@ -5,7 +5,7 @@
 namespace argosy {
 namespace {
 
-Scope& scope_of(Scope* given) { return given != nullptr ? *given : engine::global_scope(); }
+Scope& scope_of(Scope* given) { return given != nullptr ? *given : global_scope(); }
 
 std::vector<std::string> names_of(const std::vector<Variable>& variables) {
   std::vector<std::string> names;

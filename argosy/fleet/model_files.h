@@ -5,8 +5,8 @@
 
 #include "argosy/base/status.h"
 #include "argosy/data/remote_store.h"
-#include "argosy/engine/model_io.h"
-#include "argosy/engine/scope.h"
+#include "argosy/engine/program/model_io.h"
+#include "argosy/engine/program/scope.h"
 #include "argosy/fleet/plan.h"
 #include "argosy/ps/server.h"
 

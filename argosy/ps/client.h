@@ -11,7 +11,7 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/base/status.h"
-#include "argosy/ps/exchange.h"
+#include "argosy/base/step_gradients.h"
 #include "argosy/ps/job_spec.h"
 #include "argosy/ps/ledger.h"
 #include "argosy/ps/load_report.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "argosy/ps/exchange.h"
+#include "argosy/base/step_gradients.h"
 #include "argosy/ps/messages.pb.h"
 
 namespace argosy::ps {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "argosy/ps/exchange.h"
+#include "argosy/base/step_gradients.h"
 #include "argosy/ps/ledger.h"
 #include "argosy/ps/window.h"
 
