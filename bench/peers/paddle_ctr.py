@@ -61,6 +61,7 @@ def work(variables, folder, passes, pattern):
 
 def main():
     folder, passes, pattern = pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    (folder / f"process-{os.getpid()}").touch()  # by which paddle_job.py ends it
     paddle.enable_static()
     fleet.init(fleet.PaddleCloudRoleMaker(is_collective=False))
     variables, loss = network()

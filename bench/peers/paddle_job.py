@@ -45,17 +45,24 @@ def wait_for(job, folder, workers):
         time.sleep(LOOK)
 
 
+def end(job, folder):
+    """Ends the launcher, so that it starts nobody again, and then all that it has started: each in a session of its own, and the servers wait for ever."""
+    job.kill()
+    job.wait()
+    for process in folder.glob("process-*"):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(process.name.removeprefix("process-")), signal.SIGKILL)
+
+
 def launch(python, servers, workers, words, folder):
     command = [python, "-m", "paddle.distributed.launch", "--run_mode", "ps", "--server_num", str(servers), "--trainer_num", str(workers), "--log_dir",
                str(folder), str(HERE / "paddle_ctr.py"), *words]
     with open(folder / "launcherlog", "w") as log:
-        job = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, start_new_session=True, env=dict(os.environ, GLOG_minloglevel="2"))
+        job = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=dict(os.environ, GLOG_minloglevel="2"))
     try:
         wait_for(job, folder, workers)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(job.pid, signal.SIGKILL)  # the launcher and all that it started: nobody needs its servers any more
-        job.wait()
+        end(job, folder)
 
 
 def main():

@@ -1,7 +1,9 @@
 """The benchmark's arithmetic, on lines as the programs print them: what is read, the medians, the ratios, the table. Not speed."""
 import importlib
 import json
+import pathlib
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -89,6 +91,33 @@ def test_a_peers_job_that_fails_or_hangs_is_ended(bench, tmp_path, monkeypatch, 
     monkeypatch.setattr(bench["paddle_job"], "SECONDS", 1)
     with pytest.raises(SystemExit, match=message):
         bench["paddle_job"].launch(str(stand_in), 1, 1, [], tmp_path)
+
+
+def lives(number):
+    try:
+        return pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+# PaddlePaddle's launcher puts each process into a session of its own: none ends with it.
+def test_no_process_of_a_peers_job_is_left(bench, tmp_path):
+    stand_in = tmp_path / "python"
+    stand_in.write_text(f"""#!{sys.executable}
+import pathlib, subprocess, time
+server = subprocess.Popen(["sleep", "60"], start_new_session=True)
+pathlib.Path(r"{tmp_path}", f"process-{{server.pid}}").touch()
+pathlib.Path(r"{tmp_path}", "worker-0").touch()
+time.sleep(60)
+""")
+    stand_in.chmod(0o755)
+    bench["paddle_job"].launch(str(stand_in), 1, 1, [], tmp_path)
+    process, = tmp_path.glob("process-*")
+    number = int(process.name.removeprefix("process-"))
+    end = time.monotonic() + 10
+    while lives(number) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not lives(number)
 
 
 def test_arrays_are_the_numbers_of_the_multislot_lines(bench, tmp_path):
