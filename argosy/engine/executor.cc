@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "argosy/base/thread.h"
+#include "argosy/engine/prepared.h"
 #include "argosy/engine/remote_rows.h"
 
 namespace argosy::engine {
@@ -77,6 +78,9 @@ Status check_feed(const graph::VarDesc& variable, const Value& value) {
   }
   return {};
 }
+
+Runner::Runner(ExecutorOptions options) : options_(options) {}
+Runner::~Runner() = default;
 
 Result<std::unique_ptr<Frame>> Runner::make_frame(const graph::Program& program, const std::vector<std::string>& feeds,
                                                   const std::vector<std::string>& fetches, Scope& scope) {

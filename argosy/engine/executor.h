@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "argosy/base/status.h"
-#include "argosy/engine/prepared.h"
 #include "argosy/engine/scope.h"
 #include "argosy/engine/value.h"
 #include "argosy/graph/program.h"
 
 namespace argosy::engine {
+
+class Frame;
 
 struct ExecutorOptions {
   bool bfloat16_matmul = false;  // matrix products of fc layers in bfloat16, accumulated in float32
@@ -27,7 +28,8 @@ using Feed = std::map<std::string, Value>;
 // anew. Thread-safe: concurrent runs of one program get frames of their own over the same scope.
 class Runner {
  public:
-  explicit Runner(ExecutorOptions options = {}) : options_(options) {}
+  explicit Runner(ExecutorOptions options = {});
+  ~Runner();
 
   // Feeds, runs everything, returns the fetched values in order. Persistable variables stay in `scope`.
   Result<std::vector<Value>> run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,

@@ -7,10 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "argosy/engine/remote.h"
 #include "argosy/engine/value.h"
 
 namespace argosy::engine {
+
+class RemoteParameters;  // argosy/engine/remote.h
 
 // The variables that outlive a run, by name. A name that is not here is looked up in the parent. Value addresses are stable
 // for the life of the scope: erase() empties a value. Thread-safe for lookups and additions; the values themselves are shared

@@ -17,6 +17,7 @@
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
 #include "argosy/engine/one_ahead.h"
+#include "argosy/engine/prepared.h"
 #include "argosy/engine/pulled_rows.h"
 #include "argosy/engine/remote_rows.h"
 
