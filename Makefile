@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly faults planted format lint tidy parity bench clean
+.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly faults planted format lint tidy parity bench wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -90,6 +90,10 @@ BENCH_PROGRAMS := collective_bench ctr_bench ctr_ps_bench load_bench memory_benc
 bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY=row, ROUNDS=5; writes docs/benchmarks.md
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target $(BENCH_PROGRAMS)
 	@$(PYTHON) bench/run.py $(if $(ONLY),--only $(ONLY)) --rounds $(or $(ROUNDS),5)
+
+wheel: setup ## wheels that need Python and torch alone, in dist/, and their test in an empty environment
+	@$(PYTHON) tools/wheel.py
+	@$(PYTHON) -m pytest -q tests/wheel/check_wheel.py
 
 clean: ## removes the build, keeps .venv
 	rm -rf build

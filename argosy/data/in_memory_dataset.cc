@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "argosy/base/log.h"
+#include "argosy/data/feed.h"
 
 namespace argosy::data {
 

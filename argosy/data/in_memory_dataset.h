@@ -10,10 +10,12 @@
 
 #include "argosy/base/thread.h"
 #include "argosy/data/dataset.h"
-#include "argosy/data/feed.h"
+#include "argosy/data/line_parser.h"
 #include "argosy/data/record_store.h"
 
 namespace argosy::data {
+
+class FileFeed;
 
 // Reads all files into memory once and gives out batches from there, any number of passes. After loading, the samples are
 // in the order of the files, whatever the number of threads; a shuffle with one seed therefore gives one order.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "argosy/data/feed.h"
+
 namespace argosy::data {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "argosy/fleet/fleet.h"
+#include "argosy/fleet/job.h"
 
 namespace argosy::fleet {
 namespace {

@@ -5,6 +5,7 @@
 #include "argosy/base/error.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
+#include "argosy/fleet/job.h"
 #include "argosy/fleet/leave.h"
 
 namespace argosy::fleet {
@@ -18,6 +19,11 @@ ps::SnapshotKind snapshot_kind(const std::string& name) {
 }
 
 }  // namespace
+
+Fleet::Fleet(FleetOptions options) : options_(std::move(options)) {}
+Fleet::~Fleet() = default;
+
+const std::shared_ptr<RemoteWorker>& Fleet::worker() const { return job().worker(); }
 
 const RoleInfo& Fleet::role() const {
   if (!role_) throw Error(Status::failed_precondition("fleet.init() has not been called yet in this process"));
@@ -159,6 +165,8 @@ graph::MinimizeResult DistributedOptimizer::minimize(const Variable& loss, const
   fleet_.distribute(loss.program(), startup, strategy_);
   return result;
 }
+
+std::vector<ps::ServerStats> server_stats() { return fleet().server_stats(); }
 
 Fleet& fleet() {
   static Fleet& instance = *new Fleet({.context = process_context(), .leave_at_exit = true});

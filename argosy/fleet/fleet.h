@@ -7,19 +7,26 @@
 
 #include "argosy/data/in_memory_dataset.h"
 #include "argosy/fleet/executor.h"
-#include "argosy/fleet/job.h"
 #include "argosy/fleet/model.h"
 #include "argosy/fleet/process.h"
 #include "argosy/fleet/process_context.h"
 #include "argosy/fleet/role.h"
+#include "argosy/fleet/server_model.h"
 #include "argosy/fleet/strategy.h"
 #include "argosy/fleet/util.h"
 #include "argosy/graph/minimize.h"
 #include "argosy/optim/optimizer.h"
+#include "argosy/ps/ledger.h"
+
+namespace argosy::ps {
+struct ServerStats;  // argosy/ps/server_stats.h
+}  // namespace argosy::ps
 
 namespace argosy::fleet {
 
 class Fleet;
+class Job;
+class RemoteWorker;
 
 // The area under the ROC curve over all workers, exact: from the statistics that their auc operators have counted in `scope`.
 double global_auc(const Fleet& fleet, const Scope& scope, const std::string& stat_pos, const std::string& stat_neg);
@@ -38,8 +45,8 @@ struct FleetOptions {
 // init() and minimize() wait for nobody. A worker meets the servers in init_worker(), or where the startup program is run.
 class Fleet {
  public:
-  explicit Fleet(FleetOptions options = {}) : options_(std::move(options)) {}
-
+  explicit Fleet(FleetOptions options = {});
+  ~Fleet();
   void init(RoleInfo role);
   bool initialised() const { return role_.has_value(); }
 
@@ -96,7 +103,7 @@ class Fleet {
   // This worker's connection. An error where the process is no worker, or nothing has been distributed.
   RemoteWorker& connection(std::string_view call) const;
   // The same, not necessarily connected. REQUIRES: is_worker(), distribute() was called.
-  const std::shared_ptr<RemoteWorker>& worker() const { return job().worker(); }
+  const std::shared_ptr<RemoteWorker>& worker() const;
 
  private:
   Scope& scope() const { return options_.scope != nullptr ? *options_.scope : global_scope(); }
@@ -153,7 +160,7 @@ inline uint64_t shrink(std::optional<double> threshold = {}, std::optional<uint3
   return fleet().shrink(threshold, unseen_steps, ttl_seconds);
 }
 inline void set_learning_rate(double rate) { fleet().set_learning_rate(rate); }
-inline std::vector<ps::ServerStats> server_stats() { return fleet().server_stats(); }
+std::vector<ps::ServerStats> server_stats();
 inline ps::JobLedger ledger() { return fleet().ledger(); }
 
 }  // namespace argosy::fleet

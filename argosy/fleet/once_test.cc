@@ -11,6 +11,7 @@
 #include "argosy/base/socket.h"
 #include "argosy/base/thread.h"
 #include "argosy/fleet/fleet.h"
+#include "argosy/fleet/job.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"
 

@@ -3,10 +3,13 @@
 #include <memory>
 
 #include "argosy/engine/program/scope.h"
-#include "argosy/engine/remote/context.h"
 
 // What a process has one of, as PaddlePaddle's API asks for: everything in argosy/ that is given no context and no scope by its
 // caller uses these. Nothing below the public API does.
+namespace argosy::engine {
+class Context;  // argosy/engine/remote/context.h
+}  // namespace argosy::engine
+
 namespace argosy {
 
 engine::Scope& global_scope();

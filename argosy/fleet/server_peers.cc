@@ -5,6 +5,7 @@
 #include "argosy/data/in_memory_dataset.h"
 #include "argosy/engine/train/metrics.h"
 #include "argosy/fleet/fleet.h"
+#include "argosy/fleet/job.h"
 
 namespace argosy::fleet {
 namespace {

@@ -3,6 +3,7 @@
 #include "argosy/engine/train/metrics.h"
 #include "argosy/fleet/file_handout.h"
 #include "argosy/fleet/fleet.h"
+#include "argosy/fleet/job.h"
 #include "argosy/fleet/leave.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"

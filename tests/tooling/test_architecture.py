@@ -90,7 +90,7 @@ def test_the_operator_in_the_document_is_the_one_that_the_tests_build(root):
     assert (root / "tests/consumer/soft_cap.cc").read_text(encoding="utf-8").strip() in shown
 
 
-@pytest.mark.parametrize("language, examples", [("cpp", ["ctr_dnn.cc", "ctr_fleet.cc"]), ("python", ["ctr_dnn.py", "ctr_dnn.py"])])
+@pytest.mark.parametrize("language, examples", [("cpp", ["ctr_dnn.cc", "ctr_fleet.cc"]), ("python", ["ctr_dnn.py", "ctr_fleet.py"])])
 def test_the_code_in_the_readme_is_from_the_examples(root, language, examples):
     readme = (root / "README.md").read_text(encoding="utf-8")
     shown = re.findall(rf"^```{language}\n(.*?)^```", readme, re.M | re.S)

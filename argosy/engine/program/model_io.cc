@@ -10,6 +10,8 @@
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
+#include "argosy/data/working_folder.h"
+#include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/graph/inference_model.h"
 #include "argosy/graph/tensor_file.h"
 #include "argosy/graph/wire.h"

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "argosy/engine/program/value.h"
-#include "argosy/engine/remote/remote_parameters.h"
 
 namespace argosy::engine {
+
+class RemoteParameters;  // argosy/engine/remote/remote_parameters.h
 
 // The variables that outlive a run, by name. A name that is not here is looked up in the parent. Value addresses are stable
 // for the life of the scope: erase() empties a value. Thread-safe for lookups and additions; the values themselves are shared

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "argosy/base/thread.h"
+#include "argosy/engine/program/prepared.h"
 #include "argosy/engine/program/run_frame.h"
 #include "argosy/engine/remote/remote_rows.h"
 
@@ -78,6 +79,10 @@ Status check_feed(const graph::VarDesc& variable, const Value& value) {
   }
   return {};
 }
+
+Runner::Runner(ExecutorOptions options, std::shared_ptr<const Context> context)
+    : options_(options), context_(context != nullptr ? std::move(context) : std::make_shared<const Context>()) {}
+Runner::~Runner() = default;
 
 Result<std::unique_ptr<Frame>> Runner::make_frame(const graph::Program& program, const std::vector<std::string>& feeds,
                                                   const std::vector<std::string>& fetches, Scope& scope) {

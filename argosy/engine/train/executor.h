@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "argosy/base/status.h"
-#include "argosy/engine/program/frame.h"
+#include "argosy/base/step_gradients.h"
 #include "argosy/engine/program/scope.h"
 #include "argosy/engine/program/value.h"
-#include "argosy/engine/remote/context.h"
 #include "argosy/graph/program.h"
 
 namespace argosy::engine {
+
+class Context;  // argosy/engine/remote/context.h
+class Frame;
 
 struct ExecutorOptions {
   bool bfloat16_matmul = false;  // matrix products of fc layers in bfloat16, accumulated in float32
@@ -29,8 +31,8 @@ using Feed = std::map<std::string, Value>;
 class Runner {
  public:
   // `context`: what the programs reach outside this process; one that reaches nothing where none is given.
-  explicit Runner(ExecutorOptions options = {}, std::shared_ptr<const Context> context = nullptr)
-      : options_(options), context_(context != nullptr ? std::move(context) : std::make_shared<const Context>()) {}
+  explicit Runner(ExecutorOptions options = {}, std::shared_ptr<const Context> context = nullptr);
+  ~Runner();
 
   // Feeds, runs everything, returns the fetched values in order. Persistable variables stay in `scope`.
   Result<std::vector<Value>> run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,

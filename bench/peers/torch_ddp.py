@@ -1,6 +1,6 @@
 """PyTorch's DistributedDataParallel in the loop of bench/collective_bench.cc; started by torchrun, or alone.
 
-    ddp_peer.py MODEL BATCH SIDE STEPS [plain] [bfloat16] [channels_last] [adam]
+    torch_ddp.py MODEL BATCH SIDE STEPS [plain] [bfloat16] [channels_last] [adam]
 """
 import os
 import sys

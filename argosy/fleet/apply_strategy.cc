@@ -1,4 +1,4 @@
-#include "argosy/fleet/strategy.h"
+#include "argosy/fleet/apply_strategy.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What loopback TCP carries, by iperf3: one stream, SECONDS long. Prints {"mb_per_second": N}.
 
-    bench/iperf.py SECONDS
+    bench/peers/iperf.py SECONDS
 """
 import json
 import socket

@@ -1,6 +1,6 @@
 """How fast PaddlePaddle's InMemoryDataset loads a MultiSlot file of Criteo's slots with one thread.
 
-    build/parity/paddle-2.6.2/bin/python bench/paddle_load.py FILE [TIMES]
+    build/parity/paddle-2.6.2/bin/python bench/peers/paddle_load.py FILE [TIMES]
 
 The counterpart of load_bench.cc: prints the same JSON lines.
 """
