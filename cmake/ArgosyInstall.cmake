@@ -33,7 +33,7 @@ elseif(programs)
   install(TARGETS ${programs} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT core)
 endif()
 if(TARGET _core)
-  add_custom_target(argosy_wheel DEPENDS _core ${programs})
+  add_custom_target(argosy_wheel DEPENDS _core _core_stubs ${programs})
   add_custom_target(argosy_run DEPENDS argosy_wheel argosy_python_packages)  # what `make build` makes
 endif()
 install(TARGETS argosy EXPORT argosyTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT core)

@@ -52,6 +52,12 @@ def test_the_extension_looks_for_torch_beside_itself(environment):
     assert "[$ORIGIN/../torch/lib]" in dynamic
 
 
+def test_type_checkers_find_what_they_need(environment):
+    extension, = environment.rglob("argosy/_core.*.so")
+    for name in ("py.typed", "__init__.pyi", "_core/__init__.pyi", "_core/layers.pyi", "../paddle/py.typed"):
+        assert (extension.parent / name).is_file(), name
+
+
 def test_the_programs_run(environment):
     for name in ("argosy", "fleetrun", "argosy-server", "argosy-store"):
         assert name in run(environment / "bin" / name, "--help")
