@@ -48,5 +48,5 @@ def test_the_extensions_stub_has_every_public_name(module, stub):
 def test_a_stub_of_another_form_is_refused(tmp_path):
     (tmp_path / "__init__.pyi").write_text("from .x import a as a\nfrom .x import b, c\n", encoding="utf-8")
     getattribute, _ = _lazy.attach("argosy", str(tmp_path / "__init__.py"))
-    with pytest.raises(ImportError, match=r"__init__.pyi: a line is 'from .module import name as attribute'; found 'from .x import b, c'"):
+    with pytest.raises(ImportError, match=r"__init__.pyi: a line is 'from .module import name as name'; found 'from .x import b, c'"):
         getattribute("a")

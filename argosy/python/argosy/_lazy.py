@@ -14,20 +14,19 @@ def _hint(name, known):
 
 
 def _read(stub):
-    """(submodules, {attribute: (module, its name there)}) of a stub, which has one import on a line: `from .module import name as attribute`."""
+    """(submodules, {name: the module that has it}) of a stub, which has one import on a line: `from .module import name as name`."""
     modules, members = set(), {}
     with open(stub, encoding="utf-8") as lines:
         for line in lines:
             words = line.split()
             if not words or words[0].startswith("#"):
                 continue
-            if len(words) != 6 or words[::2] != ["from", "import", "as"]:
-                raise ImportError(f"{stub}: a line is 'from .module import name as attribute'; found '{line.strip()}'")
-            _, module, _, name, _, attribute = words
-            if module == ".":
-                modules.add(attribute)
+            if len(words) != 6 or words[::2] != ["from", "import", "as"] or words[3] != words[5]:
+                raise ImportError(f"{stub}: a line is 'from .module import name as name'; found '{line.strip()}'")
+            if words[1] == ".":
+                modules.add(words[3])
             else:
-                members[attribute] = (module, name)
+                members[words[3]] = words[1]
     return modules, members
 
 
@@ -47,8 +46,7 @@ def attach(package, file, star_modules=False):
     def find(name):
         modules, members = listed()
         if name in members:
-            module, member = members[name]
-            return getattr(importlib.import_module(module, package), member)
+            return getattr(importlib.import_module(members[name], package), name)
         if name in modules:
             return importlib.import_module(f".{name}", package)
         if name == "__all__":

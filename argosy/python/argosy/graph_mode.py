@@ -7,7 +7,7 @@ import contextlib
 
 from argosy.errors import FailedPreconditionError
 
-__all__ = ["enable_static", "disable_static", "in_dynamic_mode", "in_dygraph_mode", "guard", "refuse_static"]
+__all__ = ["enable_static", "disable_static", "in_dynamic_mode", "in_dygraph_mode", "enable_dygraph", "disable_dygraph", "guard", "refuse_static"]
 
 _state = {"mode": None}  # None, as long as the script has not said which
 
@@ -24,6 +24,9 @@ def disable_static(place=None):
 
         device.use(place)
     _state["mode"] = "dynamic"
+
+
+enable_dygraph, disable_dygraph = disable_static, enable_static  # 1.x's names
 
 
 def in_dynamic_mode():

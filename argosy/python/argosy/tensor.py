@@ -59,9 +59,9 @@ def _reduction(name, fluid_name):
 
 
 exp, log, sqrt, rsqrt, square, abs, tanh, ceil, floor, round, reciprocal, sin, cos = map(
-    _unary, "exp log sqrt rsqrt square abs tanh ceil floor round reciprocal sin cos".split())
+    _unary, ["exp", "log", "sqrt", "rsqrt", "square", "abs", "tanh", "ceil", "floor", "round", "reciprocal", "sin", "cos"])
 less_than, less_equal, greater_than, greater_equal, equal, not_equal = map(
-    _comparison, "less_than less_equal greater_than greater_equal equal not_equal".split())
+    _comparison, ["less_than", "less_equal", "greater_than", "greater_equal", "equal", "not_equal"])
 add = _binary("add", "elementwise_add")
 subtract = _binary("subtract", "elementwise_sub")
 multiply = _binary("multiply", "elementwise_mul")

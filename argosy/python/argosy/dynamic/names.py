@@ -2,10 +2,10 @@
 import numpy
 import torch
 
+from argosy.distributed.parallel import DataParallel
 from argosy.dynamic.dtypes import TYPES, get_default_dtype, set_default_dtype, to_torch
 from argosy.dynamic.tensor import Tensor
 from argosy.hapi import Model, summary
-from argosy.distributed.parallel import DataParallel
 
 __all__ = ["Tensor", "Model", "summary", "DataParallel", "get_default_dtype", "set_default_dtype", "get_rng_state", "set_rng_state", "finfo", "iinfo",
            "set_printoptions", *TYPES]

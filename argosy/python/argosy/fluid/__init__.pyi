@@ -29,8 +29,8 @@ from .core import CPUPlace as CPUPlace
 from .core import CUDAPinnedPlace as CUDAPinnedPlace
 from .core import CUDAPlace as CUDAPlace
 from .core import LoDTensor as LoDTensor
-from .core import LoDTensor as Tensor
 from .core import Scope as Scope
+from .core import Tensor as Tensor
 from .data_feeder import DataFeeder as DataFeeder
 from .dataset import DatasetFactory as DatasetFactory
 from .dataset import InMemoryDataset as InMemoryDataset

@@ -5,7 +5,8 @@ import warnings
 
 import numpy
 
-from argosy import amp, callbacks as callback_kinds
+from argosy import amp
+from argosy import callbacks as callback_kinds
 from argosy.distributed import job
 from argosy.dynamic.creation import to_tensor
 from argosy.dynamic.gradients import no_grad
@@ -127,7 +128,7 @@ class Model:
     def _split(self, batch):
         """(inputs, labels) of a batch: by what the model was told of, or all but the last."""
         batch = _listed(batch)
-        count = len(self._inputs) or (len(batch) - 1 if len(batch) > 1 and self._loss is not None or self._labels else len(batch))
+        count = len(self._inputs) or (len(batch) - 1 if (len(batch) > 1 and self._loss is not None) or self._labels else len(batch))
         return batch[:count], batch[count:]
 
     def _names(self):

@@ -25,7 +25,7 @@ def check_sizes(what, **sizes):
 
 def shared_attr(attr, what):
     """An attribute that several parameters have: it has no name."""
-    if isinstance(attr, str) or isinstance(attr, _core.ParamAttr) and attr.name is not None:
+    if isinstance(attr, str) or (isinstance(attr, _core.ParamAttr) and attr.name is not None):
         raise InvalidArgumentError(f"{what}: several parameters would be called {getattr(attr, 'name', attr)!r}; leave the name out of the attribute")
     return attr
 

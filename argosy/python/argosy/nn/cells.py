@@ -38,7 +38,7 @@ class RNNCellBase(Layer):
             dtype = dtype[0] if isinstance(dtype, (list, tuple)) else dtype
             return Tensor(torch.full([batch, *sizes], float(value), dtype=dtypes.to_torch(dtype), device=device.torch_device()))
         keys = list(shape) if isinstance(shape, dict) else range(len(shape))
-        each = isinstance(dtype, dict) or isinstance(dtype, (list, tuple)) and len(dtype) == len(shape)
+        each = isinstance(dtype, dict) or (isinstance(dtype, (list, tuple)) and len(dtype) == len(shape))
         parts = [self._filled(shape[key], dtype[key] if each else dtype, batch, value) for key in keys]
         return dict(zip(keys, parts)) if isinstance(shape, dict) else type(shape)(parts)
 

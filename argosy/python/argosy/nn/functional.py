@@ -22,7 +22,7 @@ def _unary(name, fluid_name=None):
     return function
 
 
-relu, sigmoid, tanh, softplus, softsign, relu6 = map(_unary, "relu sigmoid tanh softplus softsign relu6".split())
+relu, sigmoid, tanh, softplus, softsign, relu6 = map(_unary, ["relu", "sigmoid", "tanh", "softplus", "softsign", "relu6"])
 log_sigmoid = _unary("log_sigmoid", "logsigmoid")
 silu = swish = _unary("swish")
 

@@ -85,7 +85,7 @@ class Layer:
 
     def __setattr__(self, name, value):
         if isinstance(value, (Parameter, Layer)):
-            parameters, layers, buffers = self._registered()
+            parameters, layers, _ = self._registered()
             self._forget(name)
             (parameters if isinstance(value, Parameter) else layers)[name] = value
             return

@@ -1,4 +1,6 @@
 """Recurrent layers of any cell, step by step. SimpleRNN, LSTM and GRU compute the same faster."""
+import functools
+
 import torch
 
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
@@ -35,11 +37,11 @@ class RNN(Layer):
         times = range(leaves(inputs)[0].shape[axis])
         outputs = {}
         for time in reversed(times) if self.is_reverse else times:
-            step = mapped(lambda x: Tensor(unwrap(x).select(axis, time)), inputs)
+            step = mapped(lambda x, at=time: Tensor(unwrap(x).select(axis, at)), inputs)
             outputs[time], new = self.cell(step, states, **kwargs)
             if sequence_length is not None:
                 running = unwrap(sequence_length) > time
-                new = mapped(lambda old, one: _kept(running, old, one), states, new)
+                new = mapped(functools.partial(_kept, running), states, new)
             states = new
         return mapped(lambda *steps: _joined(lambda parts: torch.stack(parts, axis), *steps), *(outputs[time] for time in times)), states
 

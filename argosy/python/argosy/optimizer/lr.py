@@ -234,7 +234,7 @@ class CyclicLR(LRScheduler):
 
     def __init__(self, base_learning_rate, max_learning_rate, step_size_up, step_size_down=None, mode="triangular", exp_gamma=1.0, scale_fn=None,
                  scale_mode="cycle", last_epoch=-1, verbose=False):
-        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None or scale_mode not in ("cycle", "iterations"):
+        if (mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None) or scale_mode not in ("cycle", "iterations"):
             raise InvalidArgumentError("CyclicLR: mode is 'triangular', 'triangular2' or 'exp_range', scale_mode 'cycle' or 'iterations'; "
                                        f"found {mode!r}, {scale_mode!r}")
         self.max_lr, self.up, self.cycle = max_learning_rate, step_size_up, step_size_up + (step_size_down or step_size_up)

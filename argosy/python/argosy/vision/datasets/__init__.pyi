@@ -5,5 +5,5 @@ from .cifar import Cifar10 as Cifar10
 from .cifar import Cifar100 as Cifar100
 from .folder import DatasetFolder as DatasetFolder
 from .folder import ImageFolder as ImageFolder
-from .mnist import FashionMNIST as FashionMNIST
 from .mnist import MNIST as MNIST
+from .mnist import FashionMNIST as FashionMNIST

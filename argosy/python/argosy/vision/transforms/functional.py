@@ -110,7 +110,7 @@ def crop(img, top, left, height, width):
 def center_crop(img, output_size):
     wanted = (output_size, output_size) if isinstance(output_size, int) else tuple(output_size)
     height, width = size_of(img)
-    return crop(img, int(round((height - wanted[0]) / 2.0)), int(round((width - wanted[1]) / 2.0)), *wanted)
+    return crop(img, round((height - wanted[0]) / 2.0), round((width - wanted[1]) / 2.0), *wanted)
 
 
 def pad(img, padding, fill=0, padding_mode="constant"):

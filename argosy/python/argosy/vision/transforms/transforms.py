@@ -144,7 +144,7 @@ class RandomResizedCrop(BaseTransform):
         for _ in range(10):
             area = random.uniform(*self.scale) * height * width
             shape = math.exp(random.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
-            w, h = int(round(math.sqrt(area * shape))), int(round(math.sqrt(area / shape)))
+            w, h = round(math.sqrt(area * shape)), round(math.sqrt(area / shape))
             if 0 < w <= width and 0 < h <= height:
                 return random.randint(0, height - h), random.randint(0, width - w), h, w
         side = min(height, width)
