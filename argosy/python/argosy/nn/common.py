@@ -112,7 +112,7 @@ class Flatten(Layer):
         self.start_axis, self.stop_axis = start_axis, stop_axis
 
     def forward(self, input):
-        return shapes.FUNCTIONS["flatten"](input, self.start_axis, self.stop_axis)
+        return shapes.flatten(input, self.start_axis, self.stop_axis)
 
 
 class Unflatten(Layer):
@@ -121,7 +121,7 @@ class Unflatten(Layer):
         self.axis, self.shape = axis, shape
 
     def forward(self, input):
-        return shapes.FUNCTIONS["unflatten"](input, self.axis, self.shape)
+        return shapes.unflatten(input, self.axis, self.shape)
 
 
 class _Pad(Layer):

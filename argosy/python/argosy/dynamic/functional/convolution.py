@@ -1,11 +1,9 @@
 """Convolutions. Weights are [out, in, ...], those of transposed ones [in, out, ...]; images are NCHW unless data_format says otherwise."""
 from torch.nn import functional
 
-from argosy.dynamic.calls import computes
+from argosy.dynamic.calls import computes, named
 from argosy.dynamic.functional.formats import channels_behind, usual
 from argosy.errors import InvalidArgumentError
-
-FUNCTIONS = {}
 
 
 def numbers(value, count):
@@ -47,8 +45,8 @@ def padded(x, widths, value=0.0):
     return functional.pad(x, flat, value=value), [0] * len(widths)
 
 
-def _convolution(axes, of_torch):
-    def function(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format=usual(axes)):
+def _convolution(axes, of_torch, doc):
+    def function(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format=usual(axes), name=None):
         behind = channels_behind(data_format, function.__name__, axes)
         x = x.movedim(-1, 1) if behind else x
         stride, dilation = numbers(stride, axes), numbers(dilation, axes)
@@ -58,12 +56,11 @@ def _convolution(axes, of_torch):
         x, even = padded(x, widths)
         found = of_torch(x, weight, bias, stride, even, dilation, groups)
         return found.movedim(1, -1) if behind else found
-    function.__name__ = function.__qualname__ = f"conv{axes}d"
-    FUNCTIONS[function.__name__] = computes(function)
+    return computes(named(function, f"conv{axes}d", doc))
 
 
-def _transposed(axes, of_torch):
-    def function(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format=usual(axes)):
+def _transposed(axes, of_torch, doc):
+    def function(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format=usual(axes), name=None):
         behind = channels_behind(data_format, function.__name__, axes)
         x = x.movedim(-1, 1) if behind else x
         stride, dilation, extra = (numbers(one, axes) for one in (stride, dilation, output_padding))
@@ -77,11 +74,12 @@ def _transposed(axes, of_torch):
             extra = [wanted - least for wanted, least in zip(numbers(output_size, axes), smallest)]
         found = of_torch(x, weight, bias, stride, even, extra, groups, dilation)
         return found.movedim(1, -1) if behind else found
-    function.__name__ = function.__qualname__ = f"conv{axes}d_transpose"
-    FUNCTIONS[function.__name__] = computes(function)
+    return computes(named(function, f"conv{axes}d_transpose", doc))
 
 
-for _axes, _plain, _back in ((1, functional.conv1d, functional.conv_transpose1d), (2, functional.conv2d, functional.conv_transpose2d),
-                             (3, functional.conv3d, functional.conv_transpose3d)):
-    _convolution(_axes, _plain)
-    _transposed(_axes, _back)
+conv1d = _convolution(1, functional.conv1d, None)
+conv1d_transpose = _transposed(1, functional.conv_transpose1d, None)
+conv2d = _convolution(2, functional.conv2d, None)
+conv2d_transpose = _transposed(2, functional.conv_transpose2d, None)
+conv3d = _convolution(3, functional.conv3d, None)
+conv3d_transpose = _transposed(3, functional.conv_transpose3d, None)

@@ -4,13 +4,6 @@ from torch.nn import functional
 from argosy.dynamic.calls import computes
 from argosy.errors import InvalidArgumentError
 
-FUNCTIONS = {}
-
-
-def _public(function):
-    FUNCTIONS[function.__name__] = computes(function)
-    return function
-
 
 def _pair(value, what):
     if isinstance(value, int):
@@ -34,8 +27,8 @@ def _options(what, kernel_sizes, strides, dilations):
             "dilation": _pair(dilations, f"{what}: dilations")}
 
 
-@_public
-def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1):
+@computes
+def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     """[batch, channels, height, width] as [batch, channels * window, windows]."""
     if x.dim() != 4:
         raise InvalidArgumentError(f"unfold: x is [batch, channels, height, width]; found {list(x.shape)}")
@@ -43,8 +36,8 @@ def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1):
     return functional.unfold(functional.pad(x, [left, right, top, bottom]), **_options("unfold", kernel_sizes, strides, dilations))
 
 
-@_public
-def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1):
+@computes
+def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     """What unfold made of an image of `output_sizes`, added up where windows overlap."""
     if x.dim() != 3:
         raise InvalidArgumentError(f"fold: x is [batch, channels * window, windows]; found {list(x.shape)}")

@@ -7,21 +7,14 @@ from argosy.dynamic.functional.formats import channels_behind
 from argosy.dynamic.sizes import sizes
 from argosy.errors import InvalidArgumentError
 
-FUNCTIONS = {}
-
-
-def _public(function):
-    FUNCTIONS[function.__name__] = computes(function)
-    return function
-
 
 def _one_of(value, known, what):
     if value not in known:
         raise InvalidArgumentError(f"{what} is {' or '.join(map(repr, known))}; found {value!r}")
 
 
-@_public
-def affine_grid(theta, out_shape, align_corners=True):
+@computes
+def affine_grid(theta, out_shape, align_corners=True, name=None):
     """Where each pixel of an image of `out_shape` comes from: [batch, height, width, 2], in coordinates from -1 to 1."""
     if not isinstance(theta, torch.Tensor):
         raise InvalidArgumentError(f"affine_grid: theta is a Tensor; found {type(theta).__name__}")
@@ -32,8 +25,8 @@ def affine_grid(theta, out_shape, align_corners=True):
     return functional.affine_grid(theta, shape, align_corners=bool(align_corners))
 
 
-@_public
-def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True):
+@computes
+def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True, name=None):
     """The image's values at the coordinates of `grid`, which are from -1 to 1; padding_mode says what is outside."""
     _one_of(mode, ("bilinear", "nearest"), "grid_sample: mode")
     _one_of(padding_mode, ("zeros", "reflection", "border"), "grid_sample: padding_mode")
@@ -42,7 +35,7 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=Tr
     return functional.grid_sample(x, grid, mode, padding_mode, align_corners)
 
 
-@_public
+@computes
 def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
     """A share of the channels comes from the frame before, as large a one from the frame after; `seg_num` frames are one video."""
     behind = channels_behind(data_format, "temporal_shift", 2)
@@ -60,8 +53,8 @@ def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
     return found.movedim(1, -1) if behind else found
 
 
-@_public
-def gather_tree(ids, parents):
+@computes
+def gather_tree(ids, parents, name=None):
     """Whole sequences of a beam search: from each beam of the last step back along its parents. Both are [time, batch, beam]."""
     if ids.dim() != 3 or parents.shape != ids.shape:
         raise InvalidArgumentError(f"gather_tree: ids and parents are [time, batch, beam]; found {list(ids.shape)} and {list(parents.shape)}")

@@ -7,13 +7,6 @@ from argosy.dynamic.calls import computes
 from argosy.dynamic.functional.loss import reduced
 from argosy.errors import InvalidArgumentError
 
-FUNCTIONS = {}
-
-
-def _public(function):
-    FUNCTIONS[function.__name__] = computes(function)
-    return function
-
 
 def _variance_like(input, variance):
     """The variance with the axes of the input; it may lack the last one, or have it with size 1."""
@@ -25,8 +18,8 @@ def _variance_like(input, variance):
                                f"there; found {list(variance.shape)}")
 
 
-@_public
-def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean"):
+@computes
+def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean", name=None):
     """Of normal distributions with mean `input`. The variance is `epsilon` at least, and takes no gradient, as in 2.6.2."""
     for name, given in (("input", input), ("label", label), ("variance", variance)):
         if given.dtype not in (torch.float32, torch.float64):
@@ -39,8 +32,8 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
 
 
-@_public
-def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean"):
+@computes
+def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
     """Of Poisson distributions whose mean is `input`, or exp(input) where log_input. full adds Stirling's part for labels above 1."""
     if epsilon <= 0:
         raise InvalidArgumentError(f"poisson_nll_loss: epsilon is above 0; found {epsilon}")

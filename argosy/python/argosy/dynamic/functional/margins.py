@@ -7,17 +7,11 @@ from argosy.dynamic.functional.loss import check_reduction, reduced
 from argosy.dynamic.tensor import unwrap, wrap
 from argosy.errors import InvalidArgumentError
 
-FUNCTIONS = {}
 _PULL = 0.25  # npair_loss: the share of l2_reg
 
 
-def _public(function):
-    FUNCTIONS[function.__name__] = computes(function)
-    return function
-
-
-@_public
-def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean"):
+@computes
+def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
     """How far other classes' scores come within `margin` of the label's: the mean over classes of that to the power p."""
     check_reduction(reduction)
     if len(input) != len(label):
@@ -31,8 +25,8 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     return reduced((over**p).mean(1) - (own if weight is None else own.reshape(-1)), reduction)
 
 
-@_public
-def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean"):
+@computes
+def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", name=None):
     """The mean over classes of the logistic loss of each; the label has 1 for every class that a row is of."""
     check_reduction(reduction)
     if input.shape != label.shape:
@@ -41,8 +35,8 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean"):
     return reduced((loss if weight is None else loss * weight).mean(-1), reduction)
 
 
-@_public
-def triplet_margin_with_distance_loss(input, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+@computes
+def triplet_margin_with_distance_loss(input, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None):
     """triplet_margin_loss by a distance of one's own, a function of two Tensors; None is Euclid's."""
     check_reduction(reduction)
     if margin < 0:
@@ -64,8 +58,8 @@ def triplet_margin_with_distance_loss(input, positive, negative, distance_functi
     return reduced((near - far + margin).clamp(min=0), reduction)
 
 
-@_public
-def npair_loss(anchor, positive, labels, l2_reg=0.002):
+@computes
+def npair_loss(anchor, positive, labels, l2_reg=0.002, name=None):
     """Cross entropy of the products of anchors with positives, where equal labels belong together, and a pull of both to 0."""
     for name, given in (("anchor", anchor), ("positive", positive)):
         if not given.numel():

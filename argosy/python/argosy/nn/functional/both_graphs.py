@@ -1,15 +1,8 @@
-"""paddle.nn.functional: on variables these functions build; on tensors those of argosy.dynamic.functional compute, where there are more."""
+"""The functions of paddle.nn.functional that exist for both graphs: on variables they build, on tensors those of argosy.dynamic.functional compute."""
 from argosy import _core
-from argosy.dispatch import builds, computing
+from argosy.dispatch import builds
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
-
-_BUILDING = [
-    "relu", "relu6", "leaky_relu", "elu", "gelu", "sigmoid", "log_sigmoid", "tanh", "softplus", "softsign", "swish", "silu", "hardsigmoid",
-    "hardswish", "softmax", "log_softmax", "dropout", "linear", "embedding", "one_hot", "normalize", "cosine_similarity", "cross_entropy",
-    "softmax_with_cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss", "square_error_cost",
-    "log_loss", "max_pool2d", "avg_pool2d",
-]
 
 
 def _unary(name, fluid_name=None):
@@ -201,22 +194,3 @@ def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusiv
     if divisor_override is not None:
         raise InvalidArgumentError("avg_pool2d divides by the size of the window; leave divisor_override out")
     return _pool(x, "avg", kernel_size, stride, padding, ceil_mode, exclusive, data_format, name)
-
-
-def __getattr__(name):
-    """What only tensors have."""
-    if name == "__all__":
-        return sorted({*_BUILDING, *_of_tensors()})
-    if name.startswith("_"):
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return computing(__name__, name)
-
-
-def _of_tensors():
-    from argosy.dynamic import functional
-
-    return functional.__all__
-
-
-def __dir__():
-    return sorted({*globals(), *_of_tensors()})
