@@ -5,9 +5,11 @@ from typing import Any, ParamSpec
 
 import torch
 
+from argosy import tensor
 from argosy.dynamic import casting
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError
+from argosy.nn.functional import both_graphs
 
 __all__ = ["computes", "functions_of", "made_of", "named", "on_tensors"]
 
@@ -41,6 +43,12 @@ def functions_of(*modules):
     return {name: value for module in modules for name, value in vars(module).items() if getattr(value, "on_tensors", False) and not name.startswith("_")}
 
 
+def _doc(function):
+    """Its docstring: its own, or that of the function for both graphs that calls it on tensors."""
+    both = both_graphs if function.__module__.startswith("argosy.dynamic.functional.") else tensor
+    return function.__doc__ or getattr(vars(both).get(function.__name__), "__doc__", None)
+
+
 def computes(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
     """`function` takes and returns torch tensors; the result takes and returns Tensors. Paddle's `name`, which only programs use, has no effect."""
 
@@ -50,6 +58,7 @@ def computes(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
         args, kwargs = [unwrap(one) for one in args], {key: unwrap(value) for key, value in kwargs.items()}
         return wrap(casting.applied(function.__name__, function, args, kwargs) if casting.active() else function(*args, **kwargs))
 
+    called.__doc__ = _doc(function)
     return on_tensors(called)
 
 

@@ -1,23 +1,12 @@
 """The tensor functions of paddle, and the same as methods of Tensor."""
-from argosy import tensor
-from argosy.dynamic import creation, elementwise, gradients, math, search, shape, special
+from argosy.dynamic import changing, creation, elementwise, gradients, math, search, shape, special
 from argosy.dynamic.calls import functions_of, made_of
 from argosy.dynamic.in_place import FILLS, filling
 from argosy.dynamic.tensor import Tensor, torch_of
 
-
-def _changing():
-    from argosy.dynamic import changing  # its docstrings come from those of the functions
-
-    return {name: value for name, value in vars(changing).items() if name.endswith("_") and not name.startswith("_")}
-
-
 _OWN = {name: getattr(module, name) for module in (creation, gradients) for name in module.__all__}
 _TABLE = functions_of(elementwise, math, shape, search, special)
-for _name, _function in _TABLE.items():
-    if _function.__doc__ is None and _name in tensor.__all__:
-        _function.__doc__ = getattr(tensor, _name).__doc__  # that of the name for both graphs
-_CHANGING = _changing()
+_CHANGING = {name: value for name, value in vars(changing).items() if name.endswith("_") and not name.startswith("_")}
 
 _NOT_METHODS = "shape numel concat"  # shape is a property; a tensor has numel() all the same, below
 _ALSO_METHODS = "is_empty is_floating_point is_integer is_complex is_tensor bernoulli multinomial"

@@ -45,7 +45,7 @@ def padded(x, widths, value=0.0):
     return functional.pad(x, flat, value=value), [0] * len(widths)
 
 
-def _convolution(axes, of_torch, doc):
+def _convolution(axes, of_torch, doc=None):
     def function(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format=usual(axes), name=None):
         behind = channels_behind(data_format, function.__name__, axes)
         x = x.movedim(-1, 1) if behind else x
@@ -59,7 +59,7 @@ def _convolution(axes, of_torch, doc):
     return computes(named(function, f"conv{axes}d", doc))
 
 
-def _transposed(axes, of_torch, doc):
+def _transposed(axes, of_torch, doc=None):
     def function(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format=usual(axes), name=None):
         behind = channels_behind(data_format, function.__name__, axes)
         x = x.movedim(-1, 1) if behind else x
@@ -77,9 +77,63 @@ def _transposed(axes, of_torch, doc):
     return computes(named(function, f"conv{axes}d_transpose", doc))
 
 
-conv1d = _convolution(1, functional.conv1d, None)
-conv1d_transpose = _transposed(1, functional.conv_transpose1d, None)
-conv2d = _convolution(2, functional.conv2d, None)
-conv2d_transpose = _transposed(2, functional.conv_transpose2d, None)
-conv3d = _convolution(3, functional.conv3d, None)
-conv3d_transpose = _transposed(3, functional.conv_transpose3d, None)
+conv1d = _convolution(
+    1, functional.conv1d,
+    """A convolution along the last axis of [batch, channels, length] with weights [out, in / groups, size].
+
+    stride and dilation are a number; padding is one, two, 'SAME' or 'VALID'.
+
+    >>> F.conv1d(paddle.to_tensor([[[1.0, 2.0, 3.0]]]), paddle.ones([1, 1, 2])).tolist()
+    [[[3.0, 5.0]]]
+    """,
+)
+conv1d_transpose = _transposed(
+    1, functional.conv_transpose1d,
+    """The opposite of conv1d's change of sizes: each element of x spreads a window of the weights, [in, out / groups, size].
+
+    output_padding, or output_size, chooses among the lengths that conv1d would take to the length of x.
+
+    >>> F.conv1d_transpose(paddle.to_tensor([[[1.0, 2.0]]]), paddle.ones([1, 1, 2])).tolist()
+    [[[1.0, 3.0, 2.0]]]
+    """,
+)
+conv2d = _convolution(
+    2, functional.conv2d,
+    """A convolution of images [batch, channels, height, width] with weights [out, in / groups, height, width].
+
+    stride and dilation are a number or one for each axis; padding also two for each axis, 'SAME' or 'VALID'.
+
+    >>> F.conv2d(paddle.ones([1, 1, 3, 3]), paddle.ones([1, 1, 2, 2])).tolist()
+    [[[[4.0, 4.0], [4.0, 4.0]]]]
+    """,
+)
+conv2d_transpose = _transposed(
+    2, functional.conv_transpose2d,
+    """The opposite of conv2d's change of sizes: each pixel spreads a window of the weights, [in, out / groups, height, width].
+
+    output_padding, or output_size, chooses among the sizes that conv2d would take to those of x.
+
+    >>> F.conv2d_transpose(paddle.ones([1, 1, 2, 2]), paddle.ones([1, 1, 2, 2]), stride=2).shape
+    [1, 1, 4, 4]
+    """,
+)
+conv3d = _convolution(
+    3, functional.conv3d,
+    """A convolution of volumes [batch, channels, depth, height, width] with weights [out, in / groups, depth, height, width].
+
+    stride and dilation are a number or one for each axis; padding also two for each axis, 'SAME' or 'VALID'.
+
+    >>> F.conv3d(paddle.ones([1, 1, 2, 2, 2]), paddle.ones([1, 1, 2, 2, 2])).tolist()
+    [[[[[8.0]]]]]
+    """,
+)
+conv3d_transpose = _transposed(
+    3, functional.conv_transpose3d,
+    """The opposite of conv3d's change of sizes: each element spreads a window of the weights, [in, out / groups, depth, height, width].
+
+    output_padding, or output_size, chooses among the sizes that conv3d would take to those of x.
+
+    >>> F.conv3d_transpose(paddle.ones([1, 1, 1, 1, 1]), paddle.ones([1, 1, 2, 2, 2])).shape
+    [1, 1, 2, 2, 2]
+    """,
+)

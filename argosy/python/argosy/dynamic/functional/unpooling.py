@@ -27,7 +27,7 @@ def _output(given, smallest, stride, what):
     return wanted
 
 
-def _unpool(axes, of_torch, doc):
+def _unpool(axes, of_torch, doc=None):
     what = f"max_unpool{axes}d"
 
     def function(x, indices, kernel_size, stride=None, padding=0, data_format=usual(axes), output_size=None, name=None):
@@ -43,6 +43,30 @@ def _unpool(axes, of_torch, doc):
     return computes(named(function, what, doc))
 
 
-max_unpool1d = _unpool(1, functional.max_unpool1d, None)
-max_unpool2d = _unpool(2, functional.max_unpool2d, None)
-max_unpool3d = _unpool(3, functional.max_unpool3d, None)
+max_unpool1d = _unpool(
+    1, functional.max_unpool1d,
+    """Values back at the places that max_pool1d(return_mask=True) took them from, and 0 elsewhere.
+
+    >>> values, places = F.max_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2, return_mask=True)
+    >>> F.max_unpool1d(values, places, 2).tolist()
+    [[[0.0, 3.0, 2.0, 0.0]]]
+    """,
+)
+max_unpool2d = _unpool(
+    2, functional.max_unpool2d,
+    """Values back at the places that max_pool2d(return_mask=True) took them from, and 0 elsewhere.
+
+    >>> values, places = F.max_pool2d(paddle.to_tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2, return_mask=True)
+    >>> F.max_unpool2d(values, places, 2).tolist()
+    [[[[0.0, 3.0], [0.0, 0.0]]]]
+    """,
+)
+max_unpool3d = _unpool(
+    3, functional.max_unpool3d,
+    """Values back at the places that max_pool3d(return_mask=True) took them from, and 0 elsewhere.
+
+    >>> values, places = F.max_pool3d(paddle.ones([1, 1, 2, 2, 2]), 2, return_mask=True)
+    >>> F.max_unpool3d(values, places, 2).shape
+    [1, 1, 2, 2, 2]
+    """,
+)
