@@ -42,7 +42,15 @@ def _in_step(network):
 
 class Model:
     """fit(), evaluate() and predict() over a network. In a job of several processes each trains on its part of the data, with averaged gradients;
-    losses and metrics are of its own part, and rank 0 writes what callbacks save. Confined to one thread."""
+    losses and metrics are of its own part, and rank 0 writes what callbacks save. Confined to one thread.
+
+    >>> model = paddle.Model(nn.Linear(2, 1))
+    >>> model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()), nn.MSELoss())
+    >>> data = paddle.io.TensorDataset([paddle.ones([4, 2]), paddle.ones([4, 1])])
+    >>> model.fit(data, epochs=1, batch_size=2, verbose=0)
+    >>> model.predict_batch([paddle.ones([3, 2])])[0].shape
+    (3, 1)
+    """
 
     def __init__(self, network, inputs=None, labels=None):
         self.network, self.mode, self.stop_training = network, "train", False

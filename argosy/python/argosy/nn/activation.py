@@ -23,6 +23,12 @@ class _Activation(Layer):
 
 
 class ReLU(_Activation):
+    """max(x, 0) of each element, as a layer.
+
+    >>> print(nn.ReLU()(paddle.to_tensor([-1.0, 2.0])).numpy())
+    [0. 2.]
+    """
+
     _function = staticmethod(F.relu)
 
     def __init__(self, name=None):
@@ -30,6 +36,12 @@ class ReLU(_Activation):
 
 
 class ReLU6(_Activation):
+    """min(max(x, 0), 6) of each element, as a layer.
+
+    >>> print(nn.ReLU6()(paddle.to_tensor([-1.0, 9.0])).numpy())
+    [0. 6.]
+    """
+
     _function = staticmethod(F.relu6)
 
     def __init__(self, name=None):
@@ -37,6 +49,12 @@ class ReLU6(_Activation):
 
 
 class Sigmoid(_Activation):
+    """1 / (1 + exp(-x)) of each element, as a layer.
+
+    >>> print(nn.Sigmoid()(paddle.to_tensor([0.0, 2.0])).numpy())
+    [0.5      0.880797]
+    """
+
     _function = staticmethod(F.sigmoid)
 
     def __init__(self, name=None):
@@ -44,6 +62,12 @@ class Sigmoid(_Activation):
 
 
 class LogSigmoid(_Activation):
+    """log(1 / (1 + exp(-x))) of each element, as a layer.
+
+    >>> print(nn.LogSigmoid()(paddle.to_tensor([0.0, 2.0])).numpy())
+    [-0.6931472  -0.12692802]
+    """
+
     _function = staticmethod(F.log_sigmoid)
 
     def __init__(self, name=None):
@@ -51,6 +75,12 @@ class LogSigmoid(_Activation):
 
 
 class Tanh(_Activation):
+    """The hyperbolic tangent of each element, as a layer.
+
+    >>> print(nn.Tanh()(paddle.to_tensor([0.0, 1.0])).numpy())
+    [0.        0.7615942]
+    """
+
     _function = staticmethod(F.tanh)
 
     def __init__(self, name=None):
@@ -58,6 +88,12 @@ class Tanh(_Activation):
 
 
 class Tanhshrink(_Activation):
+    """x - tanh(x) of each element, as a layer.
+
+    >>> print(nn.Tanhshrink()(paddle.to_tensor([0.0, 1.0])).numpy())
+    [0.         0.23840582]
+    """
+
     _function = staticmethod(F.tanhshrink)
 
     def __init__(self, name=None):
@@ -65,6 +101,12 @@ class Tanhshrink(_Activation):
 
 
 class Softsign(_Activation):
+    """x / (1 + |x|) of each element, as a layer.
+
+    >>> print(nn.Softsign()(paddle.to_tensor([-1.0, 3.0])).numpy())
+    [-0.5   0.75]
+    """
+
     _function = staticmethod(F.softsign)
 
     def __init__(self, name=None):
@@ -72,6 +114,12 @@ class Softsign(_Activation):
 
 
 class Silu(_Activation):
+    """x * sigmoid(x) of each element, as a layer.
+
+    >>> print(nn.Silu()(paddle.to_tensor([0.0, 2.0])).numpy())
+    [0.       1.761594]
+    """
+
     _function = staticmethod(F.silu)
 
     def __init__(self, name=None):
@@ -79,6 +127,12 @@ class Silu(_Activation):
 
 
 class Swish(_Activation):
+    """x * sigmoid(x) of each element, as a layer.
+
+    >>> print(nn.Swish()(paddle.to_tensor([0.0, 2.0])).numpy())
+    [0.       1.761594]
+    """
+
     _function = staticmethod(F.swish)
 
     def __init__(self, name=None):
@@ -86,6 +140,12 @@ class Swish(_Activation):
 
 
 class Mish(_Activation):
+    """x * tanh(log(1 + exp(x))) of each element, as a layer.
+
+    >>> print(nn.Mish()(paddle.to_tensor([0.0, 1.0])).numpy())
+    [0.         0.86509836]
+    """
+
     _function = staticmethod(F.mish)
 
     def __init__(self, name=None):
@@ -93,6 +153,12 @@ class Mish(_Activation):
 
 
 class Hardswish(_Activation):
+    """x * min(max(x + 3, 0), 6) / 6 of each element, as a layer.
+
+    >>> print(nn.Hardswish()(paddle.to_tensor([0.0, 3.0])).numpy())
+    [0. 3.]
+    """
+
     _function = staticmethod(F.hardswish)
 
     def __init__(self, name=None):
@@ -100,6 +166,12 @@ class Hardswish(_Activation):
 
 
 class Hardsigmoid(_Activation):
+    """x / 6 + 0.5, kept from 0 to 1, as a layer.
+
+    >>> print(nn.Hardsigmoid()(paddle.to_tensor([-4.0, 0.0])).numpy())
+    [0.  0.5]
+    """
+
     _function = staticmethod(F.hardsigmoid)
 
     def __init__(self, name=None):
@@ -107,6 +179,12 @@ class Hardsigmoid(_Activation):
 
 
 class GELU(_Activation):
+    """x times the share of a standard normal distribution that is below it; by a formula with tanh where approximate, as a layer.
+
+    >>> print(nn.GELU()(paddle.to_tensor([-1.0, 1.0])).numpy())
+    [-0.15865526  0.8413447 ]
+    """
+
     _function = staticmethod(F.gelu)
 
     def __init__(self, approximate=False, name=None):
@@ -114,6 +192,12 @@ class GELU(_Activation):
 
 
 class LeakyReLU(_Activation):
+    """x where it is above 0, and negative_slope * x elsewhere, as a layer.
+
+    >>> print(nn.LeakyReLU(0.5)(paddle.to_tensor([-10.0, 2.0])).numpy())
+    [-5.  2.]
+    """
+
     _function = staticmethod(F.leaky_relu)
 
     def __init__(self, negative_slope=0.01, name=None):
@@ -121,6 +205,12 @@ class LeakyReLU(_Activation):
 
 
 class ELU(_Activation):
+    """x where it is above 0, and alpha * (exp(x) - 1) elsewhere, as a layer.
+
+    >>> print(nn.ELU()(paddle.to_tensor([-1.0, 2.0])).numpy())
+    [-0.63212055  2.        ]
+    """
+
     _function = staticmethod(F.elu)
 
     def __init__(self, alpha=1.0, name=None):
@@ -128,6 +218,12 @@ class ELU(_Activation):
 
 
 class CELU(_Activation):
+    """max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0) of each element, as a layer.
+
+    >>> print(nn.CELU()(paddle.to_tensor([-1.0, 2.0])).numpy())
+    [-0.63212055  2.        ]
+    """
+
     _function = staticmethod(F.celu)
 
     def __init__(self, alpha=1.0, name=None):
@@ -135,6 +231,12 @@ class CELU(_Activation):
 
 
 class SELU(_Activation):
+    """scale * x above 0, and scale * alpha * (exp(x) - 1) elsewhere, as a layer.
+
+    >>> print(nn.SELU()(paddle.to_tensor([-1.0, 1.0])).numpy())
+    [-1.1113307  1.050701 ]
+    """
+
     _function = staticmethod(F.selu)
 
     def __init__(self, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717, name=None):
@@ -142,6 +244,12 @@ class SELU(_Activation):
 
 
 class Hardtanh(_Activation):
+    """x, kept from `min` to `max`, as a layer.
+
+    >>> print(nn.Hardtanh()(paddle.to_tensor([-2.0, 0.5])).numpy())
+    [-1.   0.5]
+    """
+
     _function = staticmethod(F.hardtanh)
 
     def __init__(self, min=-1.0, max=1.0, name=None):
@@ -149,6 +257,12 @@ class Hardtanh(_Activation):
 
 
 class Hardshrink(_Activation):
+    """x, but 0 where it is no further than `threshold` from 0, as a layer.
+
+    >>> print(nn.Hardshrink()(paddle.to_tensor([0.25, 2.0])).numpy())
+    [0. 2.]
+    """
+
     _function = staticmethod(F.hardshrink)
 
     def __init__(self, threshold=0.5, name=None):
@@ -156,6 +270,12 @@ class Hardshrink(_Activation):
 
 
 class Softshrink(_Activation):
+    """x moved by `threshold` towards 0, and 0 where it is nearer, as a layer.
+
+    >>> print(nn.Softshrink()(paddle.to_tensor([0.25, 2.0])).numpy())
+    [0.  1.5]
+    """
+
     _function = staticmethod(F.softshrink)
 
     def __init__(self, threshold=0.5, name=None):
@@ -163,6 +283,12 @@ class Softshrink(_Activation):
 
 
 class Softplus(_Activation):
+    """log(1 + exp(beta * x)) / beta of each element, and x where beta * x is above threshold, as a layer.
+
+    >>> print(nn.Softplus()(paddle.to_tensor([0.0, 1.0])).numpy())
+    [0.6931472 1.3132616]
+    """
+
     _function = staticmethod(F.softplus)
 
     def __init__(self, beta=1, threshold=20, name=None):
@@ -170,6 +296,12 @@ class Softplus(_Activation):
 
 
 class ThresholdedReLU(_Activation):
+    """x where it is above `threshold`, and 0 elsewhere, as a layer.
+
+    >>> print(nn.ThresholdedReLU()(paddle.to_tensor([0.5, 2.0])).numpy())
+    [0. 2.]
+    """
+
     _function = staticmethod(F.thresholded_relu)
 
     def __init__(self, threshold=1.0, name=None):
@@ -177,6 +309,12 @@ class ThresholdedReLU(_Activation):
 
 
 class Softmax(_Activation):
+    """exp(x) by its sum along `axis`, as a layer.
+
+    >>> print(nn.Softmax()(paddle.to_tensor([1.0, 3.0])).numpy())
+    [0.11920291 0.880797  ]
+    """
+
     _function = staticmethod(F.softmax)
 
     def __init__(self, axis=-1, name=None):
@@ -184,6 +322,12 @@ class Softmax(_Activation):
 
 
 class LogSoftmax(_Activation):
+    """The logarithm of softmax along `axis`, as a layer.
+
+    >>> print(nn.LogSoftmax()(paddle.to_tensor([1.0, 1.0])).numpy())
+    [-0.6931472 -0.6931472]
+    """
+
     _function = staticmethod(F.log_softmax)
 
     def __init__(self, axis=-1, name=None):
@@ -191,6 +335,12 @@ class LogSoftmax(_Activation):
 
 
 class Maxout(_Activation):
+    """The largest of each group of `groups` channels, as a layer; channels are at `axis`.
+
+    >>> nn.Maxout(groups=2)(paddle.arange(4, dtype="float32").reshape([1, 4, 1, 1])).flatten().tolist()
+    [1.0, 3.0]
+    """
+
     _function = staticmethod(F.maxout)
 
     def __init__(self, groups, axis=1, name=None):
@@ -198,6 +348,12 @@ class Maxout(_Activation):
 
 
 class GLU(_Activation):
+    """The first half along `axis` times the sigmoid of the second half, as a layer.
+
+    >>> print(nn.GLU()(paddle.to_tensor([4.0, 0.0])).numpy())
+    [2.]
+    """
+
     _function = staticmethod(F.glu)
 
     def __init__(self, axis=-1, name=None):
@@ -205,7 +361,11 @@ class GLU(_Activation):
 
 
 class PReLU(Layer):
-    """Slopes for what is below 0 that are trained: one, or one for each channel."""
+    """x where it is above 0, and a trained slope times x elsewhere: num_parameters of them, one or one for each channel, which begin at `init`.
+
+    >>> nn.PReLU()(paddle.to_tensor([-4.0, 2.0])).tolist()
+    [-1.0, 2.0]
+    """
 
     def __init__(self, num_parameters=1, init=0.25, weight_attr=None, data_format="NCHW", name=None):
         super().__init__()
@@ -217,7 +377,11 @@ class PReLU(Layer):
 
 
 class RReLU(Layer):
-    """Slopes below 0 are drawn between lower and upper while training, and their mean afterwards."""
+    """x where it is above 0, and a slope times x elsewhere: drawn between lower and upper while training, and their mean afterwards.
+
+    >>> nn.RReLU(0.5, 0.5)(paddle.to_tensor([-1.0, 2.0])).tolist()
+    [-0.5, 2.0]
+    """
 
     def __init__(self, lower=1 / 8, upper=1 / 3, name=None):
         super().__init__()
@@ -231,7 +395,11 @@ class RReLU(Layer):
 
 
 class Softmax2D(Layer):
-    """softmax over the channels of images, [batch, channels, height, width] or without the batch."""
+    """softmax over the channels of images, [batch, channels, height, width] or without the batch, as a layer.
+
+    >>> nn.Softmax2D()(paddle.zeros([1, 2, 1, 1])).flatten().tolist()
+    [0.5, 0.5]
+    """
 
     def __init__(self, name=None):
         super().__init__()

@@ -42,6 +42,9 @@ class MultiHeadAttention(Layer):
     """Each position of the query takes a mean of the values, weighted by how its key fits; [batch, length, size], in num_heads parts of the size.
 
     Cache holds the keys and values of earlier positions and grows with each call; StaticCache holds those of a fixed memory.
+
+    >>> nn.MultiHeadAttention(embed_dim=8, num_heads=2)(paddle.rand([1, 5, 8])).shape
+    [1, 5, 8]
     """
 
     Cache = collections.namedtuple("Cache", ["k", "v"])

@@ -22,9 +22,13 @@ def _kept(running, old, new):
 
 
 class RNN(Layer):
-    """(outputs, last states) of cell over sequences [batch, time, ...], or [time, batch, ...] where time_major; from the end where is_reverse.
+    """(outputs, last states) of `cell` over sequences [batch, time, ...], or [time, batch, ...] where time_major; from the end where is_reverse.
 
     A sequence's state stays after sequence_length steps; outputs behind them are what the cell makes of the rest.
+
+    >>> outputs, state = nn.RNN(nn.GRUCell(3, 4))(paddle.ones([2, 5, 3]))
+    >>> outputs.shape, state.shape
+    ([2, 5, 4], [2, 4])
     """
 
     def __init__(self, cell, is_reverse=False, time_major=False):
@@ -47,7 +51,12 @@ class RNN(Layer):
 
 
 class BiRNN(Layer):
-    """One cell from the beginning and one from the end: outputs side by side, and (states of the one, states of the other)."""
+    """One cell from the beginning and one from the end: outputs side by side, and (states of the one, states of the other).
+
+    >>> outputs, (forward, backward) = nn.BiRNN(nn.GRUCell(3, 4), nn.GRUCell(3, 4))(paddle.ones([2, 5, 3]))
+    >>> outputs.shape, backward.shape
+    ([2, 5, 8], [2, 4])
+    """
 
     def __init__(self, cell_fw, cell_bw, time_major=False):
         super().__init__()
