@@ -124,7 +124,7 @@ def facts(rounds, load):
         "cores": os.cpu_count(),
         "memory": f"{int(proc('/proc/meminfo', 'MemTotal').split()[0]) / 2**20:.0f} GiB",
         "commit": first_line(["git", "rev-parse", "--short", "HEAD"]) + (" with changes" if changed else ""),
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "rounds": rounds,
         "load_before": load,
     }

@@ -58,8 +58,8 @@ if(programs)
   install(TARGETS ${programs} RUNTIME DESTINATION "${install_bin}" COMPONENT core)
 endif()
 if(TARGET _core)
-  add_custom_target(argosy_run DEPENDS _core ${programs} argosy_python_packages)  # what `make build` makes
-  add_custom_target(argosy_wheel DEPENDS _core ${programs} argosy)
+  add_custom_target(argosy_run DEPENDS _core _core_stubs ${programs} argosy_python_packages)  # what `make build` makes
+  add_custom_target(argosy_wheel DEPENDS _core _core_stubs ${programs} argosy)
 endif()
 
 install(TARGETS argosy EXPORT argosyTargets LIBRARY DESTINATION "${install_lib}" COMPONENT core

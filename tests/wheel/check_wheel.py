@@ -69,6 +69,11 @@ def test_the_licences_of_what_is_bundled_are_there(site):
     assert {"LICENSE", "NOTICE"} <= own
 
 
+def test_type_checkers_find_what_they_need(site):
+    for name in ("argosy/py.typed", "argosy/__init__.pyi", "argosy/_core/__init__.pyi", "argosy/_core/layers.pyi", "paddle/py.typed"):
+        assert (site / name).is_file(), name
+
+
 def test_the_programs_run(environment):
     for name in ("argosy", "fleetrun", "argosy-server", "argosy-store"):
         assert name in run(environment / "bin" / name, "--help")

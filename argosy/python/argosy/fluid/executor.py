@@ -5,7 +5,7 @@ import numpy
 
 from argosy import _core, device
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
-from argosy.fluid import framework, lod_tensor, parallel, rate, reader
+from argosy.fluid import framework, parallel, rate, reader
 from argosy.fluid.dataset import DatasetBase
 from argosy.fluid.fetch_handler import FetchHandler
 
@@ -137,7 +137,8 @@ class Executor:
         """One pass over a dataset on `thread` threads (0: as many as the dataset says) that share the parameters.
 
         Prints the fetches at the first batch, at every print_period-th and at the last, and samples/s at the end; with debug,
-        where the time went. `fetch_handler`, a FetchHandler, is shown variables as time goes by. `progress` is called a few times a second with a dict of batches, samples and seconds so far.
+        where the time went. `fetch_handler`, a FetchHandler, is shown variables as time goes by. `progress` is
+        called a few times a second with a dict of batches, samples and seconds so far.
         Returns a DatasetReport: the last fetched values and totals.
         """
         self._check_open()

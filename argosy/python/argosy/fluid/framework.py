@@ -5,8 +5,8 @@ from argosy import _core
 from argosy.device import cpu_places, cuda_places, is_compiled_with_cuda
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import indexing, rate
-from argosy.fluid import unique_name
-from argosy.fluid.var_type import VarType
+from argosy.fluid import unique_name as unique_name
+from argosy.fluid.var_type import VarType as VarType
 from argosy.graph_mode import disable_static, enable_static, in_dygraph_mode, in_dynamic_mode
 
 Program = _core.Program

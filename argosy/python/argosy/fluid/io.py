@@ -7,8 +7,7 @@ from argosy.errors import InvalidArgumentError, NotFoundError
 from argosy.fluid import executor, framework, state_file
 from argosy.fluid.reader import DataLoader, PyReader
 from argosy.fluid.var_type import VarType
-from argosy.reader import (ComposeNotAligned, buffered, cache, chain, compose, firstn, map_readers, multiprocess_reader, shuffle,
-                           xmap_readers)
+from argosy.reader import ComposeNotAligned, buffered, cache, chain, compose, firstn, map_readers, multiprocess_reader, shuffle, xmap_readers
 
 __all__ = [
     "save_vars", "save_params", "save_persistables", "load_vars", "load_params", "load_persistables", "save_inference_model",

@@ -32,3 +32,5 @@ class VarType(enum.IntEnum):
 
 _ELEMENTS = {"BOOL": "bool", "INT8": "int8", "INT16": "int16", "INT32": "int32", "INT64": "int64", "UINT8": "uint8", "FP16": "float16",
              "BF16": "bfloat16", "FP32": "float32", "FP64": "float64"}
+
+dtype = VarType  # what 2.x calls it

@@ -7,8 +7,18 @@ from argosy.fluid.backward import append_backward, gradients
 from argosy.fluid.compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
 from argosy.fluid.core import Scope
 from argosy.fluid.executor import Executor, global_scope, scope_guard
-from argosy.fluid.framework import (Operator, Parameter, Program, Variable, cpu_places, cuda_places, default_main_program,
-                                    default_startup_program, name_scope, program_guard)
+from argosy.fluid.framework import (
+    Operator,
+    Parameter,
+    Program,
+    Variable,
+    cpu_places,
+    cuda_places,
+    default_main_program,
+    default_startup_program,
+    name_scope,
+    program_guard,
+)
 
 __all__ = [
     "Executor", "Program", "Variable", "Operator", "Parameter", "Scope", "default_main_program", "default_startup_program", "program_guard",

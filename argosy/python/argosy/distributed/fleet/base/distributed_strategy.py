@@ -101,7 +101,8 @@ class DistributedStrategy(Settings):
         "pipeline_configs": {}, "tensor_parallel_configs": {}, "sharding_configs": {}, "dgc_configs": {}, "lars_configs": {}, "lamb_configs": {},
         "gradient_scale_configs": {}, "hybrid_configs": {}, "qat_configs": {}, "trainer_desc_configs": {},
         "sparse_table_configs": {}, "fs_client_param": {}}
-    _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {}, "fleet_desc_configs": {}, **_standard, **_COLLECTIVE}
+    _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {},
+               "fleet_desc_configs": {}, **_standard, **_COLLECTIVE}
     _fixed = dict.fromkeys(_standard, _NOT_HERE)
 
     def __init__(self):

@@ -34,7 +34,10 @@ def core_strategy(strategy):
 
 
 class DistributedOptimizer:
-    """An optimizer whose updates the servers do, or, in a collective job, every process of the mean gradients. What it does not know itself is asked of the optimizer that it was made of."""
+    """An optimizer whose updates the servers do, or, in a collective job, every process of the mean gradients.
+
+    What it does not know itself is asked of the optimizer that it was made of.
+    """
 
     def __init__(self, fleet, optimizer, strategy=None):
         if not hasattr(optimizer, "minimize"):

@@ -82,7 +82,7 @@ class MPISymetricRoleMaker(RoleMakerBase):
 
 def endpoint_list(given, what):
     """A list of host:port, from one or from a text with commas."""
-    if given is None or isinstance(given, str) and not given:
+    if given is None or (isinstance(given, str) and not given):
         return []
     endpoints = given.split(",") if isinstance(given, str) else given
     if not isinstance(endpoints, (list, tuple)) or not all(isinstance(one, str) for one in endpoints):
