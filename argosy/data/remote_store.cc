@@ -12,7 +12,7 @@
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
 #include "argosy/base/wait_check.h"
-#include "argosy/data/process.h"
+#include "argosy/data/pipe_command.h"
 
 namespace argosy::data {
 namespace {
@@ -31,7 +31,7 @@ std::vector<std::string> program() {
 Status run_to_end(const RemoteStore& store, const std::vector<std::string>& order, const std::shared_ptr<StderrTail>& errors,
                   const StopSignal& stop) {
   RETURN_IF_ERROR(stop.status());
-  ASSIGN_OR_RETURN(auto process, Process::start(store_command(store, order), store_title(order), {}, errors, stop));
+  ASSIGN_OR_RETURN(auto process, PipeCommand::start(store_command(store, order), store_title(order), {}, errors, stop));
   std::array<char, 4096> output;
   for (;;) {
     ASSIGN_OR_RETURN(const size_t got, process->read(output));

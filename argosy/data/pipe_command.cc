@@ -1,20 +1,13 @@
-#include "argosy/data/process.h"
+#include "argosy/data/pipe_command.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "argosy/base/log.h"
 #include "argosy/base/plant.h"
-
-extern char** environ;
 
 namespace argosy::data {
 namespace {
@@ -22,7 +15,6 @@ namespace {
 constexpr size_t kTail = 4096;
 constexpr int kPipeBytes = 1 << 20;
 constexpr size_t kFeedBytes = 256 << 10;
-constexpr int kKillWaitMs = 10'000;
 
 // write() whose SIGPIPE reaches nobody: a command that stops reading is no reason to die. The signal is blocked for this
 // thread, and taken back if this write made it pending.
@@ -57,31 +49,6 @@ Result<PipeEnds> make_pipe() {
 
 void set_nonblocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
-// The attributes of every child: its own process group, no blocked signals, and SIGPIPE as it is by default, which Python
-// ignores and would hand down.
-class SpawnSetup {
- public:
-  SpawnSetup() {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    sigset_t none, defaults;
-    sigemptyset(&none);
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  }
-  ~SpawnSetup() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-};
-
 }  // namespace
 
 void StderrTail::add(std::string_view text) {
@@ -95,55 +62,33 @@ std::string StderrTail::text() const {
   return tail_;
 }
 
-Result<std::unique_ptr<Process>> Process::start(const std::vector<std::string>& argv, std::string title, ProcessInput input,
-                                                std::shared_ptr<StderrTail> errors, const StopSignal& stop) {
-  std::unique_ptr<Process> process(new Process(std::move(title), std::move(input.stream), std::move(errors), stop));
+Result<std::unique_ptr<PipeCommand>> PipeCommand::start(const std::vector<std::string>& argv, std::string title,
+                                                        CommandInput input, std::shared_ptr<StderrTail> errors,
+                                                        const StopSignal& stop) {
+  std::unique_ptr<PipeCommand> process(new PipeCommand(std::move(title), std::move(input.stream), std::move(errors), stop));
   RETURN_IF_ERROR(process->spawn(argv, input.file));
   return process;
 }
 
-Process::Process(std::string title, std::unique_ptr<ByteStream> input, std::shared_ptr<StderrTail> errors, const StopSignal& stop)
+PipeCommand::PipeCommand(std::string title, std::unique_ptr<ByteStream> input, std::shared_ptr<StderrTail> errors,
+                         const StopSignal& stop)
     : title_(std::move(title)), input_(std::move(input)), errors_(std::move(errors)), stop_(stop) {
   if (input_ != nullptr) pending_.resize(kFeedBytes);
 }
 
-Process::~Process() {
-  if (pid_ < 0) return;
-  ::kill(-pid_, SIGKILL);
-  pollfd wait{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
-  if (pidfd_.open() && ::poll(&wait, 1, kKillWaitMs) == 0) {
-    log_warning("process {} ('{}') did not end {} s after it was killed; it is left behind", pid_, title_, kKillWaitMs / 1000);
-    return;
-  }
-  ::waitpid(pid_, nullptr, 0);
-}
-
-Status Process::spawn(const std::vector<std::string>& argv, const Fd& input_file) {
+Status PipeCommand::spawn(const std::vector<std::string>& argv, const Fd& input_file) {
   ASSIGN_OR_RETURN(PipeEnds out, make_pipe());
   ASSIGN_OR_RETURN(PipeEnds err, make_pipe());
   PipeEnds in;
   if (input_ != nullptr) {
     ASSIGN_OR_RETURN(in, make_pipe());
-  } else if (!input_file.open()) {
-    in.read = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   }
-  const int child_input = input_file.open() ? input_file.get() : in.read.get();
-
-  SpawnSetup setup;
-  posix_spawn_file_actions_adddup2(&setup.actions, child_input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&setup.actions, out.write.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&setup.actions, err.write.get(), STDERR_FILENO);
-  std::vector<char*> words;
-  words.reserve(argv.size() + 1);
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  if (const int error = ::posix_spawnp(&pid_, words[0], &setup.actions, &setup.attributes, words.data(), environ); error != 0) {
-    pid_ = -1;
-    return Status::unavailable("cannot start '{}' for '{}': {}; is it installed and in PATH?", argv[0], title_,
-                               system_reason(error));
-  }
-  pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  if (!pidfd_.open()) return Status::unavailable("cannot watch '{}': {}", title_, system_reason(errno));
+  auto child = ChildProcess::start({.command = argv,
+                                    .input = input_file.open() ? input_file.get() : in.read.get(),
+                                    .output = out.write.get(),
+                                    .errors = err.write.get()});
+  if (!child.ok()) return child.status().with_context("the command '{}'; is it installed and in PATH?", title_);
+  child_.emplace(std::move(*child));
   ::fcntl(out.read.get(), F_SETPIPE_SZ, kPipeBytes);  // fewer wake-ups; the default does where the system refuses
   stdin_ = std::move(in.write);
   stdout_ = std::move(out.read);
@@ -153,9 +98,9 @@ Status Process::spawn(const std::vector<std::string>& argv, const Fd& input_file
   return {};
 }
 
-Result<size_t> Process::read(std::span<char> room) {
+Result<size_t> PipeCommand::read(std::span<char> room) {
   for (;;) {
-    if (pid_ < 0) return size_t{0};
+    if (!child_) return size_t{0};
     // A negative descriptor is skipped by poll.
     pollfd waits[] = {{.fd = stop_.fd(), .events = POLLIN, .revents = 0},
                       {.fd = stdout_.get(), .events = POLLIN, .revents = 0},
@@ -181,7 +126,7 @@ Result<size_t> Process::read(std::span<char> room) {
   }
 }
 
-Status Process::feed() {
+Status PipeCommand::feed() {
   if (pending_begin_ == pending_end_) {
     pending_begin_ = 0;
     ASSIGN_OR_RETURN(pending_end_, input_->read(pending_));
@@ -201,7 +146,7 @@ Status Process::feed() {
   return {};
 }
 
-void Process::drain_errors() {
+void PipeCommand::drain_errors() {
   char text[4096];
   for (;;) {
     const ssize_t got = ::read(stderr_.get(), text, sizeof(text));
@@ -213,12 +158,12 @@ void Process::drain_errors() {
   }
 }
 
-Status Process::await_exit() {
+Status PipeCommand::await_exit() {
   stdout_.close();
   stdin_.close();
   for (;;) {
     pollfd waits[] = {{.fd = stop_.fd(), .events = POLLIN, .revents = 0},
-                      {.fd = pidfd_.get(), .events = POLLIN, .revents = 0},
+                      {.fd = child_->pidfd(), .events = POLLIN, .revents = 0},
                       {.fd = stderr_.get(), .events = POLLIN, .revents = 0}};
     if (::poll(waits, 3, -1) < 0 && errno != EINTR)
       return Status::internal("poll on '{}' failed: {}", title_, system_reason(errno));
@@ -226,19 +171,16 @@ Status Process::await_exit() {
     if (waits[2].revents != 0) drain_errors();
     if (waits[1].revents != 0) break;
   }
-  int wait_status = 0;
-  while (::waitpid(pid_, &wait_status, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
+  const ExitStatus exit = *child_->poll();
+  child_->leave();  // what it has left behind in the background may go on
+  child_.reset();
   if (stderr_.open()) drain_errors();
-  return judge(wait_status);
+  return judge(exit);
 }
 
-Status Process::judge(int wait_status) {
-  if ((WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) || ARGOSY_PLANTED("pipe_status_ignored")) return {};
-  const std::string how = WIFEXITED(wait_status) ? fmt::format("exited with status {}", WEXITSTATUS(wait_status))
-                                                 : fmt::format("was killed by signal {} ({})", WTERMSIG(wait_status),
-                                                               ::strsignal(WTERMSIG(wait_status)));
+Status PipeCommand::judge(const ExitStatus& exit) {
+  if (exit.ok() || ARGOSY_PLANTED("pipe_status_ignored")) return {};
+  const std::string how = exit.signal == 0 ? fmt::format("exited with status {}", exit.code) : "was " + exit.to_string();
   const std::string errors = errors_->text();
   return Status::aborted("the command '{}' {}; its stderr {}", title_, how,
                          errors.empty() ? "is empty" : "ends with:\n" + errors);

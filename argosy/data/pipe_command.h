@@ -1,12 +1,12 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "argosy/base/child_process.h"
 #include "argosy/data/byte_stream.h"
 
 namespace argosy::data {
@@ -24,7 +24,7 @@ class StderrTail {
 };
 
 // What a command reads as its stdin: a file that it gets as it is, or a stream that is copied into a pipe. Neither: nothing.
-struct ProcessInput {
+struct CommandInput {
   Fd file;
   std::unique_ptr<ByteStream> stream;
 };
@@ -33,27 +33,25 @@ struct ProcessInput {
 // else is an error with the command, the exit status and the end of its stderr. A command may leave its input unread
 // (`head`). What it writes to stderr also goes to ours as it comes.
 //
-// It runs in a process group of its own; the destructor kills that group where it still runs, and reaps the child.
+// It runs in a process group of its own; the destructor kills that group where the command still runs, and reaps it.
 // Thread-compatible.
-class Process : public ByteStream {
+class PipeCommand : public ByteStream {
  public:
   // Starts argv[0], looked up in PATH. `title` names the command in messages. `stop` must outlive the process.
-  static Result<std::unique_ptr<Process>> start(const std::vector<std::string>& argv, std::string title, ProcessInput input,
-                                                std::shared_ptr<StderrTail> errors, const StopSignal& stop);
-  ~Process() override;
-  Process(const Process&) = delete;
+  static Result<std::unique_ptr<PipeCommand>> start(const std::vector<std::string>& argv, std::string title, CommandInput input,
+                                                    std::shared_ptr<StderrTail> errors, const StopSignal& stop);
+  PipeCommand(const PipeCommand&) = delete;
 
   Result<size_t> read(std::span<char> room) override;
-  pid_t pid() const { return pid_; }
 
  private:
-  Process(std::string title, std::unique_ptr<ByteStream> input, std::shared_ptr<StderrTail> errors, const StopSignal& stop);
+  PipeCommand(std::string title, std::unique_ptr<ByteStream> input, std::shared_ptr<StderrTail> errors, const StopSignal& stop);
 
   Status spawn(const std::vector<std::string>& argv, const Fd& input_file);
   Status feed();        // moves some input into the command
   void drain_errors();  // takes what is there of its stderr
   Status await_exit();  // after the end of stdout
-  Status judge(int wait_status);
+  Status judge(const ExitStatus& exit);
 
   const std::string title_;
   std::unique_ptr<ByteStream> input_;
@@ -61,8 +59,7 @@ class Process : public ByteStream {
   const StopSignal& stop_;
 
   Fd stdin_, stdout_, stderr_;  // our ends
-  Fd pidfd_;
-  pid_t pid_ = -1;             // -1 once reaped
+  std::optional<ChildProcess> child_;  // none once it has ended
   std::vector<char> pending_;  // read from input_, not yet written
   size_t pending_begin_ = 0, pending_end_ = 0;
 };
