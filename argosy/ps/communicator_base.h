@@ -28,7 +28,6 @@ class CommunicatorBase : public Communicator {
   Status before_gathering() override { return {}; }
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
-  using Communicator::begin_batch;
   BatchId begin_batch() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
   BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const BatchLines> lines) override;
   void drop_batch(BatchId batch) override { reading_.drop(batch); }
