@@ -126,7 +126,7 @@ def test_workers_evaluate_together(criteo, tmp_path, example):
 @forms("keypoints")
 def test_face_keypoints_are_learned_by_two_processes(tmp_path, example):
     output_of(["fleetrun", "--nproc_per_node=2", *example], tmp_path, ARGOSY_PYTHON=sys.executable)
-    missed = [re.search(r"missed by (\S+) pixels", (tmp_path / "logs" / f"workerlog.{i}").read_text()).group(1) for i in range(2)]
+    missed = [re.search(r"missed by (\S+) pixels", (tmp_path / "log" / f"workerlog.{i}").read_text()).group(1) for i in range(2)]
     assert missed[0] == missed[1]  # one model
 
 
