@@ -157,8 +157,7 @@ class PyReader(GeneratorLoader):
     """The older name of a generator loader, with older names of its methods.
 
     >>> loader = fluid.io.PyReader(feed_list=[fluid.data("x", [None, 1])], capacity=4)
-    >>> loader.decorate_batch_generator(lambda: iter([[np.ones([2, 1], "float32")]]), places=fluid.CPUPlace())
-    <argosy.fluid.reader.PyReader object at 0x7fd129159350>
+    >>> result = loader.decorate_batch_generator(lambda: iter([[np.ones([2, 1], "float32")]]), places=fluid.CPUPlace())
     >>> len(list(loader()))
     1
     """

@@ -5,9 +5,8 @@ import enum
 class VarType(enum.IntEnum):
     """The numbers of Paddle's wire format for element types and kinds of variables.
 
-    >>> print(paddle.zeros([1]).dtype), paddle.dtype.INT64.value
-    paddle.float32
-    (None, 3)
+    >>> print(paddle.dtype.INT64, paddle.dtype.INT64.value)
+    paddle.int64 3
     """
 
     BOOL = 0
