@@ -365,7 +365,9 @@ def any(x, axis=None, keepdim=False, name=None):
 
 @builds
 def sum(x, axis=None, dtype=None, keepdim=False, name=None):
-    """The sum along `axis`, a number or a list; of all elements where it is None. In `dtype` where one is given; keepdim leaves an axis of size 1.
+    """The sum along `axis`, a number or a list; of all elements where it is None. keepdim leaves an axis of size 1.
+
+    In `dtype` where one is given; otherwise booleans and small whole numbers are added up in int64.
 
     >>> paddle.sum(paddle.to_tensor([[1, 2], [3, 4]]), axis=1).tolist()
     [3, 7]

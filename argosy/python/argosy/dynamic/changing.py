@@ -93,6 +93,27 @@ polygamma_ = changing(special.polygamma)
 renorm_ = changing(special.renorm)
 where_ = changing(search.where, position=1)
 
-normal_ = filling("normal_")
-cauchy_ = filling("cauchy_")
-geometric_ = filling("geometric_")
+normal_ = filling(
+    "normal_",
+    """Fills x with numbers drawn from a normal distribution, and returns it.
+
+    >>> paddle.normal_(paddle.zeros([2, 3]), mean=5.0, std=0.1).shape
+    [2, 3]
+    """,
+)
+cauchy_ = filling(
+    "cauchy_",
+    """Fills x with numbers drawn from a Cauchy distribution, and returns it.
+
+    >>> paddle.cauchy_(paddle.zeros([2, 3]), loc=0, scale=1).shape
+    [2, 3]
+    """,
+)
+geometric_ = filling(
+    "geometric_",
+    """Fills x with waiting times of a geometric distribution, not rounded to whole trials, as in 2.6.2, and returns it.
+
+    >>> paddle.geometric_(paddle.zeros([2, 3]), probs=0.5).shape
+    [2, 3]
+    """,
+)

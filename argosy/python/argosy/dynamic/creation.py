@@ -28,7 +28,11 @@ def _where(place=None):
 
 
 def to_tensor(data, dtype=None, place=None, stop_gradient=True):
-    """A tensor with values of its own from a number, nested lists, an array or a tensor."""
+    """A tensor with values of its own from a number, nested lists, an array or a tensor, on `place` where one is given.
+
+    >>> paddle.framework.to_variable([1.0, 2.0]).tolist()
+    [1.0, 2.0]
+    """
     made = Tensor(torch_of(data, dtype, _where(place)))
     made.stop_gradient = stop_gradient
     return made

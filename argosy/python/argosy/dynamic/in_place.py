@@ -62,7 +62,7 @@ def changing(function, change=written, position=0, key="x"):
     return changed
 
 
-def filling(name):
+def filling(name, doc=None):
     """One of FILLS on a Tensor. What a computed tensor was computed from takes no gradient through the places that are filled."""
     fill = FILLS[name]
 
@@ -74,6 +74,7 @@ def filling(name):
             fill(x._torch, *args, **kwargs)
         return x
     changed.__name__ = changed.__qualname__ = name
+    changed.__doc__ = doc
     return changed
 
 

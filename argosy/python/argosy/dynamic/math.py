@@ -92,7 +92,7 @@ def count_nonzero(x, axis=None, keepdim=False, name=None):
 
 @computes
 def round(x, name=None):
-    """Halves go away from 0; torch's own go to the even neighbour."""
+    # Halves go away from 0; torch's own go to the even neighbour.
     if not x.is_floating_point():
         return torch.round(x)
     whole = torch.trunc(x)
@@ -101,7 +101,6 @@ def round(x, name=None):
 
 @computes
 def divide(x, y, name=None):
-    """Of integers too: the result is a float."""
     return torch.true_divide(x, y)
 
 
@@ -117,7 +116,6 @@ def pow(x, y, name=None):
 
 @computes
 def sum(x, axis=None, dtype=None, keepdim=False, name=None):
-    """Of booleans and small integers in int64, unless dtype says otherwise."""
     chosen = None if dtype is None else dtypes.to_torch(dtype)
     return torch.sum(x, _axes(axis), keepdim, dtype=chosen) if axis is not None else _all_axes(torch.sum(x, dtype=chosen), x, keepdim)
 
@@ -190,7 +188,6 @@ def quantile(x, q, axis=None, keepdim=False, name=None):
 
 @computes
 def cumsum(x, axis=None, dtype=None, name=None):
-    """Of the flattened tensor where axis is None."""
     chosen = None if dtype is None else dtypes.to_torch(dtype)
     return torch.cumsum(x.reshape(-1) if axis is None else x, axis or 0, dtype=chosen)
 
@@ -217,7 +214,6 @@ def logcumsumexp(x, axis=None, name=None):
 
 @computes
 def add_n(inputs, name=None):
-    """The sum of tensors of one shape."""
     total = inputs if isinstance(inputs, torch.Tensor) else inputs[0]
     for one in () if isinstance(inputs, torch.Tensor) else inputs[1:]:
         total = total + one
@@ -237,7 +233,6 @@ def clip(x, min=None, max=None, name=None):
 
 @computes
 def increment(x, value=1.0, name=None):
-    """Adds in place."""
     with torch.no_grad():
         return x.add_(value)
 

@@ -35,7 +35,6 @@ def sort(x, axis=-1, descending=False, name=None):
 
 @computes
 def topk(x, k, axis=None, largest=True, sorted=True, name=None):
-    """(values, indices)."""
     return tuple(torch.topk(x, int(k), -1 if axis is None else axis, largest, sorted))
 
 
@@ -136,7 +135,6 @@ def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, 
 
 @computes
 def where(condition, x=None, y=None, name=None):
-    """x where the condition holds and y elsewhere; without them, where it holds, as nonzero(as_tuple=True)."""
     return tuple(torch.nonzero(condition, as_tuple=True)) if x is None and y is None else torch.where(condition, x, y)
 
 
@@ -157,7 +155,6 @@ def masked_select(x, mask, name=None):
 
 @computes
 def gather(x, index, axis=None, name=None):
-    """Slices of an axis, by a list of positions."""
     return torch.index_select(x, int(axis or 0), index.reshape(-1))
 
 
@@ -209,7 +206,6 @@ def gather_nd(x, index, name=None):
 
 @computes
 def scatter(x, index, updates, overwrite=True, name=None):
-    """Rows of x replaced; without overwrite the updates of a row are added up, from 0."""
     index = index.reshape(-1).long()
     if overwrite:
         return x.index_copy(0, index, updates)
@@ -296,7 +292,6 @@ def matmul(x, y, transpose_x=False, transpose_y=False, name=None):
 
 @computes
 def dot(x, y, name=None):
-    """Of two vectors, or of each row of two matrices."""
     return (x * y).sum(-1)
 
 

@@ -41,7 +41,6 @@ def unbind(input, axis=0, name=None):
 
 @computes
 def split(x, num_or_sections, axis=0, name=None):
-    """Into a number of equal parts, or by sizes, of which one may be -1."""
     axis, size = int(axis), x.shape[int(axis)]
     if isinstance(num_or_sections, int):
         if size % num_or_sections:
@@ -81,7 +80,6 @@ def strided_slice(x, axes, starts, ends, strides, name=None):
 
 @computes
 def reshape(x, shape, name=None):
-    """-1 is what is left over, and 0 the size that is there."""
     return x.reshape([x.shape[i] if size == 0 else size for i, size in enumerate(_sizes(shape))])
 
 
@@ -119,7 +117,6 @@ def t(input, name=None):
 
 @computes
 def squeeze(x, axis=None, name=None):
-    """Drops axes of size 1: the given ones, or all."""
     if axis is None:
         return x.squeeze()
     return x.squeeze(tuple(one for one in _axes(axis) if x.shape[one] == 1))
@@ -287,7 +284,6 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1, name=None):
 
 @computes
 def shape(input, name=None):
-    """Its sizes, as a tensor."""
     if torch.jit.is_tracing():
         return torch._shape_as_tensor(input).int()  # the record follows the input
     return torch.tensor(input.shape, dtype=torch.int32)

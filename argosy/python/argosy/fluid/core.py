@@ -10,12 +10,21 @@ Scope = _core.Scope
 
 
 class VarDesc:
-    """Holds VarType, as in Paddle."""
+    """Holds VarType, the numbers of types, as in Paddle.
+
+    >>> fluid.core.VarDesc.VarType.FP32.value
+    5
+    """
 
     VarType = VarType
 
 
 def get_cuda_device_count():
+    """The number of GPUs that the libtorch of this process sees.
+
+    >>> fluid.core.get_cuda_device_count() >= 0
+    True
+    """
     return _core.gpu_count()
 
 

@@ -3,6 +3,12 @@ import enum
 
 
 class VarType(enum.IntEnum):
+    """The numbers of Paddle's wire format for element types and kinds of variables.
+
+    >>> print(paddle.dtype.INT64, paddle.dtype.INT64.value)
+    paddle.int64 3
+    """
+
     BOOL = 0
     INT16 = 1
     INT32 = 2

@@ -31,8 +31,8 @@ def get_worker_info():
 def default_collate_fn(batch):
     """Samples as one batch: arrays, numbers and tensors are stacked, fields one by one.
 
-    >>> [part.shape for part in paddle.io.default_collate_fn([(np.zeros(3), 1), (np.zeros(3), 2)])]
-    [torch.Size([2, 3]), torch.Size([2])]
+    >>> [list(part.shape) for part in paddle.io.default_collate_fn([(np.zeros(3), 1), (np.zeros(3), 2)])]
+    [[2, 3], [2]]
     """
     first = batch[0]
     if isinstance(first, (Tensor, torch.Tensor)):

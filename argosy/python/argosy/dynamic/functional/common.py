@@ -10,7 +10,6 @@ from argosy.errors import InvalidArgumentError
 
 @computes
 def linear(x, weight, bias=None, name=None):
-    """x @ weight + bias; the weight is [in, out]."""
     return functional.linear(x, weight.t(), bias)
 
 
@@ -26,7 +25,6 @@ def bilinear(x1, x2, weight, bias=None, name=None):
 
 @computes
 def embedding(x, weight, padding_idx=None, sparse=False, name=None):
-    """Rows of weight by id. padding_idx's are 0 and take no gradient."""
     found = functional.embedding(x, weight, padding_idx, sparse=sparse)
     if padding_idx is None:
         return found
@@ -51,7 +49,6 @@ def _dropped(x, p, axis, training, mode):
 
 @computes
 def dropout(x, p=0.5, axis=None, training=True, mode="upscale_in_train", name=None):
-    """Elements become 0 with probability p while training; those of an axis together where one is given."""
     if axis is None and mode == "upscale_in_train":
         return functional.dropout(x, p, training)
     return _dropped(x, p, axis, training, mode)

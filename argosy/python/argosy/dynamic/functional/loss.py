@@ -41,7 +41,6 @@ def _soft(log_probability, label, weight, reduction, axis):
 
 @computes
 def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0, name=None):
-    """-log of the probability of the label; `input` holds logits unless use_softmax is False. soft_label: the label holds probabilities."""
     check_reduction(reduction)
     log_probability = functional.log_softmax(input, axis) if use_softmax else torch.log(input)
     if label_smoothing and not soft_label:
@@ -66,13 +65,11 @@ def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-10
 
 @computes
 def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None):
-    """Of probabilities."""
     return functional.binary_cross_entropy(input, label, weight, reduction=reduction)
 
 
 @computes
 def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
-    """pos_weight weighs the positive part, as Paddle's documents say; 2.6.2's kernel weighs another term."""
     return functional.binary_cross_entropy_with_logits(logit, label, weight, reduction=reduction, pos_weight=pos_weight)
 
 

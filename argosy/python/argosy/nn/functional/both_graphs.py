@@ -306,7 +306,9 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
 
 @builds
 def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
-    """binary_cross_entropy of sigmoid(logit), without overflow; pos_weight weighs the positive part.
+    """binary_cross_entropy of sigmoid(logit), without overflow.
+
+    pos_weight weighs the positive part, as Paddle's documents say; 2.6.2's kernel weighs another term.
 
     >>> print(F.binary_cross_entropy_with_logits(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).numpy())
     0.6931472

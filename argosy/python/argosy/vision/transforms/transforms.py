@@ -79,7 +79,7 @@ class ToTensor(BaseTransform):
 class Normalize(BaseTransform):
     """(value - mean) / std of each channel; both are a number or one for each channel.
 
-    >>> paddle.vision.transforms.Normalize(mean=1.0, std=2.0)(np.full([1, 1, 1], 5.0, "float32")).tolist()
+    >>> paddle.vision.transforms.Normalize(mean=1.0, std=2.0)(np.full([3, 1, 1], 5.0, "float32")).tolist()
     [[[2.0]], [[2.0]], [[2.0]]]
     """
 

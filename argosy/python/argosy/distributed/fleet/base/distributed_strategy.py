@@ -89,6 +89,10 @@ class DistributedStrategy(Settings):
     sparse_nonclk_coeff and sparse_click_coeff what a row's score is, and sparse_embedx_threshold from which score on a key gets a row.
 
     settings: those of docs/settings.md, by name. What a job cannot do is refused by name.
+
+    >>> strategy = paddle.distributed.fleet.DistributedStrategy()
+    >>> strategy.a_sync = True
+    >>> strategy.a_sync_configs = {"k_steps": 100}
     """
 
     _standard = {
