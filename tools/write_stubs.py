@@ -34,15 +34,37 @@ def defined(tree):
     return found
 
 
-def import_missing(stub, module, of_module):
-    """A submodule's signatures name the module's types without an import: adds it."""
-    tree = ast.parse(stub.read_text(encoding="utf-8"))
+class _Fitting(ast.NodeTransformer):
+    """Types as callers see them: an argument whose default is None takes it, and what a caster makes from many types is Any."""
+
+    ANY = "typing.Any"
+    CAST = ("ParamAttr", "numpy.dtype[")  # names, booleans and initializers become the one, names and numbers of types the other
+
+    def visit_arguments(self, node):
+        pairs = [*zip(reversed([*node.posonlyargs, *node.args]), reversed(node.defaults)), *zip(node.kwonlyargs, node.kw_defaults)]
+        for argument in [*node.posonlyargs, *node.args, *node.kwonlyargs]:
+            if argument.annotation is not None and any(kind in ast.unparse(argument.annotation) for kind in self.CAST):
+                argument.annotation = ast.Name(self.ANY)
+        for argument, default in pairs:
+            if isinstance(default, ast.Constant) and default.value is None and argument.annotation is not None:
+                text = ast.unparse(argument.annotation)
+                if text != self.ANY and not text.endswith("| None"):
+                    argument.annotation = ast.Name(f"{text} | None")
+        return self.generic_visit(node)
+
+    def visit_Subscript(self, node):
+        return ast.Name("list[typing.Any]") if isinstance(node.slice, ast.Constant) and node.slice.value is ... else self.generic_visit(node)
+
+
+def refine(stub, module, of_module):
+    """Fits the types of a stub. A submodule's name the module's types without an import, which is added."""
+    tree = _Fitting().visit(ast.parse(stub.read_text(encoding="utf-8")))
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     missing = sorted((used & of_module) - defined(tree) - set(vars(builtins)))
-    if missing:
-        text = stub.read_text(encoding="utf-8")
-        future = "from __future__ import annotations\n"
-        stub.write_text(text.replace(future, f"{future}from {module} import {', '.join(missing)}\n", 1), encoding="utf-8")
+    at = 1 + next(i for i, node in enumerate(tree.body) if isinstance(node, ast.ImportFrom) and node.module == "__future__")
+    tree.body[at:at] = [ast.Import([ast.alias("typing")])] if "typing" not in defined(tree) else []
+    tree.body[at:at] = [ast.ImportFrom(module, [ast.alias(name) for name in missing], 0)] if missing else []
+    stub.write_text(ast.unparse(ast.fix_missing_locations(tree)) + "\n", encoding="utf-8")
 
 
 def main():
@@ -51,8 +73,7 @@ def main():
     made = folder / module.replace(".", "/")
     of_module = defined(ast.parse((made / "__init__.pyi").read_text(encoding="utf-8")))
     for stub in sorted(made.glob("*.pyi")):
-        if stub.stem != "__init__":
-            import_missing(stub, module, of_module)
+        refine(stub, module, of_module)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """New tensors, or variables in static mode, under 2.x's names: constants, series, random numbers."""
 import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
 from argosy import _core, graph_mode
 from argosy.dispatch import builds, computing
@@ -9,8 +11,10 @@ from argosy.fluid import layers
 __all__ = ["assign", "full", "zeros", "ones", "zeros_like", "ones_like", "full_like", "arange", "linspace", "uniform", "rand", "normal", "randn",
            "to_tensor", "create_parameter"]
 
+_Arguments = ParamSpec("_Arguments")
 
-def by_mode(function):
+
+def by_mode(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
     """`function` builds in static mode, or where an argument is a Variable. Otherwise what has its name in the dynamic graph computes."""
 
     @functools.wraps(function)

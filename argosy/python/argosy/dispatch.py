@@ -2,11 +2,14 @@
 import functools
 import importlib
 import sys
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
 from argosy import _core
 
 __all__ = ["builds", "computing", "is_tensor"]
 
+_Arguments = ParamSpec("_Arguments")
 _COMPUTING = {  # what builds -> what computes, by the same names
     "argosy.tensor": "argosy.dynamic.functions",
     "argosy.creation": "argosy.dynamic.functions",
@@ -20,7 +23,7 @@ def _variables(value):
     return isinstance(value, _core.Variable)
 
 
-def builds(function):
+def builds(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
     """`function` builds where an argument is a Variable, or a list with one. Otherwise what has its name in the dynamic graph computes."""
 
     @functools.wraps(function)

@@ -882,5 +882,5 @@ def __getattr__(name):
     return computing(__name__, name)
 
 
-__all__ = sorted(name for name, value in vars(sys.modules[__name__]).items()
+__all__ = sorted(name for name, value in vars(sys.modules[__name__]).items()  # pyright: ignore[reportUnsupportedDunderAll]
                  if callable(value) and not name.startswith("_") and name not in ("builds", "computing", "InvalidArgumentError"))

@@ -1,10 +1,4 @@
 """paddle.dataset: readers of well-known data sets, from the files that Paddle keeps in ~/.cache/paddle/dataset."""
-import importlib
+from argosy import _lazy
 
-__all__ = ["cifar", "common", "mnist", "uci_housing"]
-
-
-def __getattr__(name):
-    if name in __all__:
-        return importlib.import_module(__name__ + "." + name)
-    raise AttributeError("paddle.dataset has no %r; it has %s" % (name, ", ".join(__all__)))
+__getattr__, __dir__ = _lazy.attach(__name__, __file__, star_modules=True)

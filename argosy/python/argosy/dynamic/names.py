@@ -10,7 +10,16 @@ from argosy.hapi import Model, summary
 __all__ = ["Tensor", "Model", "summary", "DataParallel", "get_default_dtype", "set_default_dtype", "get_rng_state", "set_rng_state", "finfo", "iinfo",
            "set_printoptions", *TYPES]
 
-globals().update(TYPES)
+bool = TYPES["bool"]
+uint8 = TYPES["uint8"]
+int8 = TYPES["int8"]
+int16 = TYPES["int16"]
+int32 = TYPES["int32"]
+int64 = TYPES["int64"]
+float16 = TYPES["float16"]
+bfloat16 = TYPES["bfloat16"]
+float32 = TYPES["float32"]
+float64 = TYPES["float64"]
 
 
 def get_rng_state(device=None):

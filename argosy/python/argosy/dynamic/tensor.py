@@ -3,6 +3,8 @@
 It holds a torch tensor and hands every computation to torch, autograd included. Its methods are the tensor functions, attached by
 argosy.dynamic.functions. Confined to one thread at a time, as torch tensors are.
 """
+from typing import TYPE_CHECKING, Any
+
 import numpy
 import torch
 
@@ -28,6 +30,17 @@ class Tensor:
         self._torch = value
         self._name = name
         self.persistable = False
+
+    if TYPE_CHECKING:  # argosy.dynamic.functions attaches them
+
+        def __getattr__(self, name: str) -> Any: ...
+        def _operator(self, other: Any) -> Any: ...
+        def _unary(self) -> Any: ...
+
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = __and__ = __or__ = __xor__ = _operator
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = __rand__ = __ror__ = __rxor__ = _operator
+        __lt__ = __le__ = __gt__ = __ge__ = _operator
+        __neg__ = __abs__ = __invert__ = _unary
 
     # What it is.
     @property
@@ -342,7 +355,7 @@ def _numbers(values):
     return all(isinstance(value, (int, Tensor, numpy.integer)) and not isinstance(value, bool) for value in values)
 
 
-def unwrap(value):
+def unwrap(value: Any) -> Any:
     """`value` with torch tensors for Tensors, also inside of lists, tuples and dicts."""
     if isinstance(value, Tensor):
         return value._torch
@@ -354,7 +367,7 @@ def unwrap(value):
     return value
 
 
-def wrap(value):
+def wrap(value: Any) -> Any:
     """`value` with Tensors for torch tensors, also inside of lists, tuples and dicts."""
     if isinstance(value, torch.Tensor):
         return Tensor(value)

@@ -1,4 +1,5 @@
 """Settings with names."""
+from typing import TYPE_CHECKING, Any
 
 __all__ = ["Settings"]
 
@@ -7,8 +8,12 @@ class Settings:
     """Attributes with defaults, of which a subclass has a table. A name that is not in it is an error, so that a slip of the pen
     does not go unnoticed; so is a value that nothing would honour."""
 
-    _fields = {}
-    _fixed = {}  # field -> why it keeps its default
+    _fields: dict[str, Any] = {}
+    _fixed: dict[str, str] = {}  # field -> why it keeps its default
+
+    if TYPE_CHECKING:  # the fields
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self):
         vars(self).update(self._fields)

@@ -2,6 +2,7 @@
 import collections
 import re
 import warnings
+from typing import Any
 
 import numpy
 import torch
@@ -116,7 +117,7 @@ class Layer:
             group.pop(name, None)
         self.__dict__.pop(name, None)
 
-    def __getattr__(self, name):  # only for what is not in __dict__
+    def __getattr__(self, name) -> Any:  # only for what is not in __dict__
         for group in ("_parameters", "_sub_layers", "_buffers"):
             found = self.__dict__.get(group)
             if found is not None and name in found:
@@ -133,7 +134,7 @@ class Layer:
     def __dir__(self):
         return sorted({*super().__dir__(), *(name for group in self._registered() for name in group)})
 
-    def create_parameter(self, shape, attr=None, dtype=None, is_bias=False, default_initializer=None):
+    def create_parameter(self, shape, attr=None, dtype=None, is_bias=False, default_initializer=None) -> Any:
         """A parameter, named after the layer; None where attr is False."""
         if attr is False:
             return None

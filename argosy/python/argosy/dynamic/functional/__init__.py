@@ -1,5 +1,19 @@
 """paddle.nn.functional on tensors."""
 from argosy.dynamic.calls import functions_of
+from argosy.dynamic.functional import (
+    activation,
+    common,
+    convolution,
+    folding,
+    grids,
+    hierarchical,
+    likelihood,
+    loss,
+    margins,
+    norm,
+    pooling,
+    unpooling,
+)
 from argosy.dynamic.functional.activation import *  # noqa: F403
 from argosy.dynamic.functional.common import *  # noqa: F403
 from argosy.dynamic.functional.convolution import *  # noqa: F403
@@ -13,6 +27,5 @@ from argosy.dynamic.functional.norm import *  # noqa: F403
 from argosy.dynamic.functional.pooling import *  # noqa: F403
 from argosy.dynamic.functional.unpooling import *  # noqa: F403
 
-_MODULES = (activation, common, convolution, folding, grids, hierarchical, likelihood, loss, margins, norm, pooling, unpooling)  # noqa: F405
-_TABLE = functions_of(*_MODULES)
-__all__ = sorted(_TABLE)
+_TABLE = functions_of(activation, common, convolution, folding, grids, hierarchical, likelihood, loss, margins, norm, pooling, unpooling)
+__all__ = sorted(_TABLE)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -8,4 +8,4 @@ from argosy.fluid import framework as framework  # gives variables their operato
 from argosy.fluid.layers import learning_rate_scheduler
 from argosy.fluid.layers.learning_rate_scheduler import *  # noqa: F403
 
-__all__ = sorted({*(name for name in vars(_core.layers) if not name.startswith("_")), *learning_rate_scheduler.__all__})
+__all__ = sorted({*(name for name in vars(_core.layers) if not name.startswith("_")), *learning_rate_scheduler.__all__})  # pyright: ignore[reportUnsupportedDunderAll]

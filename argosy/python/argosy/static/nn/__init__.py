@@ -7,7 +7,7 @@ from argosy.fluid import layers
 _OWN = ("fc", "embedding", "sparse_embedding")
 _SHARED = frozenset(["batch_norm", "conv2d", "layer_norm", "nce", "continuous_value_model", "create_parameter", "conv2d_transpose",
                      *(name for name in layers.__all__ if name.startswith("sequence_"))])
-__all__ = sorted({*_OWN, *_SHARED})
+__all__ = sorted({*_OWN, *_SHARED})  # pyright: ignore[reportUnsupportedDunderAll]
 
 _OTHER_TABLES = {
     "SSDSparseTable": "cold rows of any table go to disk where the servers have a mem_limit: leave table_class out, and set mem_limit in the strategy's "
