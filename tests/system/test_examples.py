@@ -77,9 +77,9 @@ def on_servers(example, *arguments, cwd):
 
 @forms("mlp_fleet")
 def test_a_perceptron_learns_on_servers(tmp_path, example):
-    """In sync mode both workers end with one model: their losses fall."""
+    """A loss of 0.69 is that of a guess."""
     for log in on_servers(example, cwd=tmp_path):
-        assert losses(log)[-1] < losses(log)[0] / 2 and "test accuracy 0.9" in log
+        assert losses(log)[-1] < 0.3 and "test accuracy 0.9" in log
 
 
 @pytest.mark.parametrize("program", [[EXAMPLES / "housing"], [sys.executable, ROOT / "examples" / "housing.py"]], ids=["cc", "py"])
