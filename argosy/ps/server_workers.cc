@@ -346,7 +346,7 @@ std::vector<int> Core::missing_for(Topic topic, const Call& call) {
     case Topic::gather: {
       wire::GatherRequest request;
       if (!request.ParseFromString(call.request.header)) return {};
-      return state.exchange().missing(request.name(), request.number());
+      return state.exchange().missing(request.name(), state.exchange().number_of(gather_call(request)));
     }
     case Topic::initialised: return {0};  // the first worker sets them
     case Topic::mail: {
@@ -380,8 +380,9 @@ Status Core::timed_out(Topic topic, const Call& call, const std::vector<int>& mi
     case Topic::gather: {
       wire::GatherRequest request;
       (void)request.ParseFromString(call.request.header);
+      const std::lock_guard lock(state.mutex());
       return Status::deadline_exceeded("timed out after {:.1f} s waiting at barrier '{}' number {}; missing: {}", seconds,
-                                       request.name(), request.number(), who);
+                                       request.name(), state.exchange().number_of(gather_call(request)), who);
     }
     case Topic::initialised:
       return Status::deadline_exceeded(
