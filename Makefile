@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly faults planted format lint tidy parity bench clean
+.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly faults planted format lint tidy parity bench wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -71,9 +71,11 @@ planted: setup ## the tests against each planted bug (ONLY=name); writes the tab
 format: setup ## puts the C++ sources into the form of .clang-format
 	@tools/format.sh
 
-lint: setup $(BUILD)/build.ninja ## clang-format's check, the layers of the rooms, every header compiled alone
+lint: setup $(BUILD)/build.ninja ## clang-format's check, the layers of the rooms, the Python sources and their types, every header compiled alone
 	@tools/format.sh --check
 	@$(PYTHON) tools/check_layers.py
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target argosy_python_packages _core_stubs
+	@tools/lint_python.sh
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target argosy_headers
 
 tidy: setup ## clang-tidy over the torch-free rooms
@@ -90,6 +92,10 @@ BENCH_PROGRAMS := collective_bench ctr_bench ctr_ps_bench load_bench memory_benc
 bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY=row, ROUNDS=5; writes docs/benchmarks.md
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target $(BENCH_PROGRAMS)
 	@$(PYTHON) bench/run.py $(if $(ONLY),--only $(ONLY)) --rounds $(or $(ROUNDS),5)
+
+wheel: setup ## wheels that need Python and torch alone, in dist/, and their test in an empty environment
+	@$(PYTHON) tools/wheel.py
+	@$(PYTHON) -m pytest -q tests/wheel/check_wheel.py
 
 clean: ## removes the build, keeps .venv
 	rm -rf build

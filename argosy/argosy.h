@@ -12,7 +12,6 @@
 
 namespace argosy {
 
-using engine::global_scope;
 using graph::default_main_program;
 using graph::default_startup_program;
 using graph::DType;

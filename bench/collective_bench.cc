@@ -1,5 +1,5 @@
 // One rank of a data-parallel training: prints {"ms": …}, the mean time of a step in the last of several runs. Started by
-// fleetrun --no-python, or alone. The same loop as bench/ddp_peer.py.
+// fleetrun --no-python, or alone. The same loop as bench/peers/torch_ddp.py.
 //
 //   collective_bench MODEL BATCH SIDE STEPS [graph] [bfloat16] [channels_last] [adam] [alone] [compare]
 //

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "argosy/base/clock.h"
+#include "argosy/ps/server_stats.h"
 #include "bench/cpu_time.h"
 #include "bench/ctr_model.h"
 
@@ -38,7 +39,7 @@ Served served(const std::string& folder) {
       throw Error(Status::not_found("{} has no process number of a server that runs", number_file(folder, server)));
     total.cpu_seconds += cpu_seconds(clock);
   }
-  for (const ps::ServerStats& stats : value_or_throw(fleet::fleet().connection("stats").client().stats())) {
+  for (const ps::ServerStats& stats : fleet::server_stats()) {
     total.bytes_in += stats.bytes_in;
     total.bytes_out += stats.bytes_out;
   }

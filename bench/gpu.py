@@ -43,7 +43,7 @@ def main():
              "ms a step. Adam is fused in both (CIFAR), SGD plain (ResNet).", "", "| step | ours | DistributedDataParallel | ratio | bound | |", "|---|---:|---:|---:|---:|---|"]
     wanted = sys.argv[2] if len(sys.argv) > 2 else ""
     for what, bound, ours, peer in [row for row in ROWS if wanted in row[0]]:
-        rounds = [(milliseconds([program, *ours.split()]), milliseconds([sys.executable, str(ROOT / "bench/ddp_peer.py"), *peer.split()])) for _ in range(ROUNDS)]
+        rounds = [(milliseconds([program, *ours.split()]), milliseconds([sys.executable, str(ROOT / "bench/peers/torch_ddp.py"), *peer.split()])) for _ in range(ROUNDS)]
         mine, theirs = (statistics.median(column) for column in zip(*rounds))
         lines.append(f"| {what} | {mine:.3f} | {theirs:.3f} | {mine / theirs:.3f} | ≤ {bound:.2f} | {'met' if mine / theirs <= bound else '**not met**'} |")
         print(lines[-1], flush=True)

@@ -1,4 +1,4 @@
-// Models of the collective benchmarks, as bench/ddp_peer.py has them in Python.
+// Models of the collective benchmarks, as bench/peers/torch_ddp.py has them in Python.
 #pragma once
 
 #include <torch/nn/modules/batchnorm.h>

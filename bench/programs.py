@@ -4,7 +4,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,8 +14,7 @@ PADDLE = ROOT / "build/parity/paddle-2.6.2/bin/python"
 SECONDS = 300  # that one process may take
 WARM = 2  # how often a process measures
 SLOW = 3  # rounds of what takes long
-PEERS = ROOT / "build/bench-peers"  # where PaddlePaddle's jobs run
-PEER_LOGS = PEERS / "logs"
+PEERS = ROOT / "bench/peers"  # the same work by other systems
 
 
 def json_lines(text):
@@ -33,8 +31,9 @@ def read_ctr(text):
     return series
 
 
-def read_torch(text):
-    return {"torch": float(re.findall(r"^RESULT .* samples/s=([\d.]+)", text, re.MULTILINE)[-1])}
+def read_rate(name):
+    """Samples per second of the last pass."""
+    return lambda text: {name: json_lines(text)[-1]["samples_per_second"]}
 
 
 def read_google_benchmark(text):
@@ -58,17 +57,6 @@ def read_load(name):
 def read_job(name):
     """The last pass of bench/ps_job.py."""
     return lambda text: {f"{name}.{what}": value for what, value in json_lines(text)[-1].items()}
-
-
-def read_paddle_job(name, workers):
-    """The workers' rates in the last epoch, added up."""
-    def read(text):
-        results = re.findall(r"^RESULT .* rank=(\d+) epoch=(\d+) .* samples/s=([\d.]+)", text, re.MULTILINE)
-        last = [float(rate) for _, epoch, rate in results if int(epoch) == WARM - 1]
-        if len(last) != workers:
-            sys.exit(f"bench: {len(last)} of PaddlePaddle's {workers} workers finished; see {PEER_LOGS}:\n{text[-2000:]}")
-        return {name: sum(last)}
-    return read
 
 
 def read_steps(name):
@@ -133,24 +121,21 @@ def job(name, shape, files, *options, rounds):
     return Program(name, [sys.executable, ROOT / "bench/ps_job.py", shape, files, "--passes", WARM, *options], read_job(name), rounds)
 
 
-def paddle_job(name, shape, data, peers):
-    """The peer's own script and launcher. Its workers stream their files by `cat`, as ours do."""
-    servers, workers = shape.split("x")
-    return Program(name, ["env", f"PEERS={PEERS}", "WORKER_WAIT=2", "bash", peers / "run_ps.sh", PADDLE.parent.parent, servers, workers, shape, "--mode", "async",
-                          "--emb", "sparse_embedding", "--opt", "adam", "--reader", "queue", "--epochs", WARM, "--data", data.multislot_parts],
-                   read_paddle_job(name, int(workers)), SLOW)
+def paddle_job(name, shape, data):
+    """The peer's own launcher. Its workers stream their files by `cat`, as ours do."""
+    return Program(name, [sys.executable, PEERS / "paddle_job.py", PADDLE, shape, data.multislot_parts / "train/part-*", WARM], read_rate(name), SLOW)
 
 
-def jobs(data, peers):
+def jobs(data):
     """Whole jobs of servers and workers, and PaddlePaddle's."""
     train, multislot = data.criteo / "train/part-*", data.multislot_parts / "train/part-*"
     return [
         job("ps.1x1", "1x1", train, rounds=SLOW),
         job("ps.1x1-wal", "1x1", train, "--durability", "wal", rounds=SLOW),
         job("ps.1x1-pipe", "1x1", multislot, "--format", "multislot", rounds=1),
-        paddle_job("paddle_ps.1x1", "1x1", data, peers),
+        paddle_job("paddle_ps.1x1", "1x1", data),
         job("ps.2x2", "2x2", train, rounds=SLOW),
-        paddle_job("paddle_ps.2x2", "2x2", data, peers),
+        paddle_job("paddle_ps.2x2", "2x2", data),
     ]
 
 
@@ -163,7 +148,7 @@ def steps(name, ranks, *arguments, rounds):
     """Our loop and the peer's, beside each other: NAME.ours, NAME.ddp."""
     launch = [sys.executable, ROOT / "bench/ranks.py", ranks]
     return [Program(f"{name}.ours", [*launch, BUILD / "bench/collective_bench", *arguments], read_steps(f"{name}.ours"), rounds),
-            Program(f"{name}.ddp", [*launch, sys.executable, ROOT / "bench/ddp_peer.py", *arguments], read_steps(f"{name}.ddp"), rounds)]
+            Program(f"{name}.ddp", [*launch, sys.executable, PEERS / "torch_ddp.py", *arguments], read_steps(f"{name}.ddp"), rounds)]
 
 
 def collectives():
@@ -174,18 +159,17 @@ def collectives():
     ]
 
 
-def programs(data, peers):
+def programs(data):
     """All of them, our own before the peer that they are compared with."""
     train, test = data.criteo / "train/part-*", data.criteo / "test/part-*"
     return [
         Program("ctr", [BUILD / "bench/ctr_bench", train, test, WARM], read_ctr),
-        Program("torch", [sys.executable, peers / "torch_ctr.py", "--table", "shared", "--opt", "sparseadam", "--threads", 1, "--epochs", WARM,
-                          "--npz", data.arrays], read_torch, SLOW),
+        Program("torch", [sys.executable, PEERS / "torch_ctr.py", data.arrays, WARM], read_rate("torch"), SLOW),
         Program("parse", google_benchmark("argosy/data/data_bench", "MultiSlot"), read_google_benchmark),
         Program("load", [BUILD / "bench/load_bench", data.multislot, WARM], read_load("load")),
-        Program("paddle", [PADDLE, ROOT / "bench/paddle_load.py", data.multislot, WARM], read_load("paddle")),
+        Program("paddle", [PADDLE, PEERS / "paddle_load.py", data.multislot, WARM], read_load("paddle")),
         Program("wire", google_benchmark("argosy/rpc/rpc_bench", "/tcp", 1), read_wire),
-        Program("iperf3", [sys.executable, ROOT / "bench/iperf.py", 3], read_iperf),
+        Program("iperf3", [sys.executable, PEERS / "iperf.py", 3], read_iperf),
         Program("overhead", [BUILD / "bench/overhead_bench"], read_overhead),
         Program("memory.1", [BUILD / "bench/memory_bench", train, 1], read_memory, SLOW),
         Program("memory.2", [BUILD / "bench/memory_bench", train, 2], read_memory, SLOW),
@@ -193,5 +177,5 @@ def programs(data, peers):
         Program("together", google_benchmark("argosy/ps/ps_bench", "^(wire|store|together)/"), read_together),
         Program("replay", google_benchmark("argosy/ps/ps_bench", "BM_Replay"), read_replay, SLOW),
         *collectives(),
-        *jobs(data, peers),
+        *jobs(data),
     ]

@@ -21,12 +21,14 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
+
 import programs
 import rows
 
 ROOT = programs.ROOT
 LINES, TEST_LINES, FILES = 100_000, 20_000, 8
-HASH_DIM = 1_000_001
+HASH_DIM, SLOTS = 1_000_001, 26
 JOBS = "processes"  # what --only calls the table of jobs
 BUSY = 0.5  # a load above it says that the machine does something else
 
@@ -37,7 +39,7 @@ class Data:
     criteo: pathlib.Path = ROOT / f"bench/data/criteo-{LINES}x{FILES}"
     multislot_parts: pathlib.Path = ROOT / f"bench/data/multislot-{LINES}x{FILES}"
     multislot: pathlib.Path = ROOT / f"bench/data/multislot-{LINES}x{FILES}.txt"  # all parts in one
-    arrays: pathlib.Path = ROOT / f"bench/data/arrays-{LINES}x{FILES}"
+    arrays: pathlib.Path = ROOT / f"bench/data/arrays-{LINES}x{FILES}.npz"
 
     def parts(self, kind):
         return sorted((self.criteo / kind).iterdir())
@@ -63,36 +65,30 @@ def make_multislot(data):
     unfinished.rename(data.multislot)
 
 
-def make_arrays(data, peers):
-    data.arrays.mkdir(exist_ok=True)
-    for kind in ("train", "test"):
-        unfinished, target = data.arrays / f"{kind}.unfinished.npz", data.arrays / f"{kind}.npz"
-        if not target.exists():
-            subprocess.run([sys.executable, peers / "criteo_multislot.py", "--npz", unfinished, *data.parts(kind)], check=True)
-            unfinished.rename(target)
+def make_arrays(data):
+    """The numbers of the MultiSlot lines, each of which is: 13 and the numbers, 1 and an id for each slot, 1 and the label."""
+    if data.arrays.exists():
+        return
+    numbers = np.fromstring(data.multislot.read_text(), np.float64, sep=" ").reshape(-1, 14 + 2 * SLOTS + 2)
+    unfinished = data.arrays.with_suffix(".unfinished.npz")
+    np.savez(unfinished, dense=numbers[:, 1:14].astype(np.float32), ids=numbers[:, 15:-2:2].astype(np.int64), label=numbers[:, -1].astype(np.int64))
+    unfinished.rename(data.arrays)
 
 
 def wants(wanted, *names):
     return any(each.startswith(names) for each in wanted)
 
 
-def prepare(wanted, data, peers):
+def prepare(wanted, data):
     """Makes the data and the peers that the wanted programs need. Returns why a peer cannot run, by the beginning of its name."""
     absent = {}
     make_criteo(data)
-    if wants(wanted, "load", "paddle", "ps.1x1-pipe"):
+    if wants(wanted, "load", "paddle", "torch", "ps.1x1-pipe"):
         make_multislot(data)
     if wants(wanted, "torch"):
-        if (peers / "torch_ctr.py").exists():
-            make_arrays(data, peers)
-        else:
-            absent["torch"] = f"peer not present: no {os.path.relpath(peers, ROOT)}/torch_ctr.py"
+        make_arrays(data)
     if wants(wanted, "paddle") and subprocess.run([ROOT / "tests/parity/environments.sh", "2.6.2"]).returncode != 0:
         absent["paddle"] = "peer not present: PaddlePaddle 2.6.2 could not be installed"
-    elif wants(wanted, "paddle_ps"):
-        programs.PEER_LOGS.mkdir(parents=True, exist_ok=True)
-        if not (peers / "run_ps.sh").exists():
-            absent["paddle_ps"] = f"peer not present: no {os.path.relpath(peers, ROOT)}/run_ps.sh"
     if wants(wanted, "iperf3") and shutil.which("iperf3") is None:
         absent["iperf3"] = "peer not present: iperf3 is not installed"
     return absent
@@ -128,7 +124,7 @@ def facts(rounds, load):
         "cores": os.cpu_count(),
         "memory": f"{int(proc('/proc/meminfo', 'MemTotal').split()[0]) / 2**20:.0f} GiB",
         "commit": first_line(["git", "rev-parse", "--short", "HEAD"]) + (" with changes" if changed else ""),
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "rounds": rounds,
         "load_before": load,
     }
@@ -168,7 +164,6 @@ def main():
     names = [row.name for row in rows.ROWS] + [JOBS]
     parser.add_argument("--only", action="append", choices=names, metavar="ROW", help="measure this row; may be given several times: " + ", ".join(names))
     parser.add_argument("--rounds", type=int, default=5, help="how often each program runs (5)")
-    parser.add_argument("--peers", type=pathlib.Path, default=ROOT.parent / "shared/bench", help="the folder of the peers' scripts (../shared/bench)")
     args = parser.parse_args()
     if args.rounds < 1:
         parser.error("--rounds is at least 1")
@@ -179,10 +174,10 @@ def main():
     chosen_rows = [row for row in rows.ROWS if not args.only or row.name in args.only]
     needed = {name for row in chosen_rows for name in (row.ours, row.peer) if name}
     data = Data()
-    chosen = [program for program in programs.programs(data, args.peers) if any(name == program.gives or name.startswith(program.gives + ".") for name in needed)]
+    chosen = [program for program in programs.programs(data) if any(name == program.gives or name.startswith(program.gives + ".") for name in needed)]
     if not args.only or JOBS in args.only:
         chosen += programs.job_sizes(data)
-    absent = prepare({program.gives for program in chosen}, data, args.peers)
+    absent = prepare({program.gives for program in chosen}, data)
     series = measure([program for program in chosen if not program.gives.startswith(tuple(absent))], args.rounds)
     outcomes = [rows.judge(row, series, absent) for row in chosen_rows]
     jobs = write(outcomes, series, facts(args.rounds, load), whole=not args.only and args.rounds >= 5)

@@ -26,6 +26,20 @@ function(argosy_extension name)
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/argosy"
                                            INSTALL_RPATH "$ORIGIN/../torch/lib")
   install(TARGETS ${name} DESTINATION argosy COMPONENT python)
+  argosy_stubs(${name})
+endfunction()
+
+# The target NAME_stubs: what type checkers and editors know of the extension argosy.NAME, read from the built one, in a folder NAME/ beside
+# it. A folder without __init__.py hides no extension of its name.
+function(argosy_stubs name)
+  set(packages "${PROJECT_BINARY_DIR}/python")
+  set(stub "${packages}/argosy/${name}/__init__.pyi")
+  add_custom_command(
+    OUTPUT "${stub}"
+    COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/write_stubs.py" "argosy.${name}" "${packages}"
+    DEPENDS ${name} "${PROJECT_SOURCE_DIR}/tools/write_stubs.py" COMMENT "Writing the stubs of ${name}" VERBATIM)
+  add_custom_target(${name}_stubs DEPENDS "${stub}")
+  install(DIRECTORY "${packages}/argosy/${name}" DESTINATION argosy COMPONENT python FILES_MATCHING PATTERN "*.pyi")
 endfunction()
 
 # Links the packages under `folder` into build/<preset>/python/ at every build.

@@ -62,7 +62,7 @@ function(argosy_room name)
       # torch's precompiled header, which is for one level.
       target_compile_options(${name}_test PRIVATE -O0)
     endif()
-    if(room_UNITE)
+    if(room_UNITE AND room_TORCH)
       argosy_unite(${name}_test)
     endif()
     include(GoogleTest)
@@ -93,8 +93,8 @@ function(argosy_plant)
   endforeach()
 endfunction()
 
-# Compiles several sources of a target at once where most of a source's compile time is torch's templates. The sources of a
-# target then share one anonymous namespace: names in it are unique among them.
+# Compiles several sources of a target at once where most of a source's compile time is that of the headers: half of it or more
+# is saved. The sources of a target then share one anonymous namespace: names in it are unique among them.
 function(argosy_unite target)
   if(ARGOSY_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6 UNITY_BUILD_RELOCATABLE ON)

@@ -7,11 +7,11 @@ The twin of ctr_fleet.cc.
 import glob
 import sys
 
+from ctr_dnn import ROWS, network
+
 import paddle.fluid as fluid
 from paddle.fluid.incubate.fleet.base import role_maker
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
-
-from ctr_dnn import ROWS, network
 
 
 def main(pattern, model, threads=1):

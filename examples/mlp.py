@@ -3,6 +3,7 @@
 The twin of mlp.cc: with the same seed both print the same losses.
 """
 import numpy as np
+
 import paddle.fluid as fluid
 
 

@@ -3,6 +3,7 @@ import pathlib
 import sys
 
 import numpy
+
 import paddle.fluid as fluid
 from paddle.distributed.fleet import metrics
 from paddle.fluid.incubate.fleet.base import role_maker

@@ -96,6 +96,7 @@ std::vector<Notice> NoticeReceiver::receive() {
   for (int i = 0; i < kMostAtOnce; ++i) {
     const ssize_t count = ::recv(own_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
+    if (count == 0) own_.close();  // the process has, and says no more
     if (count <= 0) break;
     if (auto notice = parsed({bytes, static_cast<size_t>(count)})) notices.push_back(std::move(*notice));
   }

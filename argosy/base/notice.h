@@ -55,6 +55,8 @@ class NoticeReceiver {
   void close_process_end() { process_end_.close(); }
   const std::string& variable_value() const { return variable_value_; }
 
+  int fd() const { return own_.get(); }  // readable where a notice has come; -1 once no more can
+
   // What has come since the last call, some of it where it is much. Bytes that are no notice are left out.
   std::vector<Notice> receive();
 

@@ -4,51 +4,57 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
+#include "argosy/base/child_process.h"
+
 namespace argosy {
 namespace {
 
-// Runs `body` as the process behind `receiver`. A process looks for its launcher once, at its start: hence a program of its own,
-// this one, which runs what ARGOSY_TEST_SEED names.
-int run_process(NoticeReceiver& receiver, const char* body) {
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    ::setenv(NoticeReceiver::kVariable, receiver.variable_value().c_str(), 1);
-    ::setenv("ARGOSY_TEST_SEED", body, 1);
-    ::fcntl(receiver.process_end(), F_SETFD, 0);
-    ::execl("/proc/self/exe", "base_test", "--gtest_filter=NoticeProcess.Runs", "--gtest_brief=1", nullptr);
-    ::_exit(127);
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
 bool inherited(int fd) { return (::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0; }
 
-TEST(NoticeProcess, Runs) {
-  const char* body = std::getenv("ARGOSY_TEST_SEED");
-  if (body == nullptr) GTEST_SKIP() << "a part of the tests below";
-  const std::string what = body;
-  if (what == "says") {
+int descriptor() { return std::atoi(std::getenv(NoticeReceiver::kVariable)); }
+
+// The status of a process that does what `body` says.
+int status_of(const std::string& body) {
+  if (body == "says") {
     notice("resumed {} rows", 7);
     notice(LogLevel::warning, "disk full:\nno space");
     notice_consequence("worker 0");
-  } else if (what == "floods") {
+  } else if (body == "floods") {
     for (int i = 0; i < 100'000; ++i) notice_line(LogLevel::debug, std::string(5000, 'x'));
-  } else if (what == "inherits") {
-    EXPECT_FALSE(inherited(std::atoi(std::getenv(NoticeReceiver::kVariable))));
-  } else if (what == "silent") {
+  } else if (body == "inherits") {
+    return inherited(descriptor()) ? 1 : 0;
+  } else if (body == "silent") {
     // The descriptor is another file by now, as in a program that a process of the job started: nothing may be written to it.
     notice("must not be written");
     struct stat found{};
-    ASSERT_EQ(::fstat(std::atoi(std::getenv(NoticeReceiver::kVariable)), &found), 0);
-    EXPECT_EQ(found.st_size, 0);
+    return ::fstat(descriptor(), &found) == 0 && found.st_size == 0 ? 0 : 1;
   }
+  return 0;
+}
+
+// A process looks for its launcher once, at its start: hence a program of its own, which is this one, started again with a body.
+// It ends here, before any test runs.
+constexpr const char* kBody = "ARGOSY_TEST_SEED";
+[[maybe_unused]] const bool is_test = [] {
+  if (const char* body = std::getenv(kBody); body != nullptr && std::getenv(NoticeReceiver::kVariable) != nullptr)
+    ::_exit(status_of(body));
+  return true;
+}();
+
+// Runs `body` as the process behind `receiver`; its exit status.
+int run_process(NoticeReceiver& receiver, const std::string& body) {
+  std::vector<std::string> environment = {fmt::format("{}={}", kBody, body),
+                                          fmt::format("{}={}", NoticeReceiver::kVariable, receiver.variable_value())};
+  auto child = ChildProcess::start({.command = {"/proc/self/exe", "--gtest_filter=-*"},
+                                    .environment = std::move(environment),
+                                    .inherited = receiver.process_end()});
+  EXPECT_TRUE(child.ok()) << child.status().message();
+  const auto exit = child->wait(Deadline::after_seconds(60));
+  return exit ? exit->code : -1;
 }
 
 TEST(Notice, ReachesTheLauncherLineByLine) {
@@ -69,9 +75,7 @@ TEST(Notice, ReachesTheLauncherLineByLine) {
 TEST(Notice, NeverBlocksAProcess) {
   auto receiver = NoticeReceiver::open();
   ASSERT_TRUE(receiver.ok());
-  ::alarm(60);
   EXPECT_EQ(run_process(*receiver, "floods"), 0);
-  ::alarm(0);
   const auto notices = receiver->receive();
   ASSERT_FALSE(notices.empty());
   EXPECT_EQ(notices[0].text.size(), 4000);

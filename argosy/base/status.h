@@ -122,16 +122,21 @@ class [[nodiscard]] Result {
 #define ARGOSY_CONCAT_INNER(a, b) a##b
 #define ARGOSY_CONCAT(a, b) ARGOSY_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expression)                                           \
+// Leaves the function with the error of a Status; or of a Result, whose value is assigned otherwise.
+#define ARGOSY_RETURN_IF_ERROR(expression)                                    \
   do {                                                                        \
     if (::argosy::Status argosy_status = (expression); !argosy_status.ok()) { \
       return argosy_status;                                                   \
     }                                                                         \
   } while (false)
 
-#define ASSIGN_OR_RETURN(declaration, expression) \
-  ARGOSY_ASSIGN_OR_RETURN(ARGOSY_CONCAT(argosy_result_, __LINE__), declaration, expression)
-#define ARGOSY_ASSIGN_OR_RETURN(result, declaration, expression) \
-  auto result = (expression);                                    \
-  if (!result.ok()) return result.status();                      \
+#define ARGOSY_ASSIGN_OR_RETURN(declaration, expression) \
+  ARGOSY_ASSIGN_OR_RETURN_INNER(ARGOSY_CONCAT(argosy_result_, __LINE__), declaration, expression)
+#define ARGOSY_ASSIGN_OR_RETURN_INNER(result, declaration, expression) \
+  auto result = (expression);                                          \
+  if (!result.ok()) return result.status();                            \
   declaration = std::move(result).value()
+
+#if __has_include("argosy/base/status_macros.h")
+#include "argosy/base/status_macros.h"  // short names for our own sources; not installed
+#endif

@@ -53,13 +53,6 @@ size_t megabytes_to_bytes(double megabytes) { return static_cast<size_t>(megabyt
 
 }  // namespace
 
-Result<GradientType> parse_gradient_type(const std::string& name) {
-  if (name.empty()) return GradientType::own;
-  if (name == "float16") return GradientType::float16;
-  if (name == "bfloat16") return GradientType::bfloat16;
-  return Status::invalid_argument("found the type '{}' for gradients on their way, expected float16, bfloat16 or none", name);
-}
-
 // Where the reducer's hooks hang, by parameter: loading a parameter (torch::load) makes torch forget the node, and with it the
 // hook. The pointer's type is another one in torch 2.11.
 struct DataParallel::HookedNodes {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "argosy/base/status.h"
+#include "argosy/collective/gradient_type.h"
 #include "argosy/collective/group.h"
 
 namespace c10d {
@@ -19,10 +20,6 @@ struct NamedTensor {
   std::string name;
   at::Tensor tensor;
 };
-
-// The type in which gradients travel. They are summed in it too, and come back in their own.
-enum class GradientType { own, float16, bfloat16 };
-Result<GradientType> parse_gradient_type(const std::string& name);  // "", "float16", "bfloat16"
 
 struct DataParallelOptions {
   double bucket_mb = 25;        // gradients are sent in pieces of about this size, while the backward goes on

@@ -3,7 +3,8 @@
 #include <memory>
 #include <torch/csrc/distributed/c10d/comm.hpp>
 
-#include "argosy/collective/data_parallel.h"
+#include "argosy/collective/gradient_type.h"
+#include "argosy/collective/group.h"
 
 namespace argosy::collective {
 

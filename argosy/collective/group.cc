@@ -81,7 +81,7 @@ Group::~Group() = default;
 
 Result<std::shared_ptr<Group>> Group::join(const Place& place, const Settings& settings) {
   std::shared_ptr<Group> world(new Group);
-  auto shared = std::make_shared<Shared>();
+  auto shared = std::make_shared<GroupShared>();
   shared->place = place;
   shared->timeout = to_milliseconds(settings.seconds("collective_seconds"));
   shared->check = settings.text("collective_check") == "on";

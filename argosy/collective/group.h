@@ -20,7 +20,7 @@ class Work;
 
 namespace argosy::collective {
 
-class Watch;
+struct GroupShared;
 
 enum class ReduceOp { sum, product, min, max, average };
 Result<ReduceOp> parse_reduce_op(const std::string& name);  // "sum", "prod", "min", "max", "avg"
@@ -73,8 +73,6 @@ class Group {
   Status explain(const Status& error, const std::string& what) const;
 
  private:
-  struct Shared;  // what all groups of a process have in common
-
   Group() = default;
   Status connect(const std::string& name);
   Status run(const std::string& what, const at::Tensor* tensor, const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
@@ -85,7 +83,7 @@ class Group {
   Status check_rank(const std::string& what, int rank) const;
   Result<std::vector<std::string>> gather_bytes(const std::string& bytes);  // without the check
 
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<GroupShared> shared_;
   std::string name_ = "world";
   int rank_ = 0;
   std::vector<int> ranks_{0};

@@ -1,13 +1,17 @@
 #pragma once
 
+#include <chrono>
+#include <memory>
+#include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include "argosy/collective/group.h"
+#include "argosy/base/place.h"
 #include "argosy/collective/watch.h"
 
 namespace argosy::collective {
 
-struct Group::Shared {
+// What all groups of a process have in common.
+struct GroupShared {
   Place place;
   std::string host;
   std::chrono::milliseconds timeout{};

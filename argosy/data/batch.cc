@@ -6,6 +6,7 @@ namespace argosy::data {
 
 void Batch::reset(std::span<const SlotSpec> slots) {
   size = 0;
+  lines.clear();
   const bool same =
       std::equal(columns.begin(), columns.end(), slots.begin(), slots.end(), [](const Column& column, const SlotSpec& slot) {
         return column.type() == slot.type && column.dense() == slot.dense && column.width() == slot.width;

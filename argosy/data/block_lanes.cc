@@ -29,6 +29,13 @@ void BlockLanes::end(size_t lane) {
   changed_.notify_all();
 }
 
+bool BlockLanes::wait_for_demand(size_t lane) {
+  Lock lock(mutex_);
+  const auto wanted = [&] { return taking_ && current_lines_ == 0 && in_turn() && turn_ == lane && lanes_[lane].blocks.empty(); };
+  while (!closed_ && !wanted()) changed_.wait_for(lock, patience_);
+  return !closed_;
+}
+
 void BlockLanes::close() {
   {
     std::lock_guard lock(mutex_);
@@ -64,6 +71,7 @@ bool BlockLanes::begin_take(Lock& lock) {
 
 bool BlockLanes::make_current(Lock& lock) {
   if (current_lines_ > 0) return true;
+  changed_.notify_all();  // who waits for demand
   wait(lock, [this] { return closed_ || !in_turn() || !lanes_[turn_].blocks.empty(); });
   if (closed_ || !in_turn()) return false;
   Lane& lane = lanes_[turn_];

@@ -39,6 +39,8 @@ class BlockLanes {
   // Waits while the lane is full. False: closed, and the block was not taken.
   bool push(size_t lane, std::shared_ptr<const TextBlock> block);
   void end(size_t lane);  // no more will be pushed there
+  // Until everything that was pushed to the lane has been taken, and somebody wants more of it. False: closed.
+  bool wait_for_demand(size_t lane);
 
   // Gives the next `lines` lines, of one block or of several, and in `number` how many times that was done before: what is given
   // is a function of the number. Fewer lines come at the end of the data only; none: `closed`.

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "argosy/data/criteo.h"
+#include "argosy/data/criteo_options.h"
+#include "argosy/data/line_parser.h"
 
 namespace argosy::data {
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "argosy/base/log.h"
+#include "argosy/data/criteo.h"
 #include "argosy/data/criteo_decoder.h"
 #include "argosy/data/text_block.h"
 

@@ -16,17 +16,27 @@ namespace argosy::data {
 
 // Deals the files of one list to the readers of several processes, each file to one of them.
 //
+// Where another process is lost, files that it had are dealt again: lines that were trained from it are to be left out.
+//
 // begin_pass() by one thread, before the readers ask; next() by all of them at the same time.
 class FileHandout {
  public:
   virtual ~FileHandout() = default;
   // Every file is to be dealt once more. Every process makes the same passes.
   virtual void begin_pass() = 0;
+  // The same, where the files are read into memory, for passes that come later.
+  virtual void begin_load() { begin_pass(); }
   // The pass that was begun last is dealt again, to this process, as before.
   virtual void repeat_pass() {}
-  // The place in the list of the next file for one reader of this process, which had read the one before; none: all are dealt.
-  // A process that is started again and asks the same gets the same.
-  virtual Result<std::optional<size_t>> next(size_t files, int reader) = 0;
+  struct File {
+    size_t place = 0;              // in the list
+    std::vector<LineRange> skip;   // ascending, of this file
+    int64_t in_parts = 0;          // of these lines, those that only a part of the job has
+    std::optional<int64_t> lines;  // how many it has, where that is known
+  };
+  // The next file for one reader of this process, which had read the one before, of `lines` lines; none: all are dealt, but there
+  // may be more when it asks again later. A process that is started again and asks the same gets the same.
+  virtual Result<std::optional<File>> next(size_t files, int reader, int64_t lines) = 0;
 };
 
 // What a dataset reads and how it cuts it into batches.
@@ -51,6 +61,8 @@ struct DatasetCounters {
   int64_t lines = 0;
   int64_t bytes = 0;  // of text, after unpacking and the pipe command
   int64_t bad_lines = 0;
+  int64_t lines_of_lost = 0;   // left out, as a hand-out said
+  int64_t lines_in_parts = 0;  // of these: see FileHandout::File
   double read_seconds = 0;
   double parse_seconds = 0;
 };

@@ -13,6 +13,37 @@ namespace {
 
 constexpr int64_t kBadLinesLogged = 5;
 
+// What no range has of so many lines; `skip` is ascending.
+std::vector<LineRange> left_of(int64_t first, int64_t count, const std::vector<LineRange>& skip) {
+  std::vector<LineRange> left;
+  const int64_t end = first + count;
+  for (const LineRange& lines : skip) {
+    if (lines.first >= end) break;
+    if (lines.first > first) left.push_back({.first = first, .count = lines.first - first});
+    first = std::max(first, lines.first + lines.count);
+  }
+  if (first < end) left.push_back({.first = first, .count = end - first});
+  return left;
+}
+
+// Where the text goes on after so many lines. REQUIRES: the block has them, from `at` on.
+size_t behind_lines(const TextBlock& block, size_t at, int64_t lines) {
+  for (; lines > 0; --lines) {
+    const void* newline = std::memchr(block.text.data() + at, '\n', block.size - at);
+    at = static_cast<size_t>(static_cast<const char*>(newline) - block.text.data()) + 1;
+  }
+  return at;
+}
+
+void copy_lines(const TextBlock& from, size_t begin, size_t end, TextBlock& to) {
+  to.origin = from.origin;
+  to.size = end - begin;
+  to.at = 0;
+  to.text.reserve(to.size + kTextPadding, 0);
+  std::memcpy(to.text.data(), from.text.data() + begin, to.size);
+  std::memset(to.text.data() + to.size, 0, kTextPadding);
+}
+
 size_t blocks_ahead(int consumers) { return 4 * static_cast<size_t>(std::max(consumers, 2)); }
 
 }  // namespace
@@ -46,21 +77,29 @@ void FileFeed::warn_of_silence() const {
 }
 
 void FileFeed::read_files(int reader) {
+  int64_t lines = 0;
   for (size_t read = 0; !stop_.stopped(); ++read) {
-    const auto file = next_file(reader, read);
+    const auto file = next_file(reader, read, lines);
     if (file.ok() && !*file) break;
-    if (Status status = file.ok() ? read_file(reader, **file) : file.status(); !status.ok()) {
-      (void)fail(std::move(status));
+    auto had = file.ok() ? read_file(reader, **file) : Result<int64_t>(file.status());
+    if (!had.ok()) {
+      (void)fail(had.status());
       break;
     }
+    lines = *had;
   }
   lanes_.end(static_cast<size_t>(reader));
 }
 
-Result<std::optional<size_t>> FileFeed::next_file(int reader, size_t read) {
-  if (options_.handout != nullptr) return options_.handout->next(options_.files.size(), reader);
+// A reader is far ahead of those who train: when they want more, another process may have been lost meanwhile.
+Result<std::optional<FileHandout::File>> FileFeed::next_file(int reader, size_t read, int64_t lines) {
+  if (options_.handout != nullptr) {
+    ASSIGN_OR_RETURN(auto file, options_.handout->next(options_.files.size(), reader, lines));
+    if (file || !lanes_.wait_for_demand(static_cast<size_t>(reader))) return file;
+    return options_.handout->next(options_.files.size(), reader, lines);
+  }
   const size_t file = static_cast<size_t>(reader) + read * static_cast<size_t>(reader_count_);
-  return file < options_.files.size() ? std::optional(file) : std::nullopt;
+  return file < options_.files.size() ? std::optional(FileHandout::File{.place = file}) : std::nullopt;
 }
 
 // A block whose buffer comes from one that has been parsed, and goes back when this one has been.
@@ -71,24 +110,49 @@ std::shared_ptr<TextBlock> FileFeed::new_block() {
           }};
 }
 
-Status FileFeed::read_file(int reader, size_t file) {
+Result<int64_t> FileFeed::read_file(int reader, const FileHandout::File& file) {
   RETURN_IF_ERROR(stop_.status());
+  for (const LineRange& lines : file.skip) lines_of_lost_ += lines.count;
+  lines_in_parts_ += file.in_parts;
+  if (file.lines && left_of(1, *file.lines, file.skip).empty()) return *file.lines;
   auto origin = std::make_shared<TextOrigin>();
-  origin->path = options_.files[file];
-  origin->file = static_cast<int64_t>(file);
+  origin->path = options_.files[file.place];
+  origin->file = static_cast<int64_t>(file.place);
   if (!is_identity_command(options_.pipe_command)) origin->command = options_.pipe_command;
   const PipeOptions pipe{.path = origin->path, .command = options_.pipe_command, .store = options_.store};
   ASSIGN_OR_RETURN(auto stream, open_pipe(pipe, origin->errors, stop_));
   BlockReader blocks(std::move(stream), origin, options_.batch_size, &clock_);
-  for (;;) {
+  for (int64_t lines = 0;;) {
     const Stopwatch watch;
     const std::shared_ptr<TextBlock> block = new_block();
     ASSIGN_OR_RETURN(const bool more, blocks.next(*block));
     count_time(read_ns_, watch);
-    if (!more) return {};
+    if (!more) return lines;
+    lines += block->lines;
     bytes_ += static_cast<int64_t>(block->size);
-    if (!lanes_.push(static_cast<size_t>(reader), block)) return Status::cancelled("reading was stopped");
+    RETURN_IF_ERROR(push(reader, block, file.skip));
   }
+}
+
+// Lines that are left out are left out of the block, which then goes on as several.
+Status FileFeed::push(int reader, const std::shared_ptr<TextBlock>& block, const std::vector<LineRange>& skip) {
+  const std::vector<LineRange> left = left_of(block->line, block->lines, skip);
+  if (left.size() == 1 && left.front().count == block->lines) {
+    return lanes_.push(static_cast<size_t>(reader), block) ? Status() : Status::cancelled("reading was stopped");
+  }
+  size_t at = 0;
+  int64_t line = block->line;
+  for (const LineRange& lines : left) {
+    const size_t begin = behind_lines(*block, at, lines.first - line), end = behind_lines(*block, begin, lines.count);
+    at = end;
+    line = lines.first + lines.count;
+    const std::shared_ptr<TextBlock> part = new_block();
+    copy_lines(*block, begin, end, *part);
+    part->line = lines.first;
+    part->lines = lines.count;
+    if (!lanes_.push(static_cast<size_t>(reader), part)) return Status::cancelled("reading was stopped");
+  }
+  return {};
 }
 
 Result<bool> FileFeed::answer(QueueState state) const {
@@ -165,6 +229,8 @@ DatasetCounters FileFeed::counters() const {
   return {.lines = lines_,
           .bytes = bytes_,
           .bad_lines = bad_lines_,
+          .lines_of_lost = lines_of_lost_,
+          .lines_in_parts = lines_in_parts_,
           .read_seconds = static_cast<double>(read_ns_) * 1e-9,
           .parse_seconds = static_cast<double>(parse_ns_) * 1e-9};
 }

@@ -47,8 +47,10 @@ class FileFeed {
 
  private:
   void read_files(int reader);
-  Result<std::optional<size_t>> next_file(int reader, size_t read);  // after so many; none: it has read its last one
-  Status read_file(int reader, size_t file);
+  // After so many; none: it has read its last one. `lines`: that the last one had.
+  Result<std::optional<FileHandout::File>> next_file(int reader, size_t read, int64_t lines);
+  Result<int64_t> read_file(int reader, const FileHandout::File& file);  // how many lines it has
+  Status push(int reader, const std::shared_ptr<TextBlock>& block, const std::vector<LineRange>& skip);
   std::shared_ptr<TextBlock> new_block();
   Result<bool> answer(QueueState state) const;
   Status note_bad_line(const TextPiece& piece, const LineError& error);
@@ -65,7 +67,7 @@ class FileFeed {
   TextClock clock_;
   Queue<TextBlock> empty_;  // buffers of blocks that have been parsed
   BlockLanes lanes_;        // after empty_, where its blocks go
-  std::atomic<int64_t> lines_{0}, bytes_{0}, bad_lines_{0}, read_ns_{0}, parse_ns_{0};
+  std::atomic<int64_t> lines_{0}, bytes_{0}, bad_lines_{0}, lines_of_lost_{0}, lines_in_parts_{0}, read_ns_{0}, parse_ns_{0};
   mutable std::mutex mutex_;
   Status failure_;               // guarded by mutex_
   std::mutex join_mutex_;        // one stop() at a time

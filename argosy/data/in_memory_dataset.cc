@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "argosy/base/log.h"
+#include "argosy/data/feed.h"
 
 namespace argosy::data {
 
@@ -53,7 +54,7 @@ Status InMemoryDataset::wait_preload_done() {
 Status InMemoryDataset::load() {
   RETURN_IF_ERROR(check_options(options_));
   ASSIGN_OR_RETURN(parser_, make_parser(options_));
-  if (options_.handout != nullptr) options_.handout->begin_pass();
+  if (options_.handout != nullptr) options_.handout->begin_load();
   auto feed = std::make_shared<FileFeed>(options_, *parser_, options_.threads);
   {
     std::lock_guard lock(mutex_);
@@ -72,6 +73,7 @@ Status InMemoryDataset::load() {
   }
   for (const Lane& lane : lanes) RETURN_IF_ERROR(lane.status);
   merge(lanes);
+  counted_ = same_pass_ = true;
   if (store_.size() == 0)
     log_warning("{} data files were loaded and had no samples, the first is '{}'", options_.files.size(), options_.files[0]);
   return {};
@@ -163,6 +165,7 @@ Status InMemoryDataset::start(int threads) {
   threads_ = threads;
   cursor_ = 0;
   stopped_ = false;
+  if (!std::exchange(same_pass_, false)) counted_ = false;
   return {};
 }
 
@@ -186,7 +189,7 @@ void InMemoryDataset::stop() {
 
 DatasetCounters InMemoryDataset::counters() const {
   const auto feed = this->feed();
-  return feed == nullptr ? DatasetCounters{} : feed->counters();
+  return feed == nullptr || !counted_ ? DatasetCounters{} : feed->counters();
 }
 
 std::shared_ptr<FileFeed> InMemoryDataset::feed() const {

@@ -10,10 +10,12 @@
 
 #include "argosy/base/thread.h"
 #include "argosy/data/dataset.h"
-#include "argosy/data/feed.h"
+#include "argosy/data/line_parser.h"
 #include "argosy/data/record_store.h"
 
 namespace argosy::data {
+
+class FileFeed;
 
 // Reads all files into memory once and gives out batches from there, any number of passes. After loading, the samples are
 // in the order of the files, whatever the number of threads; a shuffle with one seed therefore gives one order.
@@ -47,6 +49,9 @@ class InMemoryDataset : public BatchSource {
   Status start(int threads) override;
   Result<bool> next(int thread, Batch& batch) override;
   void stop() override;
+  void skip() override { same_pass_ = counted_ = false; }
+  void repeat() override { same_pass_ = true; }
+  // Of the load, until the second pass over it begins: later passes read no files.
   DatasetCounters counters() const override;
   const DatasetOptions& options() const override { return options_; }
 
@@ -68,6 +73,8 @@ class InMemoryDataset : public BatchSource {
   int threads_ = 0;                      // of the current pass; 0 before the first
   std::atomic<int64_t> cursor_{0};       // the first sample that no thread has taken
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> counted_{true};      // counters() are those of feed_
+  bool same_pass_ = false;               // the next start() begins the first pass over a load, or the last one again
 
   std::unique_ptr<LineParser> parser_;
   mutable std::mutex mutex_;

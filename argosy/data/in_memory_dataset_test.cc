@@ -95,8 +95,31 @@ TEST_F(InMemoryDatasetTest, KeepsTheOrderOfTheFilesWithAnyNumberOfThreads) {
     EXPECT_EQ(dataset.memory_data_size(), 4000);
     EXPECT_EQ(one_pass(dataset), counting(4000));
     EXPECT_EQ(one_pass(dataset), counting(4000));
-    EXPECT_EQ(dataset.counters().lines, 4000);
   }
+}
+
+// They belong to the load: a ledger that is told of them with every pass has them as often as there are passes.
+TEST_F(InMemoryDatasetTest, ALoadIsCountedWithTheFirstPassOverIt) {
+  DatasetOptions with = options(1);
+  with.files.push_back(files_.write("bad", "1 x\n"));
+  with.max_bad_lines = 1;
+  InMemoryDataset dataset(with);
+  for (int load = 0; load < 2; ++load) {
+    ASSERT_TRUE(dataset.load_into_memory().ok());
+    EXPECT_EQ(dataset.counters().bad_lines, 1);
+    ASSERT_TRUE(dataset.start(1).ok());
+    dataset.stop();
+    dataset.repeat();  // after an error
+    EXPECT_EQ(one_pass(dataset), counting(4000));
+    EXPECT_EQ(dataset.counters().bad_lines, 1);
+    EXPECT_EQ(dataset.counters().lines, 4001);
+    EXPECT_EQ(one_pass(dataset), counting(4000));
+    EXPECT_EQ(dataset.counters().bad_lines, 0);
+  }
+  ASSERT_TRUE(dataset.load_into_memory().ok());
+  dataset.skip();  // an earlier start of this process has told of it
+  EXPECT_EQ(one_pass(dataset), counting(4000));
+  EXPECT_EQ(dataset.counters().bad_lines, 0);
 }
 
 TEST_F(InMemoryDatasetTest, AShuffleIsAFunctionOfItsSeed) {

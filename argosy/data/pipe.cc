@@ -13,19 +13,19 @@ Result<std::unique_ptr<ByteStream>> open_remote(const PipeOptions& options, std:
                                                 const StopSignal& stop) {
   const std::vector<std::string> order = {"-cat", options.path};
   ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream,
-                   Process::start(store_command(options.store, order), store_title(order), {}, std::move(errors), stop));
+                   PipeCommand::start(store_command(options.store, order), store_title(order), {}, std::move(errors), stop));
   return decompress_by_name(std::move(stream), options.path);
 }
 
 // The file as the command's stdin: as it is where that can be, else through a stream of ours.
-Result<ProcessInput> open_local(const PipeOptions& options, const StopSignal& stop) {
+Result<CommandInput> open_local(const PipeOptions& options, const StopSignal& stop) {
   ASSIGN_OR_RETURN(Fd file, open_for_reading(options.path));
   struct stat info{};
   if (!is_packed_name(options.path) && ::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode)) {
     ::fcntl(file.get(), F_SETFL, 0);  // no O_NONBLOCK for the child
-    return ProcessInput{.file = std::move(file), .stream = nullptr};
+    return CommandInput{.file = std::move(file), .stream = nullptr};
   }
-  return ProcessInput{.file = {}, .stream = decompress_by_name(read_fd(std::move(file), options.path, stop), options.path)};
+  return CommandInput{.file = {}, .stream = decompress_by_name(read_fd(std::move(file), options.path, stop), options.path)};
 }
 
 // Adds the file's name to what goes wrong in a command.
@@ -52,7 +52,7 @@ bool is_identity_command(const std::string& command) {
 
 Result<std::unique_ptr<ByteStream>> open_pipe(const PipeOptions& options, std::shared_ptr<StderrTail> errors,
                                               const StopSignal& stop) {
-  ProcessInput input;
+  CommandInput input;
   if (is_remote_path(options.path)) {
     ASSIGN_OR_RETURN(input.stream, open_remote(options, errors, stop));
   } else {
@@ -62,7 +62,7 @@ Result<std::unique_ptr<ByteStream>> open_pipe(const PipeOptions& options, std::s
     if (input.file.open()) return read_fd(std::move(input.file), options.path, stop);
     return std::unique_ptr<ByteStream>(std::make_unique<NamedStream>(std::move(input.stream), options.path));
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> process, Process::start({"/bin/sh", "-c", options.command}, options.command,
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> process, PipeCommand::start({"/bin/sh", "-c", options.command}, options.command,
                                                                        std::move(input), std::move(errors), stop));
   return std::unique_ptr<ByteStream>(std::make_unique<NamedStream>(std::move(process), options.path));
 }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "argosy/data/byte_stream.h"
-#include "argosy/data/process.h"
+#include "argosy/data/pipe_command.h"
 #include "argosy/data/remote_store.h"
 
 namespace argosy::data {

@@ -2,7 +2,17 @@
 
 #include <utility>
 
+#include "argosy/data/feed.h"
+
 namespace argosy::data {
+namespace {
+
+void note_lines(const std::vector<TextPiece>& pieces, Batch& batch) {
+  for (const TextPiece& piece : pieces)
+    batch.lines.push_back({static_cast<uint64_t>(piece.block->origin->file), piece.line, piece.lines});
+}
+
+}  // namespace
 
 Status QueueDataset::start(int threads) {
   if (threads < 1) return Status::invalid_argument("a dataset was started for {} threads, expected at least 1", threads);
@@ -37,6 +47,8 @@ Result<bool> QueueDataset::next(int thread, Batch& batch) {
     int64_t lines = 0;
     for (const TextPiece& piece : pieces) lines += piece.lines;
     if (options_.drop_last && lines < options_.batch_size) return false;
+    batch.lines.clear();
+    if (options_.handout != nullptr) note_lines(pieces, batch);
     for (TextPiece& piece : pieces) RETURN_IF_ERROR(feed->parse(piece, batch));
   }
   return true;

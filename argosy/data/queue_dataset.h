@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "argosy/data/dataset.h"
-#include "argosy/data/feed.h"
+#include "argosy/data/line_parser.h"
 
 namespace argosy::data {
+
+class FileFeed;
 
 // Streams the files once per start(): text is parsed by the thread that asks for a batch, straight into its columns. A batch is
 // batch_size lines; the last one may be smaller, and is left out with drop_last; bad lines make their batch smaller. With one

@@ -181,11 +181,11 @@ class DeckHandout : public FileHandout {
  public:
   explicit DeckHandout(Deck& deck) : deck_(deck) {}
   void begin_pass() override { ++pass_; }
-  Result<std::optional<size_t>> next(size_t files, int reader) override {
+  Result<std::optional<File>> next(size_t files, int reader, int64_t) override {
     std::lock_guard lock(deck_.mutex);
     deck_.readers.insert(reader);
     size_t& next = deck_.next[pass_];
-    return next < files ? std::optional(next++) : std::nullopt;
+    return next < files ? std::optional(File{.place = next++}) : std::nullopt;
   }
 
  private:
@@ -217,10 +217,79 @@ TEST_F(QueueDatasetTest, DatasetsThatShareAListReadEachFileOnce) {
   EXPECT_THAT(deck.readers, ElementsAre(0, 1));
 }
 
+// Every process makes the same passes of a hand-out: one that is begun again after an error is no new one, and one that is
+// skipped is none less.
+TEST_F(QueueDatasetTest, APassThatIsBegunAgainIsTheSameOfTheHandout) {
+  class Passes : public FileHandout {
+   public:
+    void begin_pass() override { begun += 'b'; }
+    void repeat_pass() override { begun += 'r'; }
+    Result<std::optional<File>> next(size_t, int, int64_t) override { return std::optional<File>(); }
+    std::string begun;
+  };
+  DatasetOptions with = options({files_.write("a", lines(0, 100))});
+  const auto handout = std::make_shared<Passes>();
+  with.handout = handout;
+  QueueDataset dataset(with);
+  ASSERT_TRUE(dataset.start(1).ok());
+  dataset.repeat();
+  ASSERT_TRUE(dataset.start(1).ok());
+  EXPECT_EQ(handout->begun, "br");
+  dataset.skip();
+  ASSERT_TRUE(dataset.start(1).ok());
+  EXPECT_EQ(handout->begun, "brbb");
+}
+
+// Files of lost processes come with lines that are trained already, and some come when everything else has been read.
+TEST_F(QueueDatasetTest, LeavesOutLinesThatALostReaderHadTrained) {
+  class Again : public FileHandout {
+   public:
+    void begin_pass() override {}
+    Result<std::optional<File>> next(size_t, int, int64_t lines) override {
+      lines_before.push_back(lines);
+      switch (lines_before.size()) {
+        case 1: return std::optional(File{.place = 0, .skip = {{0, 1, 3}, {0, 6, 1}, {0, 9000, 3000}}, .in_parts = 1});
+        case 3: return std::optional(File{.place = 1, .skip = {{1, 1, 10}}, .lines = 10});
+        case 4: return std::optional(File{.place = 2, .skip = {{2, 2, 8}}});
+        default: return std::optional<File>();
+      }
+    }
+    std::vector<int64_t> lines_before;
+  };
+  DatasetOptions with = options({files_.write("a", lines(0, 11999)), "/nobody/opens/it", files_.write("c", lines(20000, 10))}, 7);
+  with.files[1] = with.files[0];
+  const auto handout = std::make_shared<Again>();
+  with.handout = handout;
+  QueueDataset dataset(with);
+  ASSERT_TRUE(dataset.start(1).ok());
+  std::vector<int64_t> expected;
+  for (int64_t id = 0; id < 11999; ++id) {
+    if (id >= 3 && id != 5 && (id < 8999 || id >= 11999)) expected.push_back(id);
+  }
+  expected.insert(expected.end(), {20000, 20009});
+  std::vector<int64_t> ids;
+  std::set<std::pair<uint64_t, int64_t>> seen;
+  Batch batch;
+  while (*dataset.next(0, batch)) {
+    const auto of_batch = ints_of(batch.columns[0]);
+    ids.insert(ids.end(), of_batch.begin(), of_batch.end());
+    for (const LineRange& range : batch.lines) {
+      for (int64_t line = range.first; line < range.first + range.count; ++line)
+        EXPECT_TRUE(seen.emplace(range.file, line).second);
+    }
+  }
+  EXPECT_EQ(ids, expected);
+  EXPECT_EQ(seen.size(), ids.size());
+  EXPECT_TRUE(seen.contains({0, 4}) && seen.contains({2, 10}) && !seen.contains({0, 6}) && !seen.contains({2, 2}));
+  EXPECT_THAT(handout->lines_before, ElementsAre(0, 11999, 11999, 10, 10, 10));
+  EXPECT_EQ(dataset.counters().lines_of_lost, 3 + 1 + 3000 + 10 + 8);
+  EXPECT_EQ(dataset.counters().lines_in_parts, 1);
+}
+
 TEST_F(QueueDatasetTest, AHandoutThatFailsEndsThePassWithItsReason) {
   class Broken : public FileHandout {
     void begin_pass() override {}
-    Result<std::optional<size_t>> next(size_t, int) override { return Status::unavailable("server 0 is away"); }
+    Result<std::optional<File>> next(size_t, int, int64_t) override { return Status::unavailable("server 0 is away"); }
   };
   DatasetOptions with = options({files_.write("a", lines(0, 100))});
   with.handout = std::make_shared<Broken>();

@@ -7,6 +7,7 @@
 #include "argosy/base/clock.h"
 #include "argosy/base/file.h"
 #include "argosy/data/scratch_files_test.h"
+#include "argosy/data/working_folder.h"
 
 namespace argosy::data {
 namespace {

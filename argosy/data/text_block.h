@@ -8,7 +8,7 @@
 #include "argosy/base/clock.h"
 #include "argosy/data/buffer.h"
 #include "argosy/data/byte_stream.h"
-#include "argosy/data/process.h"
+#include "argosy/data/pipe_command.h"
 
 namespace argosy::data {
 

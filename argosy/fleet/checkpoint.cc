@@ -43,8 +43,7 @@ std::string from_bytes(const std::string& bytes, torch::nn::Module& module, torc
 }
 
 // The same outcome on every process: the first one's bytes, or the first one's error.
-Result<std::string> told_by_the_first(const std::string& path) {
-  collective::Group& group = *world();
+Result<std::string> told_by_the_first(const std::string& path, collective::Group& group) {
   std::string message;
   if (group.rank() == 0) {
     auto bytes = read_file(path);
@@ -59,24 +58,24 @@ Result<std::string> told_by_the_first(const std::string& path) {
 }  // namespace
 
 void save_checkpoint(const torch::nn::Module& module, const torch::optim::Optimizer& optimizer, const std::string& path,
-                     const collective::BatchSampler* sampler) {
+                     const collective::BatchSampler* sampler, CollectiveJob& job) {
   std::string failure;
-  if (world()->rank() == 0) {
+  if (job.world()->rank() == 0) {
     std::string bytes;
     Status status = collective::guarded([&] { bytes = to_bytes(module, optimizer, sampler ? sampler->save() : ""); });
     if (status.ok()) status = write_file_atomically(path, bytes);
     if (status.ok()) status = note_checkpoint(path);
     if (!status.ok()) failure = status.with_context("checkpoint '{}'", path).message();
   }
-  failure = value_or_throw(world()->broadcast(failure, 0));  // nobody goes on as if it were there
+  failure = value_or_throw(job.world()->broadcast(failure, 0));  // nobody goes on as if it were there
   if (!failure.empty()) throw Error(Status(Code::unavailable, failure));
 }
 
 bool load_checkpoint(torch::nn::Module& module, torch::optim::Optimizer& optimizer, const std::string& path,
-                     collective::BatchSampler* sampler) {
+                     collective::BatchSampler* sampler, CollectiveJob& job) {
   const std::string from = path.empty() ? checkpoint_to_resume() : path;
   if (from.empty()) return false;
-  const std::string bytes = value_or_throw(told_by_the_first(from));
+  const std::string bytes = value_or_throw(told_by_the_first(from, *job.world()));
   std::string position;
   throw_if_error(collective::guarded([&] {
                    position = from_bytes(bytes, module, optimizer);

@@ -15,6 +15,7 @@
 #include "argosy/collective/group.h"
 #include "argosy/collective/local_sgd.h"
 #include "argosy/collective/sampler.h"
+#include "argosy/fleet/collective_job.h"
 #include "argosy/fleet/process.h"
 
 // Collective training of libtorch modules: every process has the whole model and a part of the data. Everything here throws
@@ -34,6 +35,8 @@ void init(const Collective& how, const Place& place);
 // The same without a meeting: world() waits for the others where it is first asked for.
 void announce(const Collective& how, const Place& place);
 
+CollectiveJob& collective_job();  // the one of this process, which everything here uses where it is given none
+
 const std::shared_ptr<collective::Group>& world();  // all processes of the job. REQUIRES: init() or announce()
 bool met();                                         // whether world() would wait for nobody
 // Where this process computes: its GPU where there is one, unless ARGOSY_DEVICE says cpu.
@@ -44,7 +47,7 @@ void leave();
 // Of a model, with what it needs to be sent; see DistributedModel.
 class ParallelModel {
  public:
-  ParallelModel(std::shared_ptr<torch::nn::Module> module, const collective::DataParallelOptions& options);
+  ParallelModel(std::shared_ptr<torch::nn::Module> module, const collective::DataParallelOptions& options, CollectiveJob& job);
   void before_forward();
   void after_forward(const std::vector<at::Tensor>& outputs);
   collective::DataParallel& data_parallel() { return *data_parallel_; }
@@ -78,8 +81,8 @@ void collect(std::vector<at::Tensor>& tensors, const std::pair<A, B>& both) {
 template <typename M>
 class DistributedModel {
  public:
-  DistributedModel(std::shared_ptr<M> module, const collective::DataParallelOptions& options)
-      : module_(std::move(module)), parallel_(std::make_shared<ParallelModel>(module_, options)) {}
+  DistributedModel(std::shared_ptr<M> module, const collective::DataParallelOptions& options, CollectiveJob& job)
+      : module_(std::move(module)), parallel_(std::make_shared<ParallelModel>(module_, options, job)) {}
 
   template <typename... Args>
   auto forward(Args&&... args) {
@@ -108,13 +111,15 @@ class DistributedModel {
 };
 
 template <std::derived_from<torch::nn::Module> M>
-DistributedModel<M> distributed_model(std::shared_ptr<M> module, const collective::DataParallelOptions& options = {}) {
-  return DistributedModel<M>(std::move(module), options);
+DistributedModel<M> distributed_model(std::shared_ptr<M> module, const collective::DataParallelOptions& options = {},
+                                      CollectiveJob& job = collective_job()) {
+  return DistributedModel<M>(std::move(module), options, job);
 }
 template <typename M>
 DistributedModel<M> distributed_model(const torch::nn::ModuleHolder<M>& module,
-                                      const collective::DataParallelOptions& options = {}) {
-  return DistributedModel<M>(module.ptr(), options);
+                                      const collective::DataParallelOptions& options = {},
+                                      CollectiveJob& job = collective_job()) {
+  return DistributedModel<M>(module.ptr(), options, job);
 }
 
 struct CollectiveStrategy {
@@ -125,10 +130,10 @@ struct CollectiveStrategy {
 };
 
 // What every optimizer of a collective job does around the own step of torch's. It applies to all models that
-// distributed_model() has made in this process.
+// distributed_model() has made in the job.
 class OptimizerSteps {
  public:
-  OptimizerSteps(torch::optim::Optimizer& optimizer, const CollectiveStrategy& strategy);
+  OptimizerSteps(torch::optim::Optimizer& optimizer, const CollectiveStrategy& strategy, CollectiveJob& job);
   bool step(double loss);  // whether the parameters moved
   void clear_grad();
 
@@ -145,8 +150,9 @@ class OptimizerSteps {
 template <std::derived_from<torch::optim::Optimizer> O>
 class CollectiveOptimizer {
  public:
-  CollectiveOptimizer(O optimizer, const CollectiveStrategy& strategy)
-      : optimizer_(std::make_unique<O>(std::move(optimizer))), steps_(std::make_unique<OptimizerSteps>(*optimizer_, strategy)) {}
+  CollectiveOptimizer(O optimizer, const CollectiveStrategy& strategy, CollectiveJob& job)
+      : optimizer_(std::make_unique<O>(std::move(optimizer))),
+        steps_(std::make_unique<OptimizerSteps>(*optimizer_, strategy, job)) {}
 
   // After a backward. Returns whether the parameters moved: not every time with gradient_merge. `loss` is for adaptive LocalSGD.
   bool step(double loss = 0) { return steps_->step(loss); }
@@ -168,28 +174,29 @@ class CollectiveOptimizer {
 };
 
 template <std::derived_from<torch::optim::Optimizer> O>
-CollectiveOptimizer<O> distributed_optimizer(O optimizer, const CollectiveStrategy& strategy = {}) {
-  return CollectiveOptimizer<O>(std::move(optimizer), strategy);
+CollectiveOptimizer<O> distributed_optimizer(O optimizer, const CollectiveStrategy& strategy = {},
+                                             CollectiveJob& job = collective_job()) {
+  return CollectiveOptimizer<O>(std::move(optimizer), strategy, job);
 }
 
 // Model, optimizer and, where given, a sampler's position, in one file that the first process writes and that appears whole or
 // not at all; every process must call it. The launcher starts a group again from the last one.
 void save_checkpoint(const torch::nn::Module& module, const torch::optim::Optimizer& optimizer, const std::string& path,
-                     const collective::BatchSampler* sampler = nullptr);
+                     const collective::BatchSampler* sampler = nullptr, CollectiveJob& job = collective_job());
 // The first process reads it and tells the others. `path` empty: the one that the launcher resumes from (ARGOSY_RESUME);
 // false, and nothing changed, where there is none.
 bool load_checkpoint(torch::nn::Module& module, torch::optim::Optimizer& optimizer, const std::string& path = "",
-                     collective::BatchSampler* sampler = nullptr);
+                     collective::BatchSampler* sampler = nullptr, CollectiveJob& job = collective_job());
 
 template <typename O>
 void save(const torch::nn::Module& module, const CollectiveOptimizer<O>& optimizer, const std::string& path,
-          const collective::BatchSampler* sampler = nullptr) {
-  save_checkpoint(module, optimizer.optimizer(), path, sampler);
+          const collective::BatchSampler* sampler = nullptr, CollectiveJob& job = collective_job()) {
+  save_checkpoint(module, optimizer.optimizer(), path, sampler, job);
 }
 template <typename O>
 bool load(torch::nn::Module& module, CollectiveOptimizer<O>& optimizer, const std::string& path = "",
-          collective::BatchSampler* sampler = nullptr) {
-  return load_checkpoint(module, optimizer.optimizer(), path, sampler);
+          collective::BatchSampler* sampler = nullptr, CollectiveJob& job = collective_job()) {
+  return load_checkpoint(module, optimizer.optimizer(), path, sampler, job);
 }
 
 }  // namespace argosy::fleet
@@ -199,7 +206,8 @@ namespace argosy {
 // This process's batches of a dataset of `size` samples. REQUIRES: fleet::init().
 class DistributedBatchSampler : public collective::BatchSampler {
  public:
-  explicit DistributedBatchSampler(int64_t size, collective::BatchSamplerOptions options = {});
+  explicit DistributedBatchSampler(int64_t size, collective::BatchSamplerOptions options = {},
+                                   fleet::CollectiveJob& job = fleet::collective_job());
 };
 
 }  // namespace argosy

@@ -3,7 +3,7 @@
 #include <glob.h>
 
 #include "argosy/base/error.h"
-#include "argosy/engine/trainer.h"
+#include "argosy/engine/train/column_value.h"
 #include "argosy/fleet/file_handout.h"
 #include "argosy/fleet/fleet.h"
 
@@ -23,7 +23,8 @@ data::DatasetOptions options_of(const DatasetRequest& request) {
           .store = request.store,
           .criteo = request.format.criteo,
           .drop_last = request.drop_last,
-          .handout = request.file_handout ? fleet::make_file_handout(fleet::fleet()) : nullptr};
+          .handout = request.file_handout ? fleet::make_file_handout(request.fleet != nullptr ? *request.fleet : fleet::fleet())
+                                          : nullptr};
 }
 
 }  // namespace

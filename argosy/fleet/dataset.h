@@ -9,6 +9,10 @@
 #include "argosy/data/queue_dataset.h"
 #include "argosy/graph/variable.h"
 
+namespace argosy::fleet {
+class Fleet;
+}
+
 namespace argosy {
 
 // What a line of a file is: MultiSlot text without more, or Criteo's.
@@ -31,6 +35,7 @@ struct DatasetRequest {
   // Every worker has the whole list, and a file goes to whoever is free; without it a worker reads all of `files`. Workers make
   // the same datasets and passes in the same order.
   bool file_handout = false;
+  const fleet::Fleet* fleet = nullptr;  // whose job hands the files out; null: that of this process
 };
 
 // Streams the files; or reads them into memory first (call load_into_memory). Throw argosy::Error.

@@ -5,7 +5,7 @@
 namespace argosy {
 namespace {
 
-Scope& scope_of(Scope* given) { return given != nullptr ? *given : engine::global_scope(); }
+Scope& scope_of(Scope* given) { return given != nullptr ? *given : global_scope(); }
 
 engine::TrainOptions trainer_options(const DatasetRunOptions& options) {
   engine::TrainOptions result{.print_period = options.print_period,

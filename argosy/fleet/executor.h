@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "argosy/engine/executor.h"
-#include "argosy/engine/trainer.h"
+#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/trainer.h"
+#include "argosy/fleet/process_context.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/variable.h"
 
@@ -39,7 +40,9 @@ struct DatasetRunOptions {
 // Thread-safe, as engine::Runner is.
 class Executor {
  public:
-  explicit Executor(ExecutorOptions options = {}) : runner_(options) {}
+  // `context`: of the job whose programs it runs (Fleet::context()).
+  explicit Executor(ExecutorOptions options = {}, std::shared_ptr<const engine::Context> context = fleet::process_context())
+      : runner_(options, std::move(context)) {}
 
   std::vector<Value> run(const std::shared_ptr<Program>& program, const Feed& feed = {}, const std::vector<Variable>& fetch = {},
                          Scope* scope = nullptr);

@@ -3,29 +3,40 @@
 #include <atomic>
 
 #include "argosy/fleet/fleet.h"
+#include "argosy/fleet/job.h"
 
 namespace argosy::fleet {
 namespace {
 
-std::atomic<int> handouts{0};  // that this process has made
-
 class ServerHandout : public data::FileHandout {
  public:
-  explicit ServerHandout(std::shared_ptr<RemoteWorker> worker) : worker_(std::move(worker)), number_(++handouts) {}
+  explicit ServerHandout(std::shared_ptr<RemoteWorker> worker) : worker_(std::move(worker)), number_(worker_->new_handout()) {}
 
-  void begin_pass() override { ++pass_; }
+  void begin_pass() override { ++pass_, use_ = ps::FileQuestion::Use::pass; }
+  void begin_load() override { ++pass_, use_ = ps::FileQuestion::Use::memory; }
 
-  Result<std::optional<size_t>> next(size_t files, int reader) override {
+  Result<std::optional<File>> next(size_t files, int reader, int64_t lines) override {
     RETURN_IF_ERROR(worker_->connect());
-    ASSIGN_OR_RETURN(const auto file,
-                     worker_->client().next_file(fmt::format("dataset {}, pass {}", number_, pass_.load()), files, reader));
-    return file ? std::optional<size_t>(*file) : std::nullopt;
+    ASSIGN_OR_RETURN(const auto handed,
+                     worker_->client().next_file({.list = fmt::format("dataset {}, pass {}", number_, pass_.load()),
+                                                  .files = files,
+                                                  .reader = reader,
+                                                  .use = use_,
+                                                  .round = worker_->round(),
+                                                  .lines = static_cast<uint64_t>(lines)}));
+    if (!handed) return std::optional<File>();
+    File file{.place = static_cast<size_t>(handed->place), .in_parts = static_cast<int64_t>(handed->in_parts)};
+    for (const ps::LineRange& range : handed->skip)
+      file.skip.push_back({handed->place, static_cast<int64_t>(range.first), static_cast<int64_t>(range.count)});
+    if (handed->lines) file.lines = static_cast<int64_t>(*handed->lines);
+    return std::optional(std::move(file));
   }
 
  private:
   const std::shared_ptr<RemoteWorker> worker_;
   const int number_;
   std::atomic<int> pass_{0};
+  std::atomic<ps::FileQuestion::Use> use_{ps::FileQuestion::Use::pass};
 };
 
 }  // namespace

@@ -5,12 +5,11 @@
 #include "argosy/base/error.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
+#include "argosy/fleet/job.h"
 #include "argosy/fleet/leave.h"
 
 namespace argosy::fleet {
 namespace {
-
-Scope& scope() { return engine::global_scope(); }
 
 ps::SnapshotKind snapshot_kind(const std::string& name) {
   if (name == "full") return ps::SnapshotKind::full;
@@ -20,6 +19,11 @@ ps::SnapshotKind snapshot_kind(const std::string& name) {
 }
 
 }  // namespace
+
+Fleet::Fleet(FleetOptions options) : options_(std::move(options)) {}
+Fleet::~Fleet() = default;
+
+const std::shared_ptr<RemoteWorker>& Fleet::worker() const { return job().worker(); }
 
 const RoleInfo& Fleet::role() const {
   if (!role_) throw Error(Status::failed_precondition("fleet.init() has not been called yet in this process"));
@@ -34,12 +38,12 @@ void Fleet::init(RoleInfo role) {
 
 void Fleet::distribute(const std::shared_ptr<Program>& main, const std::shared_ptr<Program>& startup, const Strategy& strategy) {
   if (job_ != nullptr) throw Error(Status::failed_precondition("this process's program is distributed already; a job has one"));
-  job_ = value_or_throw(Job::create(*main, *startup, strategy, role().server_endpoints, worker_num()));
+  job_ = value_or_throw(Job::create(*main, *startup, strategy, role().server_endpoints, worker_num(), options_.context));
   main_ = main;
   startup_ = startup;
   if (!is_worker()) return;
   throw_if_error(job_->become_worker(role().index, *main, *startup));
-  if (this == &fleet()) leave_at_exit(job_->worker());
+  if (options_.leave_at_exit) leave_at_exit(job_->worker());
 }
 
 const Job& Fleet::job() const {
@@ -89,12 +93,12 @@ void Fleet::save_inference_model(const std::string& folder, const std::vector<st
 
 void Fleet::save_persistables(const std::string& folder, const Program& program, const data::RemoteStore& store) const {
   connection("save_persistables()");
-  argosy::save_persistables(program, {folder, store});
+  argosy::save_persistables(program, {folder, store}, &scope());
 }
 
 LoadReport Fleet::load_persistables(const std::string& folder, const Program& program, const data::RemoteStore& store) const {
   connection("load_persistables()");
-  return argosy::load_persistables(program, {folder, store});
+  return argosy::load_persistables(program, {folder, store}, &scope());
 }
 
 void Fleet::save_snapshot(const std::string& folder, const std::string& kind) const {
@@ -162,8 +166,10 @@ graph::MinimizeResult DistributedOptimizer::minimize(const Variable& loss, const
   return result;
 }
 
+std::vector<ps::ServerStats> server_stats() { return fleet().server_stats(); }
+
 Fleet& fleet() {
-  static Fleet& instance = *new Fleet;
+  static Fleet& instance = *new Fleet({.context = process_context(), .leave_at_exit = true});
   return instance;
 }
 

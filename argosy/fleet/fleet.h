@@ -5,31 +5,48 @@
 #include <string>
 #include <vector>
 
-#include "argosy/fleet/dataset.h"
+#include "argosy/data/in_memory_dataset.h"
 #include "argosy/fleet/executor.h"
-#include "argosy/fleet/job.h"
 #include "argosy/fleet/model.h"
 #include "argosy/fleet/process.h"
+#include "argosy/fleet/process_context.h"
 #include "argosy/fleet/role.h"
+#include "argosy/fleet/server_model.h"
 #include "argosy/fleet/strategy.h"
 #include "argosy/fleet/util.h"
 #include "argosy/graph/minimize.h"
 #include "argosy/optim/optimizer.h"
+#include "argosy/ps/ledger.h"
+
+namespace argosy::ps {
+struct ServerStats;  // argosy/ps/server_stats.h
+}  // namespace argosy::ps
 
 namespace argosy::fleet {
 
 class Fleet;
+class Job;
+class RemoteWorker;
 
 // The area under the ROC curve over all workers, exact: from the statistics that their auc operators have counted in `scope`.
 double global_auc(const Fleet& fleet, const Scope& scope, const std::string& stat_pos, const std::string& stat_neg);
 
-// A process's place in its job, and its life there. One a process is used through the functions below; a second Fleet is for
-// tests. Throws argosy::Error; every query before init() is such an error, and so is a call that makes no sense for this
-// process's role. Thread-compatible.
+struct FleetOptions {
+  std::shared_ptr<engine::Context> context = make_context();  // of the job's programs
+  // Whose variables are saved, loaded and given to a server; null: the global one, whichever that is at the time.
+  Scope* scope = nullptr;
+  bool leave_at_exit = false;  // see leave.h
+};
+
+// A process's place in its job, and its life there. One for each process is used through the functions below; others are jobs of
+// their own, whose programs are run with their context(). Throws argosy::Error; every query before init() is such an error, and
+// so is a call that makes no sense for this process's role. Thread-compatible.
 //
 // init() and minimize() wait for nobody. A worker meets the servers in init_worker(), or where the startup program is run.
 class Fleet {
  public:
+  explicit Fleet(FleetOptions options = {});
+  ~Fleet();
   void init(RoleInfo role);
   bool initialised() const { return role_.has_value(); }
 
@@ -82,12 +99,16 @@ class Fleet {
   Util util() const { return Util(role_, peers()); }
   std::shared_ptr<const Peers> peers() const;  // those of this Fleet's job, while it lives
   const RoleInfo& role() const;
+  const std::shared_ptr<engine::Context>& context() const { return options_.context; }
   // This worker's connection. An error where the process is no worker, or nothing has been distributed.
   RemoteWorker& connection(std::string_view call) const;
   // The same, not necessarily connected. REQUIRES: is_worker(), distribute() was called.
-  const std::shared_ptr<RemoteWorker>& worker() const { return job().worker(); }
+  const std::shared_ptr<RemoteWorker>& worker() const;
 
  private:
+  Scope& scope() const { return options_.scope != nullptr ? *options_.scope : global_scope(); }
+
+  const FleetOptions options_;
   std::optional<RoleInfo> role_;
   std::unique_ptr<Job> job_;
   std::shared_ptr<Program> main_, startup_;
@@ -106,7 +127,7 @@ class DistributedOptimizer {
   Strategy strategy_;
 };
 
-Fleet& fleet();
+Fleet& fleet();  // the one of this process
 
 // The role from the environment (see paddle_cloud_role), or a given one.
 void init();
@@ -139,7 +160,7 @@ inline uint64_t shrink(std::optional<double> threshold = {}, std::optional<uint3
   return fleet().shrink(threshold, unseen_steps, ttl_seconds);
 }
 inline void set_learning_rate(double rate) { fleet().set_learning_rate(rate); }
-inline std::vector<ps::ServerStats> server_stats() { return fleet().server_stats(); }
+std::vector<ps::ServerStats> server_stats();
 inline ps::JobLedger ledger() { return fleet().ledger(); }
 
 }  // namespace argosy::fleet

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "argosy/base/error.h"
+#include "argosy/fleet/job.h"
 
 namespace argosy::fleet {
 namespace {

@@ -1,6 +1,7 @@
 #include "argosy/fleet/job.h"
 
 #include "argosy/base/run_id.h"
+#include "argosy/fleet/apply_strategy.h"
 #include "argosy/ps/settings.h"
 
 namespace argosy::fleet {
@@ -20,21 +21,24 @@ ps::ClientOptions client_options(const Settings& settings, const std::string& jo
 
 }  // namespace
 
-Job::Job(Plan plan, Strategy strategy, Settings settings, std::vector<std::string> servers)
+Job::Job(Plan plan, Strategy strategy, Settings settings, std::vector<std::string> servers,
+         std::shared_ptr<engine::Context> context)
     : plan_(std::move(plan)),
       strategy_(std::move(strategy)),
       settings_(std::move(settings)),
       name_(settings_.text("job")),
-      servers_(std::move(servers)) {}
+      servers_(std::move(servers)),
+      context_(std::move(context)) {}
 
 Result<std::unique_ptr<Job>> Job::create(const graph::Program& main, const graph::Program& startup, const Strategy& strategy,
-                                         std::vector<std::string> servers, int workers) {
+                                         std::vector<std::string> servers, int workers,
+                                         std::shared_ptr<engine::Context> context) {
   if (servers.empty()) return Status::invalid_argument("a parameter-server job needs at least one server; its list is empty");
   ASSIGN_OR_RETURN(Settings settings, Settings::from_environment(strategy.settings));
   RETURN_IF_ERROR(ps::check_security(settings));
   ASSIGN_OR_RETURN(Plan plan, make_plan(main, startup, strategy.mode, workers));
   RETURN_IF_ERROR(apply_table_options(strategy, plan.spec));
-  return std::unique_ptr<Job>(new Job(std::move(plan), strategy, std::move(settings), std::move(servers)));
+  return std::unique_ptr<Job>(new Job(std::move(plan), strategy, std::move(settings), std::move(servers), std::move(context)));
 }
 
 Status Job::become_worker(int index, graph::Program& main, graph::Program& startup) {
@@ -42,7 +46,7 @@ Status Job::become_worker(int index, graph::Program& main, graph::Program& start
   ASSIGN_OR_RETURN(auto options, communicator_options(strategy_, plan_, settings_));
   RETURN_IF_ERROR(make_worker_programs(plan_, name_, main, startup));
   worker_ = std::make_shared<RemoteWorker>(plan_, client_options(settings_, name_, servers_, index), std::move(options));
-  engine::register_remote(name_, worker_);
+  context_->add_remote(name_, worker_);
   return {};
 }
 

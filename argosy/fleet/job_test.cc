@@ -11,91 +11,13 @@
 
 #include "argosy/base/error.h"
 #include "argosy/base/file.h"
-#include "argosy/base/random.h"
-#include "argosy/base/socket.h"
-#include "argosy/base/thread.h"
-#include "argosy/fleet/executor.h"
 #include "argosy/fleet/model.h"
-#include "argosy/graph/build.h"
-#include "argosy/graph/layers.h"
-#include "argosy/graph/minimize.h"
+#include "argosy/fleet/small_job_test.h"
 
 namespace argosy::fleet {
 namespace {
 
-namespace L = argosy::layers;
 namespace fs = std::filesystem;
-
-// A network with a sparse table, two dense layers and constant first values, in programs of its own.
-struct Network {
-  explicit Network(const optim::Optimizer& optimizer) : main(Program::create()), startup(Program::create()) {
-    const graph::ProgramGuard programs(main, startup);
-    const graph::UniqueNameGuard names;
-    const Variable id = L::data("id", {1}, kInt64), x = L::data("x", {3}), y = L::data("y", {1});
-    ParamAttr table("emb");
-    table.initializer = graph::constant_initializer(0.1f);
-    const Variable row = L::embedding(id, {50, 4}, {.is_sparse = true, .param = table});
-    const Variable h = L::fc(L::concat({row, x}, 1), 5, {.act = "tanh"});
-    loss = L::mean(L::square_error_cost(L::fc(h, 1), y));
-    startup->random_seed = 7;
-    graph::minimize(optimizer, loss);
-  }
-
-  std::shared_ptr<Program> main, startup;
-  Variable loss;
-};
-
-Feed batch(Random& random) {
-  std::vector<int64_t> ids;
-  std::vector<float> x, y;
-  for (int i = 0; i < 8; ++i) {
-    ids.push_back(static_cast<int64_t>(random.below(50)));
-    for (int k = 0; k < 3; ++k) x.push_back(static_cast<float>(random.uniform()));
-    y.push_back(static_cast<float>(random.uniform()));
-  }
-  return {{"id", {.tensor = at::tensor(ids).reshape({8, 1})}},
-          {"x", {.tensor = at::tensor(x).reshape({8, 3})}},
-          {"y", {.tensor = at::tensor(y).reshape({8, 1})}}};
-}
-
-std::vector<float> train(Network& network, Scope& scope, int steps, bool start = true) {
-  Executor exe;
-  if (start) exe.run(network.startup, {}, {}, &scope);
-  Random random(3);
-  std::vector<float> losses;
-  for (int i = 0; i < steps; ++i)
-    losses.push_back(exe.run(network.main, batch(random), {network.loss}, &scope)[0].tensor.item<float>());
-  return losses;
-}
-
-// Where nobody listens; not among the ports that the system gives to whoever asks for any, before a server takes it.
-std::vector<std::string> free_endpoints(int count) {
-  std::vector<std::string> endpoints;
-  for (const int port : value_or_throw(free_ports("127.0.0.1", count))) endpoints.push_back(fmt::format("127.0.0.1:{}", port));
-  return endpoints;
-}
-
-// Servers of a job in this process, each on a thread, until the worker is done.
-class Servers {
- public:
-  Servers(const optim::Optimizer& optimizer, const Strategy& strategy, const std::vector<std::string>& endpoints,
-          const ServerModel& model = {}) {
-    for (size_t i = 0; i < endpoints.size(); ++i) {
-      Network network(optimizer);
-      jobs_.push_back(value_or_throw(Job::create(*network.main, *network.startup, strategy, endpoints, 1)));
-      const Scope nothing;
-      reports_.push_back(value_or_throw(jobs_.back()->become_server(static_cast<int>(i), model, nothing)));
-    }
-    for (auto& job : jobs_) threads_.emplace_back("server", [&job] { throw_if_error(job->serve()); });
-  }
-
-  const LoadReport& report(size_t server) const { return reports_[server]; }
-
- private:
-  std::vector<std::unique_ptr<Job>> jobs_;
-  std::vector<LoadReport> reports_;
-  std::vector<Thread> threads_;  // last: use the jobs
-};
 
 class JobTest : public testing::TestWithParam<Mode> {
  protected:
@@ -112,10 +34,10 @@ class JobTest : public testing::TestWithParam<Mode> {
     const auto endpoints = free_endpoints(servers);
     Servers running(optimizer, strategy, endpoints);
     Network network(optimizer);
-    const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy, endpoints, 1));
+    const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy, endpoints, 1, context_));
     throw_if_error(job->become_worker(0, *network.main, *network.startup));
     Scope scope;
-    const auto losses = train(network, scope, steps);
+    const auto losses = train(network, scope, steps, context_);
     if (table != nullptr) {
       throw_if_error(job->worker()->refresh());
       *table = at::empty({50, 4});
@@ -124,6 +46,8 @@ class JobTest : public testing::TestWithParam<Mode> {
     throw_if_error(job->worker()->close());
     return losses;
   }
+
+  const std::shared_ptr<engine::Context> context_ = make_context();  // of the workers
 };
 
 // One worker in step with its servers computes what one process computes.
@@ -139,7 +63,7 @@ TEST_F(JobTest, SyncTrainingEqualsTrainingHere) {
     SCOPED_TRACE(optimizer.rule);
     Network local(optimizer);
     Scope scope;
-    const auto expected = train(local, scope, 30);
+    const auto expected = train(local, scope, 30, context_);
     at::Tensor table;
     const auto found = distributed(optimizer, strategy(Mode::sync), 2, 30, &table);
     for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-5) << "step " << i;
@@ -167,26 +91,26 @@ TEST_F(JobTest, ServersStartFromASavedModelAndSaveItAgain) {
   const fs::path folder = fs::temp_directory_path() / fmt::format("argosy-job-{}", ::getpid());
   Network local(adam);
   Scope scope;
-  train(local, scope, 10);
+  train(local, scope, 10, context_);
   const auto all = local.main->persistables();
   throw_if_error(engine::save_vars(scope, {all.begin(), all.end()}, folder / "one"));
-  const auto expected = train(local, scope, 5, false);
+  const auto expected = train(local, scope, 5, context_, false);
 
   const auto endpoints = free_endpoints(2);
   const Strategy sync = strategy(Mode::sync);
   Servers servers(adam, sync, endpoints, {.folder = (folder / "one").string()});
   Network network(adam);
-  const auto job = value_or_throw(Job::create(*network.main, *network.startup, sync, endpoints, 1));
+  const auto job = value_or_throw(Job::create(*network.main, *network.startup, sync, endpoints, 1, context_));
   throw_if_error(job->become_worker(0, *network.main, *network.startup));
   Scope worker;
-  Executor exe;
+  Executor exe({}, context_);
   exe.run(network.startup, {}, {}, &worker);
   const auto variables = network.main->persistables();
   throw_if_error(engine::save_vars(worker, {variables.begin(), variables.end()}, folder / "two"));
   for (const char* name : {"emb", "emb_moment1_0", "emb_beta1_pow_acc_0", "fc_0.w_0", "fc_0.w_0_moment2_0", "fc_1.b_0"}) {
     EXPECT_EQ(value_or_throw(read_file(folder / "one" / name)), value_or_throw(read_file(folder / "two" / name))) << name;
   }
-  const auto found = train(network, worker, 5, false);
+  const auto found = train(network, worker, 5, context_, false);
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << "step " << i;
   throw_if_error(job->worker()->close());
   fs::remove_all(folder);
@@ -202,7 +126,7 @@ class StartFromModel : public JobTest {
     const auto endpoints = free_endpoints(2);
     Servers running(adam_, strategy(Mode::sync), endpoints);
     return with_worker(endpoints, [&](RemoteWorker& worker, Network& network, Scope& scope) {
-      train(network, scope, 5, false);
+      train(network, scope, 5, context_, false);
       save(worker, network, scope);
     });
   }
@@ -218,10 +142,10 @@ class StartFromModel : public JobTest {
   template <typename Work>
   at::Tensor with_worker(const std::vector<std::string>& endpoints, Work work) {
     Network network(adam_);
-    const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy(Mode::sync), endpoints, 1));
+    const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy(Mode::sync), endpoints, 1, context_));
     throw_if_error(job->become_worker(0, *network.main, *network.startup));
     Scope scope;
-    Executor().run(network.startup, {}, {}, &scope);
+    Executor({}, context_).run(network.startup, {}, {}, &scope);
     work(*job->worker(), network, scope);
     at::Tensor table = at::empty({201});  // and a number that the rule keeps beside a dense parameter
     throw_if_error(job->worker()->fetch("emb", {table.data_ptr<float>(), 200}));
@@ -251,7 +175,7 @@ TEST_F(StartFromModel, WhatAJobSaved) {
 TEST_F(StartFromModel, AFullSnapshotAndADeltaOnItsBase) {
   const auto table = train_and_save([&](RemoteWorker& worker, Network& network, Scope& scope) {
     value_or_throw(worker.client().save_snapshot((folder_ / "base").string(), ps::SnapshotKind::base));
-    train(network, scope, 3, false);
+    train(network, scope, 3, context_, false);
     value_or_throw(worker.client().save_snapshot((folder_ / "delta").string(), ps::SnapshotKind::delta));
     value_or_throw(worker.client().save_snapshot((folder_ / "full").string(), ps::SnapshotKind::full));
   });
@@ -286,7 +210,8 @@ TEST_F(StartFromModel, OnlyTheVariablesThatAreNamed) {
 TEST_F(StartFromModel, ANameThatIsNowhereIsToldAndNothingStarts) {
   const auto refusal = [&](const ServerModel& model) -> std::string {
     Network network(adam_);
-    const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy(Mode::sync), free_endpoints(1), 1));
+    const auto job =
+        value_or_throw(Job::create(*network.main, *network.startup, strategy(Mode::sync), free_endpoints(1), 1, context_));
     return job->become_server(0, model, Scope()).status().message();
   };
   train_and_save([&](RemoteWorker& worker, Network& network, Scope& scope) {
@@ -307,12 +232,12 @@ TEST_F(JobTest, AWorkerThatHasLeftSaysSo) {
   const auto endpoints = free_endpoints(1);
   Servers servers(sgd, strategy(Mode::sync), endpoints);
   Network network(sgd);
-  const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy(Mode::sync), endpoints, 1));
+  const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy(Mode::sync), endpoints, 1, context_));
   throw_if_error(job->become_worker(0, *network.main, *network.startup));
   Scope scope;
-  train(network, scope, 1);
+  train(network, scope, 1, context_);
   throw_if_error(job->worker()->close());
-  Executor exe;
+  Executor exe({}, context_);
   EXPECT_THROW(exe.run(network.startup, {}, {}, &scope), Error);
 }
 

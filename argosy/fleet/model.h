@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "argosy/engine/model_io.h"
+#include "argosy/engine/program/model_io.h"
 #include "argosy/fleet/executor.h"
 
 namespace argosy {

@@ -11,6 +11,7 @@
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
+#include "argosy/data/working_folder.h"
 #include "argosy/fleet/table_rows.h"
 #include "argosy/graph/tensor_file.h"
 

@@ -1,25 +1,13 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "argosy/base/status.h"
-#include "argosy/data/remote_store.h"
-#include "argosy/engine/model_io.h"
-#include "argosy/engine/scope.h"
+#include "argosy/engine/program/model_io.h"
+#include "argosy/engine/program/scope.h"
 #include "argosy/fleet/plan.h"
+#include "argosy/fleet/server_model.h"
 #include "argosy/ps/server.h"
 
 namespace argosy::fleet {
-
-// From where servers take first values.
-struct ServerModel {
-  std::string folder;  // of save_persistables, of this job or of a single machine, or of a snapshot; empty: none
-  std::vector<std::string> names = {};  // only these variables; none: all that the folder has
-  data::RemoteStore store = {};  // of a folder that is not on this machine
-
-  bool given() const { return !folder.empty(); }
-};
 
 // Gives a server its part of the model, and says in the log what was loaded, what the folder lacks and what nobody asked for. A
 // file of another shape is an error that names it, and so is a name in `names` that the job or the folder does not have.

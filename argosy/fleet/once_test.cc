@@ -11,6 +11,7 @@
 #include "argosy/base/socket.h"
 #include "argosy/base/thread.h"
 #include "argosy/fleet/fleet.h"
+#include "argosy/fleet/job.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"
 
@@ -57,17 +58,14 @@ class OnceTest : public testing::TestWithParam<Mode> {
                           {"snapshot_roots", fs::temp_directory_path().string()}};
     for (size_t i = 0; i < endpoints_.size(); ++i) {
       const CountingNetwork network;
-      jobs_.push_back(value_or_throw(Job::create(*network.main, *network.startup, strategy_, endpoints_, 1)));
+      jobs_.push_back(value_or_throw(Job::create(*network.main, *network.startup, strategy_, endpoints_, 1, make_context())));
       value_or_throw(jobs_.back()->become_server(static_cast<int>(i), {}, Scope()));
     }
     for (auto& job : jobs_) servers_.emplace_back("server", [&job] { throw_if_error(job->serve()); });
     fs::create_directories(folder_);
     save_first_model();
   }
-  ~OnceTest() override {
-    engine::switch_global_scope(nullptr);
-    fs::remove_all(folder_);
-  }
+  ~OnceTest() override { fs::remove_all(folder_); }
 
   // Values of 10, of a single machine.
   void save_first_model() {
@@ -90,14 +88,13 @@ class OnceTest : public testing::TestWithParam<Mode> {
   Life live() {
     CountingNetwork network;
     Scope scope;
-    engine::switch_global_scope(&scope);
-    Fleet fleet;
+    Fleet fleet({.scope = &scope});
     fleet.init({.role = Role::worker, .index = 0, .worker_count = 1, .server_endpoints = endpoints_});
     fleet.distribute(network.main, network.startup, strategy_);
-    Executor exe;
-    exe.run(network.startup);
+    Executor exe({}, fleet.context());
+    exe.run(network.startup, {}, {}, &scope);
     const auto train = [&](int64_t id) {
-      exe.run(network.main, {{"id", {.tensor = at::tensor(std::vector<int64_t>{id}).reshape({1, 1})}}});
+      exe.run(network.main, {{"id", {.tensor = at::tensor(std::vector<int64_t>{id}).reshape({1, 1})}}}, {}, &scope);
     };
     Life life;
     life.loaded = fleet.load_persistables((folder_ / "first").string(), *network.main).loaded;
@@ -129,7 +126,7 @@ class OnceTest : public testing::TestWithParam<Mode> {
   void leave() {
     CountingNetwork network;
     Scope scope;
-    const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy_, endpoints_, 1));
+    const auto job = value_or_throw(Job::create(*network.main, *network.startup, strategy_, endpoints_, 1, make_context()));
     throw_if_error(job->become_worker(0, *network.main, *network.startup));
     throw_if_error(job->worker()->connect());
     throw_if_error(job->worker()->close());

@@ -5,7 +5,7 @@
 
 #include "argosy/base/random.h"
 #include "argosy/base/text.h"
-#include "argosy/engine/remote_rows.h"
+#include "argosy/engine/remote/remote_rows.h"
 #include "argosy/graph/backward.h"
 #include "argosy/optim/rule.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "argosy/base/status.h"
-#include "argosy/engine/remote.h"
+#include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/graph/program.h"
 #include "argosy/ps/communicator.h"
 #include "argosy/ps/job_spec.h"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "argosy/base/text.h"
-#include "argosy/engine/remote_rows.h"
+#include "argosy/engine/remote/remote_rows.h"
 #include "argosy/fleet/plan.h"
 #include "argosy/optim/rule.h"
 

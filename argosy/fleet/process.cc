@@ -39,16 +39,4 @@ std::vector<std::string> server_endpoints() { return this_role().server_endpoint
 void barrier_worker() { util().barrier(); }
 Util util() { return Util(process().role, process().peers); }
 
-int worker_index_of(const RoleInfo& role, std::string_view call) {
-  if (role.role != Role::worker)
-    throw Error(Status::failed_precondition("{} is for workers; this process is server {}", call, role.index));
-  return role.index;
-}
-
-int server_index_of(const RoleInfo& role, std::string_view call) {
-  if (role.role != Role::server)
-    throw Error(Status::failed_precondition("{} is for servers; this process is worker {}", call, role.index));
-  return role.index;
-}
-
 }  // namespace argosy::fleet

@@ -26,8 +26,4 @@ std::vector<std::string> server_endpoints();
 void barrier_worker();
 Util util();  // also before init()
 
-// The same questions of a role.
-int worker_index_of(const RoleInfo& role, std::string_view call = "worker_index()");
-int server_index_of(const RoleInfo& role, std::string_view call = "server_index()");
-
 }  // namespace argosy::fleet

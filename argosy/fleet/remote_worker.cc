@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "argosy/base/log.h"
-#include "argosy/engine/scope.h"
+#include "argosy/engine/program/scope.h"
 #include "argosy/fleet/table_rows.h"
 
 namespace argosy::fleet {
@@ -107,9 +107,7 @@ Result<bool> RemoteWorker::begin_round(int threads) {
 }
 
 Status RemoteWorker::thread_done() { return communicator_->thread_done(); }
-Status RemoteWorker::end_round(const engine::PassCounters& counters) {
-  return communicator_->end_round({.lines = counters.lines, .bad_lines = counters.bad_lines, .files = counters.files});
-}
+Status RemoteWorker::end_round(const ReadCounters& counters) { return communicator_->end_round(counters); }
 void RemoteWorker::abandon_round(const Status& why) {
   if (started_ && !closed_) communicator_->abandon_round(why);
 }
@@ -121,29 +119,27 @@ Status RemoteWorker::begin_parallel(int threads) {
 }
 Status RemoteWorker::end_parallel() { return communicator_->end_parallel(); }
 
-uint64_t RemoteWorker::begin_batch() { return communicator_->next_batch_id(); }
-uint64_t RemoteWorker::begin_batch(uint64_t number, uint32_t samples) {
-  return communicator_->batch_of_round(static_cast<uint32_t>(number), samples);
+BatchId RemoteWorker::begin_batch() { return communicator_->begin_batch(); }
+BatchId RemoteWorker::begin_batch(uint32_t number, uint32_t samples, std::span<const data::LineRange> lines) {
+  std::vector<BatchLines> made_of;
+  for (const data::LineRange& range : lines) {
+    made_of.push_back(
+        {.file = range.file, .first = static_cast<uint64_t>(range.first), .count = static_cast<uint64_t>(range.count)});
+  }
+  return communicator_->begin_batch(number, samples, made_of);
 }
-void RemoteWorker::drop_batch(uint64_t batch) { communicator_->drop_batch(batch); }
-bool RemoteWorker::wants(uint64_t batch) const { return communicator_->wants(batch); }
+uint32_t RemoteWorker::round() const { return ps::round_of(position()); }
+void RemoteWorker::drop_batch(BatchId batch) { communicator_->drop_batch(batch); }
+bool RemoteWorker::wants(BatchId batch) const { return communicator_->wants(batch); }
 
-Status RemoteWorker::pull(std::span<const engine::RowPull> pulls) {
+Status RemoteWorker::pull(std::span<const RowRequest> requests) {
   RETURN_IF_ERROR(running());
-  std::vector<ps::RowRequest> requests;
-  for (const engine::RowPull& pull : pulls)
-    requests.push_back({.table = pull.table, .keys = pull.keys, .rows = pull.rows, .create = pull.create});
   return communicator_->pull(requests);
 }
 
-Status RemoteWorker::step(const engine::StepGradients& gradients) {
+Status RemoteWorker::step(const StepGradients& gradients) {
   RETURN_IF_ERROR(running());
-  std::vector<ps::DenseGradient> dense;
-  for (const engine::DenseGradient& one : gradients.dense) dense.push_back({.table = one.table, .values = one.values});
-  std::vector<ps::RowGradients> rows;
-  for (const engine::RowGradients& one : gradients.rows)
-    rows.push_back({.table = one.table, .keys = one.keys, .values = one.values, .shows = one.shows, .clicks = one.clicks});
-  return communicator_->step({.batch_id = gradients.batch, .samples = gradients.samples, .dense = dense, .rows = rows});
+  return communicator_->step(gradients);
 }
 
 Status RemoteWorker::refresh() { return started_ ? communicator_->refresh() : Status(); }
@@ -178,7 +174,7 @@ Status RemoteWorker::fetch(std::string_view name, std::span<float> values) {
   }
   warn_of_undeclared_rows(variable->table, values.size() / table.width);
   return for_all_rows(values.size() / table.width, [&](std::span<const uint64_t> keys, size_t begin) {
-    const ps::RowRequest request{
+    const RowRequest request{
         .table = variable->table, .keys = keys, .rows = values.data() + begin * table.width, .create = false};
     return client_->pull_rows({&request, 1});
   });
@@ -220,7 +216,7 @@ Result<std::string> RemoteWorker::ledger() {
   return ledger.to_json();
 }
 
-ps::BatchId RemoteWorker::position() const { return started_ ? communicator_->next_batch() : 0; }
+BatchId RemoteWorker::position() const { return started_ ? communicator_->next_batch() : 0; }
 
 Result<RemoteWorker::Outcome> RemoteWorker::once(const std::string& kind, const std::string& target, const OperationBody& body) {
   if (!connected()) {

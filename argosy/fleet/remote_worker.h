@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "argosy/engine/remote.h"
-#include "argosy/engine/value.h"
+#include "argosy/engine/program/value.h"
+#include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/fleet/plan.h"
 #include "argosy/ps/client.h"
 #include "argosy/ps/communicator.h"
@@ -29,26 +29,29 @@ class RemoteWorker : public engine::RemoteParameters {
   ps::Client& client();  // REQUIRES: connected()
   const Plan& plan() const { return plan_; }
   int index() const { return client_options_.worker; }
+  uint32_t round() const;  // where this worker is in its data
+  // A number for a list of files that the servers hand out: the first, the second, … of this worker, as in all others of the job.
+  int new_handout() { return ++handouts_; }
 
   const engine::RemoteVariable* find(std::string_view name) const override;
   Status attach(engine::Scope& scope) override;
   Result<bool> begin_round(int threads) override;
   Status thread_done() override;
-  Status end_round(const engine::PassCounters& counters) override;
+  Status end_round(const ReadCounters& counters) override;
   void abandon_round(const Status& why) override;
   bool lost_batches() const override;
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
-  uint64_t begin_batch() override;
-  uint64_t begin_batch(uint64_t number, uint32_t samples) override;
-  void drop_batch(uint64_t batch) override;
-  bool wants(uint64_t batch) const override;
-  Status pull(std::span<const engine::RowPull> pulls) override;
-  bool may_pull_ahead() const override { return plan_.spec.mode == ps::Mode::async; }
-  Status step(const engine::StepGradients& gradients) override;
+  BatchId begin_batch() override;
+  BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const data::LineRange> lines) override;
+  void drop_batch(BatchId batch) override;
+  bool wants(BatchId batch) const override;
+  Status pull(std::span<const RowRequest> requests) override;
+  bool may_prefetch() const override { return plan_.spec.mode == ps::Mode::async; }
+  Status step(const StepGradients& gradients) override;
   Status refresh() override;
   Status before_gathering();  // see ps::Communicator
-  ps::BatchId position() const;  // of this worker's data: the batch that it trains next
+  BatchId position() const;  // of this worker's data: the batch that it trains next
   double wait_seconds() const { return communicator_options_.sync_wait_seconds; }  // for other workers
   Status fetch(std::string_view name, std::span<float> values) override;
   Status store(std::string_view name, std::span<const float> values) override;
@@ -84,6 +87,7 @@ class RemoteWorker : public engine::RemoteParameters {
   std::map<int, engine::Value> dense_;              // tensors that the communicator writes to, by table; set by attach()
   std::unique_ptr<ps::Communicator> communicator_;  // set by attach(), then constant; uses client_
   std::atomic<bool> started_{false};                // communicator_ may be used
+  std::atomic<int> handouts_{0};
 };
 
 }  // namespace argosy::fleet

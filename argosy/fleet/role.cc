@@ -3,6 +3,7 @@
 #include <set>
 
 #include "argosy/base/address.h"
+#include "argosy/base/error.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 
@@ -54,6 +55,18 @@ Result<RoleInfo> user_defined_role(int current_id, Role role, int worker_num, st
     return Status::invalid_argument("server_endpoints is empty; a parameter-server job has at least one server");
   RETURN_IF_ERROR(info.check());
   return info;
+}
+
+int worker_index_of(const RoleInfo& role, std::string_view call) {
+  if (role.role != Role::worker)
+    throw Error(Status::failed_precondition("{} is for workers; this process is server {}", call, role.index));
+  return role.index;
+}
+
+int server_index_of(const RoleInfo& role, std::string_view call) {
+  if (role.role != Role::server)
+    throw Error(Status::failed_precondition("{} is for servers; this process is worker {}", call, role.index));
+  return role.index;
 }
 
 }  // namespace argosy::fleet

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "argosy/base/status.h"
@@ -21,6 +22,10 @@ struct RoleInfo {
   // Counts and indices that contradict each other, endpoints that are not host:port or occur twice.
   Status check() const;
 };
+
+// The number of a worker, and of a server; argosy::Error, which names the call, where the role is the other one.
+int worker_index_of(const RoleInfo& role, std::string_view call = "worker_index()");
+int server_index_of(const RoleInfo& role, std::string_view call = "server_index()");
 
 // Puts "worker 1" or "server 0" into every later line of this process's log.
 void name_log_after(const RoleInfo& role);

@@ -5,7 +5,6 @@
 
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
-#include "argosy/engine/remote.h"
 #include "argosy/ps/settings.h"
 
 namespace argosy::fleet {
@@ -35,11 +34,6 @@ class CatchSignals {
  private:
   struct sigaction term_ = {}, int_ = {};
 };
-
-const bool kServesPrograms = [] {
-  engine::set_serve(&serve_program);
-  return true;
-}();
 
 }  // namespace
 

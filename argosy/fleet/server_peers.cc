@@ -3,8 +3,9 @@
 
 #include "argosy/base/error.h"
 #include "argosy/data/in_memory_dataset.h"
-#include "argosy/engine/metrics.h"
+#include "argosy/engine/train/metrics.h"
 #include "argosy/fleet/fleet.h"
+#include "argosy/fleet/job.h"
 
 namespace argosy::fleet {
 namespace {

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "argosy/base/error.h"
-#include "argosy/fleet/collective.h"
 
 namespace argosy::fleet {
 namespace {
@@ -50,9 +49,11 @@ std::vector<std::string> filled_by(const graph::Program& startup) {
 
 class WorldPeers final : public engine::Peers {
  public:
+  explicit WorldPeers(CollectiveJob& job) : job_(job) {}
+
   Result<int> count() override {
     Result<int> size = 0;
-    const Status status = caught([&] { size = world()->size(); });
+    const Status status = caught([&] { size = job_.world()->size(); });
     if (!status.ok()) return status;
     return size;
   }
@@ -73,8 +74,8 @@ class WorldPeers final : public engine::Peers {
     return {};
   }
 
-  Status take_from_first(const std::vector<at::Tensor>& tensors) override { return world()->broadcast(tensors, 0); }
-  Result<std::vector<std::string>> gather(const std::string& bytes) override { return world()->all_gather(bytes); }
+  Status take_from_first(const std::vector<at::Tensor>& tensors) override { return job_.world()->broadcast(tensors, 0); }
+  Result<std::vector<std::string>> gather(const std::string& bytes) override { return job_.world()->all_gather(bytes); }
 
  private:
   // What `call` throws, as a Status.
@@ -88,12 +89,12 @@ class WorldPeers final : public engine::Peers {
     return {};
   }
 
-  static Status average_piece(const std::vector<at::Tensor>& tensors, bool half_precision) {
+  Status average_piece(const std::vector<at::Tensor>& tensors, bool half_precision) {
     std::vector<at::Tensor> flat;
     for (const at::Tensor& tensor : tensors) flat.push_back(tensor.flatten());
-    at::Tensor whole = at::cat(flat).div_(world()->size());
+    at::Tensor whole = at::cat(flat).div_(job_.world()->size());
     if (half_precision) whole = whole.to(at::kHalf);
-    RETURN_IF_ERROR(world()->all_reduce(whole, collective::ReduceOp::sum));
+    RETURN_IF_ERROR(job_.world()->all_reduce(whole, collective::ReduceOp::sum));
     int64_t at = 0;
     for (const at::Tensor& tensor : tensors) {
       tensor.copy_(whole.narrow(0, at, tensor.numel()).view(tensor.sizes()));
@@ -101,11 +102,14 @@ class WorldPeers final : public engine::Peers {
     }
     return {};
   }
+
+  CollectiveJob& job_;
 };
 
 }  // namespace
 
-Status share_gradients(graph::Program& main, graph::Program& startup, const engine::AverageOptions& options) {
+Status share_gradients(graph::Program& main, graph::Program& startup, engine::Context& context, CollectiveJob& job,
+                       const engine::AverageOptions& options) {
   graph::Block& block = main.global_block();
   bool found = false;
   for (size_t i = block.ops().size(); i-- > 0;) {
@@ -128,7 +132,7 @@ Status share_gradients(graph::Program& main, graph::Program& startup, const engi
     startup.global_block().append_op_unchecked(in_place(engine::kTakeFromFirstOp, filled, graph::kRoleForward));
     startup.touch();
   }
-  engine::set_peers(std::make_shared<WorldPeers>());
+  context.set_peers(std::make_shared<WorldPeers>(job));
   return {};
 }
 

@@ -24,17 +24,19 @@ TEST(SharedProgram, AveragesRightAfterTheBackward) {
   auto main = Program::create(), startup = Program::create();
   const graph::ProgramGuard guard(main, startup);
   const graph::UniqueNameGuard names;
+  engine::Context context;
+  CollectiveJob job;
   const auto x = layers::data("x", {4});
   const auto loss = layers::mean(layers::fc(x, 2));
-  EXPECT_THAT(share_gradients(*main, *startup).message(), HasSubstr("no gradients to average"));
+  EXPECT_THAT(share_gradients(*main, *startup, context, job).message(), HasSubstr("no gradients to average"));
   graph::minimize(optim::SGD{.learning_rate = 0.1}, loss);
-  ASSERT_TRUE(share_gradients(*main, *startup, {.piece_mb = 2}).ok());
+  ASSERT_TRUE(share_gradients(*main, *startup, context, job, {.piece_mb = 2}).ok());
   const auto after = types(*main);
   const auto backward = std::find(after.begin(), after.end(), "backward");
   ASSERT_NE(backward, after.end());
   EXPECT_EQ(*(backward + 1), engine::kAverageOp);
   EXPECT_EQ(types(*startup).back(), engine::kTakeFromFirstOp);
-  EXPECT_THAT(share_gradients(*main, *startup).message(), HasSubstr("already"));
+  EXPECT_THAT(share_gradients(*main, *startup, context, job).message(), HasSubstr("already"));
 }
 
 }  // namespace

@@ -4,11 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "argosy/base/settings.h"
-#include "argosy/base/status.h"
-#include "argosy/fleet/plan.h"
-#include "argosy/ps/communicator.h"
-#include "argosy/ps/job_spec.h"
+#include "argosy/ps/mode.h"
 
 namespace argosy {
 
@@ -37,13 +33,6 @@ struct Strategy {
   // Settings of the job by their names in docs/settings.md; an ARGOSY_* variable wins over them.
   std::map<std::string, std::string> settings;
 };
-
-// Gives the tables of a job what the strategy says of them. A name or value that cannot be is an error that names it.
-Status apply_table_options(const Strategy& strategy, ps::JobSpec& spec);
-
-// What a worker of such a job does. A variable that cannot be read, or a FLAGS_communicator_* that does not exist here, is an
-// error that names it.
-Result<ps::CommunicatorOptions> communicator_options(const Strategy& strategy, const Plan& plan, const Settings& settings);
 
 }  // namespace fleet
 }  // namespace argosy

@@ -20,7 +20,8 @@ void DistributeTranspiler::transpile(const TranspileOptions& options) {
                                            options.pservers, options.trainers));
   original_ = options_.program->clone(false);
   original_startup_ = options_.startup_program->clone(false);
-  job_ = value_or_throw(Job::create(*original_, *original_startup_, options.strategy, role.server_endpoints, options.trainers));
+  job_ = value_or_throw(
+      Job::create(*original_, *original_startup_, options.strategy, role.server_endpoints, options.trainers, context_));
 }
 
 Job& DistributeTranspiler::job() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "argosy/fleet/job.h"
+#include "argosy/fleet/process_context.h"
 #include "argosy/fleet/strategy.h"
 #include "argosy/graph/program.h"
 
@@ -25,6 +26,9 @@ struct TranspileOptions {
 // says by what it asks for which of the two this process is. Throws argosy::Error. Thread-compatible.
 class DistributeTranspiler {
  public:
+  // `context`: that the trainer's programs are run with.
+  explicit DistributeTranspiler(std::shared_ptr<engine::Context> context = process_context()) : context_(std::move(context)) {}
+
   void transpile(const TranspileOptions& options);
 
   // The program that was given, changed in place, as is the startup program: it computes gradients and sends them.
@@ -39,6 +43,7 @@ class DistributeTranspiler {
  private:
   void check_endpoint(const std::string& endpoint) const;
 
+  const std::shared_ptr<engine::Context> context_;
   TranspileOptions options_;
   std::shared_ptr<graph::Program> original_, original_startup_;  // as they were given
   std::unique_ptr<Job> job_;

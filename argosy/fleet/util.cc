@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "argosy/base/error.h"
-#include "argosy/fleet/process.h"
 
 namespace argosy::fleet {
 

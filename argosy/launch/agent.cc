@@ -1,7 +1,6 @@
 #include "argosy/launch/agent.h"
 
 #include <cstdio>
-#include <thread>
 
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
@@ -11,7 +10,7 @@
 namespace argosy::launch {
 namespace {
 
-constexpr auto kLookEvery = std::chrono::milliseconds(10);
+constexpr double kLookSeconds = 0.05;  // the log that is followed, and the time
 
 }  // namespace
 
@@ -22,7 +21,7 @@ int Agent::run() {
   link_.send(
       {.kind = "join",
        .fields = {{"job", options_.job}, {"rank", std::to_string(options_.rank)}, {"endpoints", join(options_.endpoints, ",")}}});
-  for (;; std::this_thread::sleep_for(kLookEvery)) {
+  for (;; wait()) {
     if (const int number = stop_signal(); number != 0) {
       log_warning("stopped by signal {}; once more to kill at once", number);
       signals_heeded_ = 1;
@@ -45,6 +44,13 @@ int Agent::run() {
     look_after_group();
     if (follower_) follower_->show();
   }
+}
+
+void Agent::wait() {
+  const Deadline deadline = Deadline::after_seconds(kLookSeconds);
+  const int link = link_.fd();
+  if (group_) return group_->wait(deadline, {&link, 1});
+  wait_for_event({&link, 1}, deadline);
 }
 
 void Agent::hear() {
@@ -121,7 +127,7 @@ Status Agent::start(const Round& round) {
 void Agent::look_after_group() {
   if (!watched_) return;
   size_t ended = 0, failed = 0;
-  std::optional<Exit> failure;
+  std::optional<ExitStatus> failure;
   for (size_t i = 0; i < group_->size(); ++i) {
     const auto exit = group_->poll(i);
     if (!exit) continue;
@@ -137,7 +143,7 @@ void Agent::look_after_group() {
   tell("done");
 }
 
-void Agent::fail(size_t i, const Exit& exit) {
+void Agent::fail(size_t i, const ExitStatus& exit) {
   watched_ = false;
   if (follower_) follower_->show();
   group_->report(i, exit);

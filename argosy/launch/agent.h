@@ -40,8 +40,9 @@ class Agent {
   Status start(const Round& round);
   void show_start(const std::vector<ProcessSpec>& specs);
   void look_after_group();
-  void fail(size_t i, const Exit& exit);
+  void fail(size_t i, const ExitStatus& exit);
   void stop_group();
+  void wait();
   void hear();  // moves what has come to inbox_
   void tell(const std::string& kind, std::map<std::string, std::string> fields = {});
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <thread>
 
 #include "argosy/base/log.h"
 #include "argosy/launch/log_file.h"
@@ -12,7 +11,7 @@
 namespace argosy::launch {
 namespace {
 
-constexpr auto kLookEvery = std::chrono::milliseconds(10);
+constexpr double kLookSeconds = 0.05;
 constexpr int kTailLines = 20;
 constexpr int kMostLooks = 100;  // at the notices of a process that has ended
 
@@ -26,8 +25,8 @@ Status Group::start(size_t i) {
   show_last_notices(members_[i]);
   members_[i].process.reset();  // what is left of the one before must not hold its port
   members_[i].consequence_of.clear();
-  ASSIGN_OR_RETURN(Process process, Process::start(members_[i].spec));
-  members_[i].process = std::make_unique<Process>(std::move(process));
+  ASSIGN_OR_RETURN(JobProcess process, JobProcess::start(members_[i].spec));
+  members_[i].process = std::make_unique<JobProcess>(std::move(process));
   return {};
 }
 
@@ -36,7 +35,7 @@ Status Group::start_all() {
   return {};
 }
 
-std::optional<Exit> Group::poll(size_t i) { return members_[i].process ? members_[i].process->poll() : std::nullopt; }
+std::optional<ExitStatus> Group::poll(size_t i) { return members_[i].process ? members_[i].process->poll() : std::nullopt; }
 
 bool Group::show_notices(Member& member) {
   if (member.process == nullptr) return false;
@@ -60,7 +59,18 @@ void Group::show_notices() {
   for (Member& member : members_) show_notices(member);
 }
 
-void Group::report(size_t i, const Exit& exit) {
+// What has ended is not waited for again.
+void Group::wait(Deadline deadline, std::span<const int> others) {
+  std::vector<int> waited(others.begin(), others.end());
+  for (Member& member : members_) {
+    if (member.process == nullptr || member.process->poll()) continue;
+    waited.push_back(member.process->end_fd());
+    waited.push_back(member.process->notice_fd());
+  }
+  wait_for_event(waited, deadline);
+}
+
+void Group::report(size_t i, const ExitStatus& exit) {
   const ProcessSpec& spec = members_[i].spec;
   show_last_notices(members_[i]);
   std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", spec.name.c_str(), exit.to_string().c_str(), spec.log.c_str(),
@@ -80,7 +90,7 @@ void Group::stop(double grace_seconds, int signals_heeded, const std::function<v
   while (!all_stopped() && !deadline.passed() && stop_signals() <= signals_heeded) {
     meanwhile();
     show_notices();
-    std::this_thread::sleep_for(kLookEvery);
+    wait(Deadline::after_seconds(std::min(deadline.seconds_left(), kLookSeconds)));
   }
   for (Member& member : members_) {
     if (member.process != nullptr && !member.process->poll())

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "argosy/launch/process.h"
@@ -21,25 +22,29 @@ class Group {
   Status start(size_t i);
   Status start_all();
 
-  std::optional<Exit> poll(size_t i);  // nullopt while it runs and before it is started
+  std::optional<ExitStatus> poll(size_t i);  // nullopt while it runs and before it is started
 
   // Shows on stderr what the processes have said for the launcher's terminal since the last call (base/notice.h).
   void show_notices();
   // The process whose failure is the cause of process i's own, as i says; empty: i has said nothing.
   const std::string& consequence_of(size_t i) const { return members_[i].consequence_of; }
 
+  // Waits until a process ends or says something, a stop signal comes (launch/stop_signal.h), one of `others` is readable, or the
+  // deadline passes.
+  void wait(Deadline deadline, std::span<const int> others = {});
+
   // Shows on stderr how process i ended, with the last lines of its log.
-  void report(size_t i, const Exit& exit);
+  void report(size_t i, const ExitStatus& exit);
 
   // SIGTERM to all, and SIGKILL to those that still run after the grace, or after more stop signals of the launcher's own than
   // those that made it stop: `signals_heeded`, 1 where it stops because of one and 0 otherwise. `meanwhile` is called again and
-  // again while it waits.
+  // again while it waits, 20 times a second at least.
   void stop(double grace_seconds, int signals_heeded, const std::function<void()>& meanwhile = [] {});
 
  private:
   struct Member {
     ProcessSpec spec;
-    std::unique_ptr<Process> process;
+    std::unique_ptr<JobProcess> process;
     std::string consequence_of;
   };
   bool show_notices(Member& member);  // whether there were any

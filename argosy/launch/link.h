@@ -20,6 +20,8 @@ class Link {
   virtual void send(const Message& message) = 0;
   // What has come since the last call. To be called often: it also keeps the line alive.
   virtual std::vector<Message> receive() = 0;
+  // Readable where something has come; -1: look now and then.
+  virtual int fd() const { return -1; }
   // Why there is no line any more; empty while there is one.
   virtual std::string broken() const { return ""; }
 };

@@ -1,20 +1,18 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "argosy/base/clock.h"
+#include "argosy/base/child_process.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/status.h"
 
 namespace argosy::launch {
 
-// How a process is started. A plain value.
+// How a process of a job is started. A plain value.
 struct ProcessSpec {
   std::string name;                                // "worker 0", for messages
   std::vector<std::string> command;                // argv; looked up on PATH
@@ -23,35 +21,26 @@ struct ProcessSpec {
   std::string log;                                 // stdout and stderr go there; opened for appending
 };
 
-// How a process ended.
-struct Exit {
-  int code = 0;    // of exit(), or 128 + the signal
-  int signal = 0;  // 0 where it ended by itself
-  bool ok() const { return code == 0; }
-  std::string to_string() const;  // "exit status 3", "killed by signal 9 (Killed)"
-};
-
-// A child in a session of its own, which is killed when the thread that started it ends in any way. Its number is kept from being
-// used again until the destructor, which kills what still runs of the session: also what the child has started and moved to a
-// group of its own, such as the pipe command of a dataset. Confined to one thread.
-class Process {
+// A process of a job on this machine: a child in a session of its own, which is killed when the thread that started it ends in
+// any way, and whose notices reach the launcher. The destructor kills what still runs of the session: also what the child has
+// started and moved to a group of its own, such as the pipe command of a dataset. Confined to one thread.
+class JobProcess {
  public:
-  static Result<Process> start(const ProcessSpec& spec);
-  Process(Process&& other) noexcept;
-  Process& operator=(Process&&) = delete;
-  ~Process();
+  static Result<JobProcess> start(const ProcessSpec& spec);
 
-  pid_t pid() const { return pid_; }
-  std::optional<Exit> poll();  // nullopt while it runs
-  void signal(int number);     // to the child and those it started that are in its group
+  pid_t pid() const { return child_.pid(); }
+  std::optional<ExitStatus> poll() { return child_.poll(); }  // nullopt while it runs
+  void signal(int number) { child_.signal(number); }          // to the child and those it started that are in its group
   std::vector<Notice> notices() { return notices_.receive(); }  // what it has said since the last call (base/notice.h)
 
- private:
-  Process(pid_t pid, NoticeReceiver notices) : pid_(pid), notices_(std::move(notices)) {}
+  int end_fd() const { return child_.pidfd(); }    // readable once it has ended
+  int notice_fd() const { return notices_.fd(); }  // readable where it has said something
 
-  pid_t pid_;
+ private:
+  JobProcess(ChildProcess child, NoticeReceiver notices) : child_(std::move(child)), notices_(std::move(notices)) {}
+
+  ChildProcess child_;
   NoticeReceiver notices_;
-  std::optional<Exit> exit_;
 };
 
 }  // namespace argosy::launch

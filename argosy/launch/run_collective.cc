@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <thread>
 
 #include "argosy/base/log.h"
 #include "argosy/base/resume.h"
@@ -20,7 +19,7 @@ namespace {
 constexpr double kTrySeconds = 2;
 constexpr double kGreetingSeconds = 30;  // at least, for the store of a first node that listens already
 constexpr double kHeldSeconds = 65;  // more than the minute for which the system keeps the port of a connection that has ended
-constexpr auto kTryEvery = std::chrono::milliseconds(100);
+constexpr double kTryEverySeconds = 0.1;
 
 // This node's line to the meeting place, and the meeting place itself where it is here.
 struct Way {
@@ -61,14 +60,14 @@ Result<Address> wait_for_first(const Nodes& nodes, double seconds) {
       return socket.status().with_context(
           "the launcher of the first node did not answer in {} s; start it, or look at --rdzv_endpoint", seconds);
     }
-    std::this_thread::sleep_for(kTryEvery);
+    wait_for_event({}, Deadline::after_seconds(kTryEverySeconds));
   }
 }
 
 // A port that nobody listens at can still be held: by a connection that went out from it and has ended a moment ago.
 Result<Fd> listen_patiently(const Address& address) {
   const Deadline deadline = Deadline::after_seconds(kHeldSeconds);
-  for (bool told = false;; std::this_thread::sleep_for(kTryEvery)) {
+  for (bool told = false;; wait_for_event({}, Deadline::after_seconds(kTryEverySeconds))) {
     auto listening = listen_at(address);
     if (listening.status().code() != Code::already_exists || deadline.passed() || stop_signal() != 0) return listening;
     if (connect_to(address, "", Deadline::after_seconds(kTrySeconds)).ok()) return listening;

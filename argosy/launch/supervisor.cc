@@ -1,7 +1,6 @@
 #include "argosy/launch/supervisor.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
@@ -10,7 +9,7 @@
 namespace argosy::launch {
 namespace {
 
-constexpr auto kWatchEvery = std::chrono::milliseconds(10);
+constexpr double kWatchSeconds = 0.5, kFollowSeconds = 0.05;  // between two looks where nothing happens
 constexpr double kCauseSeconds = 5;  // for the process that failed first to end
 
 std::vector<ProcessSpec> all_specs(const Job& job) {
@@ -70,13 +69,13 @@ int Supervisor::watch() {
     }
     group_.show_notices();
     if (follower_) follower_->show();
-    std::this_thread::sleep_for(kWatchEvery);
+    group_.wait(Deadline::after_seconds(follower_ ? kFollowSeconds : kWatchSeconds));
   }
   log_info("the job has ended well{}{}", left_out_.empty() ? "" : ", without ", join(left_out_, ", "));
   return 0;
 }
 
-std::optional<int> Supervisor::ended(size_t i, const Exit& exit) {
+std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
   Member& member = members_[i];
   const ProcessSpec& spec = group_.spec(i);
   if (exit.ok()) {

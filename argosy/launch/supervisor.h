@@ -46,7 +46,7 @@ class Supervisor {
   Status start_all();
   int watch();
   // Handles a process that has ended; a value is the job's result.
-  std::optional<int> ended(size_t i, const Exit& exit);
+  std::optional<int> ended(size_t i, const ExitStatus& exit);
   // Whether process i, which has failed, did so because of another one that is still to end: that one's error is the cause.
   bool waits_for_cause(size_t i);
   // Whether the job goes on without this one, which has failed: another worker still runs, or has ended well.

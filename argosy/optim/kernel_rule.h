@@ -17,7 +17,7 @@ struct RuleEntry {
   std::unique_ptr<Rule> (*make)(const RuleInfo& info, std::vector<float> hyper_parameters);
 };
 
-// The entries of each file; rule.cc lists them.
+// The entries of each file; rule_list.cc has them all.
 std::span<const RuleEntry> gradient_rules();
 std::span<const RuleEntry> adagrad_rules();
 std::span<const RuleEntry> adam_rules();

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "argosy/ps/exchange.h"
+#include "argosy/base/step_gradients.h"
 #include "argosy/ps/window.h"
 
 namespace argosy::ps {

@@ -167,21 +167,21 @@ class AsyncCommunicator final : public CommunicatorBase {
   Status send(std::span<const Batch> batches) {
     if (batches.size() == 1) {
       const StepGradients only = batches.front()->view();
-      RETURN_IF_ERROR(client().push({.batches = std::span(&only.batch_id, 1),
-                                     .samples = std::span(&only.samples, 1),
-                                     .dense = only.dense,
-                                     .rows = only.rows,
-                                     .owner = batches.front()}));
+      RETURN_IF_ERROR(push_to_all({.batches = std::span(&only.batch_id, 1),
+                                   .samples = std::span(&only.samples, 1),
+                                   .dense = only.dense,
+                                   .rows = only.rows,
+                                   .owner = batches.front()}));
     } else {
       std::vector<StepGradients> views;
       for (const Batch& batch : batches) views.push_back(batch->view());
       const auto merged = merged_.take();
       merged->merge(spec(), views, options().sum_merged ? 1.0f : 1.0f / static_cast<float>(views.size()));
-      RETURN_IF_ERROR(client().push({.batches = merged->batches(),
-                                     .samples = merged->samples(),
-                                     .dense = merged->dense(),
-                                     .rows = merged->rows(),
-                                     .owner = merged}));
+      RETURN_IF_ERROR(push_to_all({.batches = merged->batches(),
+                                   .samples = merged->samples(),
+                                   .dense = merged->dense(),
+                                   .rows = merged->rows(),
+                                   .owner = merged}));
     }
     pushes_ += 1;
     merged_batches_ += batches.size();

@@ -17,7 +17,7 @@ namespace argosy::ps {
 namespace {
 
 constexpr double kCarrySeconds = 2;  // of waiting for servers before server 0 is asked again which run it serves
-constexpr double kLineSeconds = 5;   // between two lines about servers that are waited for
+constexpr double kServerLineSeconds = 5;  // between two lines about servers that are waited for
 constexpr double kLookSeconds = 0.2;  // between two looks at what heartbeats have found
 constexpr size_t kLongestWhy = 2000;  // bytes of a cause that others are told
 
@@ -152,7 +152,7 @@ Status ClientImpl::carry_run() {
     if (status.ok()) continue;
     const bool away = status.code() == Code::unavailable || status.code() == Code::deadline_exceeded;
     if (!away || left <= 0) return status.with_context("waited {:.0f} s", waited.seconds());
-    if (since_line.seconds() > kLineSeconds) {
+    if (since_line.seconds() > kServerLineSeconds) {
       log_warning("waiting for servers since {:.0f} s, {:.0f} s at most: {}", waited.seconds(), options_.server_wait_seconds,
                   status.message());
       since_line.restart();

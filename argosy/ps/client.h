@@ -11,10 +11,11 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/base/status.h"
-#include "argosy/ps/exchange.h"
+#include "argosy/base/step_gradients.h"
 #include "argosy/ps/job_spec.h"
 #include "argosy/ps/ledger.h"
 #include "argosy/ps/load_report.h"
+#include "argosy/ps/server_stats.h"
 #include "argosy/ps/window.h"
 #include "argosy/rpc/channel.h"
 
@@ -40,12 +41,31 @@ struct ClientOptions {
 struct Push {
   std::span<const BatchId> batches;     // at least one, all of one round
   std::span<const uint32_t> samples = {};  // of each batch; empty: not counted
+  std::span<const BatchLines> lines = {};  // of files that servers hand out
   std::optional<Position> step = {};    // sync
   std::span<const DenseGradient> dense;
   std::span<const RowGradients> rows;
   std::shared_ptr<const void> owner = {};
   // What a server had when this worker connected is not in the gradients for it: each gets the numbers that it lacked.
   bool by_server = false;
+};
+
+// A reader asks for the next file of a list that servers hand out. wire::NextFileRequest has the meaning of the fields.
+struct FileQuestion {
+  enum class Use { script, pass, memory };
+  std::string list;
+  uint64_t files = 0;
+  int reader = 0;
+  Use use = Use::script;
+  uint32_t round = 0;
+  uint64_t lines = 0;  // of the reader's file before
+};
+
+struct HandedFile {
+  uint64_t place = 0;
+  std::vector<LineRange> skip;   // servers have these lines from workers that were lost; ascending
+  uint64_t in_parts = 0;         // of these: on some servers only
+  std::optional<uint64_t> lines;  // that it has, where that is known
 };
 
 // A dense table's values, and where they go.
@@ -89,44 +109,6 @@ struct ShrinkReport {
   uint64_t kept = 0;
   uint64_t dropped = 0;
   uint64_t dropped_waiting = 0;  // counters of keys that were not admitted yet
-};
-
-// One server, as it says.
-struct ServerStats {
-  struct Table {
-    std::string name;
-    uint64_t rows = 0;
-    uint64_t cold_rows = 0;
-    uint64_t memory_bytes = 0;
-    float rate = 0;
-    uint64_t nonfinite = 0;  // rows, or parts of a dense table, that came with a gradient which is NaN or infinite
-  };
-  struct Worker {
-    uint64_t incarnation = 0;
-    std::string state;  // "not seen", "live", "lost", "done"
-    double silent_seconds = 0;
-    Window window;  // the batches of it that this server has
-    uint64_t given_up = 0;  // batches that were dropped because the worker was lost
-  };
-
-  // What the server may have only so much of; `most` 0: it is only counted.
-  struct Limit {
-    std::string name;
-    uint64_t now = 0, most = 0, refused = 0;
-  };
-
-  Position position;     // sync
-  uint64_t batches = 0;  // applied, of all workers
-  uint64_t pushes = 0;
-  uint64_t duplicates = 0;
-  uint64_t log_bytes = 0;
-  uint64_t snapshots = 0;
-  double last_pause_seconds = 0;
-  uint64_t bytes_in = 0;
-  uint64_t bytes_out = 0;
-  std::vector<Table> tables;
-  std::vector<Worker> workers;
-  std::vector<Limit> limits;
 };
 
 // Something other than a push that changes or publishes state, as a script calls it.
@@ -242,8 +224,9 @@ class Client {
   Status all_reduce(std::string_view name, Reduce reduce, std::span<T> values, Deadline deadline, BatchId position = 0);
 
   // The next of `files` files of a list for one reader of this worker, by its place in the list; none: all are handed out. Each
-  // file goes to one reader of one worker.
-  virtual Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files, int reader = 0) = 0;
+  // file goes to one reader of one worker. One thread at a time asks for a reader.
+  virtual Result<std::optional<HandedFile>> next_file(const FileQuestion& question) = 0;
+  Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files, int reader = 0);
 
   // Puts bytes into a worker's box (also this one's), and takes the next from this worker's own, in order of arrival. One
   // thread at a time posts to a box, and one takes.

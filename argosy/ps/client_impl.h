@@ -75,7 +75,8 @@ class ClientImpl final : public Client {
   Status barrier(std::string_view name, Deadline deadline, BatchId position) override;
   Result<std::vector<std::string>> all_gather(std::string_view name, std::string_view bytes, Deadline deadline,
                                               BatchId position) override;
-  Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files, int reader) override;
+  using Client::next_file;
+  Result<std::optional<HandedFile>> next_file(const FileQuestion& question) override;
   Status post(int to, std::string_view bytes) override;
   Result<Mail> take(Deadline deadline) override;
 
@@ -96,6 +97,8 @@ class ClientImpl final : public Client {
   void fail(const std::string& why) override;
 
  private:
+  std::string where_loaded(const wire::LoadSnapshotRequest& request);
+  Status take_over(const FileQuestion& question, const wire::NextFileReply& reply, HandedFile& file);
   // Ends the heartbeats and says goodbye; nothing where that has happened.
   Status say_goodbye(const wire::GoodbyeRequest& goodbye);
   // What a server said to Hello.

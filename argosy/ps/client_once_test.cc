@@ -198,7 +198,7 @@ TEST_P(Places, OfAReplayedScriptAreThoseOfTheFirstTime) {
     const auto dataset_pass = [&] {
       if (!*communicator->begin_round(1)) return;
       for (uint32_t i = 0; i < 3; ++i) {
-        const BatchId id = communicator->batch_of_round(i);
+        const BatchId id = communicator->begin_batch(i);
         if (communicator->wants(id)) step(id);
       }
       EXPECT_TRUE(communicator->thread_done().ok());
@@ -211,7 +211,7 @@ TEST_P(Places, OfAReplayedScriptAreThoseOfTheFirstTime) {
         if (here()) return false;
       }
       for (int i = 0; i < 4; ++i) {
-        step(communicator->next_batch_id());
+        step(communicator->begin_batch());
         if (here()) return false;
         if (i != 1) continue;
         EXPECT_TRUE(communicator->before_gathering().ok());

@@ -24,7 +24,7 @@ std::vector<int> ClientImpl::all_servers() const {
 template <typename Reply, typename Request>
 Result<std::vector<Reply>> ClientImpl::until_done(wire::Method method, Request request, std::vector<int> servers,
                                                   std::string_view what) {
-  request.set_attempt(draw_identity());
+  if (request.attempt() == 0) request.set_attempt(draw_identity());
   const Deadline deadline = Deadline::after_seconds(options_.operation_seconds);
   Stopwatch since_start, since_line;
   std::vector<Reply> replies(servers.size());
@@ -74,6 +74,29 @@ template Result<std::vector<wire::SaveSnapshotReply>> ClientImpl::until_done(wir
                                                                              std::vector<int>, std::string_view);
 template Result<std::vector<wire::LoadSnapshotReply>> ClientImpl::until_done(wire::Method, wire::LoadSnapshotRequest,
                                                                              std::vector<int>, std::string_view);
+
+// Of a load that has failed and was cancelled: who asks again in the same attempt begins nothing, and is told how it went.
+std::string ClientImpl::where_loaded(const wire::LoadSnapshotRequest& request) {
+  std::vector<std::string> loaded, as_before, unknown;
+  const Deadline deadline = Deadline::after_seconds(kCancelSeconds);
+  for (const int server : all_servers()) {
+    Status status;
+    bool running = true;
+    while (status.ok() && running && !deadline.passed()) {
+      const auto answer = servers_->call(server, message(wire::LOAD_SNAPSHOT, server, request), deadline);
+      const auto reply =
+          answer.ok() ? parse_reply<wire::LoadSnapshotReply>(*answer) : Result<wire::LoadSnapshotReply>(answer.status());
+      status = reply.status();
+      running = reply.ok() && reply->running();
+    }
+    const bool away = status.code() == Code::unavailable || status.code() == Code::deadline_exceeded || (status.ok() && running);
+    (away ? unknown : status.ok() ? loaded : as_before).push_back(servers_->name(server));
+  }
+  std::string text = loaded.empty() ? "no server is known to have the new values" : "the new values are on " + join(loaded, ", ");
+  if (!as_before.empty()) text += "; as before: " + join(as_before, ", ");
+  if (!unknown.empty()) text += "; not known: " + join(unknown, ", ");
+  return text + ". Load again, or start the job again: until then servers hold values of different times";
+}
 
 // As well as it can be: a server that does not hear of it gives up by itself when nobody asks any more.
 void ClientImpl::cancel_operation(uint64_t id, uint64_t attempt) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <set>
 
 #include "argosy/ps/client.h"
 #include "argosy/ps/cluster_test.h"
@@ -9,6 +10,7 @@
 namespace argosy::ps {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
 
@@ -66,6 +68,33 @@ TEST(ClientOperations, CountOnceOverABadNetwork) {
   }
   EXPECT_THAT((*client)->load_snapshot((cluster.folder() / "nowhere").string()).status().message(),
               HasSubstr("there is no snapshot"));
+}
+
+// Each server loads all or nothing, and there is nobody who could take back what the others have loaded: the error says who has,
+// and the same call again makes it good.
+TEST(ClientOperations, ALoadThatFailsOnOneServerSaysWhoHasIt) {
+  Cluster cluster(2, [](ServerOptions& options) { options.snapshot_roots = {options.directory.parent_path()}; }, true);
+  ClientOptions options = cluster.client(0);
+  options.server_wait_seconds = 1;
+  const auto client = Client::connect(options, one_table());
+  ASSERT_TRUE(client.ok()) << client.status().message();
+  const std::string folder = (cluster.folder() / "saved").string();
+  ASSERT_TRUE(count(**client, 0).ok());
+  ASSERT_TRUE((*client)->save_snapshot(folder, SnapshotKind::full).ok());
+  ASSERT_TRUE(count(**client, 1).ok());
+  cluster.kill(1);
+  EXPECT_THAT((*client)->load_snapshot(folder, 77).status().message(),
+              AllOf(HasSubstr("loading snapshot"), HasSubstr("server 1 (place 1) has not answered"),
+                    HasSubstr("the new values are on server 0 (place 0); not known: server 1 (place 1). Load again")));
+  cluster.start(1);
+  const std::vector<float> mixed = counted(**client);
+  EXPECT_EQ(std::set<float>(mixed.begin(), mixed.end()), (std::set<float>{1, 2}));
+  const auto again = (*client)->load_snapshot(folder, 77);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_THAT(counted(**client), Each(1));
+  EXPECT_THAT((*client)->load_snapshot((cluster.folder() / "nowhere").string()).status().message(),
+              AllOf(HasSubstr("no server is known to have the new values"),
+                    HasSubstr("as before: server 0 (place 0), server 1 (place 1)")));
 }
 
 // A base and a delta by two servers: both know that the base was published, and the delta is of what came after.

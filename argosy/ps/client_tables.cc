@@ -196,11 +196,15 @@ Result<LoadReport> ClientImpl::load_snapshot(const std::string& folder, uint64_t
   wire::LoadSnapshotRequest request;
   request.set_folder(folder);
   request.set_id(number != 0 ? number : draw_identity());
+  request.set_attempt(draw_identity());
   const std::string what = fmt::format("loading snapshot '{}'", folder);
-  ASSIGN_OR_RETURN(const auto replies, until_done<wire::LoadSnapshotReply>(wire::LOAD_SNAPSHOT, request, all_servers(), what));
+  const auto replies = until_done<wire::LoadSnapshotReply>(wire::LOAD_SNAPSHOT, request, all_servers(), what);
+  if (!replies.ok() && servers_->size() > 1)
+    return Status(replies.status().code(), fmt::format("{}; {}", replies.status().message(), where_loaded(request)));
+  RETURN_IF_ERROR(replies.status());
   LoadReport report;
   std::map<std::string, size_t> places;
-  for (const wire::LoadSnapshotReply& reply : replies) {
+  for (const wire::LoadSnapshotReply& reply : *replies) {
     report.extra = reply.extra();
     for (const wire::TableReport& table : reply.tables()) {
       const auto [place, is_new] = places.emplace(table.table(), report.tables.size());

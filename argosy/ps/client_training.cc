@@ -229,6 +229,13 @@ rpc::Message ClientImpl::push_message(int server, const Push& push, std::span<co
   header.set_sequence(sequence);
   header.set_samples(samples_for(server, push));
   header.mutable_batches()->Add(batches.begin(), batches.end());
+  for (const BatchLines& lines : push.lines) {
+    if (std::ranges::find(batches, lines.batch) == batches.end()) continue;
+    wire::LineRange* range = header.add_lines();
+    range->set_file(lines.file);
+    range->set_first(lines.first);
+    range->set_count(lines.count);
+  }
   if (push.step) *header.mutable_step() = to_wire(*push.step);
   for (const PushPart& part : parts) {
     wire::Section& section = *header.add_sections();

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/ps/client_impl.h"
+#include "argosy/ps/file_lines.h"
 
 namespace argosy::ps {
 namespace {
@@ -20,6 +23,41 @@ void combine(Reduce reduce, std::span<T> into, const std::string& bytes) {
       case Reduce::min: into[i] = std::min(into[i], value); break;
     }
   }
+}
+
+wire::NextFileRequest::Use use_of(const FileQuestion& question) {
+  switch (question.use) {
+    case FileQuestion::Use::script: return wire::NextFileRequest::SCRIPT;
+    case FileQuestion::Use::pass: return wire::NextFileRequest::PASS;
+    case FileQuestion::Use::memory: return wire::NextFileRequest::MEMORY;
+  }
+  return wire::NextFileRequest::SCRIPT;
+}
+
+struct LostLines {
+  FileLines any, everywhere;  // on one server at least; on all of them
+};
+
+// What the servers have of a lost worker's file. The server that hands out files has listed it, so there the worker was in the
+// pass; one where it has left that pass has all of it.
+Result<LostLines> lines_of_lost(std::span<const wire::LedgerReply> servers, uint32_t worker, uint64_t file) {
+  LostLines lines;
+  std::vector<FileLines> holders;
+  const auto record = [&](const wire::LedgerReply& server) { return &server.workers(static_cast<int>(worker)).open(); };
+  for (const wire::LedgerReply& server : servers) {
+    if (worker >= static_cast<uint32_t>(server.workers_size())) return Status::data_loss("a server knows no worker {}", worker);
+    FileLines here;
+    here.read(record(server)->lines());
+    if (record(server)->round() == record(servers[kMeetingServer])->round()) holders.push_back(here.only(file));
+  }
+  for (const FileLines& here : holders) lines.any.add(here);
+  lines.everywhere = lines.any;
+  for (const FileLines& here : holders) {
+    FileLines missing = lines.any;
+    missing.remove(here);
+    lines.everywhere.remove(missing);
+  }
+  return lines;
 }
 
 }  // namespace
@@ -86,19 +124,68 @@ template Status Client::all_reduce(std::string_view, Reduce, std::span<double>, 
 template Status Client::all_reduce(std::string_view, Reduce, std::span<float>, Deadline, BatchId);
 template Status Client::all_reduce(std::string_view, Reduce, std::span<int64_t>, Deadline, BatchId);
 
-Result<std::optional<uint64_t>> ClientImpl::next_file(std::string_view list, uint64_t files, int reader) {
+Result<std::optional<uint64_t>> Client::next_file(std::string_view list, uint64_t files, int reader) {
+  ASSIGN_OR_RETURN(const auto file, next_file(FileQuestion{.list = std::string(list), .files = files, .reader = reader}));
+  return file ? std::optional(file->place) : std::nullopt;
+}
+
+Result<std::optional<HandedFile>> ClientImpl::next_file(const FileQuestion& question) {
   wire::NextFileRequest request;
-  request.set_list(std::string(list));
-  request.set_files(files);
-  request.set_reader(static_cast<uint32_t>(reader));
+  request.set_list(question.list);
+  request.set_files(question.files);
+  request.set_reader(static_cast<uint32_t>(question.reader));
+  request.set_use(use_of(question));
+  request.set_round(question.round);
+  request.set_lines(question.lines);
   {
     std::lock_guard lock(mutex_);
-    request.set_number(++files_[{std::string(list), reader}]);
+    request.set_number(++files_[{question.list, question.reader}]);
   }
   ASSIGN_OR_RETURN(const auto received,
                    servers_->call(kMeetingServer, message(wire::NEXT_FILE, kMeetingServer, std::move(request))));
   ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::NextFileReply>(received));
-  return reply.done() ? std::optional<uint64_t>() : std::optional<uint64_t>(reply.file());
+  if (reply.done()) {
+    std::lock_guard lock(mutex_);
+    --files_[{question.list, question.reader}];  // files of a worker that is lost later may still come
+    return std::optional<HandedFile>();
+  }
+  HandedFile file{.place = reply.file()};
+  if (reply.lines() > 0) file.lines = reply.lines();
+  if (!reply.lost().empty()) RETURN_IF_ERROR(take_over(question, reply, file));
+  return std::optional(std::move(file));
+}
+
+// Lost workers had the file: what servers have of it from them is left out.
+Status ClientImpl::take_over(const FileQuestion& question, const wire::NextFileReply& reply, HandedFile& file) {
+  if (question.use == FileQuestion::Use::script) {
+    notice(LogLevel::warning,
+           "file {} of list '{}' was worker {}'s, which is lost, and is read again by worker {}: what was trained of it before "
+           "counts twice",
+           file.place, question.list, reply.lost(reply.lost_size() - 1), options_.worker);
+    return {};
+  }
+  if (question.use == FileQuestion::Use::memory) return {};  // nothing was trained of what was being loaded
+  wire::LedgerRequest ask;
+  *ask.mutable_lost() = reply.lost();
+  ASSIGN_OR_RETURN(const auto answers, servers_->call(to_all(wire::LEDGER, ask)));
+  std::vector<wire::LedgerReply> ledgers;
+  for (const rpc::Received& answer : answers) {
+    ASSIGN_OR_RETURN(auto ledger, parse_reply<wire::LedgerReply>(answer));
+    ledgers.push_back(std::move(ledger));
+  }
+  FileLines any, everywhere;
+  for (const uint32_t worker : reply.lost()) {
+    ASSIGN_OR_RETURN(const LostLines lines, lines_of_lost(ledgers, worker, file.place));
+    any.add(lines.any);
+    everywhere.add(lines.everywhere);
+  }
+  file.skip = any.of(file.place);
+  file.in_parts = any.count(file.place) - everywhere.count(file.place);
+  log_info(
+      "file {} of list '{}' was worker {}'s, which is lost: worker {} reads what is left of it; {} lines of it are trained{}",
+      file.place, question.list, reply.lost(reply.lost_size() - 1), options_.worker, any.count(file.place),
+      file.in_parts == 0 ? "" : fmt::format(", {} of them on some servers only", file.in_parts));
+  return {};
 }
 
 // A worker's box is on the server with its number, so that a shuffle through the boxes uses all servers.

@@ -127,10 +127,18 @@ void CommunicatorBase::next_round() {
   round_changed();
 }
 
-BatchId CommunicatorBase::batch_of_round(uint32_t number, uint32_t samples) {
+BatchId CommunicatorBase::begin_batch(uint32_t number, uint32_t samples, std::span<const BatchLines> lines) {
   const BatchId batch = batch_id(round(), number);
-  reading_.add(batch, samples);
+  reading_.add(batch, samples, lines);
   return batch;
+}
+
+Status CommunicatorBase::push_to_all(Push push) {
+  const std::vector<BatchLines> lines = reading_.lines(push.batches);
+  push.lines = lines;
+  RETURN_IF_ERROR(client_.push(push));
+  reading_.pushed(push.batches);
+  return {};
 }
 
 Status CommunicatorBase::end_round(const ReadCounters& counters) {
@@ -150,6 +158,8 @@ Status CommunicatorBase::leave_round(const ReadCounters& counters) {
   reading.lines = counters.lines;
   reading.bad_lines = counters.bad_lines;
   reading.files = counters.files;
+  reading.lines_of_lost = counters.lines_of_lost;
+  reading.lines_in_parts = counters.lines_in_parts;
   reading.unsent = unsent();
   RETURN_IF_ERROR(keep(client_.leave(round(), steps_of_round(), &reading)));
   if (reading.batches > 0) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "argosy/base/status.h"
+#include "argosy/base/step_gradients.h"
 #include "argosy/ps/client.h"
-#include "argosy/ps/exchange.h"
 #include "argosy/ps/job_spec.h"
 
 namespace argosy::ps {
@@ -54,11 +54,6 @@ struct CommunicatorOptions {
   double sync_wait_seconds = 600;
 };
 
-// What was read for a round, for its ledger.
-struct ReadCounters {
-  uint64_t lines = 0, bad_lines = 0, files = 0;
-};
-
 // How often a communicator did what, since it was made.
 struct CommunicatorCounters {
   uint64_t pushes = 0;         // sends to all servers
@@ -79,7 +74,7 @@ struct CommunicatorCounters {
 //
 //   create, bind_dense for each dense table, start
 //   begin_round(threads)                         a pass over the data; each thread, until its data ends:
-//     id = batch_of_round(n); if (!wants(id)) continue;  pull(rows)  …compute…  step(gradients)
+//     id = begin_batch(n); if (!wants(id)) continue;  pull(rows)  …compute…  step(gradients)
 //     and then thread_done()
 //   end_round, or abandon_round after an error
 //   stop
@@ -95,7 +90,7 @@ struct CommunicatorCounters {
 // begin_round() have begun the round again. After `cancelled`, which is a user's Ctrl-C, refresh() still receives and stop()
 // still works.
 //
-// Thread-safe: trainer threads call next_batch_id, batch_of_round, wants, pull, step and thread_done concurrently. The other
+// Thread-safe: trainer threads call begin_batch, wants, pull, step and thread_done concurrently. The other
 // calls are made by one thread, while no trainer thread runs.
 class Communicator {
  public:
@@ -132,13 +127,13 @@ class Communicator {
 
   // The next batch of the round, by the order of the calls; or the one with this number, where the data has numbers that are the
   // same after a restart. In the modes where threads meet, a thread takes a batch after its last step.
-  // `samples`: in the batch.
-  virtual BatchId next_batch_id() = 0;
-  virtual BatchId batch_of_round(uint32_t number, uint32_t samples) = 0;
-  BatchId batch_of_round(uint32_t number) { return batch_of_round(number, 0); }
-  // A batch from next_batch_id() whose computation failed before step(): it counts nothing, which the ledger says.
+  // `samples`: in the batch. `lines`: that it was made of, where servers hand out the files; their `batch` is not looked at.
+  virtual BatchId begin_batch() = 0;
+  virtual BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const BatchLines> lines) = 0;
+  BatchId begin_batch(uint32_t number, uint32_t samples = 0) { return begin_batch(number, samples, {}); }
+  // A batch from begin_batch() whose computation failed before step(): it counts nothing, which the ledger says.
   virtual void drop_batch(BatchId batch) = 0;
-  // What next_batch_id() would give: where this worker is in its data. A worker that is started again comes to the same places
+  // What begin_batch() would give: where this worker is in its data. A worker that is started again comes to the same places
   // with its script, through batches and rounds that it skips too.
   virtual BatchId next_batch() const = 0;
   // False: every server has this batch, from an earlier start of this worker. The thread drops it and takes the next.

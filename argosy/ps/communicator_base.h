@@ -18,7 +18,7 @@ class CommunicatorBase : public Communicator {
   CommunicatorBase(const CommunicatorOptions& options, Client& client, Clipper clipper);
 
   Status bind_dense(int table, std::span<float> storage) override;
-  using Communicator::batch_of_round;
+  using Communicator::begin_batch;
   using Communicator::end_round;
   Result<bool> begin_round(int threads) override;
   Status end_round(const ReadCounters& counters) override;
@@ -28,8 +28,8 @@ class CommunicatorBase : public Communicator {
   Status before_gathering() override { return {}; }
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
-  BatchId next_batch_id() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
-  BatchId batch_of_round(uint32_t number, uint32_t samples) override;
+  BatchId begin_batch() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
+  BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const BatchLines> lines) override;
   void drop_batch(BatchId batch) override { reading_.drop(batch); }
   BatchId next_batch() const override { return next_batch_.load(std::memory_order_relaxed); }
   bool wants(BatchId batch) override;
@@ -84,6 +84,9 @@ class CommunicatorBase : public Communicator {
   Status receive_dense(std::optional<Position> min_step, Deadline deadline);
   std::span<float> storage(size_t table) const { return storage_[table]; }
   Status check_step(const StepGradients& gradients) const;
+
+  // To all servers, with the lines that its batches were made of.
+  Status push_to_all(Push push);
 
   // The first error; it stays.
   Status failure() const;

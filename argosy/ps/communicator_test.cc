@@ -65,7 +65,7 @@ struct Counter {
         {
           std::lock_guard lock(data);
           if (taken++ >= batches) break;
-          batch = communicator->next_batch_id();
+          batch = communicator->begin_batch();
         }
         if (communicator->wants(batch)) end = step(batch);
       }
@@ -217,7 +217,7 @@ TEST(Communicator, OnlySyncWaitsForAWorkerThatStandsStill) {
     other.join();
     ASSERT_TRUE(busy.status.ok() && idle->status.ok());
     Status status;
-    for (int i = 0; i < 6 && status.ok(); ++i) status = busy.step(busy.communicator->next_batch_id());
+    for (int i = 0; i < 6 && status.ok(); ++i) status = busy.step(busy.communicator->begin_batch());
     EXPECT_EQ(status.code(), mode == Mode::sync ? Code::deadline_exceeded : Code::ok) << status.to_string();
   }
 }
@@ -232,7 +232,7 @@ TEST(Communicator, OnlyMeetingModesWaitForAThreadThatStandsStill) {
     ASSERT_TRUE(counter.status.ok());
     ASSERT_TRUE(counter.communicator->begin_parallel(2).ok());
     Status status;
-    for (int i = 0; i < 6 && status.ok(); ++i) status = counter.step(counter.communicator->next_batch_id());
+    for (int i = 0; i < 6 && status.ok(); ++i) status = counter.step(counter.communicator->begin_batch());
     EXPECT_EQ(status.code(), meets ? Code::deadline_exceeded : Code::ok) << status.to_string();
     if (meets) {
       EXPECT_THAT(status.message(), HasSubstr("1 of this worker's 2 trainer threads"));
@@ -273,7 +273,7 @@ TEST(Communicator, AFullQueueBlocksTheThread) {
   ASSERT_TRUE(counter.status.ok());
   const DenseGradient gradient{.table = 0, .values = counter.dense_ones};
   const auto step = [&] {
-    return counter.communicator->step({.batch_id = counter.communicator->next_batch_id(), .dense = std::span(&gradient, 1)});
+    return counter.communicator->step({.batch_id = counter.communicator->begin_batch(), .dense = std::span(&gradient, 1)});
   };
   faults->cut = true;
   Status status = step();
@@ -310,9 +310,9 @@ TEST(Communicator, TheLastReceiveOfARoundIsTheNewest) {
   ASSERT_TRUE(counter.status.ok()) << counter.status.to_string();
   faults->hold_next(wire::PULL_DENSE);
   ASSERT_TRUE(counter.communicator->begin_round(1).ok());
-  for (int batch = 0; batch < 10; ++batch) ASSERT_TRUE(counter.step(counter.communicator->next_batch_id()).ok());
+  for (int batch = 0; batch < 10; ++batch) ASSERT_TRUE(counter.step(counter.communicator->begin_batch()).ok());
   ASSERT_TRUE(wait_for([&] { return faults->keeps(); }));
-  for (int batch = 0; batch < 5; ++batch) ASSERT_TRUE(counter.step(counter.communicator->next_batch_id()).ok());
+  for (int batch = 0; batch < 5; ++batch) ASSERT_TRUE(counter.step(counter.communicator->begin_batch()).ok());
   std::jthread late([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     faults->release();
@@ -334,7 +334,7 @@ TEST(Communicator, AsyncThreadsWaitForAReceiverThatComesLate) {
   ASSERT_TRUE(counter.communicator->begin_round(1).ok());
   std::atomic<int> steps = 0;
   std::jthread training([&] {
-    for (; steps < 40; ++steps) ASSERT_TRUE(counter.step(counter.communicator->next_batch_id()).ok());
+    for (; steps < 40; ++steps) ASSERT_TRUE(counter.step(counter.communicator->begin_batch()).ok());
   });
   constexpr int kMost = 3 + 2 - 1;  // what the queue holds, and a receive that is not due
   EXPECT_TRUE(wait_for([&] { return faults->keeps() && steps == kMost; }));

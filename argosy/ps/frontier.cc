@@ -11,11 +11,11 @@ namespace argosy::ps {
 namespace {
 
 // Behind the bytes of a part: the message, its size, and this.
-constexpr uint32_t kMark = 0x544E5246;  // "FRNT"
+constexpr uint32_t kTailMark = 0x544E5246;  // "FRNT"
 
 struct Tail {
   uint32_t bytes = 0;
-  uint32_t mark = kMark;
+  uint32_t mark = kTailMark;
 };
 static_assert(sizeof(Tail) == 8);
 
@@ -37,7 +37,7 @@ std::string Frontier::learn(int worker, std::string part) {
   Tail tail;
   if (part.size() < sizeof(tail)) return part;
   std::memcpy(&tail, part.data() + part.size() - sizeof(tail), sizeof(tail));
-  if (tail.mark != kMark || tail.bytes > part.size() - sizeof(tail)) return part;
+  if (tail.mark != kTailMark || tail.bytes > part.size() - sizeof(tail)) return part;
   const size_t end = part.size() - sizeof(tail) - tail.bytes;
   wire::AcknowledgedWindows windows;
   const bool read = windows.ParseFromArray(part.data() + end, static_cast<int>(tail.bytes));

@@ -351,12 +351,12 @@ void GeoCommunicator::exchange_until_stopped() {
 
 Status GeoCommunicator::exchange(const std::shared_ptr<Differences>& differences) {
   if (!differences->batches.empty()) {
-    RETURN_IF_ERROR(client().push({.batches = differences->batches,
-                                   .samples = differences->samples,
-                                   .dense = differences->dense,
-                                   .rows = differences->rows,
-                                   .owner = differences,
-                                   .by_server = true}));
+    RETURN_IF_ERROR(push_to_all({.batches = differences->batches,
+                                 .samples = differences->samples,
+                                 .dense = differences->dense,
+                                 .rows = differences->rows,
+                                 .owner = differences,
+                                 .by_server = true}));
     pushes_ += 1;
     merged_batches_ += differences->batches.size();
   }

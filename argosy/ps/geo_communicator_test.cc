@@ -36,9 +36,9 @@ TEST(GeoCommunicator, SendsOncePerKSteps) {
   TestWorker test(cluster.client(0), training_spec(Mode::geo, 1), {.geo_k_steps = 5});
   ASSERT_TRUE(test.status.ok());
   const uint64_t before = test.client->counters().pushes;
-  for (int step = 0; step < 4; ++step) ASSERT_TRUE(test.train(test.communicator->next_batch_id()).ok());
+  for (int step = 0; step < 4; ++step) ASSERT_TRUE(test.train(test.communicator->begin_batch()).ok());
   EXPECT_EQ(test.client->counters().pushes, before);
-  for (int step = 0; step < 16; ++step) ASSERT_TRUE(test.train(test.communicator->next_batch_id()).ok());
+  for (int step = 0; step < 16; ++step) ASSERT_TRUE(test.train(test.communicator->begin_batch()).ok());
   ASSERT_TRUE(test.communicator->refresh().ok());
   EXPECT_EQ(test.client->counters().pushes, before + 4 * 2);
 }
@@ -74,7 +74,7 @@ TEST(GeoCommunicator, WorkersExchangeDifferences) {
       const DenseGradient dense_gradient{.table = 0, .values = gradients};
       const RowGradients rows{.table = 1, .keys = std::span(&key, 1), .values = &gradient};
       const Status status = communicator->step(
-          {.batch_id = communicator->next_batch_id(), .dense = std::span(&dense_gradient, 1), .rows = std::span(&rows, 1)});
+          {.batch_id = communicator->begin_batch(), .dense = std::span(&dense_gradient, 1), .rows = std::span(&rows, 1)});
       ASSERT_TRUE(status.ok()) << status.to_string();
       ASSERT_TRUE(communicator->refresh().ok());
       pull();
@@ -132,10 +132,10 @@ TEST(GeoCommunicator, TrainsWithTheRateThatIsSet) {
   ASSERT_TRUE(test.status.ok());
   ASSERT_TRUE(test.communicator->set_rate(-1, 0.0f).ok());
   const auto before = test.dense;
-  ASSERT_TRUE(test.train(test.communicator->next_batch_id()).ok());
+  ASSERT_TRUE(test.train(test.communicator->begin_batch()).ok());
   EXPECT_EQ(test.dense, before);
   ASSERT_TRUE(test.communicator->set_rate(-1, std::nullopt).ok());
-  ASSERT_TRUE(test.train(test.communicator->next_batch_id()).ok());
+  ASSERT_TRUE(test.train(test.communicator->begin_batch()).ok());
   EXPECT_NE(test.dense, before);
   EXPECT_FALSE(test.communicator->set_rate(7, 1.0f).ok());
 }
@@ -162,7 +162,7 @@ TEST(GeoCommunicator, ThreadsAndExchangesLoseNothing) {
       ASSERT_TRUE(communicator->pull(std::span(&request, 1)).ok());
       const DenseGradient dense_gradient{.table = 0, .values = gradients};
       const RowGradients row_gradients{.table = 1, .keys = keys, .values = ones};
-      const Status status = communicator->step({.batch_id = communicator->next_batch_id(),
+      const Status status = communicator->step({.batch_id = communicator->begin_batch(),
                                                 .dense = std::span(&dense_gradient, 1),
                                                 .rows = std::span(&row_gradients, 1)});
       ASSERT_TRUE(status.ok()) << status.to_string();

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "argosy/base/step_gradients.h"
 #include "argosy/optim/row_sums.h"
-#include "argosy/ps/exchange.h"
 #include "argosy/ps/job_spec.h"
 
 namespace argosy::ps {

@@ -23,7 +23,7 @@ class HalfAsyncCommunicator final : public MeetingCommunicator {
   Status begin_again() override { return refresh_all(); }
 
   Status send(const Push& push) override {
-    RETURN_IF_ERROR(client().push(push));
+    RETURN_IF_ERROR(push_to_all(push));
     return refresh_all();
   }
 };

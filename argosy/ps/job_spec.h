@@ -12,6 +12,7 @@
 #include "argosy/optim/regularize.h"
 #include "argosy/optim/rule.h"
 #include "argosy/optim/schedule.h"
+#include "argosy/ps/mode.h"
 #include "argosy/table/spec.h"
 
 // What a job trains: its tables, the same on all its workers and servers.
@@ -19,10 +20,6 @@ namespace argosy::ps {
 
 // Of messages.proto. Processes of different versions refuse each other.
 inline constexpr uint32_t kProtocolVersion = 3;
-
-enum class Mode { sync, half_async, async, geo };
-
-std::string_view mode_name(Mode mode);
 
 // Of a sparse table; see table/spec.h.
 using table::Admission;

@@ -17,6 +17,7 @@ struct PassReading {
   bool fed = false;
   uint32_t failed_runs = 0;
   double unsent = 0;
+  uint64_t lines_of_lost = 0, lines_in_parts = 0;
 };
 
 // One pass of a job, all its workers and servers together; or all passes.
@@ -29,6 +30,8 @@ struct PassSummary {
   uint32_t restarts = 0;  // of workers
   double unsent = 0;      // geo
   bool fed = false;       // batches are runs of scripts that feed themselves; samples are not counted
+  uint64_t lines_of_lost = 0;   // of files that lost workers had: they count for those workers, and were left out
+  uint64_t lines_in_parts = 0;  // of these: on some servers only
 
   uint64_t applied_samples() const { return samples - given_up_samples; }
   uint64_t applied_batches() const { return batches - given_up_batches; }
@@ -43,6 +46,16 @@ struct OpenPass {
   std::string state;  // "not seen", "live", "lost", "done"
   uint32_t round = 0;
   uint64_t batches = 0, samples = 0;  // applied
+  bool lost = false;                  // the job goes on without the worker (on_worker_loss=shrink)
+  uint64_t dropped_batches = 0, dropped_samples = 0;  // of its last step, which not all servers had
+  uint32_t files_handed_on = 0;  // of files that servers hand out: others read on where this worker was
+  uint32_t files_left = 0;       // and nobody has asked for these since
+  uint32_t files_twice = 0;      // others read these from the beginning: what was trained of them counts twice
+
+  // Of a lost worker: whether samples may be missing that nobody has counted.
+  bool unknown_given_up() const { return lost && (files_handed_on == 0 || files_left > 0); }
+  // "worker 1, which is lost, is in pass 0: 200 samples of it are applied; the rest of …"
+  std::string text() const;
 };
 
 // The ledger of a job, as its servers have it.

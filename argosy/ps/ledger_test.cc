@@ -164,7 +164,7 @@ struct RowCounter {
   }
 
   Status train(uint32_t number) {
-    const BatchId batch = communicator->batch_of_round(number, 10);
+    const BatchId batch = communicator->begin_batch(number, 10);
     if (!communicator->wants(batch)) return {};
     const uint64_t key = number;
     float row = 0;
@@ -276,10 +276,9 @@ TEST(Ledger, FedRunsBeforeAPassAreAPassOfTheirOwn) {
       float row = 0;
       const RowRequest request{.table = 1, .keys = std::span(&key, 1), .rows = &row};
       ASSERT_TRUE(worker.communicator->pull(std::span(&request, 1)).ok());
-      ASSERT_TRUE(
-          worker.communicator->step({.batch_id = worker.communicator->next_batch_id(), .rows = std::span(&rows, 1)}).ok());
+      ASSERT_TRUE(worker.communicator->step({.batch_id = worker.communicator->begin_batch(), .rows = std::span(&rows, 1)}).ok());
     }
-    worker.communicator->drop_batch(worker.communicator->next_batch_id());
+    worker.communicator->drop_batch(worker.communicator->begin_batch());
     ASSERT_TRUE(worker.pass(5).ok());
     EXPECT_EQ(worker.counts(5), (std::vector<float>{1, 1, 1, 6, 1}));
     const auto ledger = worker.client->ledger();

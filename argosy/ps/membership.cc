@@ -84,12 +84,14 @@ void Membership::add(int worker, std::span<const uint64_t> batches) {
   members_[at(worker)].worker.window.add(batches);
 }
 
-void Membership::give_up(int worker, std::span<const uint64_t> batches, uint64_t samples) {
+void Membership::give_up(int worker, std::span<const uint64_t> batches, uint64_t samples, const FileLines& lines) {
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
+  // A server that never had them drops them too, and has nothing to take off its sums.
+  const auto here = std::ranges::count_if(batches, [&](uint64_t batch) { return member.worker.window.contains(batch); });
   member.worker.window.remove(batches);
   member.worker.given_up.insert(batches.begin(), batches.end());
-  member.book.dropped(batches.size(), samples);
+  member.book.dropped(static_cast<uint64_t>(here), samples, lines);
 }
 
 wire::WorkerLedger Membership::ledger(int worker) const {
@@ -250,13 +252,13 @@ Result<Membership::Admission> Membership::begin_push(int worker, uint64_t incarn
   return Admission::go;
 }
 
-void Membership::end_push(int worker, std::span<const uint64_t> batches, bool applied, uint64_t samples) {
+void Membership::end_push(int worker, std::span<const uint64_t> batches, bool applied, uint64_t samples, const FileLines& lines) {
   std::lock_guard lock(mutex_);
   Member& member = members_[at(worker)];
   for (const uint64_t batch : batches) member.under_way.erase(batch);
   if (!applied || batches.empty()) return;
   member.worker.window.add(batches);
-  member.book.applied(round_of(batches.front()), batches.size(), samples);
+  member.book.applied(round_of(batches.front()), batches.size(), samples, lines);
   uint64_t again = 0;
   for (const uint64_t batch : batches) again += member.worker.given_up.erase(batch);
   if (again > 0) member.book.sent_again(again, samples);

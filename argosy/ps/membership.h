@@ -53,8 +53,8 @@ class Membership {
   void leave(int worker, uint32_t round, const wire::PassLedger* ledger = nullptr);
   void add(int worker, std::span<const uint64_t> batches);
   // The batches of a lost worker are dropped: its window is without them, and they count as given up until somebody sends them
-  // again. `samples` are those in the batches.
-  void give_up(int worker, std::span<const uint64_t> batches, uint64_t samples = 0);
+  // again. `samples` and `lines` are those in the batches.
+  void give_up(int worker, std::span<const uint64_t> batches, uint64_t samples = 0, const FileLines& lines = {});
   void restore(int worker, const Worker& saved);
 
   // ---- What the workers' passes came to; PassBook has it.
@@ -96,8 +96,8 @@ class Membership {
   // is all that it did. `unavailable`: the same batches are under way; `internal`: some of them are here and some are not, which
   // no client sends.
   Result<Admission> begin_push(int worker, uint64_t incarnation, std::span<const uint64_t> batches);
-  // It was applied, with so many samples, and the window has the batches from now on; or it was not.
-  void end_push(int worker, std::span<const uint64_t> batches, bool applied, uint64_t samples = 0);
+  // It was applied, with so many samples, of these lines, and the window has the batches from now on; or it was not.
+  void end_push(int worker, std::span<const uint64_t> batches, bool applied, uint64_t samples = 0, const FileLines& lines = {});
   // Whether no push of the worker is under way: what its window says is then all of it.
   bool is_quiet(int worker) const;
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
 
 #include "argosy/base/text.h"
 
@@ -12,6 +14,7 @@ namespace argosy::ps {
 namespace {
 
 constexpr size_t kPieces = 8;         // of a list in a message
+constexpr std::string_view kLost = "lost";  // wire::WorkerLedger.state
 constexpr uint64_t kListed = 10'000;  // numbers that a difference names at most
 
 void add(const wire::PassRecord& record, wire::PassRecord* sum) {
@@ -25,6 +28,8 @@ void add(const wire::PassRecord& record, wire::PassRecord* sum) {
   total.set_files(total.files() + one.files());
   total.set_failed_runs(total.failed_runs() + one.failed_runs());
   total.set_unsent(one.unsent());
+  total.set_lines_of_lost(total.lines_of_lost() + one.lines_of_lost());
+  total.set_lines_in_parts(total.lines_in_parts() + one.lines_in_parts());
   sum->set_lost_batches(sum->lost_batches() + record.lost_batches() + static_cast<uint64_t>(one.given_up_size()));
   sum->set_lost_samples(sum->lost_samples() + record.lost_samples() + one.given_up_samples());
   sum->set_dropped_batches(sum->dropped_batches() + record.dropped_batches());
@@ -45,6 +50,8 @@ wire::PassLedger to_wire(const PassReading& reading) {
   ledger.set_fed(reading.fed);
   ledger.set_failed_runs(reading.failed_runs);
   ledger.set_unsent(reading.unsent);
+  ledger.set_lines_of_lost(reading.lines_of_lost);
+  ledger.set_lines_in_parts(reading.lines_in_parts);
   return ledger;
 }
 
@@ -100,18 +107,21 @@ std::string list_batches(std::span<const uint32_t> ascending, uint64_t count) {
 wire::PassRecord& PassBook::open(uint32_t round) {
   if (open_.round() < round) {
     open_.Clear();
+    open_lines_.clear();
     open_.set_round(round);
   }
   return open_;
 }
 
-void PassBook::applied(uint32_t round, uint64_t batches, uint64_t samples) {
+void PassBook::applied(uint32_t round, uint64_t batches, uint64_t samples, const FileLines& lines) {
   wire::PassLedger& sums = *open(round).mutable_ledger();
+  open_lines_.add(lines);
   sums.set_batches(sums.batches() + static_cast<uint32_t>(batches));
   sums.set_samples(sums.samples() + samples);
 }
 
-void PassBook::dropped(uint64_t batches, uint64_t samples) {
+void PassBook::dropped(uint64_t batches, uint64_t samples, const FileLines& lines) {
+  open_lines_.remove(lines);
   open_.set_dropped_batches(open_.dropped_batches() + batches);
   open_.set_dropped_samples(open_.dropped_samples() + samples);
   wire::PassLedger& sums = *open_.mutable_ledger();
@@ -147,6 +157,7 @@ wire::WorkerLedger PassBook::image() const {
   wire::WorkerLedger image;
   for (const wire::PassRecord& pass : passes_) *image.add_passes() = pass;
   *image.mutable_open() = open_;
+  open_lines_.write(image.mutable_open()->mutable_lines());
   *image.mutable_earlier() = earlier_;
   return image;
 }
@@ -154,6 +165,9 @@ wire::WorkerLedger PassBook::image() const {
 void PassBook::restore(const wire::WorkerLedger& saved) {
   passes_.assign(saved.passes().begin(), saved.passes().end());
   open_ = saved.open();
+  open_lines_.clear();
+  open_lines_.read(open_.lines());
+  open_.clear_lines();
   earlier_ = saved.earlier();
 }
 
@@ -173,6 +187,8 @@ PassSummary summary_of(const wire::PassRecord& record) {
   summary.restarts = record.restarts();
   summary.unsent = ledger.unsent();
   summary.fed = ledger.fed();
+  summary.lines_of_lost = ledger.lines_of_lost();
+  summary.lines_in_parts = ledger.lines_in_parts();
   return summary;
 }
 
@@ -180,6 +196,36 @@ void merge(PassSummary& into, const PassSummary& of_another_server) {
   into.given_up_batches = std::max(into.given_up_batches, of_another_server.given_up_batches);
   into.given_up_samples = std::max(into.given_up_samples, of_another_server.given_up_samples);
   into.restarts = std::max(into.restarts, of_another_server.restarts);
+}
+
+OpenPass open_pass(const wire::WorkerLedger& worker) {
+  const wire::PassRecord& record = worker.open();
+  OpenPass pass;
+  pass.worker = static_cast<int>(worker.worker());
+  pass.state = worker.state();
+  pass.round = record.round();
+  pass.batches = record.ledger().batches();
+  pass.samples = record.ledger().samples();
+  pass.dropped_batches = record.dropped_batches();
+  pass.dropped_samples = record.dropped_samples();
+  pass.files_handed_on = worker.files_handed_on();
+  pass.files_left = worker.files_left();
+  pass.files_twice = worker.files_twice();
+  pass.lost = worker.state() == kLost;
+  return pass;
+}
+
+// What counts is what all servers have: the earliest pass, and the fewest batches of it.
+void merge(OpenPass& into, const OpenPass& of_another_server) {
+  const OpenPass a = into, &b = of_another_server;
+  if (std::tie(b.round, b.batches) < std::tie(a.round, a.batches)) into = b;
+  into.lost = a.lost || b.lost;
+  if (into.lost) into.state = kLost;
+  into.dropped_batches = std::max(a.dropped_batches, b.dropped_batches);
+  into.dropped_samples = std::max(a.dropped_samples, b.dropped_samples);
+  into.files_handed_on = std::max(a.files_handed_on, b.files_handed_on);
+  into.files_left = std::max(a.files_left, b.files_left);
+  into.files_twice = std::max(a.files_twice, b.files_twice);
 }
 
 JobLedger join_ledgers(std::span<const wire::LedgerReply> servers) {
@@ -195,11 +241,10 @@ JobLedger join_ledgers(std::span<const wire::LedgerReply> servers) {
       for (const wire::PassRecord& record : worker.passes())
         take(passes, std::pair(record.round(), worker.worker()), summary_of(record));
       if (worker.earlier().ledger().batches() > 0) take(earlier, worker.worker(), summary_of(worker.earlier()));
-      const wire::PassLedger& begun = worker.open().ledger();
-      if (begun.batches() == 0) continue;
-      OpenPass pass{static_cast<int>(worker.worker()), worker.state(), worker.open().round(), begun.batches(), begun.samples()};
+      if (worker.open().ledger().batches() == 0 && worker.state() != kLost && !open.contains(worker.worker())) continue;
+      const OpenPass pass = open_pass(worker);
       const auto [place, fresh] = open.emplace(worker.worker(), pass);
-      if (!fresh && pass.batches < place->second.batches) place->second = pass;
+      if (!fresh) merge(place->second, pass);
     }
   }
   JobLedger job;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "argosy/ps/file_lines.h"
 #include "argosy/ps/ledger.h"
 #include "argosy/ps/messages.pb.h"
 #include "argosy/ps/window.h"
@@ -36,8 +37,9 @@ class PassBook {
   static constexpr size_t kPasses = 1000;  // that are kept one by one; of earlier ones the sums are
 
   // ---- Records of the log.
-  void applied(uint32_t round, uint64_t batches, uint64_t samples);
-  void dropped(uint64_t batches, uint64_t samples);  // of what counted as applied: held for a step that came without the worker
+  void applied(uint32_t round, uint64_t batches, uint64_t samples, const FileLines& lines = {});
+  // Of what counted as applied: held for a step that came without the worker.
+  void dropped(uint64_t batches, uint64_t samples, const FileLines& lines = {});
   void sent_again(uint64_t batches, uint64_t samples);  // of what was dropped, and is applied now
   void restarted();  // the worker
   void left(uint32_t round, const wire::PassLedger& ledger, uint64_t lost_batches, uint64_t lost_samples);
@@ -51,7 +53,8 @@ class PassBook {
  private:
   wire::PassRecord& open(uint32_t round);
 
-  wire::PassRecord open_;
+  wire::PassRecord open_;  // without its lines
+  FileLines open_lines_;
   std::deque<wire::PassRecord> passes_;
   wire::PassRecord earlier_;
 };
@@ -59,6 +62,10 @@ class PassBook {
 // What one record says; where several servers have one of the same pass of a worker, merge() takes what any of them lacks.
 PassSummary summary_of(const wire::PassRecord& record);
 void merge(PassSummary& into, const PassSummary& of_another_server);
+
+// The same for the pass that a worker has not left.
+OpenPass open_pass(const wire::WorkerLedger& worker);
+void merge(OpenPass& into, const OpenPass& of_another_server);
 
 // From the answers of all servers of a job.
 JobLedger join_ledgers(std::span<const wire::LedgerReply> servers);

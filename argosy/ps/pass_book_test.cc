@@ -125,5 +125,27 @@ TEST(JobLedger, JoinsServersAndAddsWorkers) {
   EXPECT_THAT(job.to_json(), HasSubstr("\"samples_read\": 200, \"samples_applied\": 170, \"samples_lost\": 30"));
 }
 
+// A worker that was lost before it trained anything has given up all the same, and what one server lacks is not applied.
+TEST(JobLedger, NamesEveryLostWorker) {
+  wire::LedgerReply servers[2];
+  for (uint32_t server = 0; server < 2; ++server) {
+    for (uint32_t worker = 0; worker < 3; ++worker) {
+      wire::WorkerLedger& one = *servers[server].add_workers();
+      one.set_worker(worker);
+      one.set_state(worker == 0 ? "done" : worker == 1 && server == 1 ? "live" : "lost");
+      if (worker == 1) one.mutable_open()->mutable_ledger()->set_batches(5 - server);
+      if (worker == 1) one.mutable_open()->mutable_ledger()->set_samples(50 - 10 * server);
+    }
+  }
+  const JobLedger job = join_ledgers(servers);
+  ASSERT_EQ(job.open.size(), 2u);
+  EXPECT_EQ(job.open[0].samples, 40u);
+  EXPECT_TRUE(job.open[0].lost);
+  EXPECT_EQ(job.open[1].text(),
+            "pass 0 of worker 2, which is lost, is not finished: 0 batches of it (0 samples) are applied; given up by choice "
+            "(on_worker_loss=shrink): unknown (the rest of worker 2's pass, and its later ones)");
+  EXPECT_THAT(job.to_json(), HasSubstr("\"given_up\": \"unknown\""));
+}
+
 }  // namespace
 }  // namespace argosy::ps

@@ -7,13 +7,32 @@ void RoundReading::begin() {
   read_ = Window();
   samples_ = 0;
   dropped_.clear();
+  lines_.clear();
 }
 
-void RoundReading::add(BatchId batch, uint32_t samples) {
+void RoundReading::add(BatchId batch, uint32_t samples, std::span<const BatchLines> lines) {
   std::lock_guard lock(mutex_);
   if (read_.contains(batch)) return;
+  for (const BatchLines& one : lines) lines_.emplace(batch, BatchLines{batch, one.file, one.first, one.count});
   read_.add(std::span(&batch, 1));
   samples_ += samples;
+}
+
+std::vector<BatchLines> RoundReading::lines(std::span<const BatchId> batches) const {
+  std::lock_guard lock(mutex_);
+  std::vector<BatchLines> lines;
+  if (lines_.empty()) return lines;
+  for (const BatchId batch : batches) {
+    const auto [begin, end] = lines_.equal_range(batch);
+    for (auto one = begin; one != end; ++one) lines.push_back(one->second);
+  }
+  return lines;
+}
+
+void RoundReading::pushed(std::span<const BatchId> batches) {
+  std::lock_guard lock(mutex_);
+  if (lines_.empty()) return;
+  for (const BatchId batch : batches) lines_.erase(batch);
 }
 
 void RoundReading::drop(BatchId batch) {

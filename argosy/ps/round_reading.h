@@ -2,10 +2,13 @@
 
 #include <absl/base/thread_annotations.h>
 
+#include <map>
 #include <mutex>
 #include <set>
+#include <span>
+#include <vector>
 
-#include "argosy/ps/exchange.h"
+#include "argosy/base/step_gradients.h"
 #include "argosy/ps/ledger.h"
 #include "argosy/ps/window.h"
 
@@ -19,8 +22,12 @@ class RoundReading {
   // Forgets everything: the round begins, or begins again.
   void begin();
 
-  // A batch of a dataset, by its number.
-  void add(BatchId batch, uint32_t samples);
+  // A batch of a dataset, by its number; `lines` where servers hand out its files.
+  void add(BatchId batch, uint32_t samples, std::span<const BatchLines> lines = {});
+  // Those of some batches.
+  std::vector<BatchLines> lines(std::span<const BatchId> batches) const;
+  // Servers have these: their lines need not be known any more.
+  void pushed(std::span<const BatchId> batches);
   // A run of a script that feeds itself failed before it sent anything.
   void drop(BatchId batch);
 
@@ -32,6 +39,7 @@ class RoundReading {
   Window read_ ABSL_GUARDED_BY(mutex_);
   uint64_t samples_ ABSL_GUARDED_BY(mutex_) = 0;
   std::set<uint32_t> dropped_ ABSL_GUARDED_BY(mutex_);
+  std::multimap<BatchId, BatchLines> lines_ ABSL_GUARDED_BY(mutex_);  // of batches that were not pushed yet
 };
 
 }  // namespace argosy::ps

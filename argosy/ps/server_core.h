@@ -129,7 +129,8 @@ class Core {
   void watch_leases();
   void watch_waiting_keys();
   void give_up_on_workers();
-  void end_if_done();  // the server has nothing to wait for any more
+  // Where the server has nothing to wait for any more: says what the job came to. REQUIRES: this thread has the turn.
+  void end_if_done();
   void lose(const std::vector<int>& workers);
   void answer_waiting();
   std::vector<int> missing_for(Topic topic, const Call& call);
@@ -140,6 +141,8 @@ class Core {
   void on_leave(const CallPtr& call);
   void on_abandon(const CallPtr& call);
   void on_ledger(const CallPtr& call);
+  Status check_settled(State& state, const google::protobuf::RepeatedField<uint32_t>& lost);
+  wire::LedgerReply ledger_of(State& state);
   void report_pass(State& state, uint32_t round);  // once its last worker has left it
   void report_job(State& state);
   void on_step_norms(const CallPtr& call);
@@ -235,6 +238,8 @@ class Core {
   std::mutex exports_mutex_;
   std::map<uint64_t, std::shared_ptr<ExportSession>> exports_;  // guarded by exports_mutex_
   uint64_t next_export_ = 1;
+
+  bool reported_job_ = false;  // since the last worker came; used within the turn
 
   std::atomic<bool> unsettled_ = false;  // SyncSteps::unsettled() is not empty
   std::atomic<bool> steps_due_ = false;  // sync: steps may be complete and are not committed

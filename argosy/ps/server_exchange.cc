@@ -29,8 +29,8 @@ void Core::on_next_file(const CallPtr& call) {
                                 [&](State& state, const wire::NextFileRequest& request, Verdict) -> std::optional<Outgoing> {
                                   const auto file = state.exchange().file(request);
                                   wire::NextFileReply reply;
-                                  reply.set_done(!file.ok() || file->kind == Exchange::File::done);
-                                  if (file.ok()) reply.set_file(file->place);
+                                  reply.set_done(true);
+                                  if (file.ok()) reply = state.exchange().answer(request, *file);
                                   return outgoing(reply);
                                 });
 }

@@ -65,14 +65,14 @@ std::string set_aside_record(uint64_t bytes) {
   return record;
 }
 
-Result<Record> decode_record(Bytes bytes) {
+Result<Record> decode_record(argosy::Bytes bytes) {
   RecordHead head;
   if (bytes.size() < sizeof(head)) return Status::data_loss("a record of {} bytes is shorter than its head", bytes.size());
   std::memcpy(&head, bytes.data(), sizeof(head));
   if (head.version != kRecordVersion) {
     return Status::data_loss("a record has version {}; this program reads version {}", head.version, kRecordVersion);
   }
-  const Bytes rest = bytes.subspan(sizeof(head));
+  const argosy::Bytes rest = bytes.subspan(sizeof(head));
   if (padded(head.header_bytes) > rest.size()) {
     return Status::data_loss("a record of {} bytes says that its header has {}", bytes.size(), head.header_bytes);
   }
@@ -92,8 +92,9 @@ Status Journal::append(const Record& record) {
   static constexpr std::array<std::byte, 8> zeros = {};
   const RecordHead head{static_cast<uint16_t>(record.method), kRecordVersion, record.seconds,
                         static_cast<uint32_t>(record.header.size()), 0};
-  const Bytes pieces[] = {std::as_bytes(std::span(&head, 1)), std::as_bytes(std::span(record.header)),
-                          Bytes(zeros).first(padded(record.header.size()) - record.header.size()), record.payload};
+  const argosy::Bytes pieces[] = {std::as_bytes(std::span(&head, 1)), std::as_bytes(std::span(record.header)),
+                                  argosy::Bytes(zeros).first(padded(record.header.size()) - record.header.size()),
+                                  record.payload};
   const auto position = log_->append(pieces);
   if (position.ok()) return {};
   if (position.status().code() == Code::failed_precondition) return position.status();
@@ -102,7 +103,7 @@ Status Journal::append(const Record& record) {
 
 Status Journal::replay(uint64_t from, const std::function<Status(const Record&)>& visit) const {
   uint64_t set_aside = 0;
-  const Status status = log_->replay(from, [&](uint64_t position, Bytes bytes) -> Status {
+  const Status status = log_->replay(from, [&](uint64_t position, argosy::Bytes bytes) -> Status {
     const auto record = decode_record(bytes);
     if (record.ok() && record->method == wire::SET_ASIDE) {
       ++set_aside;

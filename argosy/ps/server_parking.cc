@@ -3,7 +3,7 @@
 namespace argosy::ps {
 namespace {
 
-Status stopping() { return Status::unavailable("the server is stopping"); }
+Status server_stopping() { return Status::unavailable("the server is stopping"); }
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void Parking::park(Topic topic, uint64_t seen_version, CallPtr call) {
   Status refusal;
   {
     std::lock_guard lock(mutex_);
-    refusal = stopped_ ? stopping() : make_room(*call);
+    refusal = stopped_ ? server_stopping() : make_room(*call);
     if (refusal.ok() && lot(topic).version == seen_version) {
       lot(topic).calls.push_back(std::move(call));
       return;
@@ -107,7 +107,7 @@ void Parking::stop() {
     }
   }
   woken_.notify_all();
-  for (const CallPtr& call : left) call->fail(stopping());
+  for (const CallPtr& call : left) call->fail(server_stopping());
   for (Thread& thread : threads_) thread.join();
 }
 

@@ -100,9 +100,34 @@ void Core::on_ledger(const CallPtr& call) {
   if (!request) return;
   State* state = admit(call, request->caller(), Allow::observers);
   if (state == nullptr) return;
+  if (Status s = check_settled(*state, request->lost()); !s.ok()) return call->fail(s);
+  call->send(outgoing(ledger_of(*state)));
+}
+
+// Whether what is here of these workers can change no more.
+Status Core::check_settled(State& state, const google::protobuf::RepeatedField<uint32_t>& lost) {
+  for (const uint32_t worker : lost) {
+    const int index = static_cast<int>(worker);
+    if (worker >= static_cast<uint32_t>(state.members().workers()))
+      return Status::invalid_argument("there is no worker {}", worker);
+    if (state.members().is_awaited(index)) return Status::unavailable("worker {} is not lost here; try again", worker);
+    if (!state.members().is_quiet(index)) return Status::unavailable("pushes of worker {} are under way; try again", worker);
+    const std::lock_guard lock(state_mutex_);
+    const auto of_worker = [&](const Contribution* held) { return held->worker == worker; };
+    if (std::ranges::any_of(state.sync().unsettled(), of_worker))
+      return Status::unavailable("the last step of worker {}, which is lost, is not settled; try again", worker);
+  }
+  return {};
+}
+
+wire::LedgerReply Core::ledger_of(State& state) {
   wire::LedgerReply reply;
-  for (int worker = 0; worker < state->members().workers(); ++worker) *reply.add_workers() = state->members().ledger(worker);
-  call->send(outgoing(reply));
+  const std::lock_guard lock(state_mutex_);
+  for (int worker = 0; worker < state.members().workers(); ++worker) {
+    *reply.add_workers() = state.members().ledger(worker);
+    state.exchange().describe_files(*reply.mutable_workers(worker));
+  }
+  return reply;
 }
 
 void Core::report_pass(State& state, uint32_t round) {
@@ -125,13 +150,11 @@ void Core::report_pass(State& state, uint32_t round) {
 
 void Core::report_job(State& state) {
   if (options_.server != 0) return;
-  wire::LedgerReply reply;
-  for (int worker = 0; worker < state.members().workers(); ++worker) *reply.add_workers() = state.members().ledger(worker);
+  const wire::LedgerReply reply = ledger_of(state);
   const JobLedger ledger = join_ledgers(std::span(&reply, 1));
   if (ledger.total.batches > 0) notice("the job, {} passes: {}", ledger.passes.size(), ledger.total.text());
   for (const OpenPass& open : ledger.open) {
-    notice(LogLevel::warning, "pass {} of worker {}, which is {}, is not finished: {} batches of it are applied", open.round,
-           open.worker, open.state, open.batches);
+    notice_line(LogLevel::warning, open.text());
   }
 }
 

@@ -102,6 +102,7 @@ void Core::on_hello(const CallPtr& call) {
     status = commit({.method = wire::HELLO, .seconds = now_seconds(), .header = header}).status();
     if (status.ok()) {
       ++news_;
+      reported_job_ = false;
       log_info("{} has come, incarnation {}", caller, state_.load()->members().worker(worker).incarnation);
     }
   }
@@ -167,18 +168,19 @@ void Core::on_goodbye(const CallPtr& call) {
   const auto goodbye = read<wire::GoodbyeRequest>(call);
   if (!goodbye) return;
   if (!goodbye->failed().empty()) return on_failure(call, *goodbye);
-  change<wire::GoodbyeRequest>(call, [this](State& state, const auto& request, Verdict) {
+  change<wire::GoodbyeRequest>(call, [this](State&, const auto& request, Verdict) {
     advance();
     parking_.wake(Topic::gather);
     log_info("worker {} is done", request.caller().worker());
-    if (state.members().all_done()) report_job(state);
     end_if_done();
     return outgoing(wire::GoodbyeReply());
   });
 }
 
 void Core::end_if_done() {
-  if (!options_.end_with_workers || !state_.load()->members().all_done()) return;
+  if (!state_.load()->members().all_done()) return;
+  if (!std::exchange(reported_job_, true)) report_job(*state_);
+  if (!options_.end_with_workers) return;
   std::lock_guard lock(end_mutex_);
   ended_ = true;
   end_changed_.notify_all();

@@ -24,6 +24,12 @@ constexpr size_t kShrinkAnswers = 1024;
 
 std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
+FileLines lines_of(const wire::PushRequest& push) {
+  FileLines lines;
+  lines.read(push.lines());
+  return lines;
+}
+
 // The record with a payload that stays: shared where it can be, copied where it cannot.
 Record kept(const Record& record) {
   if (record.owner != nullptr || record.payload.empty()) return record;
@@ -137,11 +143,11 @@ Status State::apply_settle_loss(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, valid_settle_loss(record));
   const wire::UnsettledLoss& loss = request.loss();
   const std::vector<uint64_t> batches(loss.batches().begin(), loss.batches().end());
-  const uint64_t samples = sync_.held_samples(loss.worker(), from_wire(loss.step()));
+  const wire::PushRequest held = sync_.held_push(loss.worker(), from_wire(loss.step()));
   if (sync_.drop(static_cast<int>(loss.worker()), from_wire(loss.step()))) {
     batches_ -= std::min<uint64_t>(batches_, batches.size());
   }
-  members_->give_up(static_cast<int>(loss.worker()), batches, samples);
+  members_->give_up(static_cast<int>(loss.worker()), batches, held.samples(), lines_of(held));
   members_changed();
   return {};
 }
@@ -169,7 +175,7 @@ Status State::apply_push(const Record& record) {
     RETURN_IF_ERROR(tables_->apply(push.gradients, step, record.seconds, worker));
   }
   ++pushes_;
-  members_->end_push(static_cast<int>(worker), batches, true, push.request.samples());
+  members_->end_push(static_cast<int>(worker), batches, true, push.request.samples(), lines_of(push.request));
   return {};
 }
 
@@ -345,7 +351,7 @@ Status State::apply_gather(const Record& record) {
 Status State::apply_next_file(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, valid_next_file(record));
   ASSIGN_OR_RETURN(const auto file, exchange_.file(request));
-  if (file.kind == Exchange::File::unassigned) exchange_.hand_out(request);
+  if (file.news) exchange_.hand_out(request);
   return {};
 }
 

@@ -181,7 +181,7 @@ Result<Verdict> State::check_next_file(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_next_file(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
   ASSIGN_OR_RETURN(const auto file, exchange_.file(request));
-  return file.kind == Exchange::File::unassigned ? Verdict::change : Verdict::duplicate;
+  return file.news ? Verdict::change : Verdict::duplicate;
 }
 
 Result<Verdict> State::check_post(const Record& record) const {

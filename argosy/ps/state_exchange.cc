@@ -196,6 +196,14 @@ Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) cons
         "file list '{}' has {} files for worker {} and {} for another worker; every worker needs the same list", request.list(),
         request.files(), worker, files);
   }
+  const auto handed_on = std::ranges::find(known.handed_on, worker, &ReturnedFile::by);
+  if (handed_on != known.handed_on.end()) {
+    return Status::failed_precondition(
+        "file list '{}': worker {} was lost, and file {} of it has been handed to another worker; this worker cannot go on with "
+        "the "
+        "list. The job goes on without it (on_worker_loss=shrink)",
+        request.list(), worker, handed_on->place);
+  }
   const auto assigned = known.assigned.find(taker(request));
   const size_t mine = assigned == known.assigned.end() ? 0 : assigned->second.size();
   if (request.number() == 0 || request.number() > mine + 1) {
@@ -203,29 +211,86 @@ Result<Exchange::File> Exchange::file(const wire::NextFileRequest& request) cons
                                     worker, request.number(), mine + 1);
   }
   if (request.number() <= mine) return File{File::assigned, assigned->second[request.number() - 1]};
-  return File{known.next < files || !known.returned.empty() ? File::unassigned : File::done, 0};
+  if (known.next < files || !known.returned.empty()) return File{File::unassigned, 0, true};
+  return File{File::done, 0, !known.finished.contains(taker(request))};
 }
 
 void Exchange::hand_out(const wire::NextFileRequest& request) {
   FileList& known = lists_[request.list()];
   known.files = request.files();
-  uint64_t place = 0;
-  if (known.returned.empty()) {
-    place = ARGOSY_PLANTED_EVERY("file_to_two_readers", 3) ? known.next : known.next++;
-  } else {
-    place = known.returned.front().place;
+  known.use = request.use();
+  known.rounds[request.caller().worker()] = request.round();
+  std::vector<uint64_t>& mine = known.assigned[taker(request)];
+  if (request.lines() > 0 && !mine.empty()) known.lines[mine.back()] = request.lines();
+  known.finished.erase(taker(request));
+  if (!known.returned.empty()) {
+    known.handed_on.push_back(known.returned.front());
+    mine.push_back(known.returned.front().place);
     known.returned.pop_front();
+  } else if (known.next < known.files) {
+    mine.push_back(ARGOSY_PLANTED_EVERY("file_to_two_readers", 3) ? known.next : known.next++);
+  } else {
+    known.finished.insert(taker(request));
   }
-  known.assigned[taker(request)].push_back(place);
 }
 
+wire::NextFileReply Exchange::answer(const wire::NextFileRequest& request, const File& file) const {
+  wire::NextFileReply reply;
+  reply.set_done(file.kind == File::done);
+  if (reply.done()) return reply;
+  const FileList& known = lists_.find(request.list())->second;
+  reply.set_file(file.place);
+  for (const ReturnedFile& handed : known.handed_on) {
+    if (handed.place == file.place) reply.add_lost(handed.by);
+  }
+  if (const auto lines = known.lines.find(file.place); lines != known.lines.end()) reply.set_lines(lines->second);
+  return reply;
+}
+
+bool Exchange::in_use(const FileList& list, uint32_t worker) const {
+  const auto round = list.rounds.find(worker);
+  if (round == list.rounds.end()) return false;
+  if (list.use == wire::NextFileRequest::SCRIPT) return true;
+  if (list.use == wire::NextFileRequest::PASS) return round->second == members_.worker(static_cast<int>(worker)).window.round();
+  const auto workers = static_cast<uint32_t>(members_.workers());
+  return std::ranges::any_of(list.assigned, [&](const auto& entry) {
+    return entry.first % workers == worker && !entry.second.empty() && !list.finished.contains(entry.first);
+  });
+}
+
+// Which files depends on records of this room alone, never on pushes, whose order among them a replay may change.
 void Exchange::lose(int worker) {
   const auto by = static_cast<uint32_t>(worker), workers = static_cast<uint32_t>(members_.workers());
   for (auto& [name, list] : lists_) {
+    if (!in_use(list, by)) continue;
+    const auto had = [&, &list = list](uint64_t place) {
+      const auto same = [&](const ReturnedFile& file) { return file.place == place && file.by == by; };
+      return std::ranges::any_of(list.handed_on, same) || std::ranges::any_of(list.returned, same);
+    };
     for (const auto& [taker, places] : list.assigned) {
-      if (taker % workers == by && !places.empty()) list.returned.push_back({places.back(), by});
+      if (taker % workers != by || places.empty()) continue;
+      const size_t first = list.use == wire::NextFileRequest::SCRIPT ? places.size() - 1 : 0;
+      for (size_t i = first; i < places.size(); ++i) {
+        if (!had(places[i])) list.returned.push_back({places[i], by});
+      }
     }
   }
+}
+
+void Exchange::describe_files(wire::WorkerLedger& ledger) const {
+  uint32_t handed_on = 0, left = 0, twice = 0;
+  for (const auto& [name, list] : lists_) {
+    const bool script = list.use == wire::NextFileRequest::SCRIPT;
+    if (!in_use(list, ledger.worker())) continue;
+    const auto of_worker = [&](const auto& files) {
+      return static_cast<uint32_t>(std::ranges::count(files, ledger.worker(), &ReturnedFile::by));
+    };
+    (script ? twice : handed_on) += of_worker(list.handed_on);
+    left += of_worker(list.returned);
+  }
+  ledger.set_files_handed_on(handed_on);
+  ledger.set_files_left(left);
+  ledger.set_files_twice(twice);
 }
 
 void Exchange::rejoin(int worker) {
@@ -330,18 +395,7 @@ void Exchange::save(wire::ExchangeImage* image) const {
   for (const auto& [name, list] : lists_) {
     wire::ExchangeImage::FileList* out = image->add_lists();
     out->set_name(name);
-    out->set_files(list.files);
-    out->set_next(list.next);
-    for (const auto& [taker, places] : list.assigned) {
-      for (const uint64_t place : places) {
-        out->add_takers(taker);
-        out->add_places(place);
-      }
-    }
-    for (const ReturnedFile& file : list.returned) {
-      out->add_returned(file.place);
-      out->add_returned_by(file.by);
-    }
+    save(list, out);
   }
   for (const auto& [to, box] : boxes_) {
     wire::ExchangeImage::Box* out = image->add_boxes();
@@ -352,6 +406,46 @@ void Exchange::save(wire::ExchangeImage* image) const {
       out->add_posted(count);
     }
   }
+}
+
+void Exchange::save(const FileList& list, wire::ExchangeImage::FileList* out) {
+  out->set_files(list.files);
+  out->set_next(list.next);
+  out->set_use(list.use);
+  for (const auto& [taker, places] : list.assigned) {
+    for (const uint64_t place : places) {
+      out->add_takers(taker);
+      out->add_places(place);
+    }
+  }
+  for (const ReturnedFile& file : list.returned) {
+    out->add_returned(file.place);
+    out->add_returned_by(file.by);
+  }
+  for (const ReturnedFile& file : list.handed_on) {
+    out->add_handed_on(file.place);
+    out->add_handed_on_by(file.by);
+  }
+  out->mutable_finished()->Add(list.finished.begin(), list.finished.end());
+  out->mutable_rounds()->insert(list.rounds.begin(), list.rounds.end());
+  out->mutable_lines()->insert(list.lines.begin(), list.lines.end());
+}
+
+Status Exchange::restore(const wire::ExchangeImage::FileList& in, FileList& list) {
+  if (in.takers_size() != in.places_size() || in.returned_size() != in.returned_by_size() ||
+      in.handed_on_size() != in.handed_on_by_size()) {
+    return Status::data_loss("file list '{}' is damaged", in.name());
+  }
+  list.files = in.files();
+  list.next = in.next();
+  list.use = in.use();
+  for (int i = 0; i < in.takers_size(); ++i) list.assigned[in.takers(i)].push_back(in.places(i));
+  for (int i = 0; i < in.returned_size(); ++i) list.returned.push_back({in.returned(i), in.returned_by(i)});
+  for (int i = 0; i < in.handed_on_size(); ++i) list.handed_on.push_back({in.handed_on(i), in.handed_on_by(i)});
+  list.finished.insert(in.finished().begin(), in.finished().end());
+  list.rounds.insert(in.rounds().begin(), in.rounds().end());
+  list.lines.insert(in.lines().begin(), in.lines().end());
+  return {};
 }
 
 std::vector<StateCut::Letter> Exchange::letters() const {
@@ -407,15 +501,7 @@ Status Exchange::restore(const wire::ExchangeImage& image) {
   boxes_.clear();
   kept_bytes_ = mail_bytes_ = unread_bytes_ = open_ = open_bytes_ = 0;
   for (const auto& in : image.names()) RETURN_IF_ERROR(restore_name(in));
-  for (const auto& in : image.lists()) {
-    if (in.takers_size() != in.places_size() || in.returned_size() != in.returned_by_size())
-      return Status::data_loss("file list '{}' is damaged", in.name());
-    FileList& list = lists_[in.name()];
-    list.files = in.files();
-    list.next = in.next();
-    for (int i = 0; i < in.takers_size(); ++i) list.assigned[in.takers(i)].push_back(in.places(i));
-    for (int i = 0; i < in.returned_size(); ++i) list.returned.push_back({in.returned(i), in.returned_by(i)});
-  }
+  for (const auto& in : image.lists()) RETURN_IF_ERROR(restore(in, lists_[in.name()]));
   for (const auto& in : image.boxes()) {
     if (in.from_size() != in.letters_size() || in.senders_size() != in.posted_size()) {
       return Status::data_loss("the letters to worker {} are damaged", in.to());

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,8 +52,9 @@ class Exchange {
   void add_part(const GatherCall& call, std::string bytes);
   // Completes what nobody is awaited for any more. Call it after every record that can change that.
   void settle();
+  // Assigns a file, or notes that there was none.
   void hand_out(const wire::NextFileRequest& request);
-  // The job goes on without the worker: the files that it was reading go to others.
+  // The job goes on without the worker: files that it had go to others, as wire::NextFileRequest says.
   void lose(int worker);
   // It is back: those that nobody has taken yet are its own again.
   void rejoin(int worker);
@@ -73,9 +75,14 @@ class Exchange {
   struct File {
     enum Kind { assigned, unassigned, done } kind = done;
     uint64_t place = 0;
+    bool news = false;  // hand_out() would change something
   };
   // The reader's `number`-th file of the list; unassigned: hand_out() would assign one.
   Result<File> file(const wire::NextFileRequest& request) const;
+  // What a reader is told of it. REQUIRES: the list has it.
+  wire::NextFileReply answer(const wire::NextFileRequest& request, const File& file) const;
+  // What became of the worker's files, where it is lost.
+  void describe_files(wire::WorkerLedger& ledger) const;
 
   // Whether the letter of so many bytes is not here yet. Numbers are without gaps. resource_exhausted: there is no room for it.
   Result<bool> needs_letter(int from, int to, uint64_t number, uint64_t bytes) const;
@@ -124,8 +131,13 @@ class Exchange {
   struct FileList {
     uint64_t files = 0;  // 0: nobody has said
     uint64_t next = 0;
+    wire::NextFileRequest::Use use = wire::NextFileRequest::SCRIPT;
     std::deque<ReturnedFile> returned;  // of lost workers; handed out before `next`
+    std::vector<ReturnedFile> handed_on;  // of those, what others have now
     std::map<uint32_t, std::vector<uint64_t>> assigned;  // by taker, see wire::ExchangeImage
+    std::set<uint32_t> finished;            // takers that have asked for more than there was
+    std::map<uint32_t, uint32_t> rounds;    // by worker: in which it reads the list
+    std::map<uint64_t, uint64_t> lines;     // by place: how many it has, where a reader has said so
   };
   struct Box {
     uint64_t first = 0;     // number of letters.front()
@@ -135,6 +147,10 @@ class Exchange {
   };
 
   uint32_t taker(const wire::NextFileRequest& request) const;
+  // Whether the worker still needs files that it has asked for: see wire::NextFileRequest.
+  bool in_use(const FileList& list, uint32_t worker) const;
+  static void save(const FileList& list, wire::ExchangeImage::FileList* out);
+  static Status restore(const wire::ExchangeImage::FileList& in, FileList& list);
   Status check_room_for_part(const Name* known, uint64_t number, uint64_t bytes) const;
   Status check_room_for_name() const;
   std::shared_ptr<Gathering> make_gathering() const;

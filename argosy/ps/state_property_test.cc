@@ -101,6 +101,12 @@ class Draw {
       request.add_batches(batch_id(chance(0.02) ? round + 1 : round, window.through() + static_cast<uint32_t>(below(4))));
     }
     request.set_samples(static_cast<uint64_t>(request.batches_size()) * 3);
+    for (size_t i = 0, count = below(3); i < count; ++i) {
+      wire::LineRange* lines = request.add_lines();
+      lines->set_file(below(3));
+      lines->set_first(chance(0.9) ? below(20) : ~uint64_t{0} - below(3));
+      lines->set_count(chance(0.9) ? below(5) : ~uint64_t{0});
+    }
     if (state_.is_sync() || chance(0.1)) {
       Position step = state_.position();
       step.step += chance(0.7) ? 0 : static_cast<uint32_t>(below(3));
@@ -232,6 +238,9 @@ class Draw {
     request.set_number(below(4));
     request.set_files(chance(0.9) ? 3 : below(5));
     request.set_reader(static_cast<uint32_t>(chance(0.9) ? below(2) : below(5000)));
+    request.set_use(static_cast<wire::NextFileRequest::Use>(below(3)));
+    request.set_round(static_cast<uint32_t>(below(2)));
+    request.set_lines(below(20));
     return stored(wire::NEXT_FILE, request);
   }
 

@@ -31,12 +31,13 @@ bool SyncSteps::drop(int worker, Position step) {
   return true;
 }
 
-uint64_t SyncSteps::held_samples(uint32_t worker, Position step) const {
-  const auto held = held_.find(step);
-  if (held == held_.end()) return 0;
-  const auto contribution = held->second.find(worker);
+wire::PushRequest SyncSteps::held_push(uint32_t worker, Position step) const {
   wire::PushRequest push;
-  return contribution != held->second.end() && push.ParseFromString(contribution->second.record) ? push.samples() : 0;
+  const auto held = held_.find(step);
+  if (held == held_.end()) return push;
+  const auto contribution = held->second.find(worker);
+  if (contribution == held->second.end() || !push.ParseFromString(contribution->second.record)) return {};
+  return push;
 }
 
 bool SyncSteps::is_unsettled(uint32_t worker, Position step) const {

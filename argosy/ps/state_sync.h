@@ -34,8 +34,8 @@ class SyncSteps {
   void lose(int worker);
   // Drops what a lost worker has pushed for a step; false: there is nothing.
   bool drop(int worker, Position step);
-  // The samples in it; 0: there is nothing.
-  uint64_t held_samples(uint32_t worker, Position step) const;
+  // It; an empty one: there is nothing.
+  wire::PushRequest held_push(uint32_t worker, Position step) const;
   // Takes the step's mean gradient, clipped, and moves the position behind it. REQUIRES: complete().
   std::unique_ptr<MergedStep> commit(std::span<const float> factors);
   // Ends rounds that everybody has left. Call it after every record that can change that.

@@ -78,7 +78,7 @@ class SyncCommunicator final : public MeetingCommunicator {
     const Position step = next();
     Push numbered = push;
     numbered.step = step;
-    RETURN_IF_ERROR(client().push(numbered));
+    RETURN_IF_ERROR(push_to_all(numbered));
     RETURN_IF_ERROR(finish(step));
     next_step_ += 1;
     return {};

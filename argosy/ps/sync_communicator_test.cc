@@ -142,7 +142,7 @@ TEST(SyncCommunicator, WhoIsInAGatheringIsNotWaitedFor) {
     for (int turn = 0; turn < 3; ++turn) {
       const int steps = (worker + turn) % 2 == 0 ? 5 : turn;
       for (int i = 0; i < steps; ++i) {
-        const BatchId batch = test.communicator->next_batch_id();
+        const BatchId batch = test.communicator->begin_batch();
         const Status status = test.communicator->step({.batch_id = batch});
         ASSERT_TRUE(status.ok()) << status.to_string();
       }
@@ -175,7 +175,7 @@ TEST(SyncCommunicator, WorkersAgreeAfterEachStep) {
     TestWorker test(cluster.client(worker), spec, {});
     ASSERT_TRUE(test.status.ok()) << test.status.to_string();
     for (int step = 0; step < 5; ++step) {  // a feeder's steps, outside a round
-      ASSERT_TRUE(test.train(test.communicator->next_batch_id()).ok());
+      ASSERT_TRUE(test.train(test.communicator->begin_batch()).ok());
       seen[worker].push_back(test.dense);
     }
     ASSERT_TRUE(test.communicator->stop().ok());
@@ -194,7 +194,7 @@ TEST(SyncCommunicator, AStoppedWorkerBlocksTheOthersAndIsNamed) {
   TestWorker busy(cluster.client(0), spec, {.sync_wait_seconds = 8});
   other.join();
   ASSERT_TRUE(busy.status.ok()) << busy.status.to_string();
-  const Status status = busy.train(busy.communicator->next_batch_id());
+  const Status status = busy.train(busy.communicator->begin_batch());
   EXPECT_EQ(status.code(), Code::deadline_exceeded);
   EXPECT_THAT(status.message(), HasSubstr("worker 1"));
   EXPECT_EQ(busy.communicator->refresh(), status) << "the first error stays";
@@ -210,16 +210,16 @@ TEST(SyncCommunicator, AnInterruptedWorkerCanReceiveAndStopButNotTrainOn) {
   starting.join();
   ASSERT_TRUE(worker.status.ok()) << worker.status.to_string();
   set_wait_check([] { return true; });
-  const Status interrupted = worker.train(worker.communicator->next_batch_id());
+  const Status interrupted = worker.train(worker.communicator->begin_batch());
   set_wait_check(nullptr);
   EXPECT_EQ(interrupted.code(), Code::cancelled);
-  const Status again = worker.train(worker.communicator->next_batch_id());
+  const Status again = worker.train(worker.communicator->begin_batch());
   EXPECT_EQ(again.code(), Code::cancelled);
   EXPECT_THAT(again.message(), HasSubstr("cannot train on; it can save what the servers hold, and stop"));
   EXPECT_EQ(worker.communicator->refresh(), Status());
   EXPECT_EQ(worker.communicator->stop(), Status());
   EXPECT_EQ(worker.client->stop(), Status());
-  const Status alone = other->train(other->communicator->next_batch_id());
+  const Status alone = other->train(other->communicator->begin_batch());
   EXPECT_TRUE(alone.ok()) << alone.to_string();
 }
 

@@ -7,7 +7,7 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/base/status.h"
-#include "argosy/ps/exchange.h"
+#include "argosy/base/step_gradients.h"
 
 namespace argosy::ps {
 

@@ -189,7 +189,7 @@ class TestWorker {
             std::lock_guard lock(data);
             if (taken_ == batches) break;
             taken_ += 1;
-            batch = communicator->next_batch_id();
+            batch = communicator->begin_batch();
           }
           if (!communicator->wants(batch)) continue;
           end = train(batch);

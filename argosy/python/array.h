@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "argosy/engine/remote.h"
-#include "argosy/engine/scope.h"
-#include "argosy/engine/value.h"
+#include "argosy/engine/program/scope.h"
+#include "argosy/engine/program/value.h"
+#include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/graph/dtype.h"
 
 // Values of the engine as NumPy arrays and back. Data crosses as buffers: torch's Python package is not needed.

@@ -7,6 +7,7 @@
 #include "argosy/collective/local_sgd.h"
 #include "argosy/collective/sync_batch_norm.h"
 #include "argosy/fleet/collective.h"
+#include "argosy/fleet/process_context.h"
 #include "argosy/fleet/shared_program.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
@@ -112,7 +113,8 @@ void bind_job(py::module_& m) {
   m.def(
       "share_gradients",
       [](graph::Program& main, graph::Program& startup, double piece_mb, bool half_precision) {
-        throw_if_error(fleet::share_gradients(main, startup, {.piece_mb = piece_mb, .half_precision = half_precision}));
+        throw_if_error(fleet::share_gradients(main, startup, *fleet::process_context(), fleet::collective_job(),
+                                              {.piece_mb = piece_mb, .half_precision = half_precision}));
       },
       py::arg("main"), py::arg("startup"), py::arg("piece_mb"), py::arg("half_precision"));
 }

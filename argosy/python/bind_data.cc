@@ -1,6 +1,7 @@
 #include "argosy/data/in_memory_dataset.h"
 #include "argosy/data/queue_dataset.h"
-#include "argosy/engine/trainer.h"
+#include "argosy/engine/train/column_value.h"
+#include "argosy/engine/train/trainer.h"
 #include "argosy/python/array.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
-#include "argosy/engine/executor.h"
-#include "argosy/engine/model_io.h"
-#include "argosy/engine/remote_rows.h"
-#include "argosy/engine/scope.h"
+#include "argosy/engine/program/model_io.h"
+#include "argosy/engine/program/scope.h"
+#include "argosy/engine/remote/remote_rows.h"
+#include "argosy/engine/train/executor.h"
+#include "argosy/fleet/process_context.h"
 #include "argosy/python/array.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
@@ -247,8 +248,8 @@ void bind_scope(py::module_& m) {
           py::arg("names"))
       .def("local_var_names", &Scope::names)
       .def_property_readonly("_id", &Scope::id);
-  m.def("global_scope", [] { return unowned(engine::global_scope()); });
-  m.def("switch_global_scope", [](Scope* scope) { engine::switch_global_scope(scope); }, py::arg("scope"));
+  m.def("global_scope", [] { return unowned(global_scope()); });
+  m.def("switch_global_scope", [](Scope* scope) { switch_global_scope(scope); }, py::arg("scope"));
 }
 
 }  // namespace
@@ -258,7 +259,7 @@ void bind_engine(py::module_& m) {
   bind_scope(m);
   py::class_<Runner>(m, "Runner", "Runs programs, each prepared once for its feeds and fetches.")
       .def(py::init([](bool bfloat16_matmul, bool fuse) {
-             return std::make_unique<Runner>(engine::ExecutorOptions{bfloat16_matmul, fuse});
+             return std::make_unique<Runner>(engine::ExecutorOptions{bfloat16_matmul, fuse}, fleet::process_context());
            }),
            py::arg("bfloat16_matmul") = false, py::arg("fuse") = true)
       .def("run", &run, py::arg("program"), py::arg("feed"), py::arg("fetches"), py::arg("scope"))

@@ -1,8 +1,9 @@
 #include "argosy/base/log.h"
 #include "argosy/data/in_memory_dataset.h"
-#include "argosy/engine/metrics.h"
+#include "argosy/engine/train/metrics.h"
 #include "argosy/fleet/file_handout.h"
 #include "argosy/fleet/fleet.h"
+#include "argosy/fleet/job.h"
 #include "argosy/fleet/leave.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
@@ -234,7 +235,7 @@ void bind_fleet(py::module_& m) {
   bind_worker(m);
   bind_server_stats(m);
   py::class_<Fleet> fleet(m, "Fleet", "A process's place in its job, and its life there.");
-  fleet.def(py::init<>());
+  fleet.def(py::init([] { return std::make_unique<Fleet>(fleet::FleetOptions{.context = fleet::process_context()}); }));
   bind_queries(fleet);
   bind_life(fleet);
   bind_together(fleet);

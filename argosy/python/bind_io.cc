@@ -2,7 +2,8 @@
 
 #include "argosy/base/error.h"
 #include "argosy/base/file.h"
-#include "argosy/engine/model_io.h"
+#include "argosy/engine/program/model_io.h"
+#include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/graph/tensor_file.h"
 #include "argosy/graph/variable.h"
 #include "argosy/python/array.h"

@@ -9,7 +9,7 @@
 namespace argosy::table {
 namespace {
 
-struct Head {
+struct DenseHead {
   uint64_t size;
   uint64_t steps;
   uint32_t initialised;
@@ -17,9 +17,9 @@ struct Head {
   uint32_t scalars;
   uint32_t unused;
 };
-static_assert(sizeof(Head) == 32);
+static_assert(sizeof(DenseHead) == 32);
 
-std::string_view bytes_of(std::span<const float> numbers) {
+std::string_view float_bytes(std::span<const float> numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
 }
 
@@ -162,28 +162,28 @@ uint64_t DenseTable::memory_bytes() const {
 }
 
 std::string DenseTable::head_bytes(uint64_t size, uint64_t steps, bool initialised, std::span<const float> scalars) const {
-  const Head head{.size = size,
-                  .steps = steps,
-                  .initialised = initialised,
-                  .element_states = static_cast<uint32_t>(rule_ ? rule_->element_states() : 0),
-                  .scalars = static_cast<uint32_t>(scalars.size()),
-                  .unused = 0};
+  const DenseHead head{.size = size,
+                       .steps = steps,
+                       .initialised = initialised,
+                       .element_states = static_cast<uint32_t>(rule_ ? rule_->element_states() : 0),
+                       .scalars = static_cast<uint32_t>(scalars.size()),
+                       .unused = 0};
   std::string out;
   out.reserve(sizeof(head) + (scalars.size() + size * (1 + head.element_states)) * sizeof(float));
   out.append(reinterpret_cast<const char*>(&head), sizeof(head));
-  return out.append(bytes_of(scalars));
+  return out.append(float_bytes(scalars));
 }
 
 std::string DenseTable::export_bytes() const {
   std::lock_guard lock(mutex_);
   std::string out = head_bytes(spec_.size, steps_, initialised_, scalars_);
-  return out.append(bytes_of(value_)).append(bytes_of(states_));
+  return out.append(float_bytes(value_)).append(float_bytes(states_));
 }
 
 Status DenseTable::import_bytes(std::string_view bytes) {
   std::lock_guard lock(mutex_);
-  const size_t expected = sizeof(Head) + (scalars_.size() + value_.size() + states_.size()) * sizeof(float);
-  Head head{};
+  const size_t expected = sizeof(DenseHead) + (scalars_.size() + value_.size() + states_.size()) * sizeof(float);
+  DenseHead head{};
   if (bytes.size() >= sizeof(head)) std::memcpy(&head, bytes.data(), sizeof(head));
   const uint32_t element_states = rule_ ? static_cast<uint32_t>(rule_->element_states()) : 0;
   if (bytes.size() >= sizeof(head) &&
@@ -244,7 +244,7 @@ std::string DenseTable::Cut::next(uint64_t elements) {
     const float* from = cut.changed  ? cut.kept.data() + array * left + (cut.read - cut.kept_from)
                         : array == 0 ? table_->value_.data() + cut.read
                                      : table_->states_.data() + (array - 1) * table_->spec_.size + cut.read;
-    out.append(bytes_of({from, elements}));
+    out.append(float_bytes({from, elements}));
   }
   cut.read += elements;
   return out;

@@ -13,14 +13,14 @@ namespace argosy::table {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kPrefix = "log-";
+constexpr std::string_view kSegmentPrefix = "log-";
 constexpr size_t kDigits = 20;
 constexpr size_t kWalkBlock = 4096;        // headers only, so little is read ahead
 constexpr size_t kReplayBlock = 4 << 20;
 
 std::optional<uint64_t> position_in_name(std::string_view name) {
-  if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + kDigits) return std::nullopt;
-  const auto number = parse_integer(name.substr(kPrefix.size()));
+  if (!name.starts_with(kSegmentPrefix) || name.size() != kSegmentPrefix.size() + kDigits) return std::nullopt;
+  const auto number = parse_integer(name.substr(kSegmentPrefix.size()));
   return number && *number >= 0 ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
 }
 
@@ -130,7 +130,7 @@ Result<uint64_t> next_header(const LogSegment& segment, FileWindow& window, uint
 }  // namespace
 
 fs::path segment_path(const fs::path& folder, uint64_t first) {
-  return folder / fmt::format("{}{:0{}}", kPrefix, first, kDigits);
+  return folder / fmt::format("{}{:0{}}", kSegmentPrefix, first, kDigits);
 }
 
 Result<std::vector<LogSegment>> list_segments(const fs::path& folder) {

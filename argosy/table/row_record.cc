@@ -11,12 +11,12 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "records are written as they stand in memory");
 
-struct Head {
+struct RowHead {
   uint64_t key;
   uint32_t flags;
   RowCounters counters;
 };
-static_assert(sizeof(RowCounters) == 20 && sizeof(Head) == RowCodec::kHeadBytes);
+static_assert(sizeof(RowCounters) == 20 && sizeof(RowHead) == RowCodec::kHeadBytes);
 constexpr uint32_t kAdmitted = 1;
 
 std::string_view bytes_of(std::span<const float> numbers) {
@@ -26,7 +26,7 @@ std::string_view bytes_of(std::span<const float> numbers) {
 }  // namespace
 
 void RowCodec::append(const RowView& row, std::string& out) const {
-  const Head head{.key = row.key, .flags = row.admitted ? kAdmitted : 0, .counters = row.counters};
+  const RowHead head{.key = row.key, .flags = row.admitted ? kAdmitted : 0, .counters = row.counters};
   out.append(reinterpret_cast<const char*>(&head), sizeof(head));
   if (!row.admitted) {
     out.append(record_bytes() - sizeof(head), '\0');
@@ -38,7 +38,7 @@ void RowCodec::append(const RowView& row, std::string& out) const {
 
 Result<RowView> RowCodec::decode(std::string_view bytes) const {
   ARGOSY_CHECK(bytes.size() == record_bytes());
-  Head head;
+  RowHead head;
   std::memcpy(&head, bytes.data(), sizeof(head));
   if (head.flags > kAdmitted || head.counters.pushes > kMaxPushes) {
     return Status::data_loss(

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,9 +16,6 @@ struct OneServer {
   uint32_t server = 0;
   uint32_t servers = 1;
 };
-
-// The chunk is valid during the call only; its bytes lie at a multiple of 8 in memory. An error ends the reading.
-using SnapshotVisitor = std::function<Status(const SnapshotChunk& chunk)>;
 
 // A snapshot that some number of servers wrote, and the ones that it builds on, for any number of servers to read: everyone
 // sees all chunks and takes the keys that are its own. Damage, wherever it is, is `data_loss` and names the file, what was found

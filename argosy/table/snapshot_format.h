@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -96,6 +97,9 @@ struct SnapshotChunk {
   size_t record_bytes() const { return bytes.size() / count; }
   uint64_t key(uint64_t index) const;
 };
+
+// The chunk is valid during the call only; its bytes lie at a multiple of 8 in memory. An error ends the reading.
+using SnapshotVisitor = std::function<Status(const SnapshotChunk& chunk)>;
 
 // A chunk is held in memory as a whole; a writer makes those of rows much smaller.
 inline constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 30;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "argosy/base/status.h"
-#include "argosy/table/snapshot.h"
+#include "argosy/table/snapshot_format.h"
 
 // The files of one server's part of a snapshot, read.
 namespace argosy::table {

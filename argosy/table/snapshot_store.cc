@@ -17,11 +17,11 @@ namespace argosy::table {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kPrefix = "snapshot-";
+constexpr std::string_view kSnapshotPrefix = "snapshot-";
 
 std::optional<uint64_t> number_in_name(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  name.remove_prefix(kPrefix.size());
+  if (!name.starts_with(kSnapshotPrefix)) return std::nullopt;
+  name.remove_prefix(kSnapshotPrefix.size());
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   // One spelling a number, so that numbered_snapshot() finds it again.
@@ -44,7 +44,7 @@ Status remove_snapshot(const fs::path& snapshot, std::optional<OneServer> only) 
 
 }  // namespace
 
-fs::path numbered_snapshot(const fs::path& root, uint64_t number) { return root / fmt::format("{}{}", kPrefix, number); }
+fs::path numbered_snapshot(const fs::path& root, uint64_t number) { return root / fmt::format("{}{}", kSnapshotPrefix, number); }
 
 Result<std::vector<uint64_t>> list_snapshots(const fs::path& root) {
   std::vector<uint64_t> numbers;

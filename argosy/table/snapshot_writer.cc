@@ -9,10 +9,10 @@ namespace argosy::table {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr uint64_t kWriteback = 8 << 20;
-constexpr std::array<std::byte, 8> kZeros{};
+constexpr uint64_t kSnapshotWriteback = 8 << 20;
+constexpr std::array<std::byte, 8> kSnapshotZeros{};
 
-Bytes zeros_after(uint64_t size) { return Bytes(kZeros).first(fill_to_8(size) - size); }
+Bytes zeros_after(uint64_t size) { return Bytes(kSnapshotZeros).first(fill_to_8(size) - size); }
 
 }  // namespace
 
@@ -66,7 +66,7 @@ Status SnapshotWriter::write(const SnapshotChunk& chunk) {
   ++part.chunks;
   part.bytes += kChunkHeaderSize + fill_to_8(header.name_bytes) + fill_to_8(header.bytes);
   part.checksum = extend_part_checksum(part.checksum, header.checksum);
-  if (part.bytes - flushed_ >= kWriteback) {
+  if (part.bytes - flushed_ >= kSnapshotWriteback) {
     file_->start_writeback(flushed_, part.bytes - flushed_);
     flushed_ = part.bytes;
   }

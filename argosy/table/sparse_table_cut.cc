@@ -14,7 +14,7 @@ constexpr size_t kLockedBytes = size_t{256} << 10;  // about what is read of a s
 constexpr size_t kLookEvery = 16;                   // such pieces; then copies of other shards are looked at
 constexpr size_t kMostKept = size_t{1} << 20;       // bytes of copies in a shard before they are written out
 
-bool later(uint32_t step, uint32_t than) { return static_cast<int32_t>(step - than) > 0; }
+bool later_step(uint32_t step, uint32_t than) { return static_cast<int32_t>(step - than) > 0; }
 
 }  // namespace
 
@@ -45,7 +45,8 @@ struct SparseTable::Cut::State {
   }
 
   void append(const RowView& row, std::string& out) const {
-    if (!changed_since || later(row.counters.seen_step, static_cast<uint32_t>(*changed_since))) table.codec_.append(row, out);
+    if (!changed_since || later_step(row.counters.seen_step, static_cast<uint32_t>(*changed_since)))
+      table.codec_.append(row, out);
   }
 
   void append_kept(std::span<const float> kept, std::string& out) const {

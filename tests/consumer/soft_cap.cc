@@ -1,6 +1,6 @@
 // An operator of a user's own.
 #include <ATen/ATen.h>
-#include <argosy/engine/op.h>
+#include <argosy/engine/program/op.h>
 
 using argosy::engine::OpContext;
 

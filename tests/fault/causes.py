@@ -7,7 +7,7 @@ import dataclasses
 import re
 import signal
 import time
-from typing import Callable
+from collections.abc import Callable
 
 from faulty_job import HOLDS
 

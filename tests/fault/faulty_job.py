@@ -96,7 +96,7 @@ class FaultyJob(Job):
 
     # ---- Life.
 
-    def launch(self, *flags, restarts=4, **env):  # noqa: D102
+    def launch(self, *flags, restarts=4, **env):
         """Starts the job on this machine."""
         self.flags = list(flags)
         first = free_range(self.layout.servers + self.layout.workers)

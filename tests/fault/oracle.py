@@ -81,7 +81,7 @@ def server_of(key, servers):
 class Window:
     """Which batches of a worker a server has applied, as it says."""
 
-    def __init__(self, round, through, above):  # noqa: A002
+    def __init__(self, round, through, above):
         self.round, self.through, self.above = round, through, frozenset(above)
 
     def __contains__(self, batch):

@@ -7,6 +7,7 @@ import sys
 import time
 
 import numpy as np
+
 import paddle
 import paddle.fluid as fluid
 from paddle.fluid.incubate.fleet.base import role_maker
@@ -14,7 +15,7 @@ from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import f
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from oracle import Layout  # noqa: E402
+from oracle import Layout
 
 PIPE = "sh pipe.sh"
 

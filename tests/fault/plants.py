@@ -89,7 +89,7 @@ PLANTS = (
     Plant("lanes_by_speed", "argosy/data/block_lanes.cc",
           "which lines a batch has depends on which reader is faster",
           ("data_test:QueueDatasetTest.*",)),
-    Plant("leave_after_error", "argosy/engine/trainer.cc",
+    Plant("leave_after_error", "argosy/engine/train/trainer.cc",
           "a worker whose pass has failed leaves it as if it were finished",
           ("pipe_fails_once-async-dataset-1", "pipe_fails_once-sync-dataset-2")),
     Plant("ledger_not_compared", "argosy/ps/membership.cc",

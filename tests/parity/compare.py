@@ -41,7 +41,7 @@ def ks_distance(ours, theirs):
     return float(apart / (KS_AT_ONE_IN_100_000 * np.sqrt((ours.size + theirs.size) / (ours.size * theirs.size))))
 
 
-class Row(object):
+class Row:
     """One case's verdict: what disagrees, in words, and the numbers for the table."""
 
     def __init__(self, case, theirs, ours):

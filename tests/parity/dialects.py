@@ -4,7 +4,7 @@ import sys
 import numpy as np
 
 
-class Fluid(object):
+class Fluid:
     """The judge is PaddlePaddle 1.8.5."""
 
     name = "fluid"
@@ -49,7 +49,7 @@ class Fluid(object):
             return None
 
 
-class Static(object):
+class Static:
     """The judge is PaddlePaddle 2.6.2."""
 
     name = "static"

@@ -7,12 +7,12 @@ import sys
 import traceback
 
 import numpy as np
-import paddle
-import paddle.nn as nn
-import paddle.nn.functional as F
 
 import dynamic_functional
 import dynamic_layers
+import paddle
+import paddle.nn as nn
+import paddle.nn.functional as F
 
 CASES = {}
 RNG = np.random.RandomState(7)
@@ -207,8 +207,9 @@ T.RandomHorizontalFlip(1.0); T.RandomVerticalFlip(1.0); T.RandomCrop(8)
 for _text in TRANSFORMS.strip().replace("\n", ";").split(";"):
     def _transformed(text=_text.strip()):
         """Of PIL images: the judge's arrays need OpenCV."""
-        import paddle.vision.transforms as T
         from PIL import Image
+
+        import paddle.vision.transforms as T
         image = (np.random.RandomState(0).rand(8, 9, 3) * 255).astype("uint8")
         return np.asarray(plain(eval(text, {"T": T})(Image.fromarray(image[:, :8] if "RandomCrop" in text else image))))
     CASES["transform " + _text.strip()] = _transformed

@@ -1,5 +1,6 @@
 """Functions of the dynamic graph with the gradients of all their inputs. Runs here and in PaddlePaddle 2.6.2; dynamic_cases.py collects CASES."""
 import numpy as np
+
 import paddle
 import paddle.nn as nn
 import paddle.nn.functional as F

@@ -1,10 +1,10 @@
 """Layers of the dynamic graph: their states by name, what they compute, and the gradients of inputs and parameters. Runs here and in PaddlePaddle 2.6.2;
 dynamic_cases.py collects CASES."""
 import numpy as np
+
 import paddle
 import paddle.nn as nn
 import paddle.nn.functional as F
-
 from dynamic_functional import ARRAYS, differentiated, leaves
 
 CASES = {}

@@ -12,10 +12,10 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import paddle  # noqa: E402
-from model_inputs import LENGTHS, VOCABULARY, inputs_of, wave  # noqa: E402
-from paddle import static  # noqa: E402
-from paddle.nn import functional  # noqa: E402
+import paddle
+from model_inputs import LENGTHS, VOCABULARY, inputs_of, wave
+from paddle import static
+from paddle.nn import functional
 
 
 def mlp():

@@ -12,8 +12,8 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from model_inputs import inputs_of  # noqa: E402
-from paddle import inference  # noqa: E402
+from model_inputs import inputs_of
+from paddle import inference
 
 
 def configurations(folder):

@@ -12,8 +12,9 @@ import shutil
 import subprocess
 import sys
 
-import compare
 import numpy as np
+
+import compare
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

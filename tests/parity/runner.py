@@ -40,7 +40,7 @@ def flatten(result):
     return [result]
 
 
-class Built(object):
+class Built:
     """A case's program: its outputs, and, where asked for, gradients of one scalar made from all of them."""
 
     def __init__(self, dialect, names, case, with_gradients):
@@ -72,7 +72,7 @@ class Built(object):
         return [(index, output) for index, output in enumerate(self.outputs) if self.dialect.dtype_of(output) == "float32"]
 
 
-class Session(object):
+class Session:
     """One scope in which a built program runs, with the case's parameters in place."""
 
     def __init__(self, case, built):
@@ -85,7 +85,7 @@ class Session(object):
     def _set_parameters(self):
         for index, parameter in enumerate(self.built.main.all_parameters()):
             value = self.case.values.get(parameter.name)
-            if value == "kept" or self.dialect.dtype_of(parameter) != "float32" or parameter.stop_gradient and value is None:
+            if value == "kept" or self.dialect.dtype_of(parameter) != "float32" or (parameter.stop_gradient and value is None):
                 continue
             array = wave(parameter.shape, index) if value is None else value.values("", 0)
             self.dialect.global_scope().find_var(parameter.name).get_tensor().set(array, self.dialect.place)
@@ -105,7 +105,7 @@ class Session(object):
             return {name: np.array(variable.get_tensor()) for name, variable in held.items() if variable is not None}
 
 
-class Runner(object):
+class Runner:
     """Runs cases of one dialect, each in a process of its own, so that a crash or a hang is the failure of that case alone."""
 
     def __init__(self, dialect):

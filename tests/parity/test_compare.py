@@ -1,9 +1,10 @@
 """The comparison behind `make parity` must see what it is there to see: these tests take agreeing results apart, one thing at a time."""
 import copy
 
-import compare
 import numpy as np
 import pytest
+
+import compare
 
 DESCRIPTION = {
     "function": "fc", "call": "L.fc(x, 3)", "inputs": ["x[5, 4]"], "random": False, "program": True, "dialect": "fluid", "differs": None,

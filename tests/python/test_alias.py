@@ -115,10 +115,3 @@ def test_the_static_front_end_needs_no_torch_package():
 def test_a_light_import_is_quick():
     code = "import time; begin = time.process_time(); import paddle.fluid; print(time.process_time() - begin)"
     assert min(float(run(code)) for _ in range(5)) < 0.06
-
-
-@pytest.mark.parametrize("package", ["argosy", "argosy.fluid", "argosy.static", "argosy.optimizer", "argosy.nn", "argosy.utils"])
-def test_every_name_that_a_package_lists_is_there(package):
-    module = importlib.import_module(package)
-    for name in dir(module):
-        getattr(module, name)

@@ -4,8 +4,9 @@ import threading
 import time
 
 import numpy as np
-import paddle
 import pytest
+
+import paddle
 
 
 def samples(count):

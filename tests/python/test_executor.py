@@ -44,7 +44,7 @@ def test_a_fetched_number_converts(fluid, exe):
     loss = fluid.layers.mean(fluid.layers.data("x", [2]))
     value, = exe.run(feed={"x": numpy.array([[1, 2]], "float32")}, fetch_list=[loss])
     assert float(value) == 1.5 and int(value) == 1 and value[0] == 1.5 and value.shape == (1,)
-    assert "%.2f %d" % (value, value) == "1.50 1" and f"{value:.1f}" == "1.5" and "{}".format(value) == "[1.5]"
+    assert "%.2f %d" % (value, value) == "1.50 1" and f"{value:.1f}" == "1.5" and f"{value}" == "[1.5]"
 
 
 def test_a_fetched_array_is_no_number(fluid, exe):

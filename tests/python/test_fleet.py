@@ -43,7 +43,7 @@ def test_minimize_leaves_a_worker_the_gradients_and_no_updates(fluid, fleet, net
     fleet.init(role())
     before = fluid.default_main_program()
     optimizer = fleet.distributed_optimizer(fluid.optimizer.Adam(0.01))
-    ops, pairs = optimizer.minimize(network)
+    _, pairs = optimizer.minimize(network)
     assert len(pairs) == 3
     types = op_types(before)
     assert types[-1] == "send" and "adam" not in types

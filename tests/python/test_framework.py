@@ -95,14 +95,12 @@ def test_a_wrong_parameter_attribute_says_what_it_may_be(fluid):
 
 def test_guards_nest_and_end_also_after_an_error(fluid):
     outer = fluid.default_main_program()
-    with pytest.raises(KeyboardInterrupt):
-        with fluid.program_guard(fluid.Program()):
-            assert fluid.default_main_program() is not outer
-            raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt), fluid.program_guard(fluid.Program()):
+        assert fluid.default_main_program() is not outer
+        raise KeyboardInterrupt
     assert fluid.default_main_program() is outer
-    with pytest.raises(ValueError, match="takes a Program as main_program; found str"):
-        with fluid.program_guard("main"):
-            pass
+    with pytest.raises(ValueError, match="takes a Program as main_program; found str"), fluid.program_guard("main"):
+        pass
 
 
 def test_an_operator_is_read_and_changed(fluid):

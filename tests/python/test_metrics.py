@@ -3,6 +3,7 @@ import threading
 
 import numpy as np
 import pytest
+
 from paddle.fluid import metrics
 
 

@@ -8,8 +8,9 @@ import tarfile
 import threading
 
 import numpy as np
-import paddle
 import pytest
+
+import paddle
 
 
 def count(n):

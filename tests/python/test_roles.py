@@ -2,6 +2,7 @@
 import os
 
 import pytest
+
 from paddle.fluid.incubate.fleet.base import role_maker
 
 SERVERS = ["127.0.0.1:6001", "127.0.0.1:6002"]

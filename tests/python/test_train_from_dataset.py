@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 import pytest
-from argosy import errors
 
+from argosy import errors
 from dataset_models import Line, Numbers
 
 

@@ -7,6 +7,7 @@ import signal
 import time
 
 import pytest
+
 from machines import two_machines
 from ports import free_range
 from ps_job import SECONDS, until

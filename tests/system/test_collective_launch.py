@@ -14,6 +14,7 @@ import time
 
 import pytest
 import torch.distributed
+
 from machines import two_machines
 from ports import free_range
 from ps_job import SECONDS, until
@@ -199,9 +200,9 @@ def store_keeper(launcher):
     """The process id of the argosy-store that a launcher has started."""
     for folder in pathlib.Path("/proc").iterdir():
         with contextlib.suppress(OSError):
-            if folder.name.isdigit() and (folder / "comm").read_text() == "argosy-store\n":
-                if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == launcher.process.pid:
-                    return int(folder.name)
+            if (folder.name.isdigit() and (folder / "comm").read_text() == "argosy-store\n"
+                    and int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == launcher.process.pid):
+                return int(folder.name)
     raise AssertionError("there is no argosy-store")
 
 

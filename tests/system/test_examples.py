@@ -64,6 +64,72 @@ def test_ctr_fleet_trains_on_all_files_and_saves_a_model(criteo, tmp_path, comma
     assert "27 " in output_of([sys.executable, "open.py"], tmp_path)
 
 
+def forms(name):
+    """An example as fleetrun's arguments, in both languages."""
+    return pytest.mark.parametrize("example", [["--no-python", EXAMPLES / name], [ROOT / "examples" / f"{name}.py"]], ids=["cc", "py"])
+
+
+def on_servers(example, *arguments, cwd):
+    """Runs an example on 2 servers and 2 workers; returns what the workers said. An example that learned nothing fails by itself."""
+    output_of(["fleetrun", f"--start_port={free_range(4)}", "--server_num=2", "--worker_num=2", *example, *arguments], cwd, ARGOSY_PYTHON=sys.executable)
+    return [(cwd / "logs" / f"workerlog.{i}").read_text() for i in range(2)]
+
+
+@forms("mlp_fleet")
+def test_a_perceptron_learns_on_servers(tmp_path, example):
+    """In sync mode both workers end with one model: their losses fall."""
+    for log in on_servers(example, cwd=tmp_path):
+        assert losses(log)[-1] < losses(log)[0] / 2 and "test accuracy 0.9" in log
+
+
+@pytest.mark.parametrize("program", [[EXAMPLES / "housing"], [sys.executable, ROOT / "examples" / "housing.py"]], ids=["cc", "py"])
+def test_servers_and_workers_are_started_by_hand(tmp_path, program):
+    ports = [free_range(1), free_range(1)]
+    common = {"PADDLE_PSERVERS_IP_PORT_LIST": ",".join(f"127.0.0.1:{port}" for port in ports), "PADDLE_TRAINERS_NUM": "2"}
+    roles = [{"TRAINING_ROLE": "PSERVER", "POD_IP": "127.0.0.1", "PADDLE_PORT": str(port)} for port in ports]
+    roles += [{"TRAINING_ROLE": "TRAINER", "PADDLE_TRAINER_ID": str(i)} for i in range(2)]
+    processes = [subprocess.Popen(program, cwd=tmp_path, env=dict(os.environ, OMP_NUM_THREADS="1", **common, **role), stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True) for role in roles]
+    try:
+        outputs = [process.communicate(timeout=120)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    assert [process.returncode for process in processes] == [0, 0, 0, 0], outputs
+    assert all("squared error of new houses 0.00" in output for output in outputs[2:])
+
+
+@forms("incremental")
+def test_a_second_day_goes_on_from_the_first(tmp_path, example):
+    """The second day's job sees only its own keys; without the first day's model it fails."""
+    on_servers(example, "1", "day1", cwd=tmp_path)
+    for log in on_servers(example, "2", "day2", "day1", cwd=tmp_path):
+        assert "day 2: squared error of all keys so far 0.000" in log
+    with pytest.raises(AssertionError, match="the keys were not learned, or forgotten"):
+        on_servers(example, "2", "day2", cwd=tmp_path)
+
+
+def test_a_day_of_one_language_goes_on_in_the_other(tmp_path):
+    on_servers([ROOT / "examples/incremental.py"], "1", "day1", cwd=tmp_path)
+    on_servers(["--no-python", EXAMPLES / "incremental"], "2", "day2", "day1", cwd=tmp_path)
+
+
+@forms("evaluation")
+def test_workers_evaluate_together(criteo, tmp_path, example):
+    """The AUC is one number for all workers, and none of theirs."""
+    logs = on_servers(example, f"{criteo}/part-0000[01]*", f"{criteo}/part-0000[12]*", cwd=tmp_path)
+    of_all = [re.search(r"test auc of all workers (\S+)", log).group(1) for log in logs]
+    own = [re.findall(r"auc of this worker: (\S+)", log)[-1] for log in logs]
+    assert of_all[0] == of_all[1] and of_all[0] not in own and own[0] != own[1]
+
+
+@forms("keypoints")
+def test_face_keypoints_are_learned_by_two_processes(tmp_path, example):
+    output_of(["fleetrun", "--nproc_per_node=2", *example], tmp_path, ARGOSY_PYTHON=sys.executable)
+    missed = [re.search(r"missed by (\S+) pixels", (tmp_path / "log" / f"workerlog.{i}").read_text()).group(1) for i in range(2)]
+    assert missed[0] == missed[1]  # one model
+
+
 @pytest.mark.parametrize("example", ["mlp", "ctr_dnn", "ctr_fleet"])
 def test_a_cpp_program_needs_no_python(example):
     assert "libpython" not in subprocess.run(["ldd", EXAMPLES / example], capture_output=True, text=True, check=True).stdout
@@ -75,6 +141,6 @@ def test_small_programs_need_no_torch(program):
     assert "libtorch" not in libraries and "libc10" not in libraries and "libpython" not in libraries
 
 
-@pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.cc")))
+@pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.[cp]*")))
 def test_examples_stay_short(example):
     assert len((ROOT / "examples" / example).read_text().splitlines()) < 100

@@ -234,6 +234,16 @@ def test_bad_lines_that_are_allowed_are_counted(job):
     assert "'bad_lines': 6" in job.log("worker 0") and "'samples_lost': 0" in job.log("worker 0"), job.logs()
 
 
+def test_bad_lines_of_a_load_are_counted_once(job):
+    """An InMemoryDataset skips them when it loads, however many passes come of it."""
+    script = TRAIN.replace("'QueueDataset'", "'InMemoryDataset'").replace("dataset.set_thread(1)", "dataset.set_thread(1); dataset.set_max_bad_lines(3)")
+    write(job, pipe="echo 1 x; echo 1 y; echo 1 z", script=script.replace("for turn", "dataset.load_into_memory()\nfor turn") + END)
+    job.end(start(job, "async"))
+    check_counts(job, "async")
+    for turn, bad in ((0, 6), (1, 0)):
+        assert f"pass {turn}: {2 * SAMPLES} samples read, {2 * SAMPLES} applied once, 0 lost, {bad} bad lines skipped" in job.log("server 0"), job.logs()
+
+
 def test_a_saved_model_says_what_it_was_trained_on(job):
     write(job)
     job.end(start(job, "async"))

@@ -1,10 +1,15 @@
 """Jobs that go on from what an earlier one learned: folders of files, snapshots, a part of them, and folders of a remote store."""
 import ast
+import errno
+import os
+import pathlib
 import re
+import shutil
+import signal
 
 import pytest
 
-from ps_job import SECONDS
+from ps_job import SECONDS, until
 from ps_scripts import JOB, NETWORK, STEPS
 
 # Does to files under $STORE what `hadoop fs` does to those of its store.
@@ -135,3 +140,37 @@ def test_init_server_of_2_x_loads_the_variables_that_are_named(job):
     for name in ("w", "table_moment1_0"):
         assert (job.folder / "files" / name).read_bytes() != (job.folder / "second" / name).read_bytes(), name
     assert report_of_server(job)["loaded"] == ["table"]
+
+
+def test_a_server_that_is_killed_while_it_loads_its_model_begins_again(job):
+    """Half of a model is none: the server forgets what it had loaded, loads all of it, and lets no worker in before."""
+    job.write("first.py", JOB + STEPS + "fleet.save_persistables(exe, 'files')\nfleet.stop_worker()\n")
+    job.launch("first.py", workers=1)
+    shutil.copytree(job.folder / "files", job.folder / "other")
+    held = job.folder / "other" / "w"  # the last of the parameters, in the order of their names
+    held.unlink()
+    os.mkfifo(held)
+    job.write("second.py", with_server("fleet.init_server(['files', 'other'][fleet.server_index()])") +
+              "fleet.save_persistables(exe, 'again')\nfleet.stop_worker()\n")
+    launcher = job.fleetrun("--max_restart=2", "--directory=kept", "--on-worker-loss=wait", "second.py", workers=1)
+    writer = until(lambda: opened(held), job.logs)  # the server reads it, and gets nothing
+    os.kill(launcher.pid, signal.SIGSTOP)
+    pid = job.signal(launcher, "server 1", signal.SIGKILL)
+    until(lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z", "its death")
+    os.close(writer)
+    held.unlink()
+    shutil.copy(job.folder / "files" / "w", held)
+    assert "has come" not in job.log("server 1"), job.log("server 1")
+    os.kill(launcher.pid, signal.SIGCONT)
+    job.end(launcher)
+    assert "died while its tables got their first values" in job.log("server 1"), job.log("server 1")
+    same_files(job.folder / "files", job.folder / "again")
+
+
+def opened(fifo):
+    """The writing end of a pipe with a name that somebody reads; none where nobody does."""
+    try:
+        return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        assert error.errno == errno.ENXIO
+        return None

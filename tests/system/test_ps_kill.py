@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ps_job import until
-from ps_scripts import MODES, SERVE, STRATEGY
+from ps_scripts import SERVE, STRATEGY
 
 STEPS, PACE = 100, 20  # a kill every PACE steps
 

@@ -13,7 +13,6 @@ from ports import free_range
 from ps_job import until
 from ps_scripts import ENDLESS
 
-
 LEASE = "--lease-seconds=5"  # a machine that stands still for a moment must not cost the other worker its lease
 
 

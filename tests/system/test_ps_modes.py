@@ -1,4 +1,5 @@
 """The four modes of training, with every reader, as real processes: each learns, and each waits for those that it should."""
+import itertools
 import pathlib
 import re
 import signal
@@ -143,7 +144,7 @@ fleet.stop_worker()
     job.launch("train.py", "sync")
     first, second = (np.load(job.folder / f"seen-{i}.npy") for i in range(2))
     np.testing.assert_array_equal(first, second)
-    assert all((a != b).any() for a, b in zip(first, first[1:]))
+    assert all((a != b).any() for a, b in itertools.pairwise(first))
 
 
 def test_geo_sends_once_in_k_steps_by_the_byte_counter(job):

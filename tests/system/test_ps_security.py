@@ -1,7 +1,7 @@
 """TLS, mutual TLS, the job token and job names between real processes: who belongs to the job trains, whoever does not is told why."""
 import re
-import signal
 import shutil
+import signal
 import subprocess
 
 import pytest

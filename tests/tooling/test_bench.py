@@ -1,19 +1,24 @@
 """The benchmark's arithmetic, on lines as the programs print them: what is read, the medians, the ratios, the table. Not speed."""
 import importlib
 import json
+import pathlib
 import sys
+import time
 
+import numpy as np
 import pytest
 
 
 @pytest.fixture(scope="module")
 def bench(root):
     """The modules of bench/ by name. Others may be called so too: none of them is left behind, or taken for one of ours."""
-    names = ("programs", "ps_job", "rows", "run")
+    names = ("programs", "ps_job", "rows", "run", "paddle_job")
     before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
-    sys.path.insert(0, str(root / "bench"))
+    folders = [str(root / "bench"), str(root / "bench/peers")]
+    sys.path[:0] = folders
     found = {name: importlib.import_module(name) for name in names}
-    sys.path.remove(str(root / "bench"))
+    for folder in folders:
+        sys.path.remove(folder)
     for name in names:
         del sys.modules[name]
     sys.modules.update(before)
@@ -45,8 +50,8 @@ CTR = """{"round": 0, "what": "gemm_bound", "samples_per_second": 100.0, "sample
 def test_the_last_line_of_a_process_counts(programs):
     assert programs.read_ctr(CTR) == {"ctr.gemm_bound": 120, "ctr.gemm_bound.per_cpu_second": 120, "ctr.gemm_bound.auc": 0,
                                       "ctr.float32_1_thread": 96, "ctr.float32_1_thread.per_cpu_second": 98, "ctr.float32_1_thread.auc": 0.7}
-    torch = "RESULT torch2 epoch=0 samples=9 s=1.0 samples/s=11 steady=12 auc=0.7\nRESULT torch2 epoch=1 samples=9 s=1.0 samples/s=22 steady=23 auc=0.8\nTEST auc=0.7\n"
-    assert programs.read_torch(torch) == {"torch": 22}
+    passes = '{"pass": 0, "samples_per_second": 11}\n{"pass": 1, "samples_per_second": 22}\n'
+    assert programs.read_rate("torch")(passes) == {"torch": 22}
     loads = 'a warning\n{"samples": 10, "megabytes": 1, "seconds": 1, "mb_per_second": 80}\n{"samples": 10, "megabytes": 1, "seconds": 1, "mb_per_second": 90}\n'
     assert programs.read_load("paddle")(loads) == {"paddle": 90, "paddle.samples": 10}
     assert programs.read_overhead('{"round": 4, "by_hand_ns": 400, "by_executor_ns": 700, "added_ns": 300}\n') == {"overhead.by_executor": 700, "overhead.by_hand": 400}
@@ -67,19 +72,63 @@ def test_what_jobs_and_stores_print_is_read(programs):
     assert programs.read_together(runs) == {"together.both": 5000, "together.wire_and_store": 4000}
 
 
-PADDLE = """## 2x2 rc=15 (ended by script: servers still up 4 s after all workers DONE) load=1.0
-RESULT paddle2.6.2 mode=async opt=adam rank=0 epoch=0 samples=50000 scored=50000 s=5.9 samples/s=8500 auc=0.4985
-RESULT paddle2.6.2 mode=async opt=adam rank=0 epoch=1 samples=50000 scored=50000 s=5.5 samples/s=9100 auc=0.6339
-RESULT paddle2.6.2 mode=async opt=adam rank=1 epoch=0 samples=50000 scored=50000 s=5.8 samples/s=8600 auc=0.5004
-"""
+# A worker that is missing must not make the peer slower: the rate is that of all of them.
+def test_the_peers_passes_are_joined_from_its_workers(bench):
+    first = '{"pass": 0, "samples": 600, "seconds": 2.0}\n{"pass": 1, "samples": 600, "seconds": 1.0}\n'
+    second = '{"pass": 0, "samples": 400, "seconds": 4.0}\n{"pass": 1, "samples": 400, "seconds": 0.5}\n'
+    rates = [row["samples_per_second"] for row in bench["paddle_job"].passes([first, second])]
+    assert rates == [250, 1000]
+    with pytest.raises(ValueError):
+        list(bench["paddle_job"].passes([first, second.splitlines()[0]]))
 
 
-# The peer's script ends with 0 whatever became of its workers: a worker that is missing must not make the peer slower.
-def test_the_peers_workers_are_added_up_and_none_may_be_missing(programs):
-    with pytest.raises(SystemExit, match="1 of PaddlePaddle's 2 workers finished"):
-        programs.read_paddle_job("paddle_ps.2x2", 2)(PADDLE)
-    last = "RESULT paddle2.6.2 mode=async opt=adam rank=1 epoch=1 samples=50000 scored=50000 s=5.1 samples/s=9800 auc=0.6198\n"
-    assert programs.read_paddle_job("paddle_ps.2x2", 2)(PADDLE + last) == {"paddle_ps.2x2": 18900}
+# Without an end to waiting, a peer that hangs or dies would hold the benchmark up for ever.
+@pytest.mark.parametrize(("launcher", "message"), [("sys.exit(3)", "ended with 3 before its workers had finished"), ("time.sleep(60)", "did not finish in 1 s")])
+def test_a_peers_job_that_fails_or_hangs_is_ended(bench, tmp_path, monkeypatch, launcher, message):
+    stand_in = tmp_path / "python"
+    stand_in.write_text(f"#!{sys.executable}\nimport sys, time\n{launcher}\n")
+    stand_in.chmod(0o755)
+    monkeypatch.setattr(bench["paddle_job"], "SECONDS", 1)
+    with pytest.raises(SystemExit, match=message):
+        bench["paddle_job"].launch(str(stand_in), 1, 1, [], tmp_path)
+
+
+def lives(number):
+    try:
+        return pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+# PaddlePaddle's launcher puts each process into a session of its own: none ends with it.
+def test_no_process_of_a_peers_job_is_left(bench, tmp_path):
+    stand_in = tmp_path / "python"
+    stand_in.write_text(f"""#!{sys.executable}
+import pathlib, subprocess, time
+server = subprocess.Popen(["sleep", "60"], start_new_session=True)
+pathlib.Path(r"{tmp_path}", f"process-{{server.pid}}").touch()
+pathlib.Path(r"{tmp_path}", "worker-0").touch()
+time.sleep(60)
+""")
+    stand_in.chmod(0o755)
+    bench["paddle_job"].launch(str(stand_in), 1, 1, [], tmp_path)
+    process, = tmp_path.glob("process-*")
+    number = int(process.name.removeprefix("process-"))
+    end = time.monotonic() + 10
+    while lives(number) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not lives(number)
+
+
+def test_arrays_are_the_numbers_of_the_multislot_lines(bench, tmp_path):
+    data = bench["run"].Data(multislot=tmp_path / "lines.txt", arrays=tmp_path / "arrays.npz")
+    line = lambda first: " ".join(["13", *(f"{first}.{k}" for k in range(13)), *(f"1 {first * 100 + k}" for k in range(26)), f"1 {first}"])
+    data.multislot.write_text(f"{line(0)}\n{line(1)}\n")
+    bench["run"].make_arrays(data)
+    arrays = np.load(data.arrays)
+    assert arrays["dense"].shape == (2, 13) and arrays["dense"][1, 3] == np.float32(1.3)
+    assert arrays["ids"].shape == (2, 26) and arrays["ids"][1].tolist() == list(range(100, 126))
+    assert arrays["label"].tolist() == [0, 1]
 
 
 # A job is as fast as its slowest worker; what its servers did is in the first worker's lines alone.
@@ -161,8 +210,8 @@ def test_the_json_has_every_measurement(rows):
 
 
 # A row whose series no program gives would be reported as "not measured" for ever.
-def test_every_row_is_measured_by_a_program(bench, rows, programs, tmp_path):
-    gives = [program.gives for program in programs.programs(bench["run"].Data(), tmp_path)]
+def test_every_row_is_measured_by_a_program(bench, rows, programs):
+    gives = [program.gives for program in programs.programs(bench["run"].Data())]
     for each in rows.ROWS:
         for series in filter(None, (each.ours, each.peer)):
             assert any(series == name or series.startswith(name + ".") for name in gives), series

@@ -1,7 +1,7 @@
 // Functions of one number, applied to every element: activations and the elementary functions.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "argosy/engine/prepared.h"
+#include "argosy/engine/program/frame.h"
 
 namespace argosy::engine {
 namespace {

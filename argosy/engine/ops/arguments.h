@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "argosy/base/status.h"
-#include "argosy/engine/op.h"
+#include "argosy/engine/program/op.h"
 #include "argosy/graph/op_schema.h"
 
 namespace argosy::engine {

@@ -1,9 +1,9 @@
 // Arithmetic that is neither element by element on two tensors nor a reduction: scale, sum, limits, norms, running sums.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/arguments.h"
-#include "argosy/engine/prepared.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

@@ -2,8 +2,8 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/prepared.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {
@@ -39,7 +39,7 @@ Wanted collect(const OpContext& op) {
     wanted.output.push_back(static_cast<int64_t>(i));
     wanted.row_leaf.push_back(0);
   }
-  const auto& leaves = op.frame().row_leaves();
+  const auto& leaves = op.frame().pending_lookups();
   for (size_t i = 0; i < leaves.size(); ++i) {
     wanted.tensors.push_back(leaves[i].leaf);
     wanted.output.push_back(-1);
@@ -49,17 +49,17 @@ Wanted collect(const OpContext& op) {
 }
 
 void set_row_gradients(const OpContext& op, const std::vector<at::Tensor>& leaf_gradients) {
-  const auto& leaves = op.frame().row_leaves();
+  const auto& leaves = op.frame().pending_lookups();
   const auto& tables = op.instruction().find_input("Inputs")->values;
   for (size_t i = 0; i < tables.size(); ++i) {
     if (!is_row_output(op, i)) continue;
-    auto rows = std::make_shared<RowGradient>();
+    auto rows = std::make_shared<LookupGradient>();
     const at::Tensor& table = op.tensor("Inputs", i);
     rows->height = table.size(0);
     rows->width = table.size(1);
     for (size_t k = 0; k < leaves.size(); ++k) {
       if (leaves[k].table != tables[i] || !leaf_gradients[k].defined()) continue;
-      for (RowGradient::Piece piece : leaves[k].pieces) {
+      for (LookupGradient::Piece piece : leaves[k].pieces) {
         piece.gradient = leaf_gradients[k];
         rows->pieces.push_back(std::move(piece));
       }
@@ -77,7 +77,7 @@ ARGOSY_OP("backward",
             for (size_t i = 0; i < targets.size(); ++i) {
               if (!targets[i].requires_grad()) op.fail("'{}' depends on no trainable variable", op.input_name("Targets", i));
             }
-            std::vector<at::Tensor> leaf_gradients(op.frame().row_leaves().size());
+            std::vector<at::Tensor> leaf_gradients(op.frame().pending_lookups().size());
             const auto grads = torch::autograd::grad(targets, wanted.tensors, seeds, !is_last_backward(op), false, true);
             for (size_t i = 0; i < grads.size(); ++i) {
               if (wanted.output[i] < 0) {

@@ -1,8 +1,8 @@
 // Two-dimensional convolutions and their transpose.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/window.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

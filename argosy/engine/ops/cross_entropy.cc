@@ -1,7 +1,7 @@
 // Cross entropy of probabilities or of logits, with labels as class numbers or as distributions.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

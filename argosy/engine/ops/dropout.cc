@@ -1,7 +1,7 @@
 // dropout, in both of Paddle's forms.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

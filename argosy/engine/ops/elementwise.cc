@@ -1,7 +1,7 @@
 // Binary operators with Paddle's broadcasting: y's dimensions are matched to x's from `axis` on.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

@@ -1,8 +1,8 @@
 // Operators that repeat elements along dimensions, by a count or up to a shape.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/arguments.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

@@ -2,8 +2,8 @@
 #include <ATen/ATen.h>
 
 #include "argosy/base/text.h"
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/arguments.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

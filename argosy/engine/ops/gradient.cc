@@ -2,8 +2,8 @@
 // for gradients of rows; and the learning rate of a schedule.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/row_merge.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_merge.h"
 #include "argosy/optim/clip.h"
 #include "argosy/optim/regularize.h"
 #include "argosy/optim/schedule.h"
@@ -17,14 +17,14 @@ std::span<const float> span_of(const at::Tensor& tensor) {
 }
 
 // Equal rows added up: what can only be computed on sums (norms, limits) starts here.
-Value merged(const RowGradient& rows) {
+Value merged(const LookupGradient& rows) {
   RowMerger merger;
   merger.merge(rows);
   const auto count = static_cast<int64_t>(merger.index().size());
   at::Tensor ids = at::empty({count}, at::kLong), sums = at::empty({count, rows.width});
   std::copy(merger.index().begin(), merger.index().end(), ids.mutable_data_ptr<int64_t>());
   std::copy_n(merger.gradients(), count * rows.width, sums.mutable_data_ptr<float>());
-  auto result = std::make_shared<RowGradient>();
+  auto result = std::make_shared<LookupGradient>();
   result->height = rows.height;
   result->width = rows.width;
   result->pieces.push_back({.ids = ids, .gradient = sums});
@@ -69,7 +69,7 @@ ARGOSY_OP("clip_gradients", clip)
     .no_gradient();
 
 // Weight decay of a gradient of rows concerns those rows only.
-void decay_rows(const optim::Regularization& decay, const at::Tensor& param, RowGradient& rows) {
+void decay_rows(const optim::Regularization& decay, const at::Tensor& param, LookupGradient& rows) {
   const float* table = param.const_data_ptr<float>();
   const auto width = static_cast<size_t>(rows.width);
   auto& piece = rows.pieces[0];

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "argosy/base/error.h"
-#include "argosy/engine/executor.h"
+#include "argosy/engine/train/executor.h"
 #include "argosy/graph/backward.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layer_helper.h"

@@ -1,8 +1,8 @@
 // Truth values: logic on them, tests of elements, and choices by them.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/arguments.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

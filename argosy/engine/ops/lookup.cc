@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/prepared.h"
-#include "argosy/engine/tensor_pool.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/tensor_pool.h"
 
 namespace argosy::engine {
 namespace {
@@ -62,7 +62,7 @@ at::Tensor look_up(const OpContext& op, const at::Tensor& table, const at::Tenso
     at::NoGradGuard no_grad;
     at::Tensor leaf = gather_rows(table, flat, padding);
     leaf.set_requires_grad(true);
-    op.frame().row_leaves().push_back(
+    op.frame().pending_lookups().push_back(
         {.table = table_index(op), .leaf = leaf, .pieces = {{.ids = ids.flatten(), .skip_id = padding}}});
     return leaf;
   }
@@ -183,7 +183,7 @@ void run_fused(const OpContext& op) {
   at::NoGradGuard no_grad;
   at::Tensor out = pooled_tensor({samples, columns}, table.scalar_type());
   float* target = out.mutable_data_ptr<float>();
-  std::vector<RowGradient::Piece> pieces;
+  std::vector<LookupGradient::Piece> pieces;
   int64_t column = 0;
   size_t slot = 0, dense = 0;
   for (const char part : layout) {
@@ -208,7 +208,7 @@ void run_fused(const OpContext& op) {
   }
   if (op.instruction().uses_rows) {
     out.set_requires_grad(true);
-    op.frame().row_leaves().push_back({.table = table_index(op), .leaf = out, .pieces = std::move(pieces)});
+    op.frame().pending_lookups().push_back({.table = table_index(op), .leaf = out, .pieces = std::move(pieces)});
   }
   op.set_output("Out", std::move(out));
 }

@@ -1,7 +1,7 @@
 // Losses that compare values one by one, or pairs of scores.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/tensor_pool.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/tensor_pool.h"
 
 namespace argosy::engine {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <mutex>
 
-#include "argosy/engine/op.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

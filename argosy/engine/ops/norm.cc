@@ -1,7 +1,7 @@
 // batch_norm and layer_norm.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <mutex>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/row_merge.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_merge.h"
 #include "argosy/optim/rule.h"
 
 namespace argosy::engine {
@@ -71,8 +71,8 @@ optim::Step begin_step(const OpContext& op, const optim::Rule& rule, const State
   return step;
 }
 
-// Only the rows of the batch move, for every rule (see ARCHITECTURE.md, "lazy").
-void update_rows(Updater& updater, const optim::Step& step, const RowGradient& gradient, float* param, const States& states) {
+// Only the rows of the batch move, for every rule: those that it did not touch, and their states, stay as they are.
+void update_rows(Updater& updater, const optim::Step& step, const LookupGradient& gradient, float* param, const States& states) {
   updater.merger.merge(gradient);
   updater.rule->apply_rows(step, {.param = param,
                                   .element_states = states.elements.data(),

@@ -1,8 +1,8 @@
 // Operators that compare the entries of one tensor: the largest ones, their places, sorting, distinct values.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/arguments.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

@@ -1,26 +1,16 @@
 // Gradients that become their mean over the processes of a collective job, and parameters that begin equal.
-#include "argosy/engine/peers.h"
+#include "argosy/engine/remote/peers.h"
 
 #include <ATen/ATen.h>
 
 #include <cstring>
-#include <mutex>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/row_merge.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_merge.h"
 
 namespace argosy::engine {
 namespace {
-
-struct PeersRegistry {
-  std::mutex mutex;
-  std::shared_ptr<Peers> peers;
-};
-
-PeersRegistry& peers_registry() {
-  static PeersRegistry& instance = *new PeersRegistry;
-  return instance;
-}
 
 template <typename T>
 T value_or_fail(Result<T> result) {
@@ -42,11 +32,11 @@ std::string packed(const RowMerger& merger, int64_t width) {
   return bytes;
 }
 
-RowGradient::Piece unpacked(const OpContext& op, const std::string& bytes, int64_t width) {
+LookupGradient::Piece unpacked(const OpContext& op, const std::string& bytes, int64_t width) {
   const size_t row = sizeof(int64_t) + static_cast<size_t>(width) * sizeof(float);
   if (bytes.size() % row != 0) op.fail("another process sent {} bytes of rows of {} values", bytes.size(), width);
   const auto count = static_cast<int64_t>(bytes.size() / row);
-  RowGradient::Piece piece{.ids = at::empty({count}, at::kLong), .gradient = at::empty({count, width}, at::kFloat)};
+  LookupGradient::Piece piece{.ids = at::empty({count}, at::kLong), .gradient = at::empty({count, width}, at::kFloat)};
   const size_t ids = static_cast<size_t>(count) * sizeof(int64_t);
   if (count > 0) {
     std::memcpy(piece.ids.mutable_data_ptr(), bytes.data(), ids);
@@ -56,10 +46,10 @@ RowGradient::Piece unpacked(const OpContext& op, const std::string& bytes, int64
 }
 
 // The rows of all processes; the updates add up equal ones.
-std::shared_ptr<RowGradient> average_rows(const OpContext& op, Peers& peers, const RowGradient& own, RowMerger& merger) {
+std::shared_ptr<LookupGradient> average_rows(const OpContext& op, Peers& peers, const LookupGradient& own, RowMerger& merger) {
   merger.merge(own);
   const auto all = value_or_fail(peers.gather(packed(merger, own.width)));
-  auto rows = std::make_shared<RowGradient>();
+  auto rows = std::make_shared<LookupGradient>();
   rows->height = own.height;
   rows->width = own.width;
   rows->scale = 1.0f / static_cast<float>(all.size());
@@ -68,7 +58,7 @@ std::shared_ptr<RowGradient> average_rows(const OpContext& op, Peers& peers, con
 }
 
 void average_gradients(const OpContext& op) {
-  const auto others = value_or_fail(peers());
+  const auto others = value_or_fail(op.frame().context().peers());
   if (value_or_fail(others->count()) == 1) return;
   RowMerger& merger = op.state<RowMerger>([] { return new RowMerger; });
   std::vector<at::Tensor> dense;
@@ -93,7 +83,7 @@ ARGOSY_OP(std::string(kAverageOp), average_gradients)
 
 ARGOSY_OP(std::string(kTakeFromFirstOp),
           [](const OpContext& op) {
-            const auto others = value_or_fail(peers());
+            const auto others = value_or_fail(op.frame().context().peers());
             if (value_or_fail(others->count()) > 1) fail_if_error(others->take_from_first(op.tensors("X")));
           })
     .doc("Variables become those of the first process of a collective job; the processes meet here.")
@@ -102,17 +92,4 @@ ARGOSY_OP(std::string(kTakeFromFirstOp),
     .no_gradient();
 
 }  // namespace
-
-void set_peers(std::shared_ptr<Peers> peers) {
-  const std::lock_guard lock(peers_registry().mutex);
-  peers_registry().peers = std::move(peers);
-}
-
-Result<std::shared_ptr<Peers>> peers() {
-  const std::lock_guard lock(peers_registry().mutex);
-  if (peers_registry().peers != nullptr) return peers_registry().peers;
-  return Status::failed_precondition(
-      "the program averages gradients over a collective job, and this process is in none; call fleet.init(is_collective=True)");
-}
-
 }  // namespace argosy::engine

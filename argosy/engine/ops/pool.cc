@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/window.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

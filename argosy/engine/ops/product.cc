@@ -1,8 +1,8 @@
 // Products of vectors and matrices, alone or in batches. The product of fc layers is in matmul.cc.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/arguments.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

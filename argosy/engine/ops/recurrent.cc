@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/sequence_rows.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

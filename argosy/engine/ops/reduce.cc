@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/arguments.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

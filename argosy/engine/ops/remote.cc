@@ -1,10 +1,10 @@
 // Pulling rows from parameter servers, sending gradients, and the first meeting with them.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/prepared.h"
-#include "argosy/engine/pulled_rows.h"
-#include "argosy/engine/row_merge.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/pulled_rows.h"
+#include "argosy/engine/program/row_merge.h"
 
 namespace argosy::engine {
 namespace {
@@ -32,11 +32,11 @@ at::Tensor ids_input(const OpContext& op, size_t slot) {
   return ids;
 }
 
-void use_rows_ahead(const OpContext& op, PulledRows& pulled) {
+void use_prefetched(const OpContext& op, PulledRows& pulled) {
   for (size_t i = 0; i < op.input_count("Ids"); ++i)
     op.set_output("LocalIds", std::move(pulled.numbers[i]), op.input("Ids", i).lod, i);
   op.set_output("W", std::move(pulled.rows));
-  pulled.ahead = false;
+  pulled.prefetched = false;
 }
 
 void pull_rows(const OpContext& op) {
@@ -45,9 +45,9 @@ void pull_rows(const OpContext& op) {
   if (pulled.step != op.frame().step) {
     pulled.index.reset(0);
     pulled.step = op.frame().step;
-    pulled.ahead = false;
+    pulled.prefetched = false;
   }
-  if (pulled.ahead) return use_rows_ahead(op, pulled);
+  if (pulled.prefetched) return use_prefetched(op, pulled);
   const auto remote = remote_of(op);
   const std::string& name = op.frame().program().values()[static_cast<size_t>(table)].name;
   const RemoteVariable& variable = remote_variable(op, *remote, name);
@@ -103,7 +103,7 @@ void add_dense(const OpContext& op, Sender& sender, size_t i) {
 }
 
 // The shows or clicks of each key of a batch, from one number a sample.
-const float* add_up(const OpContext& op, std::string_view slot, size_t at, const RowGradient& gradient, RowMerger& merger,
+const float* add_up(const OpContext& op, std::string_view slot, size_t at, const LookupGradient& gradient, RowMerger& merger,
                     std::vector<float>& sums) {
   const at::Tensor numbers = op.tensor(slot, at).to(at::kFloat).flatten().contiguous();
   for (const auto& piece : gradient.pieces) {
@@ -142,7 +142,7 @@ void send(const OpContext& op) {
   for (size_t i = 0; i < op.input_count("X"); ++i)
     sender.variables[i].kind == RemoteVariable::rows ? add_rows(op, sender, i) : add_dense(op, sender, i);
   throw_if_failed(remote_of(op)->step(
-      {.batch = op.frame().batch, .samples = op.frame().samples, .dense = sender.dense, .rows = sender.rows}));
+      {.batch_id = op.frame().batch_id, .samples = op.frame().samples, .dense = sender.dense, .rows = sender.rows}));
   op.frame().sent = true;
 }
 
@@ -159,8 +159,7 @@ ARGOSY_OP("send", send)
 
 ARGOSY_OP("listen_and_serv",
           [](const OpContext& op) {
-            if (serve_function() == nullptr) op.fail("this build has no parameter server");
-            throw_if_failed(serve_function()(op.frame().program().program(), op.desc(), op.frame().scope()));
+            throw_if_failed(op.frame().context().serve(op.frame().program().program(), op.desc(), op.frame().scope()));
           })
     .doc("Serves the tables of a job until its workers are done.")
     .input_list("X", "the dense parameters, with the first values of this server's part where they have any")
@@ -175,7 +174,7 @@ ARGOSY_OP("listen_and_serv",
 
 ARGOSY_OP("recv",
           [](const OpContext& op) {
-            auto remote = find_remote(op.attr<std::string>("job"));
+            auto remote = op.frame().context().remote(op.attr<std::string>("job"));
             if (!remote.ok()) throw KernelError(remote.status());
             Scope& scope = op.frame().scope();
             throw_if_failed((*remote)->attach(scope));

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/class_sampler.h"
-#include "argosy/engine/prepared.h"
+#include "argosy/engine/program/frame.h"
+#include "argosy/engine/program/op.h"
 #include "argosy/graph/backward.h"
 
 namespace argosy::engine {
@@ -44,7 +44,7 @@ at::Tensor rows_of(const OpContext& op, std::string_view slot, const at::Tensor&
   at::NoGradGuard no_grad;
   at::Tensor leaf = at::index_select(table, 0, ids);
   leaf.set_requires_grad(true);
-  op.frame().row_leaves().push_back(
+  op.frame().pending_lookups().push_back(
       {.table = op.instruction().find_input(slot)->values[0], .leaf = leaf, .pieces = {{.ids = ids}}});
   return leaf;
 }

@@ -1,8 +1,8 @@
 // Operators that repeat, join, turn and cut sequences.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/sequence_rows.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/sequence_rows.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "argosy/engine/op.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

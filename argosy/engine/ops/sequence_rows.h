@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "argosy/engine/op.h"
-#include "argosy/engine/value.h"
+#include "argosy/engine/program/op.h"
+#include "argosy/engine/program/value.h"
 
 // Operators that only move whole rows of sequences: they find which row goes where, in one pass over the boundaries, and move
 // them all at once.

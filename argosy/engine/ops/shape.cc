@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/arguments.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

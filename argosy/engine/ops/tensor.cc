@@ -1,8 +1,8 @@
 // Operators that copy, convert, describe and make tensors: cast, assign, shape, size, like-constants, ranges.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/op.h"
 #include "argosy/engine/ops/arguments.h"
+#include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
 namespace {

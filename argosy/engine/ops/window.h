@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "argosy/base/status.h"
-#include "argosy/engine/op.h"
+#include "argosy/engine/program/op.h"
 
 // How a window moves over an image: what convolutions and poolings have in common.
 namespace argosy::engine {

@@ -4,6 +4,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/graph/build.h"
+#include "argosy/graph/layers/fill.h"
 
 namespace argosy::layers {
 

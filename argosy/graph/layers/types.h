@@ -62,19 +62,6 @@ struct Numbers {
   Variable all;
 };
 
-// Where an operator takes such numbers, and how a known one among variables becomes a variable itself: a temporary of the
-// layer, or a fill_constant layer with a name of its own.
-struct NumbersSlots {
-  const char* attribute;
-  const char* tensor;  // for one variable with all of them; null where the operator has none
-  const char* list;    // for one variable each
-  DType dtype = DType::int32;
-  bool own_layers = false;
-};
-
-// Puts `numbers` into `op`, which `helper` is about to add.
-void put_numbers(graph::LayerHelper& helper, graph::OpDesc& op, const Numbers& numbers, const NumbersSlots& slots);
-
 // The names of variables, as the slots of operators take them.
 std::vector<std::string> names_of(const std::vector<Variable>& variables);
 

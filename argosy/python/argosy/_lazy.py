@@ -1,4 +1,7 @@
-"""Package attributes that are imported when they are first used."""
+"""Package attributes that are imported when they are first used.
+
+A package's __init__.pyi is the one list of them: type checkers and editors read it as a stub, and the package itself reads it here.
+"""
 import importlib
 import sys
 
@@ -10,33 +13,45 @@ def _hint(name, known):
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def names(package, modules, members, further=None, starred=()):
-    """A package's __getattr__ and __dir__ (PEP 562). Its __all__, for `from package import *`, is found on first use too: all members.
+def _read(stub):
+    """(submodules, {name: the module that has it}) of a stub, which has one import on a line: `from .module import name as name`."""
+    modules, members = set(), {}
+    with open(stub, encoding="utf-8") as lines:
+        for line in lines:
+            words = line.split()
+            if not words or words[0].startswith("#"):
+                continue
+            if len(words) != 6 or words[::2] != ["from", "import", "as"] or words[3] != words[5]:
+                raise ImportError(f"{stub}: a line is 'from .module import name as name'; found '{line.strip()}'")
+            if words[1] == ".":
+                modules.add(words[3])
+            else:
+                members[words[3]] = words[1]
+    return modules, members
 
-    modules: submodules, found as attributes without an import statement.
-    members: attribute -> submodule that has it, or "submodule:name" where it is called otherwise there.
-    further: a submodule that is asked for any other name. It is imported only then.
-    starred: submodules that `import *` gives too.
+
+def attach(package, file, star_modules=False):
+    """__getattr__ and __dir__ (PEP 562) of a package, given its __name__ and __file__, from the stub beside it.
+
+    Its __all__, for `from package import *`, is found on first use too: all that the stub has from submodules, and with star_modules the
+    submodules themselves.
     """
-    known = sorted({*modules, *members})
+    stub = []  # what _read found, once something was asked for: an import alone reads no stub
 
-    def further_names():
-        return () if further is None else importlib.import_module(f"{package}.{further}").__all__
+    def listed():
+        if not stub:
+            stub.extend(_read(file.rpartition(".")[0] + ".pyi"))
+        return stub
 
     def find(name):
-        if name == "__all__":
-            return sorted(one for one in {*members, *starred, *further_names()} if not one.startswith("_"))
+        modules, members = listed()
         if name in members:
-            module, _, member = members[name].partition(":")
-            return getattr(importlib.import_module(f"{package}.{module}"), member or name)
+            return getattr(importlib.import_module(members[name], package), name)
         if name in modules:
-            return importlib.import_module(f"{package}.{name}")
-        if further is not None and not name.startswith("_"):
-            more = importlib.import_module(f"{package}.{further}")
-            if name in more.__all__:
-                return getattr(more, name)
-            raise AttributeError(f"module '{package}' has no attribute '{name}'{_hint(name, [*known, *more.__all__])}")
-        raise AttributeError(f"module '{package}' has no attribute '{name}'{_hint(name, known)}")
+            return importlib.import_module(f".{name}", package)
+        if name == "__all__":
+            return sorted(one for one in ({*modules, *members} if star_modules else members) if not one.startswith("_"))
+        raise AttributeError(f"module '{package}' has no attribute '{name}'{_hint(name, [*modules, *members])}")
 
     def __getattr__(name):
         value = find(name)
@@ -44,6 +59,7 @@ def names(package, modules, members, further=None, starred=()):
         return value
 
     def __dir__():
-        return sorted({*vars(sys.modules[package]), *known, *further_names()})
+        modules, members = listed()
+        return sorted({*vars(sys.modules[package]), *modules, *members})
 
     return __getattr__, __dir__

@@ -14,7 +14,13 @@ __all__ = ["auto_cast", "amp_guard", "decorate", "amp_decorate", "GradScaler", "
 @contextlib.contextmanager
 def auto_cast(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True):
     """Products of matrices and convolutions inside run in `dtype`, by torch's list; what custom_white_list names does too, and what
-    custom_black_list names runs in float32."""
+    custom_black_list names runs in float32.
+
+    >>> with paddle.amp.auto_cast(dtype="bfloat16"):
+    ...     product = paddle.ones([2, 2]) @ paddle.ones([2, 2])
+    >>> print(product.dtype)
+    paddle.bfloat16
+    """
     if level not in ("O0", "OD", "O1", "O2") or dtype not in ("float16", "bfloat16"):
         raise InvalidArgumentError(f"auto_cast: level is O0, OD, O1 or O2, dtype float16 or bfloat16; found {level!r}, {dtype!r}")
     kind = device.torch_device().partition(":")[0]
@@ -27,11 +33,20 @@ amp_guard = auto_cast
 
 
 def is_bfloat16_supported(device=None):
+    """Whether 16-bit floats of 8 exponent bits can be computed with: always.
+
+    >>> paddle.amp.is_bfloat16_supported()
+    True
+    """
     return True
 
 
 def is_float16_supported(device=None):
-    """Whether 16-bit floats of 5 exponent bits are fast: on a GPU."""
+    """Whether 16-bit floats of 5 exponent bits are fast: on a GPU.
+
+    >>> paddle.amp.is_float16_supported() == paddle.is_compiled_with_cuda()
+    True
+    """
     return torch.cuda.is_available()
 
 
@@ -41,7 +56,12 @@ def _listed(value):
 
 def decorate(models, optimizers=None, level="O1", dtype="float16", master_weight=None, save_dtype=None, master_grad=False, excluded_layers=None):
     """For O2: models whose parameters are `dtype`, but for normalization layers and `excluded_layers`, and optimizers that move float32 copies of
-    them, unless master_weight is False."""
+    them, unless master_weight is False.
+
+    >>> layer = paddle.amp.decorate(nn.Linear(2, 1), level="O2", dtype="bfloat16")
+    >>> print(layer.weight.dtype)
+    paddle.bfloat16
+    """
     if save_dtype is not None or master_grad:
         raise InvalidArgumentError("decorate: save_dtype and master_grad are not there; states are saved in the parameters' own type")
     if level == "O2":
@@ -72,7 +92,15 @@ def _narrow(model, dtype, excluded):
 
 class GradScaler:
     """Losses times a factor, so that small gradients do not become 0 in 16 bits. A step whose gradients are not finite is left out, and the
-    factor falls; after incr_every_n_steps good ones it rises."""
+    factor falls; after incr_every_n_steps good ones it rises.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> optimizer, scaler = paddle.optimizer.SGD(0.1, [x]), paddle.amp.GradScaler(init_loss_scaling=1024)
+    >>> scaler.scale((x * x).sum()).backward()
+    >>> scaler.minimize(optimizer)
+    >>> print(x.numpy())
+    [0.8]
+    """
 
     def __init__(self, enable=True, init_loss_scaling=2.0**16, incr_ratio=2.0, decr_ratio=0.5, incr_every_n_steps=2000, decr_every_n_nan_or_inf=1,
                  use_dynamic_loss_scaling=True):

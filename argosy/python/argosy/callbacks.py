@@ -12,7 +12,16 @@ __all__ = ["Callback", "ProgBarLogger", "ModelCheckpoint", "LRScheduler", "Early
 
 
 class Callback:
-    """Each method is called at its time; logs has the loss, the metrics, batch_size and the like."""
+    """Each method is called at its time; logs has the loss, the metrics, batch_size and the like.
+
+    >>> class Losses(paddle.callbacks.Callback):
+    ...     def on_epoch_end(self, epoch, logs=None):
+    ...         print(epoch, sorted(logs))
+    >>> model = paddle.Model(nn.Linear(2, 1))
+    >>> model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()), nn.MSELoss())
+    >>> model.fit(paddle.io.TensorDataset([paddle.ones([4, 2]), paddle.ones([4, 1])]), batch_size=4, epochs=1, verbose=0, callbacks=[Losses()])
+    0 ['batch_size', 'loss']
+    """
 
     model, params = None, {}
 
@@ -39,7 +48,11 @@ for _phase in ("train", "eval", "predict"):
 
 
 class ProgBarLogger(Callback):
-    """Prints how far it has got, every log_freq steps."""
+    """Prints how far paddle.Model has got, every log_freq steps; verbose 0 prints nothing, 2 a line for each step.
+
+    >>> paddle.callbacks.ProgBarLogger(log_freq=10).log_freq
+    10
+    """
 
     def __init__(self, log_freq=1, verbose=2):
         self.log_freq, self.verbose = log_freq, verbose
@@ -89,7 +102,12 @@ class ProgBarLogger(Callback):
 
 
 class ModelCheckpoint(Callback):
-    """Saves every save_freq epochs to save_dir/<epoch>, and save_dir/final at the end; of several processes the first does."""
+    """Saves every save_freq epochs to save_dir/<epoch>, and save_dir/final at the end; of several processes the first does.
+
+    >>> checkpoint = paddle.callbacks.ModelCheckpoint(save_freq=5, save_dir="checkpoints")
+    >>> checkpoint.save_dir
+    'checkpoints'
+    """
 
     def __init__(self, save_freq=1, save_dir=None):
         self.save_freq, self.save_dir = save_freq, save_dir if get_rank() == 0 else None
@@ -104,7 +122,11 @@ class ModelCheckpoint(Callback):
 
 
 class LRScheduler(Callback):
-    """Moves the optimizer's scheduler on, once a step or once an epoch."""
+    """Moves the scheduler of the optimizer on, once for each step or once for each epoch.
+
+    >>> paddle.callbacks.LRScheduler(by_step=False, by_epoch=True).by_epoch
+    True
+    """
 
     def __init__(self, by_step=True, by_epoch=False):
         if by_step and by_epoch:
@@ -148,7 +170,12 @@ class _Watching(Callback):
 
 
 class EarlyStopping(_Watching):
-    """Ends the training once `monitor` has not got better for more than `patience` evaluations; the best state goes to save_dir/best_model."""
+    """Ends the training once `monitor` has not got better for more than `patience` evaluations; the best state goes to save_dir/best_model.
+
+    >>> stop = paddle.callbacks.EarlyStopping("loss", patience=3)
+    >>> stop.patience
+    3
+    """
 
     def __init__(self, monitor="loss", mode="auto", patience=0, verbose=1, min_delta=0, baseline=None, save_best_model=True):
         super().__init__(monitor, mode, min_delta, verbose)
@@ -168,7 +195,12 @@ class EarlyStopping(_Watching):
 
 
 class ReduceLROnPlateau(_Watching):
-    """The rate times `factor` once `monitor` has not got better for `patience` evaluations."""
+    """The rate times `factor` once `monitor` has not got better for `patience` evaluations.
+
+    >>> lower = paddle.callbacks.ReduceLROnPlateau("loss", factor=0.5, patience=2)
+    >>> lower.factor
+    0.5
+    """
 
     def __init__(self, monitor="loss", factor=0.1, patience=10, verbose=1, mode="auto", min_delta=1e-4, cooldown=0, min_lr=0):
         super().__init__(monitor, mode, min_delta, verbose)

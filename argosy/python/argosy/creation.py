@@ -24,42 +24,81 @@ def by_mode(function):
 
 @by_mode
 def assign(x, output=None):
-    """A copy, or given values as a tensor or variable."""
+    """A copy of a tensor, through which gradients go; or given values as a tensor. `output` gets them where it is given.
+
+    >>> paddle.assign([1.0, 2.0]).tolist()
+    [1.0, 2.0]
+    """
     return layers.assign(x, output)
 
 
 @by_mode
 def full(shape, fill_value, dtype=None, name=None):
+    """A tensor of `shape` with one value everywhere, in `dtype` or the default type.
+
+    >>> paddle.full([2], 7.0).tolist()
+    [7.0, 7.0]
+    """
     return layers.fill_constant(shape, dtype or "float32", fill_value)
 
 
 @by_mode
 def zeros(shape, dtype=None, name=None):
+    """A tensor of `shape` of zeros, in `dtype` or the default type.
+
+    >>> paddle.zeros([2, 2]).tolist()
+    [[0.0, 0.0], [0.0, 0.0]]
+    """
     return layers.fill_constant(shape, dtype or "float32", 0)
 
 
 @by_mode
 def ones(shape, dtype=None, name=None):
+    """A tensor of `shape` of ones, in `dtype` or the default type.
+
+    >>> paddle.ones([2], dtype="int64").tolist()
+    [1, 1]
+    """
     return layers.fill_constant(shape, dtype or "float32", 1)
 
 
 @builds
 def zeros_like(x, dtype=None, name=None):
+    """Zeros in the shape of x, and its type unless one is given.
+
+    >>> paddle.zeros_like(paddle.to_tensor([1, 2])).tolist()
+    [0, 0]
+    """
     return layers.zeros_like(x if dtype is None else layers.cast(x, dtype))
 
 
 @builds
 def ones_like(x, dtype=None, name=None):
+    """Ones in the shape of x, and its type unless one is given.
+
+    >>> paddle.ones_like(paddle.to_tensor([1, 2])).tolist()
+    [1, 1]
+    """
     return layers.ones_like(x if dtype is None else layers.cast(x, dtype))
 
 
 @builds
 def full_like(x, fill_value, dtype=None, name=None):
+    """One value in the shape of x, and its type unless one is given.
+
+    >>> paddle.full_like(paddle.to_tensor([1, 2]), 5).tolist()
+    [5, 5]
+    """
     return layers.scale(zeros_like(x, dtype), bias=float(fill_value))
 
 
 @by_mode
 def arange(start=0, end=None, step=1, dtype=None, name=None):
+    """Numbers from `start` up to, but without, `end`, `step` apart. One argument is the end, and the start is 0.
+
+    >>> paddle.arange(1, 7, 2).tolist()
+    [1, 3, 5]
+    """
     start, end = (0, start) if end is None else (start, end)
     whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
     return layers.range(start, end, step, dtype or ("int64" if whole else "float32"))
@@ -67,35 +106,76 @@ def arange(start=0, end=None, step=1, dtype=None, name=None):
 
 @by_mode
 def linspace(start, stop, num, dtype=None, name=None):
+    """`num` numbers from `start` to `stop`, both included, evenly apart.
+
+    >>> paddle.linspace(0, 1, 5).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
     return layers.linspace(start, stop, num, dtype or "float32")
 
 
 @by_mode
 def uniform(shape, dtype=None, min=-1.0, max=1.0, seed=0, name=None):
+    """Numbers drawn evenly from `min` to `max`, in `shape`. seed 0 draws from the generator of paddle.seed.
+
+    >>> x = paddle.uniform([100], min=2.0, max=3.0)
+    >>> bool(paddle.all(x >= 2.0)), bool(paddle.all(x <= 3.0))
+    (True, True)
+    """
     return layers.uniform_random(shape, dtype or "float32", min, max, seed)
 
 
 @by_mode
 def rand(shape, dtype=None, name=None):
+    """Numbers drawn evenly from 0 to 1, in `shape`.
+
+    >>> paddle.rand([2, 3]).shape
+    [2, 3]
+    """
     return layers.uniform_random(shape, dtype or "float32", 0.0, 1.0)
 
 
 @by_mode
 def normal(mean=0.0, std=1.0, shape=None, name=None):
+    """Numbers drawn from normal distributions, in `shape`. Means and deviations may be tensors, whose shape the result then has.
+
+    >>> paddle.normal(mean=5.0, std=0.1, shape=[2, 3]).shape
+    [2, 3]
+    """
     return layers.gaussian_random([1] if shape is None else shape, mean, std)
 
 
 @by_mode
 def randn(shape, dtype=None, name=None):
+    """Numbers drawn from the standard normal distribution, in `shape`.
+
+    >>> paddle.randn([2, 3]).shape
+    [2, 3]
+    """
     return layers.gaussian_random(shape, 0.0, 1.0, 0, dtype or "float32")
 
 
 @by_mode
 def to_tensor(data, dtype=None, place=None, stop_gradient=True):
+    """A tensor with values of its own from a number, nested lists, an array or a tensor, on `place` where one is given.
+
+    It takes gradients where stop_gradient is False. Not for static programs.
+
+    >>> paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    Tensor(shape=[2, 2], dtype=float32, place=Place(cpu), stop_gradient=True,
+           [[1., 2.],
+            [3., 4.]])
+    """
     raise FailedPreconditionError("paddle.to_tensor is of the dynamic graph, and paddle.enable_static() has switched to programs; call "
                                   "paddle.disable_static() first, or use paddle.assign for a constant of a program")
 
 
 @by_mode
 def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):
+    """A tensor, or in static mode a variable, to train. `attr`, a ParamAttr, says its name, its first values and more.
+
+    >>> weight = paddle.create_parameter([2, 3], "float32")
+    >>> weight.shape, weight.stop_gradient
+    ([2, 3], False)
+    """
     return layers.create_parameter(shape, dtype, name=name, attr=attr, is_bias=is_bias, default_initializer=default_initializer)

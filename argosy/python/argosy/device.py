@@ -8,7 +8,11 @@ _state = {"device": "cpu", "warned": False}
 
 
 class CPUPlace:
-    """The CPU."""
+    """The CPU, as a place for executors and tensors.
+
+    >>> paddle.CPUPlace()
+    CPUPlace
+    """
 
     def __repr__(self):
         return "CPUPlace"
@@ -21,7 +25,11 @@ class CPUPlace:
 
 
 class CUDAPlace(CPUPlace):
-    """A GPU, by number."""
+    """A GPU, by number, as a place for executors and tensors.
+
+    >>> paddle.CUDAPlace(0).get_device_id()
+    0
+    """
 
     def __init__(self, id=0):
         if not isinstance(id, int) or id < 0:
@@ -36,7 +44,11 @@ class CUDAPlace(CPUPlace):
 
 
 class CUDAPinnedPlace(CPUPlace):
-    """Memory of the CPU that a GPU can read."""
+    """Memory of the CPU that a GPU can read.
+
+    >>> paddle.CUDAPinnedPlace()
+    CUDAPinnedPlace
+    """
 
     def __repr__(self):
         return "CUDAPinnedPlace"
@@ -49,7 +61,11 @@ def _gpu_count():
 
 
 def resolve(place, above=3):
-    """The place where a request for `place` runs. ARGOSY_DEVICE=cpu turns a GPU into the CPU, with one warning a process."""
+    """The place where a request for `place` runs. ARGOSY_DEVICE=cpu turns a GPU into the CPU, with one warning a process.
+
+    >>> paddle.device.resolve(paddle.CPUPlace())
+    CPUPlace
+    """
     if place is None:
         place = _place_of(_state["device"])
     if not isinstance(place, CPUPlace):
@@ -86,14 +102,22 @@ def _found(place, above):
 
 
 def use(place, above=5):
-    """The place of what is made without one. Returns it. The caller that a warning names is `above` it."""
+    """The place of what is made without one. Returns it. The caller that a warning names is `above` it.
+
+    >>> paddle.device.use(paddle.CPUPlace())
+    CPUPlace
+    """
     found = _found(place, above)
     _state["device"] = f"gpu:{found.get_device_id()}" if type(found) is CUDAPlace else "cpu"
     return found
 
 
 def set_device(device):
-    """The place of what is made without one, by name. Returns it. 'gpu' without a number is the one that the launcher chose for this process."""
+    """The place of what is made without one, by name. Returns it. 'gpu' without a number is the one that the launcher chose for this process.
+
+    >>> paddle.set_device("cpu")
+    CPUPlace
+    """
     name = device.lower()
     if name in ("gpu", "cuda"):
         from argosy import _core
@@ -104,38 +128,69 @@ def set_device(device):
 
 
 def torch_device(place=None):
-    """torch's name of a place or of its name; None is where set_device has said."""
+    """torch's name of a place or of its name; None is where set_device has said.
+
+    >>> paddle.device.torch_device("cpu")
+    'cpu'
+    """
     place = _place_of(_state["device"]) if place is None else _place_of(place.lower()) if isinstance(place, str) else place
     found = _found(place, 4)
     return f"cuda:{found.get_device_id()}" if type(found) is CUDAPlace else "cpu"
 
 
 def place_of(device):
-    """The place of a torch device."""
+    """The place of a torch device.
+
+    >>> import torch
+    >>> paddle.device.place_of(torch.device("cpu"))
+    CPUPlace
+    """
     return CUDAPlace(device.index or 0) if device.type == "cuda" else CPUPlace()
 
 
 def place_name(device):
-    """How a tensor's printed form names a torch device."""
+    """How a tensor's printed form names a torch device.
+
+    >>> import torch
+    >>> paddle.device.place_name(torch.device("cpu"))
+    'Place(cpu)'
+    """
     return f"Place(gpu:{device.index or 0})" if device.type == "cuda" else "Place(cpu)"
 
 
 def get_device():
+    """The name of the place of what is made without one: cpu, or gpu and a number.
+
+    >>> paddle.get_device()
+    'cpu'
+    """
     return _state["device"]
 
 
 def is_compiled_with_cuda():
-    """Whether the libtorch of this process sees a GPU."""
+    """Whether the libtorch of this process sees a GPU.
+
+    >>> isinstance(paddle.is_compiled_with_cuda(), bool)
+    True
+    """
     return _gpu_count() > 0
 
 
 def cpu_places(device_count=None):
-    """One CPUPlace for each of CPU_NUM (1) threads."""
+    """One CPUPlace for each of device_count threads; as many as the environment's CPU_NUM says, 1 without it.
+
+    >>> paddle.static.cpu_places(2)
+    [CPUPlace, CPUPlace]
+    """
     return [CPUPlace() for _ in range(device_count or int(os.environ.get("CPU_NUM", 1)))]
 
 
 def cuda_places(device_ids=None):
-    """The GPUs that FLAGS_selected_gpus names, or all of them."""
+    """The GPUs with these numbers; without them those that FLAGS_selected_gpus names, or all of them.
+
+    >>> paddle.static.cuda_places([0, 1])
+    [CUDAPlace(0), CUDAPlace(1)]
+    """
     if device_ids is None:
         chosen = os.environ.get("FLAGS_selected_gpus")
         device_ids = [int(one) for one in chosen.split(",")] if chosen else range(_gpu_count())

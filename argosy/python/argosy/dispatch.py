@@ -10,7 +10,7 @@ __all__ = ["builds", "computing", "is_tensor"]
 _COMPUTING = {  # what builds -> what computes, by the same names
     "argosy.tensor": "argosy.dynamic.functions",
     "argosy.creation": "argosy.dynamic.functions",
-    "argosy.nn.functional": "argosy.dynamic.functional",
+    "argosy.nn.functional.both_graphs": "argosy.dynamic.functional",
 }
 
 

@@ -7,18 +7,29 @@ import contextlib
 
 from argosy.errors import FailedPreconditionError
 
-__all__ = ["enable_static", "disable_static", "in_dynamic_mode", "in_dygraph_mode", "guard", "refuse_static"]
+__all__ = ["enable_static", "disable_static", "in_dynamic_mode", "in_dygraph_mode", "enable_dygraph", "disable_dygraph", "guard", "refuse_static"]
 
 _state = {"mode": None}  # None, as long as the script has not said which
 
 
 def enable_static():
-    """From now on functions without a Tensor or a Variable build programs."""
+    """From now on functions without a Tensor or a Variable build programs.
+
+    >>> paddle.enable_static()
+    >>> paddle.in_dynamic_mode()
+    False
+    >>> paddle.disable_static()
+    """
     _state["mode"] = "static"
 
 
 def disable_static(place=None):
-    """From now on functions compute, which is also where a script starts; on `place` where one is given."""
+    """From now on functions compute, which is also where a script starts; on `place` where one is given.
+
+    >>> paddle.disable_static()
+    >>> paddle.in_dynamic_mode()
+    True
+    """
     if place is not None:
         from argosy import device
 
@@ -26,19 +37,36 @@ def disable_static(place=None):
     _state["mode"] = "dynamic"
 
 
+enable_dygraph, disable_dygraph = disable_static, enable_static  # 1.x's names
+
+
 def in_dynamic_mode():
-    """Whether functions compute: unless enable_static() was called."""
+    """Whether functions compute: unless enable_static() was called.
+
+    >>> paddle.in_dynamic_mode()
+    True
+    """
     return _state["mode"] != "static"
 
 
 def in_dygraph_mode():
-    """Whether a script of 1.x has asked for the dynamic graph, by fluid.dygraph.guard() or disable_static()."""
+    """Whether a script of 1.x has asked for the dynamic graph, by fluid.dygraph.guard() or disable_static().
+
+    >>> with fluid.dygraph.guard():
+    ...     fluid.in_dygraph_mode()
+    True
+    """
     return _state["mode"] == "dynamic"
 
 
 @contextlib.contextmanager
 def guard(place=None):
-    """The dynamic graph inside of the block."""
+    """The dynamic graph inside of the block.
+
+    >>> with fluid.dygraph.guard():
+    ...     paddle.ones([2]).tolist()
+    [1.0, 1.0]
+    """
     before = _state["mode"]
     disable_static(place)
     try:

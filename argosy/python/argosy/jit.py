@@ -22,7 +22,11 @@ _ANY, _ANOTHER = 2, 3  # the sizes in place of -1: while forward() is recorded, 
 
 def to_static(function=None, input_spec=None, build_strategy=None, backend=None, **kwargs):
     """Remembers what the inputs of a function or layer look like, for save(). It computes as before, and so there is nothing to tune: the other
-    arguments say how Paddle compiles."""
+    arguments say how Paddle compiles.
+
+    >>> layer = paddle.jit.to_static(nn.Linear(2, 1), input_spec=[paddle.static.InputSpec([None, 2])])
+    >>> paddle.jit.save(layer, "linear")
+    """
     if function is None:
         return functools.partial(to_static, input_spec=input_spec)
     if isinstance(function, Layer):
@@ -33,11 +37,19 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend=None,
 
 
 def not_to_static(func=None):
+    """Marks a function that to_static leaves as it is. It computes as before, and so nothing changes.
+
+    >>> paddle.jit.not_to_static(abs)(-1)
+    1
+    """
     return not_to_static if func is None else func
 
 
 def enable_to_static(enable_to_static_bool):
-    """There is nothing to switch: to_static never changes how a layer computes."""
+    """There is nothing to switch: to_static never changes how a layer computes.
+
+    >>> paddle.jit.enable_to_static(False)
+    """
 
 
 class _Recorded(torch.nn.Module):
@@ -70,7 +82,12 @@ def _specs(layer, input_spec):
 
 
 def save(layer, path, input_spec=None, **configs):
-    """Writes path.pt: the layer in its evaluating state, with its parameters."""
+    """Writes path.pt: the layer in its evaluating state, with its parameters.
+
+    >>> paddle.jit.save(nn.Linear(2, 1), "linear", input_spec=[paddle.static.InputSpec([None, 2])])
+    >>> paddle.jit.load("linear")(paddle.ones([3, 2])).shape
+    [3, 1]
+    """
     if not isinstance(layer, Layer):
         raise InvalidArgumentError(f"jit.save takes a Layer; found {type(layer).__name__}")
     if configs:
@@ -92,7 +109,12 @@ def save(layer, path, input_spec=None, **configs):
 
 
 class TranslatedLayer(Layer):
-    """A layer from a file."""
+    """A layer from a file of jit.save, with its parameters as buffers.
+
+    >>> paddle.jit.save(nn.Linear(2, 1), "linear", input_spec=[paddle.static.InputSpec([None, 2])])
+    >>> isinstance(paddle.jit.load("linear"), paddle.jit.TranslatedLayer)
+    True
+    """
 
     def __init__(self, module):
         super().__init__()
@@ -105,7 +127,12 @@ class TranslatedLayer(Layer):
 
 
 def load(path, **configs):
-    """What save() wrote."""
+    """The layer that jit.save wrote to path.pt.
+
+    >>> paddle.jit.save(nn.Linear(2, 1), "linear", input_spec=[paddle.static.InputSpec([None, 2])])
+    >>> paddle.jit.load("linear")(paddle.ones([3, 2])).shape
+    [3, 1]
+    """
     try:
         return TranslatedLayer(torch.jit.load(path if path.endswith(".pt") else path + ".pt"))
     except (ValueError, FileNotFoundError):

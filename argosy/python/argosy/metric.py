@@ -8,7 +8,11 @@ __all__ = ["Metric", "Accuracy", "Precision", "Recall", "Auc", "accuracy"]
 
 
 def accuracy(input, label, k=1, correct=None, total=None, name=None):
-    """The fraction of the batch whose label is among the k best scores of `input`."""
+    """The fraction of the batch whose label is among the k best scores of `input`.
+
+    >>> paddle.metric.accuracy(paddle.to_tensor([[0.1, 0.9], [0.8, 0.2]]), paddle.to_tensor([[1], [1]])).item()
+    0.5
+    """
     if not isinstance(input, Tensor):
         from argosy.static import accuracy as built
 
@@ -23,7 +27,20 @@ def _array(value):
 
 
 class Metric:
-    """compute() runs on tensors of a batch; update() takes its results as arrays; accumulate() is the figure so far."""
+    """compute() runs on tensors of a batch; update() takes its results as arrays; accumulate() is the figure so far.
+
+    >>> class Count(paddle.metric.Metric):
+    ...     def __init__(self):
+    ...         self.seen = 0
+    ...     def update(self, samples):
+    ...         self.seen += len(samples)
+    ...     def accumulate(self):
+    ...         return self.seen
+    >>> count = Count()
+    >>> count.update([7, 8])
+    >>> count.accumulate()
+    2
+    """
 
     def reset(self):
         raise NotImplementedError(f"{type(self).__name__} has no reset()")
@@ -42,7 +59,12 @@ class Metric:
 
 
 class Accuracy(Metric):
-    """The fraction of samples whose label is among the k best, for each k of topk."""
+    """The fraction of samples whose label is among the k best, for each k of topk.
+
+    >>> accuracy = paddle.metric.Accuracy()
+    >>> accuracy.update(accuracy.compute(paddle.to_tensor([[0.1, 0.9], [0.8, 0.2]]), paddle.to_tensor([1, 1])))
+    0.5
+    """
 
     def __init__(self, topk=(1,), name=None, *args, **kwargs):
         self.topk = (topk,) if isinstance(topk, int) else tuple(topk)
@@ -103,7 +125,13 @@ class _OfTwo(Metric):
 
 
 class Precision(_OfTwo):
-    """How many of those that were found are right."""
+    """How many of those that were found are right; found is what has a chance above one half, and labels are 0 or 1.
+
+    >>> precision = paddle.metric.Precision()
+    >>> precision.update(np.array([0.9, 0.8, 0.1]), np.array([1, 0, 1]))
+    >>> precision.accumulate()
+    0.5
+    """
 
     def __init__(self, name="precision", *args, **kwargs):
         super().__init__(name)
@@ -113,7 +141,13 @@ class Precision(_OfTwo):
 
 
 class Recall(_OfTwo):
-    """How many of those that there are were found."""
+    """How many of those that there are were found; found is what has a chance above one half, and labels are 0 or 1.
+
+    >>> recall = paddle.metric.Recall()
+    >>> recall.update(np.array([0.9, 0.8, 0.1, 0.9]), np.array([1, 0, 1, 0]))
+    >>> recall.accumulate()
+    0.5
+    """
 
     def __init__(self, name="recall", *args, **kwargs):
         super().__init__(name)
@@ -123,7 +157,13 @@ class Recall(_OfTwo):
 
 
 class Auc(Metric):
-    """The area under the ROC curve, from counts in num_thresholds + 1 buckets."""
+    """The area under the ROC curve, from counts in num_thresholds + 1 buckets.
+
+    >>> auc = paddle.metric.Auc()
+    >>> auc.update(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[0], [1]]))
+    >>> auc.accumulate()
+    1.0
+    """
 
     def __init__(self, curve="ROC", num_thresholds=4095, name="auc", *args, **kwargs):
         if curve != "ROC":

@@ -2,7 +2,7 @@
 import importlib.metadata
 import pathlib
 
-__all__ = ["version"]
+__all__ = ["__version__", "version"]
 
 
 def _of_checkout():
@@ -11,4 +11,4 @@ def _of_checkout():
     return file.read_text().strip() if file.is_file() else None
 
 
-version = _of_checkout() or importlib.metadata.version("argosy")
+version = __version__ = _of_checkout() or importlib.metadata.version("argosy")

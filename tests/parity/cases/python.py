@@ -1,5 +1,6 @@
 """What runs in Python itself: metrics, feeding, readers."""
 import numpy as np
+
 import paddle
 import paddle.fluid as fluid
 from cases.table import NAMES, case

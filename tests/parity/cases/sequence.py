@@ -1,5 +1,5 @@
 """Functions on sequences: LoD in, LoD or one row a sequence out."""
-from cases.table import case, floats, given, ints
+from cases.table import case, floats, ints
 
 SEQUENCE = floats(6, 4, lengths=[[1, 3, 2]])
 NESTED = floats(6, 4, lengths=[[2, 1], [1, 3, 2]])

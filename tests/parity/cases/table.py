@@ -12,7 +12,7 @@ CASES = []
 NAMES = {"np": np}
 
 
-class Input(object):
+class Input:
     """One fed variable: how its values are drawn, its sequence lengths, and whether its first dimension is declared as -1."""
 
     def __init__(self, draw, shape, dtype, lengths, fixed, differentiable):
@@ -80,7 +80,7 @@ def _input(draw, shape, dtype, differentiable, options):
     return made
 
 
-class Case(object):
+class Case:
     """One call to compare.
 
     inputs      declared as variables before the call, in this order

@@ -7,8 +7,20 @@ import pytest
 
 import paddle
 from argosy import errors
-from paddle.io import (BatchSampler, ComposeDataset, ConcatDataset, DataLoader, Dataset, DistributedBatchSampler, IterableDataset, RandomSampler, Subset,
-                       TensorDataset, WeightedRandomSampler, random_split)
+from paddle.io import (
+    BatchSampler,
+    ComposeDataset,
+    ConcatDataset,
+    DataLoader,
+    Dataset,
+    DistributedBatchSampler,
+    IterableDataset,
+    RandomSampler,
+    Subset,
+    TensorDataset,
+    WeightedRandomSampler,
+    random_split,
+)
 
 
 class Squares(Dataset):

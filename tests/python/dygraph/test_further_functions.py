@@ -177,6 +177,5 @@ def test_lists_reach_layers_that_compute_by_themselves():
     ({"custom_white_list": {"foo"}}, "custom_white_list=….: 'foo' is no operator"), ({"custom_black_list": [3]}, "custom_black_list=….: 3 is no operator"),
     ({"custom_white_list": ["relu"], "custom_black_list": ["relu"]}, "both name relu")])
 def test_lists_that_cannot_be_are_named(lists, match):
-    with pytest.raises(errors.InvalidArgumentError, match=match):
-        with paddle.amp.auto_cast(dtype="bfloat16", **lists):
-            pass
+    with pytest.raises(errors.InvalidArgumentError, match=match), paddle.amp.auto_cast(dtype="bfloat16", **lists):
+        pass

@@ -44,7 +44,7 @@ def test_text_is_no_tensor():
 
 def test_numpy_works_on_a_tensor_with_gradient(a):
     assert ((a * 2).numpy() == A * 2).all() and float((a * 2).sum()) == A.sum() * 2
-    assert "%.2f" % a.sum() == "%.2f" % A.sum() and "{:.1f}".format(a.sum()) == "5.0"
+    assert "%.2f" % a.sum() == "%.2f" % A.sum() and f"{a.sum():.1f}" == "5.0"
 
 
 def test_an_array_does_not_follow_its_tensor(a):

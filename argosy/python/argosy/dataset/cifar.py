@@ -31,16 +31,32 @@ def _reader(archive, member, label_key, cycle=False):
 
 
 def train10(cycle=False):
+    """A reader of (3072 floats from 0 to 1, label) of the ten kinds' training photographs; without end where cycle.
+
+    >>> image, label = next(paddle.dataset.cifar.train10()())  # doctest: +SKIP
+    """
     return _reader("cifar-10-python.tar.gz", "data_batch", b"labels", cycle)
 
 
 def test10(cycle=False):
+    """A reader of (3072 floats from 0 to 1, label) of the ten kinds' test photographs; without end where cycle.
+
+    >>> image, label = next(paddle.dataset.cifar.test10()())  # doctest: +SKIP
+    """
     return _reader("cifar-10-python.tar.gz", "test_batch", b"labels", cycle)
 
 
 def train100():
+    """A reader of (3072 floats from 0 to 1, label) of the hundred kinds' training photographs.
+
+    >>> image, label = next(paddle.dataset.cifar.train100()())  # doctest: +SKIP
+    """
     return _reader("cifar-100-python.tar.gz", "train", b"fine_labels")
 
 
 def test100():
+    """A reader of (3072 floats from 0 to 1, label) of the hundred kinds' test photographs.
+
+    >>> image, label = next(paddle.dataset.cifar.test100()())  # doctest: +SKIP
+    """
     return _reader("cifar-100-python.tar.gz", "test", b"fine_labels")

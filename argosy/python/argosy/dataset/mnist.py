@@ -34,8 +34,16 @@ def _reader(part):
 
 
 def train():
+    """A reader of (image, label) of the training digits: 784 floats from -1 to 1, and a number from 0 to 9.
+
+    >>> image, label = next(paddle.dataset.mnist.train()())  # doctest: +SKIP
+    """
     return _reader("train")
 
 
 def test():
+    """A reader of (image, label) of the test digits: 784 floats from -1 to 1, and a number from 0 to 9.
+
+    >>> image, label = next(paddle.dataset.mnist.test()())  # doctest: +SKIP
+    """
     return _reader("t10k")

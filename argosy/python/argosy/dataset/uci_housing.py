@@ -33,10 +33,16 @@ def _reader(part):
 
 
 def train():
-    """A reader of the first four fifths: (13 features, [price])."""
+    """A reader of (13 floats, [price]) of the first four fifths of the houses.
+
+    >>> features, price = next(paddle.dataset.uci_housing.train()())  # doctest: +SKIP
+    """
     return _reader("train")
 
 
 def test():
-    """A reader of the rest."""
+    """A reader of (13 floats, [price]) of the last fifth of the houses.
+
+    >>> features, price = next(paddle.dataset.uci_housing.test()())  # doctest: +SKIP
+    """
     return _reader("test")

@@ -16,7 +16,12 @@ _NAMES = ("sum", "max", "min", "prod", "avg")
 
 
 class ReduceOp:
-    """How values of several processes become one."""
+    """How values of several processes become one: SUM, MAX, MIN, PROD or AVG.
+
+    >>> group, x = paddle.distributed.init_parallel_env(), paddle.ones([2])
+    >>> paddle.distributed.all_reduce(x, op=paddle.distributed.ReduceOp.MAX)  # doctest: +ELLIPSIS
+    <...>
+    """
 
     SUM, MAX, MIN, PROD, AVG = range(5)
 
@@ -58,7 +63,14 @@ def member(group, rank, what):
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, sync_op=True):
-    """The tensors of all become their sum (or `op`), in place."""
+    """The tensors of all become their sum (or `op`), in place.
+
+    >>> group, x = paddle.distributed.init_parallel_env(), paddle.ones([2])
+    >>> paddle.distributed.all_reduce(x)  # doctest: +ELLIPSIS
+    <...>
+    >>> x.tolist()
+    [1.0, 1.0]
+    """
     here, values = groups.chosen(group, "all_reduce"), torch_of(tensor, "all_reduce")
     if here is not None:
         here._core.all_reduce(values, _name(op))
@@ -66,7 +78,12 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, sync_op=True):
 
 
 def reduce(tensor, dst, op=ReduceOp.SUM, group=None, sync_op=True):
-    """The sum (or `op`) of all tensors replaces that of rank `dst`."""
+    """The sum (or `op`) of all tensors replaces that of rank `dst`.
+
+    >>> group, x = paddle.distributed.init_parallel_env(), paddle.ones([2])
+    >>> paddle.distributed.reduce(x, dst=0)  # doctest: +ELLIPSIS
+    <...>
+    """
     here, values = groups.chosen(group, "reduce"), torch_of(tensor, "reduce")
     if here is not None:
         here._core.reduce(values, member(here, dst, "reduce"), _name(op))
@@ -74,7 +91,12 @@ def reduce(tensor, dst, op=ReduceOp.SUM, group=None, sync_op=True):
 
 
 def broadcast(tensor, src, group=None, sync_op=True):
-    """Every tensor becomes that of rank `src`, in place."""
+    """Every tensor becomes that of rank `src`, in place.
+
+    >>> group, x = paddle.distributed.init_parallel_env(), paddle.ones([2])
+    >>> paddle.distributed.broadcast(x, src=0)  # doctest: +ELLIPSIS
+    <...>
+    """
     here, values = groups.chosen(group, "broadcast"), torch_of(tensor, "broadcast")
     if here is not None:
         here._core.broadcast(values, member(here, src, "broadcast"))
@@ -82,7 +104,14 @@ def broadcast(tensor, src, group=None, sync_op=True):
 
 
 def all_gather(tensor_list, tensor, group=None, sync_op=True):
-    """Adds to the list the tensors of all, in the order of their ranks."""
+    """Adds to the list the tensors of all, in the order of their ranks.
+
+    >>> group, received = paddle.distributed.init_parallel_env(), []
+    >>> paddle.distributed.all_gather(received, paddle.ones([2]))  # doctest: +ELLIPSIS
+    <...>
+    >>> len(received)
+    1
+    """
     here, values = groups.chosen(group, "all_gather"), torch_of(tensor, "all_gather")
     if here is not None:
         tensor_list.extend(Tensor(one) for one in here._core.all_gather(values))
@@ -90,14 +119,26 @@ def all_gather(tensor_list, tensor, group=None, sync_op=True):
 
 
 def all_gather_object(object_list, obj, group=None):
-    """Adds to the list the objects of all: anything that can be pickled."""
+    """Adds to the list the objects of all: anything that can be pickled.
+
+    >>> group, received = paddle.distributed.init_parallel_env(), []
+    >>> paddle.distributed.all_gather_object(received, {"rank": 0})
+    >>> received
+    [{'rank': 0}]
+    """
     here = groups.chosen(group, "all_gather_object")
     if here is not None:
         object_list.extend(map(pickle.loads, here._core.all_gather_bytes(pickle.dumps(obj))))
 
 
 def broadcast_object_list(object_list, src, group=None):
-    """The list's objects become those of rank `src`."""
+    """The list's objects become those of rank `src`.
+
+    >>> group, objects = paddle.distributed.init_parallel_env(), [{"step": 3}]
+    >>> paddle.distributed.broadcast_object_list(objects, src=0)
+    >>> objects
+    [{'step': 3}]
+    """
     here = groups.chosen(group, "broadcast_object_list")
     if here is not None:
         object_list[:] = pickle.loads(here._core.broadcast_bytes(pickle.dumps(list(object_list)), member(here, src, "broadcast_object_list")))
@@ -110,7 +151,14 @@ def parts_of(tensor_list, count, what):
 
 
 def scatter(tensor, tensor_list=None, src=0, group=None, sync_op=True):
-    """The tensor becomes the one that rank `src` has for this process in its list; only its list counts."""
+    """The tensor becomes the one that rank `src` has for this process in its list; only its list counts.
+
+    >>> group, x = paddle.distributed.init_parallel_env(), paddle.zeros([2])
+    >>> paddle.distributed.scatter(x, [paddle.ones([2])], src=0)  # doctest: +ELLIPSIS
+    <...>
+    >>> x.tolist()
+    [1.0, 1.0]
+    """
     here, values = groups.chosen(group, "scatter"), torch_of(tensor, "scatter")
     if here is None:
         return Done()
@@ -127,7 +175,13 @@ def scatter(tensor, tensor_list=None, src=0, group=None, sync_op=True):
 
 
 def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None):
-    """Puts into the first list the object that rank `src` has for this process in the second."""
+    """Puts into the first list the object that rank `src` has for this process in the second.
+
+    >>> group, received = paddle.distributed.init_parallel_env(), []
+    >>> paddle.distributed.scatter_object_list(received, [{"part": 1}], src=0)
+    >>> received
+    [{'part': 1}]
+    """
     here = groups.chosen(group, "scatter_object_list")
     if here is None:
         return
@@ -139,7 +193,14 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
 
 
 def reduce_scatter(tensor, tensor_or_tensor_list, op=ReduceOp.SUM, group=None, sync_op=True):
-    """The tensor becomes the sum (or `op`) of what all have for this process: in a list, or one after the other along the first axis."""
+    """The tensor becomes the sum (or `op`) of what all have for this process: in a list, or one after the other along the first axis.
+
+    >>> group, x = paddle.distributed.init_parallel_env(), paddle.zeros([2])
+    >>> paddle.distributed.reduce_scatter(x, [paddle.ones([2])])  # doctest: +ELLIPSIS
+    <...>
+    >>> x.tolist()
+    [1.0, 1.0]
+    """
     here = groups.chosen(group, "reduce_scatter")
     torch_of(tensor, "reduce_scatter")
     if here is None:
@@ -159,7 +220,11 @@ def _refuse_later(what, sync_op):
 
 
 def send(tensor, dst=0, group=None, sync_op=True):
-    """Gives the tensor to rank `dst`, which calls recv()."""
+    """Gives the tensor to rank `dst`, which calls recv().
+
+    >>> if paddle.distributed.get_world_size() > 1 and paddle.distributed.get_rank() == 0:
+    ...     paddle.distributed.send(paddle.ones([2]), dst=1)
+    """
     _refuse_later("send", sync_op)
     here, values = groups.chosen(group, "send"), torch_of(tensor, "send")
     if here is not None:
@@ -168,7 +233,11 @@ def send(tensor, dst=0, group=None, sync_op=True):
 
 
 def recv(tensor, src=0, group=None, sync_op=True):
-    """Takes a tensor of this one's shape and type from rank `src`, in place."""
+    """Takes a tensor of this one's shape and type from rank `src`, which calls send(), in place.
+
+    >>> if paddle.distributed.get_world_size() > 1 and paddle.distributed.get_rank() == 1:
+    ...     paddle.distributed.recv(paddle.zeros([2]), src=0)
+    """
     _refuse_later("recv", sync_op)
     here, values = groups.chosen(group, "recv"), torch_of(tensor, "recv")
     if here is not None:
@@ -177,12 +246,19 @@ def recv(tensor, src=0, group=None, sync_op=True):
 
 
 def barrier(group=None):
-    """Waits until all members are here."""
+    """Waits until all members of the group are here.
+
+    >>> group = paddle.distributed.init_parallel_env()
+    >>> paddle.distributed.barrier()
+    """
     here = groups.chosen(group, "barrier")
     if here is not None:
         here._core.barrier()
 
 
 def wait(tensor, group=None, use_calc_stream=True):
-    """Nothing: calls have been done when they return."""
+    """Nothing: calls have been done when they return.
+
+    >>> paddle.distributed.wait(paddle.ones([2]))
+    """
     torch_of(tensor, "wait")

@@ -31,11 +31,19 @@ class _OneCall:
 
 
 class QueueDataset(_OneCall, dataset.QueueDataset):
-    """Streams files: init(batch_size=…, thread_num=…, use_var=…, pipe_command=…), set_filelist, exe.train_from_dataset."""
+    """Streams files, once for each pass: init(), set_filelist(), then Executor.train_from_dataset().
+
+    >>> dataset = paddle.distributed.QueueDataset()
+    >>> dataset.init(batch_size=32, thread_num=2, use_var=[fluid.data("x", [None, 1])], pipe_command="cat")
+    """
 
 
 class InMemoryDataset(_OneCall, dataset.InMemoryDataset):
-    """The same with files that are read into memory first: load_into_memory, local_shuffle."""
+    """The same with files that are read into memory first: load_into_memory(), local_shuffle(), then Executor.train_from_dataset().
+
+    >>> dataset = paddle.distributed.InMemoryDataset()
+    >>> dataset.init(batch_size=32, thread_num=2, use_var=[fluid.data("x", [None, 1])], pipe_command="cat")
+    """
 
     def load_into_memory(self, is_shuffle=False):
         """Reads the files; is_shuffle puts their samples into random order."""

@@ -12,7 +12,10 @@ class EntryAttr:
 
 
 class ProbabilityEntry(EntryAttr):
-    """A key is admitted with this probability; the same keys on every run."""
+    """A key of a sparse table is admitted with this probability; the same keys on every run. For static.nn.sparse_embedding.
+
+    >>> entry = paddle.distributed.ProbabilityEntry(0.1)
+    """
 
     def __init__(self, probability):
         if not isinstance(probability, float) or not 0 < probability < 1:
@@ -24,7 +27,10 @@ class ProbabilityEntry(EntryAttr):
 
 
 class CountFilterEntry(EntryAttr):
-    """A key is admitted once it has been seen so many times."""
+    """A key of a sparse table is admitted once it has been seen so many times. For static.nn.sparse_embedding.
+
+    >>> entry = paddle.distributed.CountFilterEntry(10)
+    """
 
     def __init__(self, count_filter):
         if not isinstance(count_filter, int) or isinstance(count_filter, bool) or count_filter < 0:
@@ -36,7 +42,10 @@ class CountFilterEntry(EntryAttr):
 
 
 class ShowClickEntry(EntryAttr):
-    """Keys keep how often they were shown and clicked, which two variables of the program say."""
+    """Keys of a sparse table keep how often they were shown and clicked, which two variables of the program say.
+
+    >>> entry = paddle.distributed.ShowClickEntry("show", "click")
+    """
 
     def __init__(self, show_name, click_name):
         if not isinstance(show_name, str) or not isinstance(click_name, str):

@@ -5,7 +5,12 @@ __all__ = ["ParallelEnv", "get_rank", "get_world_size", "use_device"]
 
 
 class ParallelEnv:
-    """This process's place among the trainers, read once."""
+    """This process's place among the trainers, read once: rank, world_size, device_id, current_endpoint, trainer_endpoints.
+
+    >>> env = paddle.distributed.ParallelEnv()
+    >>> env.rank, env.world_size
+    (0, 1)
+    """
 
     def __init__(self):
         self._place = job.place()
@@ -42,10 +47,18 @@ def use_device():
 
 
 def get_rank(group=None):
-    """This process's number, from 0; with a group its number there, or -1."""
+    """This process's number, from 0; with a group its number there, or -1.
+
+    >>> paddle.distributed.get_rank()
+    0
+    """
     return job.place().rank if group is None else group.rank
 
 
 def get_world_size(group=None):
-    """How many processes train together; with a group, in it."""
+    """How many processes train together; with a group, in it.
+
+    >>> paddle.distributed.get_world_size()
+    1
+    """
     return job.place().world_size if group is None else group.nranks

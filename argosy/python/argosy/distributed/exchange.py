@@ -52,7 +52,14 @@ def _put(targets, found):
 
 def alltoall(in_tensor_list, out_tensor_list, group=None, sync_op=True):
     """Process i gets what each has at place i: in_tensor_list and out_tensor_list are lists, an empty one is filled; or both are tensors, of which
-    each has a part along the first axis."""
+    each has a part along the first axis.
+
+    >>> group, received = paddle.distributed.init_parallel_env(), []
+    >>> paddle.distributed.alltoall([paddle.to_tensor([1, 2])], received)  # doctest: +ELLIPSIS
+    <...>
+    >>> received[0].tolist()
+    [1, 2]
+    """
     here = groups.chosen(group, "alltoall")
     if here is None:
         return Done()
@@ -71,7 +78,14 @@ def alltoall(in_tensor_list, out_tensor_list, group=None, sync_op=True):
 
 
 def alltoall_single(in_tensor, out_tensor, in_split_sizes=None, out_split_sizes=None, group=None, sync_op=True):
-    """Parts of in_tensor along its first axis go to the processes, and theirs for this one into out_tensor."""
+    """Parts of in_tensor along its first axis go to the processes, and theirs for this one into out_tensor.
+
+    >>> group, received = paddle.distributed.init_parallel_env(), paddle.zeros([2])
+    >>> paddle.distributed.alltoall_single(paddle.to_tensor([1.0, 2.0]), received)  # doctest: +ELLIPSIS
+    <...>
+    >>> received.tolist()
+    [1.0, 2.0]
+    """
     here = groups.chosen(group, "alltoall_single")
     if here is not None:
         outgoing = _cut(in_tensor, in_split_sizes, here.nranks, "alltoall_single", "in_tensor")
@@ -81,7 +95,14 @@ def alltoall_single(in_tensor, out_tensor, in_split_sizes=None, out_split_sizes=
 
 
 def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True):
-    """Rank `dst` has the tensors of all in gather_list; an empty list is filled."""
+    """Rank `dst` has the tensors of all in gather_list; an empty list is filled.
+
+    >>> group, received = paddle.distributed.init_parallel_env(), []
+    >>> paddle.distributed.gather(paddle.to_tensor([1, 2]), received, dst=0)  # doctest: +ELLIPSIS
+    <...>
+    >>> [one.tolist() for one in received]
+    [[1, 2]]
+    """
     here, values = groups.chosen(group, "gather"), torch_of(tensor, "gather")
     if here is None:
         return Done()

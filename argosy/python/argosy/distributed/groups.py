@@ -12,7 +12,12 @@ _groups = {}  # by id; 0 is the group of all
 
 class Group:
     """Processes that compute together. `rank` is this process's number in it, -1 where it is no member; `ranks` are the members' numbers in the
-    job. Confined to one thread at a time."""
+    job. Confined to one thread at a time.
+
+    >>> group = paddle.distributed.init_parallel_env()
+    >>> group.rank, group.nranks, group.is_member()
+    (0, 1, True)
+    """
 
     def __init__(self, core, id, ranks):
         self._core, self._id, self._ranks = core, id, list(ranks)
@@ -36,7 +41,12 @@ class Group:
 
 
 def init_parallel_env():
-    """The processes of the job meet, and from now on compute together. Returns the group of all. The error names those who are missing."""
+    """The processes of the job meet, and from now on compute together. Returns the group of all. The error names those who are missing.
+
+    >>> group = paddle.distributed.init_parallel_env()
+    >>> group.ranks
+    [0]
+    """
     environment.use_device()
     return _all()
 
@@ -49,7 +59,12 @@ def _all():
 
 
 def is_initialized():
-    """Whether the processes have met."""
+    """Whether the processes of the job have met, by init_parallel_env().
+
+    >>> group = paddle.distributed.init_parallel_env()
+    >>> paddle.distributed.is_initialized()
+    True
+    """
     return job.joined()
 
 
@@ -58,6 +73,10 @@ def new_group(ranks=None, backend=None, timeout=None):
 
     backend: None, or the one that the device has anyway: gloo on the CPU, nccl on a GPU. How long a call may wait is the setting
     collective_seconds.
+
+    >>> group = paddle.distributed.init_parallel_env()
+    >>> paddle.distributed.new_group([0]).ranks
+    [0]
     """
     if timeout is not None:
         raise InvalidArgumentError("new_group(timeout=…): the setting collective_seconds says how long a call may wait, for all groups")
@@ -79,19 +98,33 @@ def _backend():
 
 
 def get_backend(group=None):
-    """'NCCL' on a GPU, 'GLOO' on the CPU."""
+    """What a group computes with: 'NCCL' on a GPU, 'GLOO' on the CPU.
+
+    >>> group = paddle.distributed.init_parallel_env()
+    >>> paddle.distributed.get_backend() in ("GLOO", "NCCL")
+    True
+    """
     if chosen(group, "get_backend") is None:
         raise InvalidArgumentError(f"get_backend: this process is not in the group of ranks {group.ranks}")
     return _backend().upper()
 
 
 def is_available():
-    """Whether processes can compute together: always."""
+    """Whether processes can compute together: always.
+
+    >>> paddle.distributed.is_available()
+    True
+    """
     return True
 
 
 def get_group(id=0):
-    """The group with this number; 0 is that of all processes."""
+    """The group with this number; 0 is that of all processes.
+
+    >>> group = paddle.distributed.init_parallel_env()
+    >>> paddle.distributed.get_group(0).ranks
+    [0]
+    """
     if id == 0:
         return _all()
     if id not in _groups:
@@ -100,7 +133,13 @@ def get_group(id=0):
 
 
 def destroy_process_group(group=None):
-    """Forgets a group; None is all of them, and this process leaves the job."""
+    """Forgets a group; None is all of them, and this process leaves the job.
+
+    >>> group = paddle.distributed.init_parallel_env()
+    >>> paddle.distributed.destroy_process_group()
+    >>> paddle.distributed.is_initialized()
+    False
+    """
     if group is None or group.id == 0:
         _groups.clear()
         job.leave()

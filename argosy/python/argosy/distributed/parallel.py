@@ -19,6 +19,11 @@ class DataParallel(Layer):
 
     comm_buffer_size, last_comm_buffer_size: gradients are sent in pieces of so many MB, the first of them smaller, so that sending begins early.
     find_unused_parameters: a step may leave parameters out. group: of which processes; None: of all.
+
+    >>> group = paddle.distributed.init_parallel_env()
+    >>> model = paddle.DataParallel(nn.Linear(2, 1))
+    >>> model(paddle.ones([3, 2])).shape
+    [3, 1]
     """
 
     def __init__(self, layers, strategy=None, comm_buffer_size=25, last_comm_buffer_size=1, find_unused_parameters=False, group=None):

@@ -77,7 +77,10 @@ class SpawnContext:
 
 def spawn(func, args=(), nprocs=-1, join=True, daemon=False, **options):
     """Runs func(*args) in nprocs new processes (-1: CPU_NUM, or 1), each with its number in PADDLE_TRAINER_ID. Waits for them, unless join is
-    False. `func` is one that a module has at its top."""
+    False. `func` is one that a module has at its top.
+
+    >>> paddle.distributed.spawn(train, nprocs=2)  # doctest: +SKIP
+    """
     unknown = set(options) - {"start_method", "ips", "gpus", "backend"}
     if unknown or options.get("start_method", "spawn") != "spawn" or options.get("ips", "127.0.0.1") != "127.0.0.1":
         raise InvalidArgumentError(f"spawn starts processes anew on this machine; found {options}")

@@ -1,15 +1,20 @@
 """How a function on torch tensors becomes one on Tensors."""
 import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
 import torch
 
+from argosy import tensor
 from argosy.dynamic import casting
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError
+from argosy.nn.functional import both_graphs
 
-__all__ = ["computes", "made_of", "same_names"]
+__all__ = ["computes", "functions_of", "made_of", "named", "on_tensors"]
 
 _NUMBERS = (int, float, bool)
+_Arguments = ParamSpec("_Arguments")
 
 
 def _check(name, first):
@@ -20,27 +25,43 @@ def _check(name, first):
                                    f"{type(first).__name__}; paddle.to_tensor makes one of it")
 
 
-def computes(function):
-    """`function` takes and returns torch tensors; the result takes and returns Tensors, and Paddle's `name`, which only programs use."""
+def named(function, name, doc=None):
+    """`function` with the name, and the docstring, that it is public under."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc or function.__doc__
+    return function
+
+
+def on_tensors(function):
+    """Marks a function that takes and returns Tensors: functions_of() finds it."""
+    function.on_tensors = True
+    return function
+
+
+def functions_of(*modules):
+    """{name: function} of what modules have of on_tensors and computes."""
+    return {name: value for module in modules for name, value in vars(module).items() if getattr(value, "on_tensors", False) and not name.startswith("_")}
+
+
+def _doc(function):
+    """Its docstring: its own, or that of the function for both graphs that calls it on tensors."""
+    both = both_graphs if function.__module__.startswith("argosy.dynamic.functional.") else tensor
+    return function.__doc__ or getattr(vars(both).get(function.__name__), "__doc__", None)
+
+
+def computes(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
+    """`function` takes and returns torch tensors; the result takes and returns Tensors. Paddle's `name`, which only programs use, has no effect."""
 
     @functools.wraps(function)
-    def on_tensors(*args, name=None, **kwargs):
+    def called(*args, name=None, **kwargs):
         _check(function.__name__, args[0] if args else next(iter(kwargs.values()), None))
         args, kwargs = [unwrap(one) for one in args], {key: unwrap(value) for key, value in kwargs.items()}
         return wrap(casting.applied(function.__name__, function, args, kwargs) if casting.active() else function(*args, **kwargs))
 
-    return on_tensors
+    called.__doc__ = _doc(function)
+    return on_tensors(called)
 
 
 def made_of(function, name):
-    """A torch function under Paddle's name for it: arguments in the same order, of which x and y may come by name."""
-    def on_torch(*args, **kwargs):
-        return function(*args, *(kwargs.pop(key) for key in ("x", "y") if key in kwargs), **kwargs)
-    on_torch.__name__ = on_torch.__qualname__ = name
-    on_torch.__doc__ = f"torch's {getattr(function, '__name__', name)}."
-    return computes(on_torch)
-
-
-def same_names(module, names):
-    """{name: function} for the names that mean the same in `module`, one of torch's, and in Paddle."""
-    return {name: made_of(getattr(module, name), name) for name in names.split()}
+    """A torch function under a name of ours, of the same arguments."""
+    return computes(named(lambda *args: function(*args), name, f"torch's {getattr(function, '__name__', name)}."))

@@ -28,7 +28,11 @@ def _where(place=None):
 
 
 def to_tensor(data, dtype=None, place=None, stop_gradient=True):
-    """A tensor with values of its own from a number, nested lists, an array or a tensor."""
+    """A tensor with values of its own from a number, nested lists, an array or a tensor, on `place` where one is given.
+
+    >>> paddle.framework.to_variable([1.0, 2.0]).tolist()
+    [1.0, 2.0]
+    """
     made = Tensor(torch_of(data, dtype, _where(place)))
     made.stop_gradient = stop_gradient
     return made
@@ -56,6 +60,11 @@ def ones(shape, dtype=None, name=None):
 
 
 def empty(shape, dtype=None, name=None):
+    """A tensor of `shape` whose values are what was in the memory; in `dtype`, or the default type.
+
+    >>> paddle.empty([2, 3]).shape
+    [2, 3]
+    """
     return Tensor(torch.empty(_sizes(shape), dtype=_type(dtype), device=_where()))
 
 
@@ -72,6 +81,11 @@ def ones_like(x, dtype=None, name=None):
 
 
 def empty_like(x, dtype=None, name=None):
+    """A tensor with the shape of x, and its type unless one is given, whose values are what was in the memory.
+
+    >>> paddle.empty_like(paddle.zeros([2])).shape
+    [2]
+    """
     return Tensor(torch.empty_like(x._torch, dtype=None if dtype is None else _type(dtype)))
 
 
@@ -90,23 +104,49 @@ def linspace(start, stop, num, dtype=None, name=None):
 
 
 def logspace(start, stop, num, base=10.0, dtype=None, name=None):
+    """`num` numbers from base ** start to base ** stop, evenly apart in the exponent.
+
+    >>> paddle.logspace(0, 2, 3).tolist()
+    [1.0, 10.0, 100.0]
+    """
     return Tensor(torch.logspace(_number(start), _number(stop), _number(num), _number(base), dtype=_type(dtype), device=_where()))
 
 
 def eye(num_rows, num_columns=None, dtype=None, name=None):
+    """The identity matrix of num_rows rows, and as many columns unless num_columns is given.
+
+    >>> paddle.eye(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     return Tensor(torch.eye(num_rows, num_columns or num_rows, dtype=_type(dtype), device=_where()))
 
 
 def meshgrid(*args, name=None):
+    """Coordinates of a grid: of each vector, or list of vectors, a tensor over the axes of all of them.
+
+    >>> rows, columns = paddle.meshgrid(paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4]))
+    >>> rows.tolist(), columns.tolist()
+    ([[1, 1], [2, 2]], [[3, 4], [3, 4]])
+    """
     given = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
     return [Tensor(one) for one in torch.meshgrid(*unwrap(list(given)), indexing="ij")]
 
 
 def tril_indices(row, col, offset=0, dtype="int64"):
+    """Rows and columns of the elements on and below the diagonal of a matrix; `offset` moves the border up.
+
+    >>> paddle.tril_indices(2, 2).tolist()
+    [[0, 1, 1], [0, 0, 1]]
+    """
     return Tensor(torch.tril_indices(row, col, offset, dtype=_type(dtype)))
 
 
 def triu_indices(row, col=None, offset=0, dtype="int64"):
+    """Rows and columns of the elements on and above the diagonal of a matrix; `offset` moves the border up.
+
+    >>> paddle.triu_indices(2, 2).tolist()
+    [[0, 0, 1], [0, 1, 1]]
+    """
     return Tensor(torch.triu_indices(row, row if col is None else col, offset, dtype=_type(dtype)))
 
 
@@ -122,6 +162,11 @@ def rand(shape, dtype=None, name=None):
 
 
 def randn(shape, dtype=None, name=None):
+    """Numbers drawn from the standard normal distribution, in `shape`.
+
+    >>> paddle.standard_normal([2, 3]).shape
+    [2, 3]
+    """
     return Tensor(torch.randn(_sizes(shape), dtype=_type(dtype), device=_where()))
 
 
@@ -137,27 +182,57 @@ def normal(mean=0.0, std=1.0, shape=None, name=None):
 
 
 def randint(low=0, high=None, shape=(1,), dtype=None, name=None):
+    """Whole numbers drawn evenly from low to high - 1, or from 0 to low - 1 where high is None.
+
+    >>> bool(paddle.randint(0, 3, [100]).max() < 3)
+    True
+    """
     low, high = (0, low) if high is None else (low, high)
     return Tensor(torch.randint(low, high, _sizes(shape), dtype=torch.int64 if dtype is None else _type(dtype), device=_where()))
 
 
 def randint_like(x, low=0, high=None, dtype=None, name=None):
+    """Whole numbers drawn evenly from low to high - 1 in the shape of x, and its type unless one is given.
+
+    >>> print(paddle.randint_like(paddle.zeros([2]), 0, 3).dtype)
+    paddle.float32
+    """
     return randint(low, high, x.shape, x.dtype if dtype is None else dtype)
 
 
 def randperm(n, dtype="int64", name=None):
+    """The numbers from 0 to n - 1 in a drawn order.
+
+    >>> paddle.randperm(4).sort().tolist()
+    [0, 1, 2, 3]
+    """
     return Tensor(torch.randperm(n, device=_where()).to(_type(dtype)))
 
 
 def bernoulli(x, name=None):
+    """1 with the probability that x has in each place, and 0 otherwise.
+
+    >>> paddle.bernoulli(paddle.to_tensor([0.0, 1.0])).tolist()
+    [0.0, 1.0]
+    """
     return Tensor(torch.bernoulli(x._torch))
 
 
 def multinomial(x, num_samples=1, replacement=False, name=None):
+    """Positions drawn with the weights in each row of x: num_samples of them, each once unless replacement.
+
+    >>> paddle.multinomial(paddle.to_tensor([0.0, 1.0])).tolist()
+    [1]
+    """
     return Tensor(torch.multinomial(x._torch, num_samples, replacement))
 
 
 def poisson(x, name=None):
+    """Whole numbers drawn from Poisson distributions with the means in x.
+
+    >>> paddle.poisson(paddle.to_tensor([0.0])).tolist()
+    [0.0]
+    """
     return Tensor(torch.poisson(x._torch))
 
 
@@ -173,32 +248,72 @@ def is_tensor(x):
 
 
 def is_empty(x, name=None):
+    """Whether a tensor has no elements, as a boolean tensor.
+
+    >>> paddle.is_empty(paddle.zeros([0, 2])).item()
+    True
+    """
     return Tensor(torch.tensor(x.size == 0))
 
 
 def is_floating_point(x):
+    """Whether a tensor is of floats.
+
+    >>> paddle.is_floating_point(paddle.zeros([1]))
+    True
+    """
     return x._torch.is_floating_point()
 
 
 def is_complex(x):
+    """Whether a tensor is of complex numbers.
+
+    >>> paddle.is_complex(paddle.zeros([1]))
+    False
+    """
     return x._torch.is_complex()
 
 
 def is_integer(x):
+    """Whether a tensor is of whole numbers.
+
+    >>> paddle.is_integer(paddle.arange(3))
+    True
+    """
     return not (x._torch.is_floating_point() or x._torch.is_complex() or x._torch.dtype == torch.bool)
 
 
 def einsum(equation, *operands):
+    """Sums of products by Einstein's notation: letters name axes, and those that are not behind the arrow are summed over.
+
+    >>> paddle.einsum("ij,ij->i", paddle.ones([2, 3]), paddle.ones([2, 3])).tolist()
+    [3.0, 3.0]
+    """
     return Tensor(torch.einsum(equation, *unwrap(operands)))
 
 
 def complex(real, imag, name=None):
+    """Complex numbers from real and imaginary parts.
+
+    >>> print(paddle.complex(paddle.to_tensor([1.0]), paddle.to_tensor([2.0])).numpy())
+    [1.+2.j]
+    """
     return Tensor(torch.complex(unwrap(real), unwrap(imag)))
 
 
 def polar(abs, angle, name=None):
+    """Complex numbers from absolute values and angles, in radians.
+
+    >>> print(paddle.polar(paddle.to_tensor([2.0]), paddle.to_tensor([0.0])).numpy())
+    [2.+0.j]
+    """
     return Tensor(torch.polar(unwrap(abs), unwrap(angle)))
 
 
 def broadcast_shape(x_shape, y_shape):
+    """The shape that operators give tensors of two shapes, as a list.
+
+    >>> paddle.broadcast_shape([2, 1], [1, 3])
+    [2, 3]
+    """
     return list(torch.broadcast_shapes(x_shape, y_shape))

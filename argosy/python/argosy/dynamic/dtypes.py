@@ -51,11 +51,22 @@ def default():
 
 
 def get_default_dtype():
+    """The name of the type of floats that are made without one: float32, unless set_default_dtype has said otherwise.
+
+    >>> paddle.get_default_dtype()
+    'float32'
+    """
     return name_of(_state["default"])
 
 
 def set_default_dtype(d):
-    """What floats without a type become from now on: float16, bfloat16, float32 or float64."""
+    """What floats without a type become from now on: float16, bfloat16, float32 or float64.
+
+    >>> paddle.set_default_dtype("float64")
+    >>> print(paddle.zeros([1]).dtype)
+    paddle.float64
+    >>> paddle.set_default_dtype("float32")
+    """
     chosen = to_torch(d)
     if not chosen.is_floating_point:
         raise InvalidArgumentError(f"set_default_dtype takes a type of floats; found {d!r}")

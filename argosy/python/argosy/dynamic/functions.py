@@ -1,35 +1,15 @@
 """The tensor functions of paddle, and the same as methods of Tensor."""
-from argosy.dynamic import creation, gradients, math, search, shape, special
-from argosy.dynamic.calls import made_of
-from argosy.dynamic.in_place import FILLS, becomes, changing, filling, retyped, written
+from argosy.dynamic import changing, creation, elementwise, gradients, math, search, shape, special
+from argosy.dynamic.calls import functions_of, made_of
+from argosy.dynamic.in_place import FILLS, filling
 from argosy.dynamic.tensor import Tensor, torch_of
 
 _OWN = {name: getattr(module, name) for module in (creation, gradients) for name in module.__all__}
-_TABLE = {**math.FUNCTIONS, **shape.FUNCTIONS, **search.FUNCTIONS, **special.FUNCTIONS}
-globals().update(_OWN, **_TABLE)
-__all__ = sorted({*_OWN, *_TABLE, "tolist"})
+_TABLE = functions_of(elementwise, math, shape, search, special)
+_CHANGING = {name: value for name, value in vars(changing).items() if name.endswith("_") and not name.startswith("_")}
 
 _NOT_METHODS = "shape numel concat"  # shape is a property; a tensor has numel() all the same, below
 _ALSO_METHODS = "is_empty is_floating_point is_integer is_complex is_tensor bernoulli multinomial"
-_WRITTEN = (
-    "abs acos acosh add addmm asin asinh atan atanh bitwise_and bitwise_not bitwise_or bitwise_xor ceil clip cos cosh digamma divide erf erfinv "
-    "exp expm1 fill_diagonal_tensor floor floor_divide floor_mod frac gcd hypot i0 index_add index_fill index_put lcm ldexp lerp lgamma log log10 "
-    "log1p log2 logit masked_fill mod multigammaln multiply nan_to_num neg polygamma pow put_along_axis reciprocal remainder renorm round rsqrt "
-    "scale scatter sigmoid sin sinh sqrt square subtract tan tanh tril triu trunc")
-_RETYPED = "cast cumprod cumsum equal greater_equal greater_than less_equal less_than logical_and logical_not logical_or logical_xor not_equal"
-_RESHAPED = "flatten reshape squeeze t transpose unsqueeze"
-_FIRST = {"addmm": "input", "t": "input"}  # the first argument's name where it is not x
-
-
-def tolist(x):
-    return x.tolist()
-
-
-def _in_place():
-    """{name: the function that changes its argument}; paddle.tanh_(x) is x.tanh_()."""
-    found = {name + "_": changing(_TABLE[name], name + "_", change, key=_FIRST.get(name, "x"))
-             for names, change in ((_WRITTEN, written), (_RETYPED, retyped), (_RESHAPED, becomes)) for name in names.split()}
-    return {**found, **{name: filling(name) for name in FILLS}, "where_": changing(_TABLE["where"], "where_", position=1)}
 
 
 def _operand(value):
@@ -52,7 +32,7 @@ def _attach():
             setattr(Tensor, name, function)
     for name in _ALSO_METHODS.split():
         setattr(Tensor, name, _OWN[name])
-    for name, function in _CHANGING.items():
+    for name, function in {**_CHANGING, **{name: filling(name) for name in FILLS}}.items():
         setattr(Tensor, name, function)
     Tensor.numel = _TABLE["numel"]
     operators = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
@@ -77,8 +57,5 @@ def _reversed(name):
     return made_of(operators[name], name)
 
 
-_CHANGING = _in_place()
-_ONLY_METHODS = {*FILLS} - {"normal_", "cauchy_", "geometric_"}
-globals().update({name: function for name, function in _CHANGING.items() if name not in _ONLY_METHODS})
-__all__ = sorted({*__all__, *_CHANGING} - _ONLY_METHODS)
+globals().update(_OWN, **_TABLE, **_CHANGING)
 _attach()

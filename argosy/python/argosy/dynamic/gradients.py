@@ -39,28 +39,59 @@ class _Switch:
 
 
 class no_grad(_Switch):
-    """What is computed inside takes no gradients."""
+    """What is computed inside takes no gradients. A context and a decorator.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> with paddle.no_grad():
+    ...     y = x * 2
+    >>> y.stop_gradient
+    True
+    """
 
     _make = torch.no_grad
 
 
 class enable_grad(_Switch):
-    """What is computed inside takes gradients again, where it is inside of a no_grad."""
+    """What is computed inside takes gradients again, where it is inside of a no_grad. A context and a decorator.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> with paddle.no_grad(), paddle.enable_grad():
+    ...     y = x * 2
+    >>> y.stop_gradient
+    False
+    """
 
     _make = torch.enable_grad
 
 
 def set_grad_enabled(mode):
-    """A context; the switch is already made when it returns."""
+    """Whether gradients are recorded from now on. The result is a context at whose end it is as before.
+
+    >>> with paddle.set_grad_enabled(False):
+    ...     paddle.is_grad_enabled()
+    False
+    """
     return torch.set_grad_enabled(mode)
 
 
 def is_grad_enabled():
+    """Whether gradients are recorded.
+
+    >>> paddle.is_grad_enabled()
+    True
+    """
     return torch.is_grad_enabled()
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=False, no_grad_vars=None):
-    """[the gradient of the sum of outputs by each input]; tensors' own .grad stay as they are."""
+    """[the gradient of the sum of outputs by each input]; tensors' own .grad stay as they are.
+
+    grad_outputs weigh the outputs. create_graph lets gradients be taken of the result; an input that has no part is an error unless allow_unused.
+
+    >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+    >>> paddle.grad(x * x, x)[0].tolist()
+    [6.0]
+    """
     def listed(value):
         return list(value) if isinstance(value, (list, tuple)) else [value]
     outputs, inputs = unwrap(listed(outputs)), unwrap(listed(inputs))

@@ -39,19 +39,30 @@ def retyped(x, result):
     return written(x, result) if result.dtype == x._torch.dtype else becomes(x, result)
 
 
-def changing(function, name, change=written, position=0, key="x"):
+def _doc(function, name):
+    """What `function` says of itself, with an example that calls `name`."""
+    before = function.__name__
+    _, found, example = (function.__doc__ or "").partition(">>>")
+    summary = f"paddle.{before} in place: the result becomes the value of the tensor, which is returned."
+    return summary + (f"\n\n    {found}{example}" if found else "").replace(f".{before}(", f".{name}(")
+
+
+def changing(function, change=written, position=0, key="x"):
     """A function of Tensors as one that changes an argument: the first, called x, unless `position` and `key` say otherwise."""
+    name = function.__name__ + "_"
+
     @functools.wraps(function)
     def changed(*args, **kwargs):
         x = args[position] if len(args) > position else kwargs.get(key)
         _check(x, name)
         return change(x, function(*args, **kwargs)._torch)
+
     changed.__name__ = changed.__qualname__ = name
-    changed.__doc__ = f"{name[:-1]} in place."
+    changed.__doc__ = _doc(function, name)
     return changed
 
 
-def filling(name):
+def filling(name, doc=None):
     """One of FILLS on a Tensor. What a computed tensor was computed from takes no gradient through the places that are filled."""
     fill = FILLS[name]
 
@@ -63,6 +74,7 @@ def filling(name):
             fill(x._torch, *args, **kwargs)
         return x
     changed.__name__ = changed.__qualname__ = name
+    changed.__doc__ = doc
     return changed
 
 

@@ -2,10 +2,10 @@
 import numpy
 import torch
 
+from argosy.distributed.parallel import DataParallel
 from argosy.dynamic.dtypes import TYPES, get_default_dtype, set_default_dtype, to_torch
 from argosy.dynamic.tensor import Tensor
 from argosy.hapi import Model, summary
-from argosy.distributed.parallel import DataParallel
 
 __all__ = ["Tensor", "Model", "summary", "DataParallel", "get_default_dtype", "set_default_dtype", "get_rng_state", "set_rng_state", "finfo", "iinfo",
            "set_printoptions", *TYPES]
@@ -14,27 +14,53 @@ globals().update(TYPES)
 
 
 def get_rng_state(device=None):
-    """The states of the generators, for set_rng_state."""
+    """The states of the generators of random numbers, for set_rng_state.
+
+    >>> state = paddle.get_rng_state()
+    >>> first = paddle.rand([2])
+    >>> paddle.set_rng_state(state)
+    >>> bool(paddle.equal_all(first, paddle.rand([2])))
+    True
+    """
     return [torch.get_rng_state(), *torch.cuda.get_rng_state_all()] if torch.cuda.is_available() else [torch.get_rng_state()]
 
 
 def set_rng_state(state_list, device=None):
+    """Puts the generators of random numbers back to where get_rng_state found them.
+
+    >>> state = paddle.get_rng_state()
+    >>> first = paddle.rand([2])
+    >>> paddle.set_rng_state(state)
+    >>> bool(paddle.equal_all(first, paddle.rand([2])))
+    True
+    """
     torch.set_rng_state(state_list[0])
     if len(state_list) > 1:
         torch.cuda.set_rng_state_all(state_list[1:])
 
 
 def finfo(dtype):
-    """Limits of a type of floats."""
+    """Limits of a type of floats: max, min, eps, tiny, bits.
+
+    >>> paddle.finfo("float32").eps
+    1.1920928955078125e-07
+    """
     return torch.finfo(to_torch(dtype))
 
 
 def iinfo(dtype):
-    """Limits of a type of integers."""
+    """Limits of a type of whole numbers: max, min, bits.
+
+    >>> paddle.iinfo("int8").max
+    127
+    """
     return torch.iinfo(to_torch(dtype))
 
 
 def set_printoptions(threshold=None, edgeitems=None, linewidth=None):
-    """How much of a tensor is printed: NumPy's options of the same names."""
+    """How much of a tensor is printed: NumPy's options of the same names.
+
+    >>> paddle.set_printoptions(threshold=1000)
+    """
     given = {"threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     numpy.set_printoptions(**{name: value for name, value in given.items() if value is not None})

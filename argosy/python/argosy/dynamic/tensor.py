@@ -14,7 +14,12 @@ __all__ = ["Tensor", "Parameter", "wrap", "unwrap", "torch_of"]
 
 
 class Tensor:
-    """Values that compute at once. Made by paddle.to_tensor and by every function on tensors."""
+    """Values that compute at once. Made by paddle.to_tensor and by every function on tensors.
+
+    >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.shape, (x + 1).sum().item()
+    ([2, 2], 14.0)
+    """
 
     _prefix = "generated_tensor"
     __array_priority__ = 100  # array * tensor is a tensor
@@ -278,7 +283,12 @@ _FORMATS = {"float_kind": lambda number: f"{number:.8f}" if number % 1 else f"{n
 
 
 class Parameter(Tensor):
-    """A tensor that an optimizer trains. trainable is the opposite of stop_gradient."""
+    """A tensor that an optimizer trains. trainable is the opposite of stop_gradient.
+
+    >>> weight = nn.Linear(2, 1).weight
+    >>> isinstance(weight, paddle.framework.Parameter), weight.trainable
+    (True, True)
+    """
 
     _prefix = "param"
 

@@ -12,7 +12,11 @@ __all__ = ["CompiledProgram", "ParallelExecutor", "ExecutionStrategy", "BuildStr
 
 
 class ExecutionStrategy(Settings):
-    """Kept for scripts that read them back: they direct Paddle's thread pools, which the executor has no use for."""
+    """Kept for scripts that read them back: they direct Paddle's thread pools, which the executor has no use for.
+
+    >>> strategy = fluid.ExecutionStrategy()
+    >>> strategy.num_threads = 4
+    """
 
     _fields = {"num_threads": 0, "num_iteration_per_drop_scope": 100, "num_iteration_per_run": 1, "use_thread_barrier": False,
                "allow_op_delay": False, "use_experimental_executor": False}
@@ -20,7 +24,11 @@ class ExecutionStrategy(Settings):
 
 
 class BuildStrategy(Settings):
-    """Kept for scripts that read them back: they direct Paddle's graph passes, which the executor has no use for."""
+    """Kept for scripts that read them back: they direct Paddle's graph passes, which the executor has no use for.
+
+    >>> strategy = fluid.BuildStrategy()
+    >>> strategy.fuse_all_reduce_ops = True
+    """
 
     class ReduceStrategy:
         AllReduce = 0
@@ -53,7 +61,11 @@ def check_strategy(what, value, kind):
 
 
 class CompiledProgram:
-    """A program, for Executor.run."""
+    """A program, for Executor.run; with_data_parallel() splits what is fed over CPU_NUM threads.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 1)
+    >>> program = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel()
+    """
 
     def __init__(self, program_or_graph, build_strategy=None):
         if not isinstance(program_or_graph, framework.Program):
@@ -92,7 +104,14 @@ def cpu_num():
 
 
 class ParallelExecutor:
-    """An executor that is bound to a program."""
+    """An executor that is bound to a program, and splits what is fed over CPU_NUM threads.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> result = fluid.Executor().run(fluid.default_startup_program())
+    >>> exe = fluid.ParallelExecutor(use_cuda=False, loss_name=loss.name)
+    >>> len(exe.run([loss.name], feed={"x": np.ones([4, 2], "float32")}))
+    1
+    """
 
     def __init__(self, use_cuda, loss_name=None, main_program=None, share_vars_from=None, exec_strategy=None, build_strategy=None,
                  num_trainers=1, trainer_id=0, scope=None):

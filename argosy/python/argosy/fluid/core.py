@@ -1,22 +1,32 @@
 """Names that scripts take from fluid.core: places, tensors, scopes and the enumeration of types."""
 from argosy import _core
 from argosy.device import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
-from argosy.errors import EOFException, Error as EnforceNotMet
+from argosy.errors import EOFException
+from argosy.errors import Error as EnforceNotMet
 from argosy.fluid.var_type import VarType
 
-LoDTensor = _core.LoDTensor
+LoDTensor = Tensor = _core.LoDTensor
 Scope = _core.Scope
 
 
 class VarDesc:
-    """Holds VarType, as in Paddle."""
+    """Holds VarType, the numbers of types, as in Paddle.
+
+    >>> fluid.core.VarDesc.VarType.FP32.value
+    5
+    """
 
     VarType = VarType
 
 
 def get_cuda_device_count():
+    """The number of GPUs that the libtorch of this process sees.
+
+    >>> fluid.core.get_cuda_device_count() >= 0
+    True
+    """
     return _core.gpu_count()
 
 
-__all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "EOFException", "EnforceNotMet", "LoDTensor", "Scope", "VarDesc", "VarType",
+__all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "EOFException", "EnforceNotMet", "LoDTensor", "Scope", "Tensor", "VarDesc", "VarType",
            "get_cuda_device_count", "is_compiled_with_cuda"]

@@ -7,7 +7,11 @@ __all__ = ["DataFeeder", "convert_dtype"]
 
 
 def convert_dtype(dtype):
-    """The NumPy name of an element type: "float32"."""
+    """The NumPy name of an element type: "float32".
+
+    >>> fluid.data_feeder.convert_dtype(fluid.core.VarDesc.VarType.INT64)
+    'int64'
+    """
     return _core.dtype_name(dtype)
 
 
@@ -56,7 +60,11 @@ class _Column:
 
 
 def in_groups(items, size, drop_last=True):
-    """Lists of `size` items: what each of so many places is fed. The last, shorter one is dropped, or given all the same."""
+    """Lists of `size` items: what each of so many places is fed. The last, shorter one is dropped, or given all the same.
+
+    >>> list(fluid.data_feeder.in_groups([1, 2, 3], 2, drop_last=False))
+    [[1, 2], [3]]
+    """
     group = []
     for item in items:
         group.append(item)
@@ -68,7 +76,12 @@ def in_groups(items, size, drop_last=True):
 
 
 class DataFeeder:
-    """Puts a list of samples, each a value for every variable of feed_list, into a feed dictionary. Thread-safe."""
+    """Puts a list of samples, each a value for every variable of feed_list, into a feed dictionary. Thread-safe.
+
+    >>> feeder = fluid.DataFeeder([fluid.data("x", [None, 2])], fluid.CPUPlace())
+    >>> sorted(feeder.feed([([1.0, 2.0],), ([3.0, 4.0],)]))
+    ['x']
+    """
 
     def __init__(self, feed_list, place=None, program=None):
         from argosy.fluid.framework import Variable, default_main_program

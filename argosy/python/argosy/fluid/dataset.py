@@ -4,7 +4,11 @@ __all__ = ["DatasetFactory", "DatasetBase", "InMemoryDataset", "QueueDataset"]
 
 
 class DatasetFactory:
-    """create_dataset("QueueDataset") streams files; create_dataset("InMemoryDataset") reads them into memory first."""
+    """create_dataset("QueueDataset") streams files; create_dataset("InMemoryDataset") reads them into memory first.
+
+    >>> dataset = fluid.DatasetFactory().create_dataset("InMemoryDataset")
+    >>> dataset.set_batch_size(32)
+    """
 
     def create_dataset(self, datafeed_class="QueueDataset"):
         kinds = {"QueueDataset": QueueDataset, "InMemoryDataset": InMemoryDataset}
@@ -14,7 +18,11 @@ class DatasetFactory:
 
 
 class DatasetBase:
-    """The settings of a dataset. Changes count from the next pass (or load) on."""
+    """The settings that datasets share: variables, pipe command, files, batch size, threads. Changes count from the next pass (or load) on.
+
+    >>> isinstance(fluid.DatasetFactory().create_dataset("QueueDataset"), paddle.distributed.fleet.DatasetBase)
+    True
+    """
 
     def __init__(self):
         self._use_var, self._filelist = [], []
@@ -84,7 +92,12 @@ class DatasetBase:
 
 
 class QueueDataset(DatasetBase):
-    """Streams the files, once a pass. It cannot be shuffled: InMemoryDataset can."""
+    """Streams the files, once for each pass. It cannot be shuffled: InMemoryDataset can.
+
+    >>> dataset = fluid.QueueDataset()
+    >>> dataset.set_use_var([fluid.data("x", [None, 1])])
+    >>> dataset.set_filelist(["part-0", "part-1"])
+    """
 
     def _source(self):
         from argosy import _core
@@ -98,7 +111,18 @@ class QueueDataset(DatasetBase):
 
 
 class InMemoryDataset(DatasetBase):
-    """Reads the files into memory; passes and shuffles then work there. Confined to one thread."""
+    r"""Reads the files into memory; passes and shuffles then work there. Confined to one thread.
+
+    >>> dataset = fluid.InMemoryDataset()
+    >>> dataset.set_use_var([fluid.data("x", [None, 1], "int64")])
+    >>> dataset.set_batch_size(2)
+    >>> with open("part-0", "w") as file:
+    ...     count = file.write("1 5\n1 6\n")
+    >>> dataset.set_filelist(["part-0"])
+    >>> dataset.load_into_memory()
+    >>> dataset.get_memory_data_size()
+    2
+    """
 
     def __init__(self):
         super().__init__()

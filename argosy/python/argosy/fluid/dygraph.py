@@ -18,7 +18,11 @@ __all__ = ["guard", "enabled", "enable_dygraph", "disable_dygraph", "to_variable
 
 
 def to_variable(value, name=None, zero_copy=None, dtype=None):
-    """A tensor of an array; a tensor as it is."""
+    """A tensor of an array; a tensor as it is.
+
+    >>> fluid.dygraph.to_variable(np.ones(2, "float32")).tolist()
+    [1.0, 1.0]
+    """
     if isinstance(value, Tensor):
         return value
     made = to_tensor(value, dtype)
@@ -27,11 +31,23 @@ def to_variable(value, name=None, zero_copy=None, dtype=None):
 
 
 def save_dygraph(state_dict, model_path):
-    """Writes model_path.pdparams, or .pdopt of an optimizer's state."""
+    """Writes model_path.pdparams, or .pdopt of an optimizer's state.
+
+    >>> fluid.save_dygraph(nn.Linear(2, 1).state_dict(), "linear")
+    >>> parameters, optimizer = fluid.load_dygraph("linear")
+    >>> sorted(parameters)
+    ['bias', 'weight']
+    """
     save_state(state_dict, model_path)
 
 
 def load_dygraph(model_path, **configs):
-    """(parameters, optimizer's state), None for one that is not there."""
+    """(parameters, optimizer's state) that save_dygraph wrote, None for one that is not there.
+
+    >>> fluid.save_dygraph(nn.Linear(2, 1).state_dict(), "linear")
+    >>> parameters, optimizer = fluid.load_dygraph("linear")
+    >>> sorted(parameters)
+    ['bias', 'weight']
+    """
     stem = model_path.removesuffix(".pdparams").removesuffix(".pdopt")
     return load(stem, **configs)

@@ -5,7 +5,7 @@ import numpy
 
 from argosy import _core, device
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
-from argosy.fluid import framework, lod_tensor, parallel, rate, reader
+from argosy.fluid import framework, parallel, rate, reader
 from argosy.fluid.dataset import DatasetBase
 from argosy.fluid.fetch_handler import FetchHandler
 
@@ -15,7 +15,13 @@ global_scope = _core.global_scope
 
 
 class FetchedArray(numpy.ndarray):
-    """A fetched value. One of a single element also counts as a number: float(loss), '%.3f' % loss, f'{loss:.3f}'."""
+    """A fetched value. One of a single element also counts as a number: float(loss), '%.3f' % loss, f'{loss:.3f}'.
+
+    >>> x = fluid.layers.fill_constant([1], "float32", 2.5)
+    >>> value, = fluid.Executor().run(fetch_list=[x])
+    >>> isinstance(value, fluid.executor.FetchedArray), float(value)
+    (True, 2.5)
+    """
 
     def _only(self):
         if self.size != 1:
@@ -71,7 +77,10 @@ def _feed_values(feed):
 
 
 class DatasetReport:
-    """What a run over a dataset gave. Iterating gives the last fetched values, in the order of fetch_list."""
+    """What a run over a dataset gave: totals, and the last fetched values, in the order of fetch_list, when it is iterated.
+
+    >>> last, = exe.train_from_dataset(program, dataset, fetch_list=[loss])  # doctest: +SKIP
+    """
 
     def __init__(self, report, names):
         self.fetched = [_core.to_array(tensor).view(FetchedArray) for tensor in report.pop("fetched")]
@@ -93,7 +102,14 @@ class DatasetReport:
 
 
 class Executor:
-    """Runs programs on a place. A program is prepared once for each set of names that is fed and fetched."""
+    """Runs programs on a place. A program is prepared once for each set of names that is fed and fetched.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 1, param_attr=fluid.initializer.Constant(1.0))
+    >>> exe = fluid.Executor(fluid.CPUPlace())
+    >>> result = exe.run(fluid.default_startup_program())
+    >>> exe.run(feed={"x": np.ones([1, 2], "float32")}, fetch_list=[y])[0].tolist()
+    [[2.0]]
+    """
 
     def __init__(self, place=None):
         self.place = device.resolve(place)
@@ -137,7 +153,8 @@ class Executor:
         """One pass over a dataset on `thread` threads (0: as many as the dataset says) that share the parameters.
 
         Prints the fetches at the first batch, at every print_period-th and at the last, and samples/s at the end; with debug,
-        where the time went. `fetch_handler`, a FetchHandler, is shown variables as time goes by. `progress` is called a few times a second with a dict of batches, samples and seconds so far.
+        where the time went. `fetch_handler`, a FetchHandler, is shown variables as time goes by. `progress` is
+        called a few times a second with a dict of batches, samples and seconds so far.
         Returns a DatasetReport: the last fetched values and totals.
         """
         self._check_open()
@@ -208,7 +225,13 @@ def _program_of(program):
 
 @contextlib.contextmanager
 def scope_guard(scope):
-    """Inside, `scope` is the global one."""
+    """Inside, `scope` is the global one: programs that run find and leave their variables there.
+
+    >>> scope = fluid.Scope()
+    >>> with fluid.scope_guard(scope):
+    ...     fluid.global_scope() is scope
+    True
+    """
     if not isinstance(scope, _core.Scope):
         raise InvalidArgumentError(f"scope_guard takes a Scope; found {type(scope).__name__}")
     before = global_scope()

@@ -5,17 +5,13 @@ __all__ = ["FetchHandler"]
 
 
 class FetchHandler:
-    """`handler` is called every `period_secs` of a run with the values of `var_dict`, {key: variable}, after a batch.
+    """Its handler() is called every `period_secs` of a run over a dataset with the values of var_dict, {key: variable}, after a batch.
 
-    Derive from it to do something else than print them:
+    Derive from it to do something else than print them.
 
-        class Watch(fluid.executor.FetchHandler):
-            def handler(self, res_dict):
-                history.append(res_dict["auc"][0])
-
-        exe.train_from_dataset(program, dataset, fetch_handler=Watch({"auc": auc}, period_secs=10))
-
-    It runs on the thread of one trainer, which waits for it. An exception in it ends the run and is raised there.
+    >>> class Watch(fluid.executor.FetchHandler):
+    ...     def handler(self, res_dict):
+    ...         print(res_dict["loss"])
     """
 
     def __init__(self, var_dict=None, period_secs=60):

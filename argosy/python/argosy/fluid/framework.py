@@ -5,8 +5,8 @@ from argosy import _core
 from argosy.device import cpu_places, cuda_places, is_compiled_with_cuda
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import indexing, rate
-from argosy.fluid import unique_name
-from argosy.fluid.var_type import VarType
+from argosy.fluid import unique_name as unique_name
+from argosy.fluid.var_type import VarType as VarType
 from argosy.graph_mode import disable_static, enable_static, in_dygraph_mode, in_dynamic_mode
 
 Program = _core.Program
@@ -50,7 +50,14 @@ def _check_program(program, what):
 
 @contextlib.contextmanager
 def program_guard(main_program, startup_program=None):
-    """Layers that are built inside go to these programs."""
+    """Layers that are built inside go to these programs.
+
+    >>> main, startup = fluid.Program(), fluid.Program()
+    >>> with fluid.program_guard(main, startup):
+    ...     x = fluid.data("x", [None, 2])
+    >>> main.global_block().has_var("x")
+    True
+    """
     _check_program(main_program, "main_program")
     if startup_program is not None:
         _check_program(startup_program, "startup_program")
@@ -66,7 +73,11 @@ def program_guard(main_program, startup_program=None):
 
 @contextlib.contextmanager
 def name_scope(prefix=None):
-    """Marks the operators that are built inside with the attribute op_namescope, for people who read the program."""
+    """Marks the operators that are built inside with the attribute op_namescope, for people who read the program.
+
+    >>> with fluid.name_scope("encoder"):
+    ...     y = fluid.layers.relu(fluid.data("x", [None, 2]))
+    """
     _scope_names.append(prefix or "")
     block = default_main_program().current_block()
     before = set(block.ops)
@@ -81,7 +92,14 @@ def name_scope(prefix=None):
 
 
 def seed(seed):
-    """Seeds the generator of the dynamic graph, from which random operators draw too where their program has no random_seed."""
+    """Seeds the generator of the dynamic graph, from which random operators draw too where their program has no random_seed.
+
+    >>> generator = paddle.seed(7)
+    >>> first = paddle.rand([2]).tolist()
+    >>> generator = paddle.seed(7)
+    >>> first == paddle.rand([2]).tolist()
+    True
+    """
     _core.manual_seed(seed)
 
 
@@ -93,7 +111,10 @@ def _version(text, what):
 
 
 def require_version(min_version, max_version=None):
-    """Raises unless a dialect of Paddle that argosy speaks, 1.5 to 2.6, lies between the two."""
+    """Raises unless a dialect of Paddle that argosy speaks, 1.5 to 2.6, lies between the two.
+
+    >>> paddle.utils.require_version("2.0.0", "2.6.2")
+    """
     lowest = _version(min_version, "min_version")
     highest = _version(max_version, "max_version") if max_version is not None else (2, 6)
     if lowest > (2, 6, 99) or highest < (1, 5):
@@ -101,9 +122,18 @@ def require_version(min_version, max_version=None):
 
 
 def convert_np_dtype_to_dtype_(np_dtype):
-    """The VarType of a NumPy dtype."""
+    """The VarType of a NumPy dtype.
+
+    >>> fluid.framework.convert_np_dtype_to_dtype_("float32")
+    <VarType.FP32: 5>
+    """
     return _core.to_dtype(np_dtype)
 
 
 def grad_var_name(name):
+    """The name of the gradient of a variable.
+
+    >>> fluid.framework.grad_var_name("w")
+    'w@GRAD'
+    """
     return name + "@GRAD"

@@ -13,11 +13,21 @@ __all__ = [
 
 
 class ConstantInitializer(Initializer):
+    """One value everywhere.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 1, param_attr=fluid.initializer.Constant(1.0))
+    """
+
     def __init__(self, value=0.0, force_cpu=False):
         super().__init__(_core.constant_initializer(value))
 
 
 class UniformInitializer(Initializer):
+    """Numbers drawn evenly from low to high; seed 0 is the program's. Diagonals of other values are not there.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 1, param_attr=fluid.initializer.Uniform(-0.1, 0.1))
+    """
+
     def __init__(self, low=-1.0, high=1.0, seed=0, diag_num=0, diag_step=0, diag_val=1.0):
         if diag_num or diag_step:
             raise UnimplementedError("Uniform: diag_num and diag_step are not there; use NumpyArrayInitializer")
@@ -25,29 +35,51 @@ class UniformInitializer(Initializer):
 
 
 class NormalInitializer(Initializer):
+    """Numbers drawn from a normal distribution with mean loc and deviation scale; seed 0 is the program's.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 1, param_attr=fluid.initializer.Normal(0.0, 0.02))
+    """
+
     def __init__(self, loc=0.0, scale=1.0, seed=0):
         super().__init__(_core.normal_initializer(loc, scale, seed))
 
 
 class TruncatedNormalInitializer(Initializer):
-    """A normal distribution without what is further than two deviations from the mean."""
+    """A normal distribution without what is further than two deviations from the mean; seed 0 is the program's.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 1, param_attr=fluid.initializer.TruncatedNormal(0.0, 0.02))
+    """
 
     def __init__(self, loc=0.0, scale=1.0, seed=0):
         super().__init__(_core.truncated_normal_initializer(loc, scale, seed))
 
 
 class XavierInitializer(Initializer):
+    """Within sqrt(6 / (fan_in + fan_out)) of 0, evenly, or a normal distribution of the same spread; fans are those of the shape unless given.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 1, param_attr=fluid.initializer.Xavier(uniform=False))
+    """
+
     def __init__(self, uniform=True, fan_in=None, fan_out=None, seed=0):
         super().__init__(_core.xavier_initializer(uniform, fan_in or 0, fan_out or 0, seed))
 
 
 class MSRAInitializer(Initializer):
+    """Within sqrt(6 / fan_in) of 0, evenly, or a normal distribution of the same spread; fan_in is that of the shape unless given.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 1, param_attr=fluid.initializer.MSRA(uniform=False))
+    """
+
     def __init__(self, uniform=True, fan_in=None, seed=0):
         super().__init__(_core.msra_initializer(uniform, fan_in or 0, seed))
 
 
 class NumpyArrayInitializer(Initializer):
-    """The values of an array, whose shape must have as many elements as the parameter's."""
+    """The values of an array, whose shape must have as many elements as the parameter's.
+
+    >>> start = fluid.initializer.NumpyArrayInitializer(np.ones([2, 1], "float32"))
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 1, param_attr=start)
+    """
 
     def __init__(self, value):
         if not isinstance(value, numpy.ndarray):

@@ -18,6 +18,10 @@ def create_lod_tensor(data, recursive_seq_lens, place=None):
     data: an array whose first size is the sum of the innermost lengths; or a list of sequences, each a list of ids; or a
     LoDTensor, whose data are taken.
     recursive_seq_lens: the lengths of each level, outermost first.
+
+    >>> tensor = fluid.create_lod_tensor(np.ones([3, 1], "int64"), [[1, 2]], fluid.CPUPlace())
+    >>> tensor.recursive_sequence_lengths()
+    [[1, 2]]
     """
     if isinstance(data, LoDTensor):
         data = numpy.array(data)
@@ -35,7 +39,12 @@ def create_lod_tensor(data, recursive_seq_lens, place=None):
 
 
 def create_random_int_lodtensor(recursive_seq_lens, base_shape, place, low, high):
-    """Random integers from low to high (both may occur), one of base_shape for each place of the innermost sequences."""
+    """Random integers from low to high (both may occur), one of base_shape for each place of the innermost sequences.
+
+    >>> tensor = fluid.create_random_int_lodtensor([[1, 2]], [1], fluid.CPUPlace(), 0, 9)
+    >>> tensor.recursive_sequence_lengths()
+    [[1, 2]]
+    """
     rows = sum(recursive_seq_lens[-1])
     return create_lod_tensor(numpy.random.randint(low, high + 1, [rows, *base_shape]).astype("int64"), recursive_seq_lens, place)
 

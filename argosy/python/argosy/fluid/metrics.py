@@ -12,6 +12,17 @@ class MetricBase:
     """A metric: update() with a batch, eval() for the value so far, reset() to start again.
 
     One of your own derives from this and keeps its state in attributes whose names do not begin with an underscore.
+
+    >>> class Count(fluid.metrics.MetricBase):
+    ...     def __init__(self):
+    ...         super().__init__("count")
+    ...         self.seen = 0
+    ...     def update(self, preds, labels):
+    ...         self.seen += len(labels)
+    >>> count = Count()
+    >>> count.update([0.5, 0.1], [1, 0])
+    >>> count.get_config()
+    {'name': 'count', 'states': {'seen': 2}}
     """
 
     def __init__(self, name=None):
@@ -62,7 +73,15 @@ class _CoreMetric(MetricBase):
 
 
 class CompositeMetric(MetricBase):
-    """Several metrics of the same predictions and labels."""
+    """Several metrics of the same predictions and labels.
+
+    >>> both = fluid.metrics.CompositeMetric()
+    >>> both.add_metric(fluid.metrics.Precision())
+    >>> both.add_metric(fluid.metrics.Recall())
+    >>> both.update(np.array([[0.9], [0.8]]), np.array([[1], [0]]))
+    >>> both.eval()
+    [0.5, 1.0]
+    """
 
     def __init__(self, name=None):
         super().__init__(name)
@@ -86,7 +105,13 @@ class CompositeMetric(MetricBase):
 
 
 class Precision(_CoreMetric):
-    """Of the samples that are called positive (prediction rounded to 1), how many are."""
+    """Of the samples that are called positive (prediction rounded to 1), how many are.
+
+    >>> precision = fluid.metrics.Precision()
+    >>> precision.update(np.array([[0.9], [0.8]]), np.array([[1], [0]]))
+    >>> precision.eval()
+    0.5
+    """
 
     def __init__(self, name=None):
         super().__init__(name, _core.PrecisionMetric())
@@ -96,7 +121,13 @@ class Precision(_CoreMetric):
 
 
 class Recall(_CoreMetric):
-    """Of the positive samples, how many are called positive."""
+    """Of the positive samples, how many are called positive.
+
+    >>> recall = fluid.metrics.Recall()
+    >>> recall.update(np.array([[0.9], [0.1]]), np.array([[1], [1]]))
+    >>> recall.eval()
+    0.5
+    """
 
     def __init__(self, name=None):
         super().__init__(name, _core.RecallMetric())
@@ -113,7 +144,14 @@ def _number(value, what):
 
 
 class Accuracy(_CoreMetric):
-    """The mean of batch accuracies, each weighted by its batch's size."""
+    """The mean of batch accuracies, each weighted by its batch's size.
+
+    >>> accuracy = fluid.metrics.Accuracy()
+    >>> accuracy.update(0.5, weight=2)
+    >>> accuracy.update(1.0, weight=6)
+    >>> accuracy.eval()
+    0.875
+    """
 
     def __init__(self, name=None):
         super().__init__(name, _core.MeanMetric())
@@ -134,8 +172,15 @@ class Accuracy(_CoreMetric):
 
 
 class Auc(_CoreMetric):
-    """The area under the ROC curve; 0 until both classes have been seen. Predictions are [n, 2] probabilities, of which the second
-    column counts, or one probability a sample."""
+    """The area under the ROC curve; 0 until both classes have been seen.
+
+    Predictions are [n, 2] probabilities, of which the second column counts, or one probability for each sample.
+
+    >>> auc = fluid.metrics.Auc()
+    >>> auc.update(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[0], [1]]))
+    >>> auc.eval()
+    1.0
+    """
 
     def __init__(self, name=None, curve="ROC", num_thresholds=4095):
         if curve != "ROC":
@@ -153,7 +198,13 @@ class Auc(_CoreMetric):
 
 
 class MAE(_CoreMetric):
-    """Mean absolute error."""
+    """Mean absolute error.
+
+    >>> error = fluid.metrics.MAE()
+    >>> error.update(np.array([1.0, 2.0]), np.array([2.0, 4.0]))
+    >>> error.eval()
+    1.5
+    """
 
     def __init__(self, name=None):
         super().__init__(name, _core.ErrorMetric())
@@ -166,7 +217,13 @@ class MAE(_CoreMetric):
 
 
 class RMSE(_CoreMetric):
-    """Root of the mean squared error."""
+    """Root of the mean squared error.
+
+    >>> error = fluid.metrics.RMSE()
+    >>> error.update(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    >>> error.eval()
+    2.0
+    """
 
     def __init__(self, name=None):
         super().__init__(name, _core.ErrorMetric())

@@ -49,7 +49,13 @@ class _WrongParameters(InvalidArgumentError, TypeError):
 
 class Optimizer:
     """What all optimizers share. The learning rate is a number, a variable, or a scheduler of paddle.optimizer.lr. A loss that is a Variable
-    adds updates to its program; parameters that are Tensors are moved by step()."""
+    adds updates to its program; parameters that are Tensors are moved by step().
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> optimizer = fluid.optimizer.SGD(learning_rate=0.1)
+    >>> isinstance(optimizer, fluid.optimizer.Optimizer), len(optimizer.minimize(loss)[1])
+    (True, 2)
+    """
 
     _rule = None
     _multi_precision = False
@@ -185,13 +191,21 @@ class Optimizer:
 
 
 class SGDOptimizer(Optimizer):
-    """parameter -= rate * gradient."""
+    """parameter -= rate * gradient.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.SGD(0.1).minimize(loss)
+    """
 
     _rule = "sgd"
 
 
 class MomentumOptimizer(Optimizer):
-    """A running sum of gradients moves the parameter; use_nesterov looks one step ahead."""
+    """A running sum of gradients moves the parameter; use_nesterov looks one step ahead.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.Momentum(0.1, momentum=0.9).minimize(loss)
+    """
 
     _rule = "momentum"
 
@@ -204,7 +218,11 @@ class MomentumOptimizer(Optimizer):
 
 
 class AdagradOptimizer(Optimizer):
-    """Each element's rate falls with the sum of its squared gradients."""
+    """Each element's rate falls with the sum of its squared gradients.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.Adagrad(0.1).minimize(loss)
+    """
 
     _rule = "adagrad"
 
@@ -218,7 +236,11 @@ class AdagradOptimizer(Optimizer):
 
 
 class DecayedAdagradOptimizer(Optimizer):
-    """Adagrad over a decaying mean of squared gradients."""
+    """Adagrad over a decaying mean of squared gradients.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.DecayedAdagrad(0.1).minimize(loss)
+    """
 
     _rule = "decayed_adagrad"
 
@@ -231,7 +253,11 @@ class DecayedAdagradOptimizer(Optimizer):
 
 
 class AdadeltaOptimizer(Optimizer):
-    """Steps in the parameter's own unit; the rule does not use the learning rate."""
+    """Steps in the parameter's own unit; the rule does not use the learning rate.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.Adadelta(0.1).minimize(loss)
+    """
 
     _rule = "adadelta"
     _uses_rate = False
@@ -245,7 +271,11 @@ class AdadeltaOptimizer(Optimizer):
 
 
 class AdamOptimizer(Optimizer):
-    """Running means of gradients and of their squares. The rows of a sparse table that a batch leaves out do not move."""
+    """Running means of gradients and of their squares. The rows of a sparse table that a batch leaves out do not move.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.Adam(0.1).minimize(loss)
+    """
 
     _rule = "adam"
 
@@ -262,7 +292,11 @@ class AdamOptimizer(Optimizer):
 
 
 class AdamWOptimizer(AdamOptimizer):
-    """Adam with weight decay apart from the gradient."""
+    """Adam with weight decay apart from the gradient.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.AdamWOptimizer(0.1).minimize(loss)
+    """
 
     _rule = "adamw"
 
@@ -279,7 +313,11 @@ class AdamWOptimizer(AdamOptimizer):
 
 
 class AdamaxOptimizer(Optimizer):
-    """Adam with the largest gradient instead of the mean square."""
+    """Adam with the largest gradient instead of the mean square.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.Adamax(0.1).minimize(loss)
+    """
 
     _rule = "adamax"
 
@@ -293,7 +331,11 @@ class AdamaxOptimizer(Optimizer):
 
 
 class RMSPropOptimizer(Optimizer):
-    """A decaying mean of squared gradients; centered takes their variance instead."""
+    """A decaying mean of squared gradients; centered takes their variance instead.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.RMSProp(0.1).minimize(loss)
+    """
 
     _rule = "rmsprop"
 
@@ -307,7 +349,11 @@ class RMSPropOptimizer(Optimizer):
 
 
 class FtrlOptimizer(Optimizer):
-    """Follow the regularized leader: l1 makes many weights exactly zero."""
+    """Follow the regularized leader: l1 makes many weights exactly zero.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.Ftrl(0.1, l1=0.01).minimize(loss)
+    """
 
     _rule = "ftrl"
 
@@ -320,7 +366,11 @@ class FtrlOptimizer(Optimizer):
 
 
 class LambOptimizer(Optimizer):
-    """Adam with a rate for each parameter by the norms of the parameter and of its step. The moments are used as they are."""
+    """Adam with a rate for each parameter by the norms of the parameter and of its step. The moments are used as they are.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.LambOptimizer(0.1).minimize(loss)
+    """
 
     _rule = "lamb"
     _corrects = False

@@ -1,4 +1,6 @@
 """One step by several threads: what is fed becomes a part for each, and what they fetch becomes one value."""
+import itertools
+
 import numpy
 
 from argosy import _core
@@ -28,7 +30,7 @@ def _split(name, value, threads):
     if count < threads:
         raise InvalidArgumentError(f"variable '{name}': {count} samples were fed to {threads} threads (CPU_NUM); each needs one at least")
     ends = numpy.linspace(0, count, threads + 1).astype(int)
-    return [_part(array, lod, begin, end) for begin, end in zip(ends[:-1], ends[1:])]
+    return [_part(array, lod, begin, end) for begin, end in itertools.pairwise(ends)]
 
 
 def _part(array, lod, begin, end):

@@ -5,8 +5,14 @@ __all__ = ["ParamAttr"]
 
 
 class ParamAttr(_core.ParamAttr):
-    """Everything may be left out. An initializer that fills tensors itself, as those of paddle.nn.initializer that need the shape do, is kept as it is:
-    programs cannot use it."""
+    """What a parameter is like: its name, first values, learning rate, regularizer, whether it is trained. Everything may be left out.
+
+    An initializer that fills tensors itself, as those of paddle.nn.initializer that need the shape do, is kept as it is: programs cannot use it.
+
+    >>> attr = paddle.ParamAttr(name="w", initializer=nn.initializer.Constant(1.0))
+    >>> nn.Linear(2, 1, weight_attr=attr).weight.name
+    'w'
+    """
 
     def __init__(self, name=None, initializer=None, *args, **kwargs):
         super().__init__(name, initializer, *args, **kwargs)

@@ -43,6 +43,11 @@ class GeneratorLoader:
 
     A batch is made ahead in memory that the run reads in place, so that use_double_buffer has nothing to add; generators run in a
     thread, also with use_multiprocess. Confined to one thread.
+
+    >>> loader = fluid.io.DataLoader.from_generator(feed_list=[fluid.data("x", [None, 1])], capacity=4)
+    >>> result = loader.set_batch_generator(lambda: iter([[np.ones([2, 1], "float32")]]), places=fluid.CPUPlace())
+    >>> [sorted(feed) for feeds in loader() for feed in feeds]
+    [['x']]
     """
 
     def __init__(self, feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False, use_multiprocess=False,
@@ -149,7 +154,13 @@ class GeneratorLoader:
 
 
 class PyReader(GeneratorLoader):
-    """The older name of a generator loader, with older names of its methods."""
+    """The older name of a generator loader, with older names of its methods.
+
+    >>> loader = fluid.io.PyReader(feed_list=[fluid.data("x", [None, 1])], capacity=4)
+    >>> result = loader.decorate_batch_generator(lambda: iter([[np.ones([2, 1], "float32")]]), places=fluid.CPUPlace())
+    >>> len(list(loader()))
+    1
+    """
 
     def __init__(self, feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False):
         super().__init__(feed_list, capacity, use_double_buffer, iterable, return_list)
@@ -160,7 +171,12 @@ class PyReader(GeneratorLoader):
 
 
 class DataLoader:
-    """Makes loaders: from_generator."""
+    """Makes loaders of what generators give: from_generator.
+
+    >>> loader = fluid.io.DataLoader.from_generator(feed_list=[fluid.data("x", [None, 1])], capacity=4)
+    >>> loader.iterable
+    True
+    """
 
     @staticmethod
     def from_generator(feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False, use_multiprocess=False,

@@ -6,7 +6,10 @@ __all__ = ["L1Decay", "L2Decay", "L1DecayRegularizer", "L2DecayRegularizer", "We
 
 
 class L1DecayRegularizer(WeightDecayRegularizer):
-    """Adds coeff * sign(parameter) to the gradient."""
+    """Adds coeff * sign(parameter) to the gradient. For the argument regularization of optimizers, and for ParamAttr.
+
+    >>> optimizer = fluid.optimizer.SGD(0.1, regularization=fluid.regularizer.L1Decay(0.01))
+    """
 
     def __init__(self, regularization_coeff=0.0):
         super().__init__(_core.l1_decay(regularization_coeff))
@@ -16,7 +19,10 @@ class L1DecayRegularizer(WeightDecayRegularizer):
 
 
 class L2DecayRegularizer(WeightDecayRegularizer):
-    """Adds coeff * parameter to the gradient."""
+    """Adds coeff * parameter to the gradient. For the argument regularization of optimizers, and for ParamAttr.
+
+    >>> optimizer = fluid.optimizer.SGD(0.1, regularization=fluid.regularizer.L2Decay(0.01))
+    """
 
     def __init__(self, regularization_coeff=0.0):
         super().__init__(_core.l2_decay(regularization_coeff))

@@ -3,6 +3,12 @@ import enum
 
 
 class VarType(enum.IntEnum):
+    """The numbers of Paddle's wire format for element types and kinds of variables.
+
+    >>> print(paddle.dtype.INT64, paddle.dtype.INT64.value)
+    paddle.int64 3
+    """
+
     BOOL = 0
     INT16 = 1
     INT32 = 2
@@ -32,3 +38,5 @@ class VarType(enum.IntEnum):
 
 _ELEMENTS = {"BOOL": "bool", "INT8": "int8", "INT16": "int16", "INT32": "int32", "INT64": "int64", "UINT8": "uint8", "FP16": "float16",
              "BF16": "bfloat16", "FP32": "float32", "FP64": "float64"}
+
+dtype = VarType  # what 2.x calls it

@@ -47,7 +47,13 @@ def _plain(value):
 
 
 def save(obj, path, protocol=4, **configs):
-    """Writes a state dict or another object of tensors, to a file or into an io.BytesIO."""
+    """Writes a state dict or another object of tensors, to a file or into an io.BytesIO.
+
+    >>> layer = nn.Linear(2, 1)
+    >>> paddle.save(layer.state_dict(), "linear.pdparams")
+    >>> layer.set_state_dict(paddle.load("linear.pdparams"))
+    ([], [])
+    """
     if configs:
         raise InvalidArgumentError(f"paddle.save has no option {', '.join(configs)}")
     if not isinstance(protocol, int) or not 2 <= protocol <= pickle.HIGHEST_PROTOCOL:
@@ -63,7 +69,12 @@ def save(obj, path, protocol=4, **configs):
 
 
 def save_state(state_dict, path, protocol=4, **configs):
-    """As save; a state dict goes to path.pdparams, or path.pdopt where it holds no parameter, unless the path has an extension."""
+    """As save; a state dict goes to path.pdparams, or path.pdopt where it holds no parameter, unless the path has an extension.
+
+    >>> paddle.framework.save(nn.Linear(2, 1).state_dict(), "linear")
+    >>> sorted(paddle.load("linear.pdparams"))
+    ['bias', 'weight']
+    """
     if _is_state(state_dict) and not isinstance(path, io.BytesIO) and not os.path.splitext(path)[1]:
         path += ".pdparams" if any(isinstance(value, Parameter) for value in state_dict.values()) else ".pdopt"
     save(state_dict, path, protocol, **configs)
@@ -114,7 +125,13 @@ def _opened(found, return_numpy, keep_name_table):
 
 def load(path, return_numpy=False, keep_name_table=False):
     """What save wrote, here or in PaddlePaddle, from a file or from where an io.BytesIO stands. A prefix gives (what its .pdparams holds, what its
-    .pdopt holds), None for one that is not there."""
+    .pdopt holds), None for one that is not there.
+
+    >>> paddle.save({"step": 3, "mean": paddle.ones([2])}, "state.pd")
+    >>> found = paddle.load("state.pd")
+    >>> found["step"], found["mean"].tolist()
+    (3, [1.0, 1.0])
+    """
     if isinstance(path, io.BytesIO):
         return _opened(state_file.loads(path, "paddle.load: the io.BytesIO holds, from where it stands, nothing of paddle.save", "latin1"),
                        return_numpy, keep_name_table)

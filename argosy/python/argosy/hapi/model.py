@@ -5,7 +5,8 @@ import warnings
 
 import numpy
 
-from argosy import amp, callbacks as callback_kinds
+from argosy import amp
+from argosy import callbacks as callback_kinds
 from argosy.distributed import job
 from argosy.dynamic.creation import to_tensor
 from argosy.dynamic.gradients import no_grad
@@ -41,7 +42,15 @@ def _in_step(network):
 
 class Model:
     """fit(), evaluate() and predict() over a network. In a job of several processes each trains on its part of the data, with averaged gradients;
-    losses and metrics are of its own part, and rank 0 writes what callbacks save. Confined to one thread."""
+    losses and metrics are of its own part, and rank 0 writes what callbacks save. Confined to one thread.
+
+    >>> model = paddle.Model(nn.Linear(2, 1))
+    >>> model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()), nn.MSELoss())
+    >>> data = paddle.io.TensorDataset([paddle.ones([4, 2]), paddle.ones([4, 1])])
+    >>> model.fit(data, epochs=1, batch_size=2, verbose=0)
+    >>> model.predict_batch([paddle.ones([3, 2])])[0].shape
+    (3, 1)
+    """
 
     def __init__(self, network, inputs=None, labels=None):
         self.network, self.mode, self.stop_training = network, "train", False
@@ -127,7 +136,7 @@ class Model:
     def _split(self, batch):
         """(inputs, labels) of a batch: by what the model was told of, or all but the last."""
         batch = _listed(batch)
-        count = len(self._inputs) or (len(batch) - 1 if len(batch) > 1 and self._loss is not None or self._labels else len(batch))
+        count = len(self._inputs) or (len(batch) - 1 if (len(batch) > 1 and self._loss is not None) or self._labels else len(batch))
         return batch[:count], batch[count:]
 
     def _names(self):

@@ -42,7 +42,13 @@ def _rows(net, inputs):
 
 
 def summary(net, input_size=None, dtypes=None, input=None):
-    """Prints the layers that a run on inputs of these sizes passes, and returns {'total_params', 'trainable_params'}."""
+    """Prints the layers that a run on inputs of these sizes passes, and returns {'total_params', 'trainable_params'}.
+
+    >>> found = paddle.summary(nn.Linear(3, 2), (1, 3))  # doctest: +ELLIPSIS
+    ---...
+    >>> found["total_params"]
+    8
+    """
     inputs = _inputs(input_size, dtypes) if input is None else list(input) if isinstance(input, (list, tuple)) else [input]
     rows = _rows(net, inputs)
     heads = ("Layer (type)", "Input Shape", "Output Shape", "Param #")

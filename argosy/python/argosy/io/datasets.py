@@ -10,7 +10,16 @@ __all__ = ["Dataset", "IterableDataset", "TensorDataset", "ComposeDataset", "Cha
 
 
 class Dataset:
-    """Samples by position. A subclass gives __getitem__ and __len__."""
+    """Samples by position. A subclass gives __getitem__ and __len__.
+
+    >>> class Squares(paddle.io.Dataset):
+    ...     def __getitem__(self, index):
+    ...         return index * index
+    ...     def __len__(self):
+    ...         return 4
+    >>> Squares()[3]
+    9
+    """
 
     def __getitem__(self, idx):
         raise NotImplementedError(f"{type(self).__name__} has no __getitem__(idx), which gives a sample")
@@ -20,7 +29,14 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """Samples one after another. A subclass gives __iter__."""
+    """Samples one after another. A subclass gives __iter__.
+
+    >>> class Countdown(paddle.io.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([3, 2, 1])
+    >>> [sample for sample in Countdown()]
+    [3, 2, 1]
+    """
 
     def __iter__(self):
         raise NotImplementedError(f"{type(self).__name__} has no __iter__(), which gives the samples")
@@ -38,7 +54,12 @@ def _check_lengths(lengths, what):
 
 
 class TensorDataset(Dataset):
-    """Sample i is the i-th part of each tensor."""
+    """Sample i is the i-th part of each of the tensors, which have equally many.
+
+    >>> data = paddle.io.TensorDataset([paddle.arange(3), paddle.arange(3) * 10])
+    >>> [one.item() for one in data[2]]
+    [2, 20]
+    """
 
     def __init__(self, tensors):
         _check_lengths([tensor.shape[0] for tensor in tensors], "TensorDataset")
@@ -52,7 +73,12 @@ class TensorDataset(Dataset):
 
 
 class ComposeDataset(Dataset):
-    """Sample i is made of the fields of sample i of every data set."""
+    """Sample i is made of the fields of sample i of every data set.
+
+    >>> data = paddle.io.TensorDataset([paddle.arange(3)])
+    >>> len(paddle.io.ComposeDataset([data, data])[0])
+    2
+    """
 
     def __init__(self, datasets):
         self.datasets = list(datasets)
@@ -70,7 +96,14 @@ class ComposeDataset(Dataset):
 
 
 class ChainDataset(IterableDataset):
-    """Iterable data sets one after another."""
+    """Iterable data sets one after another.
+
+    >>> class Two(paddle.io.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([1, 2])
+    >>> [sample for sample in paddle.io.ChainDataset([Two(), Two()])]
+    [1, 2, 1, 2]
+    """
 
     def __init__(self, datasets):
         self.datasets = list(datasets)
@@ -80,7 +113,12 @@ class ChainDataset(IterableDataset):
 
 
 class ConcatDataset(Dataset):
-    """Data sets one after another, by position."""
+    """Data sets one after another, by position.
+
+    >>> data = paddle.io.TensorDataset([paddle.arange(3)])
+    >>> len(paddle.io.ConcatDataset([data, data]))
+    6
+    """
 
     def __init__(self, datasets):
         self.datasets = list(datasets)
@@ -100,7 +138,12 @@ class ConcatDataset(Dataset):
 
 
 class Subset(Dataset):
-    """Some samples of a data set."""
+    """Those samples of a data set that `indices` name.
+
+    >>> data = paddle.io.TensorDataset([paddle.arange(3)])
+    >>> paddle.io.Subset(data, [2])[0][0].item()
+    2
+    """
 
     def __init__(self, dataset, indices):
         self.dataset, self.indices = dataset, indices
@@ -113,7 +156,12 @@ class Subset(Dataset):
 
 
 def random_split(dataset, lengths, generator=None):
-    """Parts of these sizes, or shares that add up to 1, of the samples in random order (NumPy's, so that generator is refused)."""
+    """Parts of these sizes, or shares that add up to 1, of the samples in random order, which is NumPy's: `generator` is refused.
+
+    >>> data = paddle.io.TensorDataset([paddle.arange(10)])
+    >>> [len(part) for part in paddle.io.random_split(data, [7, 3])]
+    [7, 3]
+    """
     if generator is not None:
         raise InvalidArgumentError("random_split: the order is NumPy's; leave generator out and use numpy.random.seed")
     if abs(sum(lengths) - 1) < 1e-6 and all(isinstance(one, float) for one in lengths):

@@ -19,13 +19,21 @@ WorkerInfo = collections.namedtuple("WorkerInfo", "id num_workers dataset seed")
 
 
 def get_worker_info():
-    """In a process of a loader: its number, their number, the data set and its seed. Elsewhere None."""
+    """In a process of a loader: its number, their number, the data set and its seed. Elsewhere None.
+
+    >>> print(paddle.io.get_worker_info())
+    None
+    """
     info = torch.utils.data.get_worker_info()
     return None if info is None else WorkerInfo(info.id, info.num_workers, info.dataset.dataset, info.seed)
 
 
 def default_collate_fn(batch):
-    """Samples as one batch: arrays, numbers and tensors are stacked, fields one by one."""
+    """Samples as one batch: arrays, numbers and tensors are stacked, fields one by one.
+
+    >>> [list(part.shape) for part in paddle.io.default_collate_fn([(np.zeros(3), 1), (np.zeros(3), 2)])]
+    [[2, 3], [2]]
+    """
     first = batch[0]
     if isinstance(first, (Tensor, torch.Tensor)):
         return torch.stack([unwrap(one) for one in batch])
@@ -103,6 +111,10 @@ class DataLoader:
 
     batch_size=None hands out samples as they are. With num_workers processes make batches ahead, prefetch_factor each; one that dies is an
     error of the loop. use_shared_memory and use_buffer_reader are how batches always travel here. Confined to one thread.
+
+    >>> data = paddle.io.TensorDataset([paddle.arange(5)])
+    >>> [batch.tolist() for batch, in paddle.io.DataLoader(data, batch_size=2)]
+    [[0, 1], [2, 3], [4]]
     """
 
     def __init__(self, dataset, feed_list=None, places=None, return_list=True, batch_sampler=None, batch_size=1, shuffle=False, drop_last=False,

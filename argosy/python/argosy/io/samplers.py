@@ -11,7 +11,14 @@ __all__ = ["Sampler", "SequenceSampler", "RandomSampler", "WeightedRandomSampler
 
 
 class Sampler:
-    """Positions of samples. A subclass gives __iter__."""
+    """Positions of samples. A subclass gives __iter__.
+
+    >>> class Backwards(paddle.io.Sampler):
+    ...     def __iter__(self):
+    ...         return iter(reversed(range(len(self.data_source))))
+    >>> list(Backwards([7, 8, 9]))
+    [2, 1, 0]
+    """
 
     def __init__(self, data_source=None):
         self.data_source = data_source
@@ -21,6 +28,12 @@ class Sampler:
 
 
 class SequenceSampler(Sampler):
+    """The positions of all samples in order.
+
+    >>> list(paddle.io.SequenceSampler([7, 8, 9]))
+    [0, 1, 2]
+    """
+
     def __iter__(self):
         return iter(range(len(self.data_source)))
 
@@ -29,7 +42,11 @@ class SequenceSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """All in random order, or num_samples with replacement. `generator` yields positions instead."""
+    """The positions of all samples in random order, or num_samples with replacement. `generator` yields positions instead.
+
+    >>> sorted(paddle.io.RandomSampler([7, 8, 9]))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
         super().__init__(data_source)
@@ -54,7 +71,11 @@ class RandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """Positions by chance, each as likely as its weight."""
+    """num_samples positions by chance, each as likely as its weight; each once only unless replacement.
+
+    >>> list(paddle.io.WeightedRandomSampler([0.0, 1.0], 3))
+    [1, 1, 1]
+    """
 
     def __init__(self, weights, num_samples, replacement=True):
         super().__init__()
@@ -74,7 +95,11 @@ class WeightedRandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """The given positions in random order."""
+    """The given positions in random order.
+
+    >>> sorted(paddle.io.SubsetRandomSampler([2, 5]))
+    [2, 5]
+    """
 
     def __init__(self, indices):
         super().__init__()
@@ -88,7 +113,11 @@ class SubsetRandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Lists of positions: of a sampler, or of a data set in order or shuffled."""
+    """Lists of batch_size positions: of a sampler, or of a data set in order or shuffled. The last may be shorter, or is dropped where drop_last.
+
+    >>> list(paddle.io.BatchSampler(sampler=paddle.io.SequenceSampler(range(5)), batch_size=2))
+    [[0, 1], [2, 3], [4]]
+    """
 
     def __init__(self, dataset=None, sampler=None, shuffle=False, batch_size=1, drop_last=False):
         super().__init__(dataset)
@@ -113,6 +142,10 @@ class DistributedBatchSampler(BatchSampler):
     The first samples are taken again where the number of samples is no multiple of the processes. With shuffle every epoch has an order of its
     own, the same in all processes: that of set_epoch, or one further each time. state_dict() says how far a pass has come, so that another
     process can go on from there.
+
+    >>> data = paddle.io.TensorDataset([paddle.arange(8)])
+    >>> list(paddle.io.DistributedBatchSampler(data, batch_size=2, num_replicas=2, rank=1))
+    [[2, 3], [6, 7]]
     """
 
     def __init__(self, dataset, batch_size, num_replicas=None, rank=None, shuffle=False, drop_last=False):

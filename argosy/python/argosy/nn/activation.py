@@ -1,78 +1,371 @@
-"""Layers that are one function: activations and losses. One row a layer: its function, and the arguments that it keeps."""
+"""Activations as layers: each keeps the arguments of the function of paddle.nn.functional that it is."""
+from collections.abc import Callable
+from typing import Any
+
 from argosy.dynamic import functional as F
-from argosy.dynamic.functional.loss import check_reduction
 from argosy.errors import InvalidArgumentError
 from argosy.nn import initializer
 from argosy.nn.layer import Layer
 
-# layer: (function, {argument: default}); arguments come in this order.
-_ACTIVATIONS = {
-    "ReLU": ("relu", {}), "ReLU6": ("relu6", {}), "Sigmoid": ("sigmoid", {}), "LogSigmoid": ("log_sigmoid", {}), "Tanh": ("tanh", {}),
-    "Tanhshrink": ("tanhshrink", {}), "Softsign": ("softsign", {}), "Silu": ("silu", {}), "Swish": ("swish", {}), "Mish": ("mish", {}),
-    "Hardswish": ("hardswish", {}), "Hardsigmoid": ("hardsigmoid", {}), "GELU": ("gelu", {"approximate": False}),
-    "LeakyReLU": ("leaky_relu", {"negative_slope": 0.01}), "ELU": ("elu", {"alpha": 1.0}), "CELU": ("celu", {"alpha": 1.0}),
-    "SELU": ("selu", {"scale": 1.0507009873554804934193349852946, "alpha": 1.6732632423543772848170429916717}),
-    "Hardtanh": ("hardtanh", {"min": -1.0, "max": 1.0}), "Hardshrink": ("hardshrink", {"threshold": 0.5}),
-    "Softshrink": ("softshrink", {"threshold": 0.5}), "Softplus": ("softplus", {"beta": 1, "threshold": 20}),
-    "ThresholdedReLU": ("thresholded_relu", {"threshold": 1.0}), "Softmax": ("softmax", {"axis": -1}), "LogSoftmax": ("log_softmax", {"axis": -1}),
-    "Maxout": ("maxout", {"groups": None, "axis": 1}), "GLU": ("glu", {"axis": -1}),
-}
-_LOSSES = {
-    "CrossEntropyLoss": ("cross_entropy", {"weight": None, "ignore_index": -100, "reduction": "mean", "soft_label": False, "axis": -1,
-                                           "use_softmax": True, "label_smoothing": 0.0}),
-    "MSELoss": ("mse_loss", {"reduction": "mean"}), "L1Loss": ("l1_loss", {"reduction": "mean"}),
-    "SmoothL1Loss": ("smooth_l1_loss", {"reduction": "mean", "delta": 1.0}),
-    "NLLLoss": ("nll_loss", {"weight": None, "ignore_index": -100, "reduction": "mean"}),
-    "BCELoss": ("binary_cross_entropy", {"weight": None, "reduction": "mean"}),
-    "BCEWithLogitsLoss": ("binary_cross_entropy_with_logits", {"weight": None, "reduction": "mean", "pos_weight": None}),
-    "KLDivLoss": ("kl_div", {"reduction": "mean", "log_target": False}),
-    "MarginRankingLoss": ("margin_ranking_loss", {"margin": 0.0, "reduction": "mean"}),
-    "HingeEmbeddingLoss": ("hinge_embedding_loss", {"margin": 1.0, "reduction": "mean"}),
-    "CosineEmbeddingLoss": ("cosine_embedding_loss", {"margin": 0, "reduction": "mean"}),
-    "TripletMarginLoss": ("triplet_margin_loss", {"margin": 1.0, "p": 2.0, "epsilon": 1e-06, "swap": False, "reduction": "mean"}),
-    "SoftMarginLoss": ("soft_margin_loss", {"reduction": "mean"}), "CTCLoss": ("ctc_loss", {"blank": 0, "reduction": "mean"}),
-    "GaussianNLLLoss": ("gaussian_nll_loss", {"full": False, "epsilon": 1e-6, "reduction": "mean"}),
-    "PoissonNLLLoss": ("poisson_nll_loss", {"log_input": True, "full": False, "epsilon": 1e-8, "reduction": "mean"}),
-    "MultiMarginLoss": ("multi_margin_loss", {"p": 1, "margin": 1.0, "weight": None, "reduction": "mean"}),
-    "MultiLabelSoftMarginLoss": ("multi_label_soft_margin_loss", {"weight": None, "reduction": "mean"}),
-    "TripletMarginWithDistanceLoss": ("triplet_margin_with_distance_loss", {"distance_function": None, "margin": 1.0, "swap": False,
-                                                                            "reduction": "mean"}),
-}
 
-__all__ = [*_ACTIVATIONS, *_LOSSES, "PReLU", "RReLU", "Softmax2D"]
+class _Activation(Layer):
+    _function: Callable[..., Any]
 
+    def __init__(self, **arguments):
+        super().__init__()
+        self._arguments = arguments
 
-def _layer(name, function, defaults):
-    names = list(defaults)
-
-    def __init__(self, *args, **kwargs):
-        Layer.__init__(self)
-        kwargs.pop("name", None)
-        given = dict(zip(names, args[:len(names)]), **kwargs)
-        unknown = [key for key in given if key not in defaults]
-        if unknown or len(args) > len(names) + 1:
-            raise TypeError(f"{name} takes {', '.join([*names, 'name'])}; found {', '.join(unknown) or f'{len(args)} arguments'}")
-        self._arguments = {**defaults, **given}
-        if "reduction" in defaults and function != "kl_div":
-            check_reduction(self._arguments["reduction"])
-
-    def forward(self, *inputs):
-        return getattr(F, function)(*inputs, **self._arguments)
+    def forward(self, x):
+        return self._function(x, **self._arguments)
 
     def extra_repr(self):
         return ", ".join(f"{key}={value}" for key, value in self._arguments.items())
 
-    members = {"__init__": __init__, "forward": forward, "__module__": __name__, "__doc__": f"paddle.nn.functional.{function} as a layer."}
-    if name in _ACTIVATIONS:
-        members["extra_repr"] = extra_repr
-    return type(name, (Layer,), members)
+
+class ReLU(_Activation):
+    """max(x, 0) of each element, as a layer.
+
+    >>> print(nn.ReLU()(paddle.to_tensor([-1.0, 2.0])).numpy())
+    [0. 2.]
+    """
+
+    _function = staticmethod(F.relu)
+
+    def __init__(self, name=None):
+        super().__init__()
 
 
-globals().update({name: _layer(name, *row) for name, row in {**_ACTIVATIONS, **_LOSSES}.items()})
+class ReLU6(_Activation):
+    """min(max(x, 0), 6) of each element, as a layer.
+
+    >>> print(nn.ReLU6()(paddle.to_tensor([-1.0, 9.0])).numpy())
+    [0. 6.]
+    """
+
+    _function = staticmethod(F.relu6)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class Sigmoid(_Activation):
+    """1 / (1 + exp(-x)) of each element, as a layer.
+
+    >>> print(nn.Sigmoid()(paddle.to_tensor([0.0, 2.0])).numpy())
+    [0.5      0.880797]
+    """
+
+    _function = staticmethod(F.sigmoid)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class LogSigmoid(_Activation):
+    """log(1 / (1 + exp(-x))) of each element, as a layer.
+
+    >>> print(nn.LogSigmoid()(paddle.to_tensor([0.0, 2.0])).numpy())
+    [-0.6931472  -0.12692802]
+    """
+
+    _function = staticmethod(F.log_sigmoid)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class Tanh(_Activation):
+    """The hyperbolic tangent of each element, as a layer.
+
+    >>> print(nn.Tanh()(paddle.to_tensor([0.0, 1.0])).numpy())
+    [0.        0.7615942]
+    """
+
+    _function = staticmethod(F.tanh)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class Tanhshrink(_Activation):
+    """x - tanh(x) of each element, as a layer.
+
+    >>> print(nn.Tanhshrink()(paddle.to_tensor([0.0, 1.0])).numpy())
+    [0.         0.23840582]
+    """
+
+    _function = staticmethod(F.tanhshrink)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class Softsign(_Activation):
+    """x / (1 + |x|) of each element, as a layer.
+
+    >>> print(nn.Softsign()(paddle.to_tensor([-1.0, 3.0])).numpy())
+    [-0.5   0.75]
+    """
+
+    _function = staticmethod(F.softsign)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class Silu(_Activation):
+    """x * sigmoid(x) of each element, as a layer.
+
+    >>> print(nn.Silu()(paddle.to_tensor([0.0, 2.0])).numpy())
+    [0.       1.761594]
+    """
+
+    _function = staticmethod(F.silu)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class Swish(_Activation):
+    """x * sigmoid(x) of each element, as a layer.
+
+    >>> print(nn.Swish()(paddle.to_tensor([0.0, 2.0])).numpy())
+    [0.       1.761594]
+    """
+
+    _function = staticmethod(F.swish)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class Mish(_Activation):
+    """x * tanh(log(1 + exp(x))) of each element, as a layer.
+
+    >>> print(nn.Mish()(paddle.to_tensor([0.0, 1.0])).numpy())
+    [0.         0.86509836]
+    """
+
+    _function = staticmethod(F.mish)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class Hardswish(_Activation):
+    """x * min(max(x + 3, 0), 6) / 6 of each element, as a layer.
+
+    >>> print(nn.Hardswish()(paddle.to_tensor([0.0, 3.0])).numpy())
+    [0. 3.]
+    """
+
+    _function = staticmethod(F.hardswish)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class Hardsigmoid(_Activation):
+    """x / 6 + 0.5, kept from 0 to 1, as a layer.
+
+    >>> print(nn.Hardsigmoid()(paddle.to_tensor([-4.0, 0.0])).numpy())
+    [0.  0.5]
+    """
+
+    _function = staticmethod(F.hardsigmoid)
+
+    def __init__(self, name=None):
+        super().__init__()
+
+
+class GELU(_Activation):
+    """x times the share of a standard normal distribution that is below it; by a formula with tanh where approximate, as a layer.
+
+    >>> print(nn.GELU()(paddle.to_tensor([-1.0, 1.0])).numpy())
+    [-0.15865526  0.8413447 ]
+    """
+
+    _function = staticmethod(F.gelu)
+
+    def __init__(self, approximate=False, name=None):
+        super().__init__(approximate=approximate)
+
+
+class LeakyReLU(_Activation):
+    """x where it is above 0, and negative_slope * x elsewhere, as a layer.
+
+    >>> print(nn.LeakyReLU(0.5)(paddle.to_tensor([-10.0, 2.0])).numpy())
+    [-5.  2.]
+    """
+
+    _function = staticmethod(F.leaky_relu)
+
+    def __init__(self, negative_slope=0.01, name=None):
+        super().__init__(negative_slope=negative_slope)
+
+
+class ELU(_Activation):
+    """x where it is above 0, and alpha * (exp(x) - 1) elsewhere, as a layer.
+
+    >>> print(nn.ELU()(paddle.to_tensor([-1.0, 2.0])).numpy())
+    [-0.63212055  2.        ]
+    """
+
+    _function = staticmethod(F.elu)
+
+    def __init__(self, alpha=1.0, name=None):
+        super().__init__(alpha=alpha)
+
+
+class CELU(_Activation):
+    """max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0) of each element, as a layer.
+
+    >>> print(nn.CELU()(paddle.to_tensor([-1.0, 2.0])).numpy())
+    [-0.63212055  2.        ]
+    """
+
+    _function = staticmethod(F.celu)
+
+    def __init__(self, alpha=1.0, name=None):
+        super().__init__(alpha=alpha)
+
+
+class SELU(_Activation):
+    """scale * x above 0, and scale * alpha * (exp(x) - 1) elsewhere, as a layer.
+
+    >>> print(nn.SELU()(paddle.to_tensor([-1.0, 1.0])).numpy())
+    [-1.1113307  1.050701 ]
+    """
+
+    _function = staticmethod(F.selu)
+
+    def __init__(self, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717, name=None):
+        super().__init__(scale=scale, alpha=alpha)
+
+
+class Hardtanh(_Activation):
+    """x, kept from `min` to `max`, as a layer.
+
+    >>> print(nn.Hardtanh()(paddle.to_tensor([-2.0, 0.5])).numpy())
+    [-1.   0.5]
+    """
+
+    _function = staticmethod(F.hardtanh)
+
+    def __init__(self, min=-1.0, max=1.0, name=None):
+        super().__init__(min=min, max=max)
+
+
+class Hardshrink(_Activation):
+    """x, but 0 where it is no further than `threshold` from 0, as a layer.
+
+    >>> print(nn.Hardshrink()(paddle.to_tensor([0.25, 2.0])).numpy())
+    [0. 2.]
+    """
+
+    _function = staticmethod(F.hardshrink)
+
+    def __init__(self, threshold=0.5, name=None):
+        super().__init__(threshold=threshold)
+
+
+class Softshrink(_Activation):
+    """x moved by `threshold` towards 0, and 0 where it is nearer, as a layer.
+
+    >>> print(nn.Softshrink()(paddle.to_tensor([0.25, 2.0])).numpy())
+    [0.  1.5]
+    """
+
+    _function = staticmethod(F.softshrink)
+
+    def __init__(self, threshold=0.5, name=None):
+        super().__init__(threshold=threshold)
+
+
+class Softplus(_Activation):
+    """log(1 + exp(beta * x)) / beta of each element, and x where beta * x is above threshold, as a layer.
+
+    >>> print(nn.Softplus()(paddle.to_tensor([0.0, 1.0])).numpy())
+    [0.6931472 1.3132616]
+    """
+
+    _function = staticmethod(F.softplus)
+
+    def __init__(self, beta=1, threshold=20, name=None):
+        super().__init__(beta=beta, threshold=threshold)
+
+
+class ThresholdedReLU(_Activation):
+    """x where it is above `threshold`, and 0 elsewhere, as a layer.
+
+    >>> print(nn.ThresholdedReLU()(paddle.to_tensor([0.5, 2.0])).numpy())
+    [0. 2.]
+    """
+
+    _function = staticmethod(F.thresholded_relu)
+
+    def __init__(self, threshold=1.0, name=None):
+        super().__init__(threshold=threshold)
+
+
+class Softmax(_Activation):
+    """exp(x) by its sum along `axis`, as a layer.
+
+    >>> print(nn.Softmax()(paddle.to_tensor([1.0, 3.0])).numpy())
+    [0.11920291 0.880797  ]
+    """
+
+    _function = staticmethod(F.softmax)
+
+    def __init__(self, axis=-1, name=None):
+        super().__init__(axis=axis)
+
+
+class LogSoftmax(_Activation):
+    """The logarithm of softmax along `axis`, as a layer.
+
+    >>> print(nn.LogSoftmax()(paddle.to_tensor([1.0, 1.0])).numpy())
+    [-0.6931472 -0.6931472]
+    """
+
+    _function = staticmethod(F.log_softmax)
+
+    def __init__(self, axis=-1, name=None):
+        super().__init__(axis=axis)
+
+
+class Maxout(_Activation):
+    """The largest of each group of `groups` channels, as a layer; channels are at `axis`.
+
+    >>> nn.Maxout(groups=2)(paddle.arange(4, dtype="float32").reshape([1, 4, 1, 1])).flatten().tolist()
+    [1.0, 3.0]
+    """
+
+    _function = staticmethod(F.maxout)
+
+    def __init__(self, groups, axis=1, name=None):
+        super().__init__(groups=groups, axis=axis)
+
+
+class GLU(_Activation):
+    """The first half along `axis` times the sigmoid of the second half, as a layer.
+
+    >>> print(nn.GLU()(paddle.to_tensor([4.0, 0.0])).numpy())
+    [2.]
+    """
+
+    _function = staticmethod(F.glu)
+
+    def __init__(self, axis=-1, name=None):
+        super().__init__(axis=axis)
 
 
 class PReLU(Layer):
-    """Slopes for what is below 0 that are trained: one, or one for each channel."""
+    """x where it is above 0, and a trained slope times x elsewhere: num_parameters of them, one or one for each channel, which begin at `init`.
+
+    >>> nn.PReLU()(paddle.to_tensor([-4.0, 2.0])).tolist()
+    [-1.0, 2.0]
+    """
 
     def __init__(self, num_parameters=1, init=0.25, weight_attr=None, data_format="NCHW", name=None):
         super().__init__()
@@ -84,7 +377,11 @@ class PReLU(Layer):
 
 
 class RReLU(Layer):
-    """Slopes below 0 are drawn between lower and upper while training, and their mean afterwards."""
+    """x where it is above 0, and a slope times x elsewhere: drawn between lower and upper while training, and their mean afterwards.
+
+    >>> nn.RReLU(0.5, 0.5)(paddle.to_tensor([-1.0, 2.0])).tolist()
+    [-0.5, 2.0]
+    """
 
     def __init__(self, lower=1 / 8, upper=1 / 3, name=None):
         super().__init__()
@@ -98,7 +395,11 @@ class RReLU(Layer):
 
 
 class Softmax2D(Layer):
-    """softmax over the channels of images, [batch, channels, height, width] or without the batch."""
+    """softmax over the channels of images, [batch, channels, height, width] or without the batch, as a layer.
+
+    >>> nn.Softmax2D()(paddle.zeros([1, 2, 1, 1])).flatten().tolist()
+    [0.5, 0.5]
+    """
 
     def __init__(self, name=None):
         super().__init__()

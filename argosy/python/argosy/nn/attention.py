@@ -25,7 +25,7 @@ def check_sizes(what, **sizes):
 
 def shared_attr(attr, what):
     """An attribute that several parameters have: it has no name."""
-    if isinstance(attr, str) or isinstance(attr, _core.ParamAttr) and attr.name is not None:
+    if isinstance(attr, str) or (isinstance(attr, _core.ParamAttr) and attr.name is not None):
         raise InvalidArgumentError(f"{what}: several parameters would be called {getattr(attr, 'name', attr)!r}; leave the name out of the attribute")
     return attr
 
@@ -42,6 +42,9 @@ class MultiHeadAttention(Layer):
     """Each position of the query takes a mean of the values, weighted by how its key fits; [batch, length, size], in num_heads parts of the size.
 
     Cache holds the keys and values of earlier positions and grows with each call; StaticCache holds those of a fixed memory.
+
+    >>> nn.MultiHeadAttention(embed_dim=8, num_heads=2)(paddle.rand([1, 5, 8])).shape
+    [1, 5, 8]
     """
 
     Cache = collections.namedtuple("Cache", ["k", "v"])

@@ -19,8 +19,14 @@ def _is_shape(value):
 
 
 class RNNCellBase(Layer):
-    """What paddle.nn.RNN runs: forward(inputs, states) gives (outputs, new states). state_shape is one shape without the batch, or a structure
-    of them."""
+    """What paddle.nn.RNN runs: forward(inputs, states) gives (outputs, new states).
+
+    state_shape is one shape without the batch, or a structure of them.
+
+    >>> cell = nn.GRUCell(3, 4)
+    >>> isinstance(cell, nn.RNNCellBase), cell.state_shape
+    (True, (4,))
+    """
 
     def get_initial_states(self, batch_ref, shape=None, dtype=None, init_value=0.0, batch_dim_idx=0):
         """States of `init_value` for the batch of `batch_ref`, in the form of `shape`; dtype may be one for each of them."""
@@ -38,7 +44,7 @@ class RNNCellBase(Layer):
             dtype = dtype[0] if isinstance(dtype, (list, tuple)) else dtype
             return Tensor(torch.full([batch, *sizes], float(value), dtype=dtypes.to_torch(dtype), device=device.torch_device()))
         keys = list(shape) if isinstance(shape, dict) else range(len(shape))
-        each = isinstance(dtype, dict) or isinstance(dtype, (list, tuple)) and len(dtype) == len(shape)
+        each = isinstance(dtype, dict) or (isinstance(dtype, (list, tuple)) and len(dtype) == len(shape))
         parts = [self._filled(shape[key], dtype[key] if each else dtype, batch, value) for key in keys]
         return dict(zip(keys, parts)) if isinstance(shape, dict) else type(shape)(parts)
 
@@ -94,7 +100,12 @@ class _Cell(RNNCellBase):
 
 
 class SimpleRNNCell(_Cell):
-    """h = act(x W + b + h U + c)."""
+    """One step of h = act(x W + b + h U + c): (outputs, new state) of inputs [batch, input_size] and a state [batch, hidden_size], zeros unless given.
+
+    >>> output, state = nn.SimpleRNNCell(3, 4)(paddle.ones([2, 3]))
+    >>> output.shape, state.shape
+    ([2, 4], [2, 4])
+    """
 
     def __init__(self, input_size, hidden_size, activation="tanh", weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None,
                  name=None):
@@ -109,7 +120,12 @@ class SimpleRNNCell(_Cell):
 
 
 class LSTMCell(_Cell):
-    """Its state is (h, c)."""
+    """One step of an LSTM: (outputs, new state) of inputs [batch, input_size] and a state (h, c), zeros unless given.
+
+    >>> output, (h, c) = nn.LSTMCell(3, 4)(paddle.ones([2, 3]))
+    >>> output.shape, c.shape
+    ([2, 4], [2, 4])
+    """
 
     _gates, _kernel = 4, staticmethod(torch.lstm_cell)
 
@@ -123,4 +139,11 @@ class LSTMCell(_Cell):
 
 
 class GRUCell(_Cell):
+    """One step of a GRU: (outputs, new state) of inputs [batch, input_size] and a state [batch, hidden_size], zeros unless given.
+
+    >>> output, state = nn.GRUCell(3, 4)(paddle.ones([2, 3]))
+    >>> output.shape, state.shape
+    ([2, 4], [2, 4])
+    """
+
     _gates, _kernel = 3, staticmethod(torch.gru_cell)

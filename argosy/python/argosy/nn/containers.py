@@ -8,7 +8,12 @@ __all__ = ["Sequential", "LayerList", "LayerDict", "ParameterList"]
 
 
 class Sequential(Layer):
-    """Layers one after another, named 0, 1, … or as given by (name, layer)."""
+    """Layers one after another, named 0, 1, … or as given by (name, layer).
+
+    >>> model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+    >>> model(paddle.ones([2, 3])).shape, len(model)
+    ([2, 1], 3)
+    """
 
     def __init__(self, *layers):
         super().__init__()
@@ -42,7 +47,12 @@ class Sequential(Layer):
 
 
 class LayerList(Layer):
-    """A list of layers; what to do with them is left to forward() of the layer that holds it."""
+    """A list of layers; what to do with them is left to forward() of the layer that holds it.
+
+    >>> layers = nn.LayerList([nn.Linear(2, 2) for _ in range(3)])
+    >>> len(layers), len(layers.parameters())
+    (3, 6)
+    """
 
     def __init__(self, sublayers=None):
         super().__init__()
@@ -89,7 +99,12 @@ class LayerList(Layer):
 
 
 class LayerDict(Layer):
-    """Layers by name."""
+    """Layers by name.
+
+    >>> layers = nn.LayerDict({"hidden": nn.Linear(2, 4), "out": nn.Linear(4, 1)})
+    >>> list(layers.keys()), layers["out"].weight.shape
+    (['hidden', 'out'], [4, 1])
+    """
 
     def __init__(self, sublayers=None):
         super().__init__()
@@ -134,7 +149,12 @@ class LayerDict(Layer):
 
 
 class ParameterList(Layer):
-    """Parameters in a list."""
+    """Parameters in a list, which belong to the layer that holds it.
+
+    >>> weights = nn.ParameterList([paddle.create_parameter([2], "float32") for _ in range(3)])
+    >>> len(weights), len(weights.parameters())
+    (3, 3)
+    """
 
     def __init__(self, parameters=None):
         super().__init__()

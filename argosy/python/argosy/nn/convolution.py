@@ -64,14 +64,34 @@ class _Convolution(Layer):
 
 
 class Conv1D(_Convolution):
+    """A convolution along the last axis of [batch, channels, length]. The weight is [out_channels, in_channels / groups, kernel_size].
+
+    padding is a number, two, 'SAME' or 'VALID'; padding_mode is zeros, reflect, replicate or circular.
+
+    >>> nn.Conv1D(3, 5, 2)(paddle.ones([1, 3, 8])).shape
+    [1, 5, 7]
+    """
+
     _axes, _format = 1, "NCL"
 
 
 class Conv2D(_Convolution):
-    pass
+    """A convolution of images [batch, channels, height, width]. The weight is [out_channels, in_channels / groups, *kernel_size].
+
+    Sizes are a number or one for each axis; padding also two for each axis, 'SAME' or 'VALID'; padding_mode is zeros, reflect, replicate or circular.
+
+    >>> nn.Conv2D(3, 5, 3, stride=2, padding=1)(paddle.ones([1, 3, 8, 8])).shape
+    [1, 5, 4, 4]
+    """
 
 
 class Conv3D(_Convolution):
+    """A convolution of volumes [batch, channels, depth, height, width]. The weight is [out_channels, in_channels / groups, *kernel_size].
+
+    >>> nn.Conv3D(1, 2, 3)(paddle.ones([1, 1, 4, 4, 4])).shape
+    [1, 2, 2, 2, 2]
+    """
+
     _axes, _format = 3, "NCDHW"
 
 
@@ -94,6 +114,12 @@ class _Transposed(_Convolution):
 
 
 class Conv1DTranspose(_Transposed):
+    """The opposite of Conv1D's change of sizes. The weight is [in_channels, out_channels / groups, kernel_size].
+
+    >>> nn.Conv1DTranspose(3, 5, 2, stride=2)(paddle.ones([1, 3, 4])).shape
+    [1, 5, 8]
+    """
+
     _axes, _format = 1, "NCL"
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, dilation=1, weight_attr=None,
@@ -102,8 +128,20 @@ class Conv1DTranspose(_Transposed):
 
 
 class Conv2DTranspose(_Transposed):
-    pass
+    """The opposite of Conv2D's change of sizes, which enlarges images. The weight is [in_channels, out_channels / groups, *kernel_size].
+
+    output_padding, or output_size in the call, chooses among the sizes that Conv2D would take to those of x.
+
+    >>> nn.Conv2DTranspose(3, 5, 2, stride=2)(paddle.ones([1, 3, 4, 4])).shape
+    [1, 5, 8, 8]
+    """
 
 
 class Conv3DTranspose(_Transposed):
+    """The opposite of Conv3D's change of sizes. The weight is [in_channels, out_channels / groups, *kernel_size].
+
+    >>> nn.Conv3DTranspose(1, 2, 2)(paddle.ones([1, 1, 2, 2, 2])).shape
+    [1, 2, 3, 3, 3]
+    """
+
     _axes, _format = 3, "NCDHW"

@@ -7,8 +7,13 @@ __all__ = ["HSigmoidLoss"]
 
 
 class HSigmoidLoss(Layer):
-    """paddle.nn.functional.hsigmoid_loss with weights of its own. A tree of one's own, is_custom, has a row for each of num_classes inner nodes,
-    and its paths come with the labels."""
+    """paddle.nn.functional.hsigmoid_loss with weights of its own.
+
+    A tree of one's own, is_custom, has a row for each of num_classes inner nodes, and its paths come with the labels.
+
+    >>> nn.HSigmoidLoss(feature_size=3, num_classes=4)(paddle.ones([2, 3]), paddle.to_tensor([1, 2])).shape
+    [2, 1]
+    """
 
     def __init__(self, feature_size, num_classes, weight_attr=None, bias_attr=None, is_custom=False, is_sparse=False, name=None):
         super().__init__()

@@ -13,31 +13,68 @@ __all__ = ["Initializer", "Assign", "Constant", "KaimingNormal", "KaimingUniform
 
 
 class Constant(fluid.ConstantInitializer):
+    """One value everywhere.
+
+    >>> weight = paddle.create_parameter([2], "float32", default_initializer=nn.initializer.Constant(3.0))
+    >>> weight.tolist()
+    [3.0, 3.0]
+    """
+
     def __init__(self, value=0.0):
         super().__init__(value)
 
 
 class Uniform(fluid.UniformInitializer):
+    """Numbers drawn evenly from low to high.
+
+    >>> paddle.create_parameter([2, 3], "float32", default_initializer=nn.initializer.Uniform(-0.1, 0.1)).shape
+    [2, 3]
+    """
+
     def __init__(self, low=-1.0, high=1.0, name=None):
         super().__init__(low, high)
 
 
 class Normal(fluid.NormalInitializer):
+    """Numbers drawn from a normal distribution.
+
+    >>> paddle.create_parameter([2, 3], "float32", default_initializer=nn.initializer.Normal(0.0, 0.02)).shape
+    [2, 3]
+    """
+
     def __init__(self, mean=0.0, std=1.0, name=None):
         super().__init__(mean, std)
 
 
 class TruncatedNormal(fluid.TruncatedNormalInitializer):
+    """Numbers drawn from a normal distribution; those further than two deviations from the mean are drawn again.
+
+    >>> paddle.create_parameter([2, 3], "float32", default_initializer=nn.initializer.TruncatedNormal(std=0.02)).shape
+    [2, 3]
+    """
+
     def __init__(self, mean=0.0, std=1.0, name=None):
         super().__init__(mean, std)
 
 
 class XavierUniform(fluid.XavierInitializer):
+    """Numbers drawn evenly within sqrt(6 / (fan_in + fan_out)) of 0; both are those of the shape unless given.
+
+    >>> paddle.create_parameter([2, 3], "float32", default_initializer=nn.initializer.XavierUniform()).shape
+    [2, 3]
+    """
+
     def __init__(self, fan_in=None, fan_out=None, name=None):
         super().__init__(True, fan_in, fan_out)
 
 
 class XavierNormal(fluid.XavierInitializer):
+    """Numbers drawn from a normal distribution with deviation sqrt(2 / (fan_in + fan_out)); both are those of the shape unless given.
+
+    >>> paddle.create_parameter([2, 3], "float32", default_initializer=nn.initializer.XavierNormal()).shape
+    [2, 3]
+    """
+
     def __init__(self, fan_in=None, fan_out=None, name=None):
         super().__init__(False, fan_in, fan_out)
 
@@ -48,19 +85,35 @@ def _check_relu(negative_slope, nonlinearity):
 
 
 class KaimingUniform(fluid.MSRAInitializer):
+    """Numbers drawn evenly within sqrt(6 / fan_in) of 0, for layers before a relu; fan_in is that of the shape unless given.
+
+    >>> paddle.create_parameter([2, 3], "float32", default_initializer=nn.initializer.KaimingUniform()).shape
+    [2, 3]
+    """
+
     def __init__(self, fan_in=None, negative_slope=0.0, nonlinearity="relu"):
         _check_relu(negative_slope, nonlinearity)
         super().__init__(True, fan_in)
 
 
 class KaimingNormal(fluid.MSRAInitializer):
+    """Numbers drawn from a normal distribution with deviation sqrt(2 / fan_in), for layers before a relu; fan_in is that of the shape unless given.
+
+    >>> paddle.create_parameter([2, 3], "float32", default_initializer=nn.initializer.KaimingNormal()).shape
+    [2, 3]
+    """
+
     def __init__(self, fan_in=None, negative_slope=0.0, nonlinearity="relu"):
         _check_relu(negative_slope, nonlinearity)
         super().__init__(False, fan_in)
 
 
 class Assign(fluid.NumpyArrayInitializer):
-    """Given values: an array or nested lists."""
+    """Given values: an array or nested lists.
+
+    >>> paddle.create_parameter([2], "float32", default_initializer=nn.initializer.Assign([1.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """
 
     def __init__(self, value, name=None):
         super().__init__(numpy.asarray(value))
@@ -84,7 +137,12 @@ class _Filling(Initializer):
 
 
 class Dirac(_Filling):
-    """Convolutions that hand on their input: 1 in the middle of filter i for channel i, in each of `groups`."""
+    """Convolutions that hand on their input: 1 in the middle of filter i for channel i, in each of `groups`.
+
+    >>> layer = nn.Conv1D(1, 1, 3, weight_attr=paddle.ParamAttr(initializer=nn.initializer.Dirac()))
+    >>> layer.weight.tolist()
+    [[[0.0, 1.0, 0.0]]]
+    """
 
     def __init__(self, groups=1, name=None):
         if not isinstance(groups, int) or groups <= 0:
@@ -105,7 +163,12 @@ class Dirac(_Filling):
 
 
 class Orthogonal(_Filling):
-    """Rows, or columns where there are fewer of them, of length `gain` that stand at right angles, drawn from all such."""
+    """Rows, or columns where there are fewer of them, of length `gain` that stand at right angles, drawn from all such.
+
+    >>> weight = paddle.create_parameter([2, 2], "float32", default_initializer=nn.initializer.Orthogonal())
+    >>> bool(paddle.allclose(weight @ weight.t(), paddle.eye(2), atol=1e-6))
+    True
+    """
 
     def __init__(self, gain=1.0, name=None):
         if not isinstance(gain, (int, float)):
@@ -125,7 +188,12 @@ class Orthogonal(_Filling):
 
 
 class Bilinear(_Filling):
-    """Transposed convolutions that enlarge images, as 2.6.2 makes them: down the rows the weight falls between pixels too."""
+    """Transposed convolutions that enlarge images, as 2.6.2 makes them: down the rows the weight falls between pixels too.
+
+    >>> layer = nn.Conv2DTranspose(1, 1, 4, stride=2, padding=1, weight_attr=paddle.ParamAttr(initializer=nn.initializer.Bilinear()))
+    >>> layer(paddle.ones([1, 1, 3, 3])).shape
+    [1, 1, 6, 6]
+    """
 
     def _values(self, shape):
         if len(shape) != 4 or shape[2] != shape[3]:
@@ -143,7 +211,11 @@ _GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4, "sigmoid": 1, "lin
 
 
 def calculate_gain(nonlinearity, param=None):
-    """What first values are multiplied by before a function; param is the slope of leaky_relu."""
+    """What first values are multiplied by before a function; param is the slope of leaky_relu.
+
+    >>> nn.initializer.calculate_gain("tanh") * 3
+    5.0
+    """
     if param is not None and not isinstance(param, (bool, int, float)):
         raise InvalidArgumentError(f"calculate_gain: param is a number; found {type(param).__name__}")
     if nonlinearity == "leaky_relu":
@@ -154,7 +226,13 @@ def calculate_gain(nonlinearity, param=None):
 
 
 def set_global_initializer(weight_init, bias_init=None):
-    """How layers of the dynamic graph begin from now on, unless an attribute has an initializer; None is each layer's own way again."""
+    """How layers of the dynamic graph begin from now on, unless an attribute has an initializer; None is each layer's own way again.
+
+    >>> nn.initializer.set_global_initializer(nn.initializer.Constant(2.0))
+    >>> nn.Linear(1, 2).weight.tolist()
+    [[2.0, 2.0]]
+    >>> nn.initializer.set_global_initializer(None)
+    """
     graph_mode.refuse_static("paddle.nn.initializer.set_global_initializer")
     from argosy.dynamic import initial
 

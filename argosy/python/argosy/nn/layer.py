@@ -37,6 +37,15 @@ class Layer:
     """What models are made of. A subclass makes its parts in __init__ and computes in forward().
 
     Assigning a Parameter, a Layer or a buffer's tensor to an attribute registers it. Confined to one thread at a time.
+
+    >>> class Twice(nn.Layer):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.inner = nn.Linear(2, 2)
+    ...     def forward(self, x):
+    ...         return self.inner(self.inner(x))
+    >>> [name for name, _ in Twice().named_parameters()]
+    ['inner.weight', 'inner.bias']
     """
 
     def __init__(self, name_scope=None, dtype=None):
@@ -85,7 +94,7 @@ class Layer:
 
     def __setattr__(self, name, value):
         if isinstance(value, (Parameter, Layer)):
-            parameters, layers, buffers = self._registered()
+            parameters, layers, _ = self._registered()
             self._forget(name)
             (parameters if isinstance(value, Parameter) else layers)[name] = value
             return

@@ -50,19 +50,46 @@ class _BatchNorm(Layer):
 
 
 class BatchNorm1D(_BatchNorm):
+    """Mean 0 and variance 1 of each channel of [batch, channels] or [batch, channels, length] over the batch, then a trained scale and shift.
+
+    While training by the batch, otherwise by running values, of which the share momentum stays at each step.
+
+    >>> nn.BatchNorm1D(3)(paddle.rand([4, 3])).shape
+    [4, 3]
+    """
+
     _axes, _format = (2, 3), "NCL"
 
 
 class BatchNorm2D(_BatchNorm):
+    """Mean 0 and variance 1 of each channel of images over the batch, then a trained scale and shift.
+
+    While training by the batch, otherwise by running values, of which the share momentum stays at each step.
+
+    >>> layer = nn.BatchNorm2D(3)
+    >>> layer(paddle.rand([4, 3, 2, 2])).shape, layer._mean.shape
+    ([4, 3, 2, 2], [3])
+    """
+
     _axes = (4,)
 
 
 class BatchNorm3D(_BatchNorm):
+    """Mean 0 and variance 1 of each channel of volumes over the batch, then a trained scale and shift.
+
+    >>> nn.BatchNorm3D(3)(paddle.rand([4, 3, 2, 2, 2])).shape
+    [4, 3, 2, 2, 2]
+    """
+
     _axes, _format = (5,), "NCDHW"
 
 
 class BatchNorm(_BatchNorm):
-    """1.x's: with an activation, and with names of its own for what it takes."""
+    """1.x's batch normalization: for any number of axes, with an activation `act`, and with names of its own for what it takes.
+
+    >>> nn.BatchNorm(3, act="relu")(paddle.rand([4, 3, 2, 2])).shape
+    [4, 3, 2, 2]
+    """
 
     def __init__(self, num_channels, act=None, is_test=False, momentum=0.9, epsilon=1e-05, param_attr=None, bias_attr=None, dtype="float32",
                  data_layout="NCHW", in_place=False, moving_mean_name=None, moving_variance_name=None, do_model_average_for_mean_and_var=True,
@@ -79,7 +106,11 @@ class BatchNorm(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization over the batches of all processes, which may be of different sizes; with one process it is BatchNorm."""
+    """Batch normalization over the batches of all processes, which may be of different sizes; with one process it is BatchNorm.
+
+    >>> nn.SyncBatchNorm(3)(paddle.rand([4, 3, 2, 2])).shape
+    [4, 3, 2, 2]
+    """
 
     def forward(self, input):
         from argosy.distributed import job
@@ -112,6 +143,12 @@ def _torch(tensor):
 
 
 class LayerNorm(Layer):
+    """Mean 0 and variance 1 over the last axes, of normalized_shape, then a trained scale and shift.
+
+    >>> print(nn.LayerNorm(2)(paddle.to_tensor([[1.0, 3.0]])).numpy().round(3).tolist())
+    [[-1.0, 1.0]]
+    """
+
     def __init__(self, normalized_shape, epsilon=1e-05, weight_attr=None, bias_attr=None, name=None):
         super().__init__()
         self._normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
@@ -128,6 +165,12 @@ class LayerNorm(Layer):
 
 
 class GroupNorm(Layer):
+    """Mean 0 and variance 1 over each of num_groups groups of channels, then a trained scale and shift.
+
+    >>> nn.GroupNorm(2, 4)(paddle.rand([1, 4, 2, 2])).shape
+    [1, 4, 2, 2]
+    """
+
     def __init__(self, num_groups, num_channels, epsilon=1e-05, weight_attr=None, bias_attr=None, data_format="NCHW", name=None):
         super().__init__()
         channels_behind(data_format, type(self).__name__)
@@ -158,19 +201,35 @@ class _InstanceNorm(Layer):
 
 
 class InstanceNorm1D(_InstanceNorm):
-    pass
+    """Mean 0 and variance 1 of each channel of each sample [channels, length] by itself, then a trained scale and shift.
+
+    >>> nn.InstanceNorm1D(3)(paddle.rand([2, 3, 5])).shape
+    [2, 3, 5]
+    """
 
 
 class InstanceNorm2D(_InstanceNorm):
-    pass
+    """Mean 0 and variance 1 of each channel of each image by itself, then a trained scale and shift.
+
+    >>> nn.InstanceNorm2D(3)(paddle.rand([2, 3, 5, 5])).shape
+    [2, 3, 5, 5]
+    """
 
 
 class InstanceNorm3D(_InstanceNorm):
-    pass
+    """Mean 0 and variance 1 of each channel of each volume by itself, then a trained scale and shift.
+
+    >>> nn.InstanceNorm3D(3)(paddle.rand([2, 3, 2, 5, 5])).shape
+    [2, 3, 2, 5, 5]
+    """
 
 
 class SpectralNorm(Layer):
-    """A weight divided by its largest singular value, which power_iters steps from weight_u and weight_v find; these stay as they are."""
+    """A weight divided by its largest singular value, which power_iters steps from weight_u and weight_v find; these stay as they are.
+
+    >>> nn.SpectralNorm([3, 4])(paddle.rand([3, 4])).shape
+    [3, 4]
+    """
 
     def __init__(self, weight_shape, dim=0, power_iters=1, eps=1e-12, dtype="float32"):
         super().__init__(dtype=dtype)
@@ -195,6 +254,12 @@ class SpectralNorm(Layer):
 
 
 class LocalResponseNorm(Layer):
+    """x divided by (k + alpha * the mean of squares over `size` neighbouring channels) ** beta, as a layer.
+
+    >>> nn.LocalResponseNorm(3)(paddle.rand([1, 4, 2, 2])).shape
+    [1, 4, 2, 2]
+    """
+
     def __init__(self, size, alpha=0.0001, beta=0.75, k=1.0, data_format="NCHW", name=None):
         super().__init__()
         channels_behind(data_format, type(self).__name__)

@@ -72,7 +72,14 @@ class _Recurrent(Layer):
 
 
 class SimpleRNN(_Recurrent):
-    """h = act(x W + b + h U + c)."""
+    """(outputs, last states) of h = act(x W + b + h U + c) over sequences [batch, time, input_size], in num_layers layers.
+
+    direction is forward or bidirect; time_major puts the time first; dropout is between layers.
+
+    >>> outputs, state = nn.SimpleRNN(3, 4, num_layers=2)(paddle.ones([2, 5, 3]))
+    >>> outputs.shape, state.shape
+    ([2, 5, 4], [2, 2, 4])
+    """
 
     def __init__(self, input_size, hidden_size, num_layers=1, direction="forward", time_major=False, dropout=0.0, activation="tanh", weight_ih_attr=None,
                  weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None, name=None):
@@ -83,10 +90,26 @@ class SimpleRNN(_Recurrent):
 
 
 class LSTM(_Recurrent):
-    """Its state is (h, c)."""
+    """(outputs, (h, c)) of an LSTM over sequences [batch, time, input_size], in num_layers layers.
+
+    direction is forward or bidirect; time_major puts the time first; dropout is between layers.
+
+    >>> outputs, (h, c) = nn.LSTM(3, 4, direction="bidirect")(paddle.ones([2, 5, 3]))
+    >>> outputs.shape, h.shape
+    ([2, 5, 8], [2, 2, 4])
+    """
 
     _gates, _states, _kernel = 4, 2, staticmethod(torch.lstm)
 
 
 class GRU(_Recurrent):
+    """(outputs, last states) of a GRU over sequences [batch, time, input_size], in num_layers layers.
+
+    direction is forward or bidirect; time_major puts the time first; dropout is between layers.
+
+    >>> outputs, state = nn.GRU(3, 4)(paddle.ones([2, 5, 3]))
+    >>> outputs.shape, state.shape
+    ([2, 5, 4], [1, 2, 4])
+    """
+
     _gates, _kernel = 3, staticmethod(torch.gru)

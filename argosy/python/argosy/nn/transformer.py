@@ -64,7 +64,11 @@ class _Block(Layer):
 
 
 class TransformerEncoderLayer(_Block):
-    """Positions look at each other."""
+    """Positions look at each other, then two products of each: [batch, length, d_model]. normalize_before normalizes inputs instead of results.
+
+    >>> nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)(paddle.rand([1, 5, 8])).shape
+    [1, 5, 8]
+    """
 
     def forward(self, src, src_mask=None, cache=None):
         src, cache = self._added(1, src, lambda x: self.self_attn(x, x, x, src_mask, cache))
@@ -76,7 +80,12 @@ class TransformerEncoderLayer(_Block):
 
 
 class TransformerDecoderLayer(_Block):
-    """Positions look at each other, and at the memory that an encoder has made."""
+    """Positions look at each other, and at the memory that an encoder has made, then two products of each: [batch, length, d_model].
+
+    >>> layer = nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+    >>> layer(paddle.rand([1, 3, 8]), paddle.rand([1, 5, 8])).shape
+    [1, 3, 8]
+    """
 
     _attentions = ("self_attn", "cross_attn")
 
@@ -112,6 +121,13 @@ class _Stack(Layer):
 
 
 class TransformerEncoder(_Stack):
+    """num_layers layers like encoder_layer, made anew, one after another; `norm` behind the last.
+
+    >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+    >>> nn.TransformerEncoder(layer, 2)(paddle.rand([1, 5, 8])).shape
+    [1, 5, 8]
+    """
+
     def __init__(self, encoder_layer, num_layers, norm=None):
         super().__init__(encoder_layer, num_layers, norm)
 
@@ -124,6 +140,13 @@ class TransformerEncoder(_Stack):
 
 
 class TransformerDecoder(_Stack):
+    """num_layers layers like decoder_layer, made anew, one after another; `norm` behind the last. Called with the target and an encoder's memory.
+
+    >>> layer = nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+    >>> nn.TransformerDecoder(layer, 2)(paddle.rand([1, 3, 8]), paddle.rand([1, 5, 8])).shape
+    [1, 3, 8]
+    """
+
     def __init__(self, decoder_layer, num_layers, norm=None):
         super().__init__(decoder_layer, num_layers, norm)
 
@@ -151,7 +174,12 @@ def _parts(attr, what):
 
 
 class Transformer(Layer):
-    """An encoder of `src` and a decoder of `tgt` that looks at what it makes. Inputs are [batch, length, d_model]."""
+    """An encoder of `src` and a decoder of `tgt` that looks at what it makes. Inputs are [batch, length, d_model].
+
+    >>> model = nn.Transformer(d_model=8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
+    >>> model(paddle.rand([1, 5, 8]), paddle.rand([1, 3, 8])).shape
+    [1, 3, 8]
+    """
 
     def __init__(self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1, activation="relu",
                  attn_dropout=None, act_dropout=None, normalize_before=False, weight_attr=None, bias_attr=None, custom_encoder=None,

@@ -1,4 +1,6 @@
 """Recurrent layers of any cell, step by step. SimpleRNN, LSTM and GRU compute the same faster."""
+import functools
+
 import torch
 
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
@@ -20,9 +22,13 @@ def _kept(running, old, new):
 
 
 class RNN(Layer):
-    """(outputs, last states) of cell over sequences [batch, time, ...], or [time, batch, ...] where time_major; from the end where is_reverse.
+    """(outputs, last states) of `cell` over sequences [batch, time, ...], or [time, batch, ...] where time_major; from the end where is_reverse.
 
     A sequence's state stays after sequence_length steps; outputs behind them are what the cell makes of the rest.
+
+    >>> outputs, state = nn.RNN(nn.GRUCell(3, 4))(paddle.ones([2, 5, 3]))
+    >>> outputs.shape, state.shape
+    ([2, 5, 4], [2, 4])
     """
 
     def __init__(self, cell, is_reverse=False, time_major=False):
@@ -35,17 +41,22 @@ class RNN(Layer):
         times = range(leaves(inputs)[0].shape[axis])
         outputs = {}
         for time in reversed(times) if self.is_reverse else times:
-            step = mapped(lambda x: Tensor(unwrap(x).select(axis, time)), inputs)
+            step = mapped(lambda x, at=time: Tensor(unwrap(x).select(axis, at)), inputs)
             outputs[time], new = self.cell(step, states, **kwargs)
             if sequence_length is not None:
                 running = unwrap(sequence_length) > time
-                new = mapped(lambda old, one: _kept(running, old, one), states, new)
+                new = mapped(functools.partial(_kept, running), states, new)
             states = new
         return mapped(lambda *steps: _joined(lambda parts: torch.stack(parts, axis), *steps), *(outputs[time] for time in times)), states
 
 
 class BiRNN(Layer):
-    """One cell from the beginning and one from the end: outputs side by side, and (states of the one, states of the other)."""
+    """One cell from the beginning and one from the end: outputs side by side, and (states of the one, states of the other).
+
+    >>> outputs, (forward, backward) = nn.BiRNN(nn.GRUCell(3, 4), nn.GRUCell(3, 4))(paddle.ones([2, 5, 3]))
+    >>> outputs.shape, backward.shape
+    ([2, 5, 8], [2, 4])
+    """
 
     def __init__(self, cell_fw, cell_bw, time_major=False):
         super().__init__()

@@ -15,7 +15,13 @@ def _with_gradients(parameters):
 
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False):
-    """Scales the gradients, as one vector, to a norm of at most max_norm. Returns the norm that they had."""
+    """Scales the gradients, as one vector, to a norm of at most max_norm. Returns the norm that they had.
+
+    >>> x = paddle.to_tensor([3.0, 4.0], stop_gradient=False)
+    >>> (x * x).sum().backward()
+    >>> paddle.nn.utils.clip_grad_norm_([x], max_norm=5.0).item(), x.grad.norm().item()
+    (10.0, 5.0)
+    """
     if norm_type not in _NORMS:
         raise InvalidArgumentError(f"clip_grad_norm_: norm_type is one of {', '.join(map(str, _NORMS))}; found {norm_type!r}")
     found = _with_gradients(parameters)
@@ -32,7 +38,14 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 
 def clip_grad_value_(parameters, clip_value):
-    """Limits each element of the gradients to the range from -clip_value to clip_value."""
+    """Limits each element of the gradients to the range from -clip_value to clip_value.
+
+    >>> x = paddle.to_tensor([3.0, -4.0], stop_gradient=False)
+    >>> (x * x).sum().backward()
+    >>> paddle.nn.utils.clip_grad_value_([x], 7.0)
+    >>> x.grad.tolist()
+    [6.0, -7.0]
+    """
     if clip_value < 0:
         raise InvalidArgumentError(f"clip_grad_value_: clip_value is 0 or more; found {clip_value}")
     for one in _with_gradients(parameters):

@@ -11,7 +11,16 @@ __all__ = [
 
 
 class LRScheduler:
-    """The rate after `last_epoch` calls of step(). A subclass gives get_lr()."""
+    """The rate after `last_epoch` calls of step(). A subclass gives get_lr().
+
+    >>> class Halves(paddle.optimizer.lr.LRScheduler):
+    ...     def get_lr(self):
+    ...         return self.base_lr / 2 ** self.last_epoch
+    >>> rate = Halves(0.8)
+    >>> rate.step()
+    >>> rate()
+    0.4
+    """
 
     _state = ("last_epoch", "last_lr")
 
@@ -53,7 +62,16 @@ class LRScheduler:
 
 
 class NoamDecay(LRScheduler):
-    """Rises for warmup_steps, then falls with the root of the step."""
+    """Rises for warmup_steps, then falls with the root of the step.
+
+    >>> rate = paddle.optimizer.lr.NoamDecay(d_model=64, warmup_steps=2, learning_rate=1.0)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.0
+    0.044194
+    0.088388
+    """
 
     def __init__(self, d_model, warmup_steps, learning_rate=1.0, last_epoch=-1, verbose=False):
         self.d_model, self.warmup_steps = d_model, warmup_steps
@@ -66,7 +84,16 @@ class NoamDecay(LRScheduler):
 
 
 class ExponentialDecay(LRScheduler):
-    """rate * gamma ^ epoch."""
+    """rate * gamma ^ epoch.
+
+    >>> rate = paddle.optimizer.lr.ExponentialDecay(0.8, gamma=0.5)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.4
+    0.2
+    """
 
     def __init__(self, learning_rate, gamma, last_epoch=-1, verbose=False):
         self.gamma = gamma
@@ -77,21 +104,48 @@ class ExponentialDecay(LRScheduler):
 
 
 class NaturalExpDecay(ExponentialDecay):
-    """rate * e ^ (-gamma * epoch)."""
+    """rate * e ^ (-gamma * epoch).
+
+    >>> rate = paddle.optimizer.lr.NaturalExpDecay(0.8, gamma=0.5)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.485225
+    0.294304
+    """
 
     def get_lr(self):
         return self.base_lr * math.exp(-self.gamma * self.last_epoch)
 
 
 class InverseTimeDecay(ExponentialDecay):
-    """rate / (1 + gamma * epoch)."""
+    """rate / (1 + gamma * epoch).
+
+    >>> rate = paddle.optimizer.lr.InverseTimeDecay(0.8, gamma=1.0)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.4
+    0.266667
+    """
 
     def get_lr(self):
         return self.base_lr / (1 + self.gamma * self.last_epoch)
 
 
 class PolynomialDecay(LRScheduler):
-    """From the rate to end_lr in decay_steps; with cycle it rises again, ever less."""
+    """From the rate to end_lr in decay_steps; with cycle it rises again, ever less.
+
+    >>> rate = paddle.optimizer.lr.PolynomialDecay(0.8, decay_steps=2, end_lr=0.0)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.4
+    0.0
+    """
 
     def __init__(self, learning_rate, decay_steps, end_lr=0.0001, power=1.0, cycle=False, last_epoch=-1, verbose=False):
         if not isinstance(decay_steps, int) or decay_steps <= 0:
@@ -109,7 +163,16 @@ class PolynomialDecay(LRScheduler):
 
 
 class PiecewiseDecay(LRScheduler):
-    """values[i] before boundaries[i]; the last value after all of them."""
+    """values[i] before boundaries[i]; the last value after all of them.
+
+    >>> rate = paddle.optimizer.lr.PiecewiseDecay(boundaries=[1, 2], values=[0.8, 0.4, 0.1])
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.4
+    0.1
+    """
 
     def __init__(self, boundaries, values, last_epoch=-1, verbose=False):
         if len(values) != len(boundaries) + 1:
@@ -122,7 +185,16 @@ class PiecewiseDecay(LRScheduler):
 
 
 class CosineAnnealingDecay(LRScheduler):
-    """Along a cosine from the rate to eta_min in T_max, and back."""
+    """Along a cosine from the rate to eta_min in T_max, and back.
+
+    >>> rate = paddle.optimizer.lr.CosineAnnealingDecay(0.8, T_max=2)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.4
+    0.0
+    """
 
     def __init__(self, learning_rate, T_max, eta_min=0, last_epoch=-1, verbose=False):
         if not isinstance(T_max, int) or T_max <= 0:
@@ -135,7 +207,16 @@ class CosineAnnealingDecay(LRScheduler):
 
 
 class StepDecay(LRScheduler):
-    """Times gamma after every step_size epochs."""
+    """Times gamma after every step_size epochs.
+
+    >>> rate = paddle.optimizer.lr.StepDecay(0.8, step_size=2, gamma=0.5)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.8
+    0.4
+    """
 
     def __init__(self, learning_rate, step_size, gamma=0.1, last_epoch=-1, verbose=False):
         if not isinstance(step_size, int) or step_size <= 0:
@@ -148,7 +229,16 @@ class StepDecay(LRScheduler):
 
 
 class MultiStepDecay(LRScheduler):
-    """Times gamma at each milestone."""
+    """Times gamma at each milestone.
+
+    >>> rate = paddle.optimizer.lr.MultiStepDecay(0.8, milestones=[1, 2], gamma=0.5)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.4
+    0.2
+    """
 
     def __init__(self, learning_rate, milestones, gamma=0.1, last_epoch=-1, verbose=False):
         if list(milestones) != sorted(set(milestones)):
@@ -161,7 +251,16 @@ class MultiStepDecay(LRScheduler):
 
 
 class LambdaDecay(LRScheduler):
-    """rate * lr_lambda(epoch)."""
+    """rate * lr_lambda(epoch).
+
+    >>> rate = paddle.optimizer.lr.LambdaDecay(0.8, lambda epoch: 1 / (1 + epoch))
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.4
+    0.266667
+    """
 
     def __init__(self, learning_rate, lr_lambda, last_epoch=-1, verbose=False):
         if not callable(lr_lambda):
@@ -174,14 +273,32 @@ class LambdaDecay(LRScheduler):
 
 
 class MultiplicativeDecay(LambdaDecay):
-    """Times lr_lambda(epoch) at every epoch."""
+    """Times lr_lambda(epoch) at every epoch.
+
+    >>> rate = paddle.optimizer.lr.MultiplicativeDecay(0.8, lambda epoch: 0.5)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.4
+    0.2
+    """
 
     def get_lr(self):
         return self.base_lr * math.prod(self.lr_lambda(epoch) for epoch in range(1, self.last_epoch + 1))
 
 
 class LinearWarmup(LRScheduler):
-    """From start_lr to end_lr in warmup_steps; then `learning_rate`, a number or a scheduler that starts there."""
+    """From start_lr to end_lr in warmup_steps; then `learning_rate`, a number or a scheduler that starts there.
+
+    >>> rate = paddle.optimizer.lr.LinearWarmup(0.8, warmup_steps=2, start_lr=0.0, end_lr=0.8)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.0
+    0.4
+    0.8
+    """
 
     def __init__(self, learning_rate, warmup_steps, start_lr, end_lr, last_epoch=-1, verbose=False):
         if end_lr <= start_lr:
@@ -199,7 +316,16 @@ class LinearWarmup(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """From start_factor to end_factor times the rate in total_steps."""
+    """From start_factor to end_factor times the rate in total_steps.
+
+    >>> rate = paddle.optimizer.lr.LinearLR(0.8, total_steps=2, start_factor=0.5)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.4
+    0.6
+    0.8
+    """
 
     def __init__(self, learning_rate, total_steps, start_factor=1.0 / 3, end_factor=1.0, last_epoch=-1, verbose=False):
         if not 0 < start_factor <= 1.0 or not 0 <= end_factor <= 1.0 or total_steps <= 0:
@@ -214,7 +340,16 @@ class LinearLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Along a cosine from the rate to eta_min, again and again: in T_0 steps at first, and T_mult times as many each time."""
+    """Along a cosine from the rate to eta_min, again and again: in T_0 steps at first, and T_mult times as many each time.
+
+    >>> rate = paddle.optimizer.lr.CosineAnnealingWarmRestarts(0.8, T_0=2)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.8
+    0.4
+    0.8
+    """
 
     def __init__(self, learning_rate, T_0, T_mult=1, eta_min=0, last_epoch=-1, verbose=False):
         if not isinstance(T_0, int) or T_0 <= 0 or not isinstance(T_mult, int) or T_mult < 1:
@@ -230,11 +365,20 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class CyclicLR(LRScheduler):
-    """Up and down between two rates; 'triangular2' halves the height each time, 'exp_range' lowers it with every step."""
+    """Up and down between two rates; 'triangular2' halves the height each time, 'exp_range' lowers it with every step.
+
+    >>> rate = paddle.optimizer.lr.CyclicLR(0.1, 0.5, step_size_up=2)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.1
+    0.3
+    0.5
+    """
 
     def __init__(self, base_learning_rate, max_learning_rate, step_size_up, step_size_down=None, mode="triangular", exp_gamma=1.0, scale_fn=None,
                  scale_mode="cycle", last_epoch=-1, verbose=False):
-        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None or scale_mode not in ("cycle", "iterations"):
+        if (mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None) or scale_mode not in ("cycle", "iterations"):
             raise InvalidArgumentError("CyclicLR: mode is 'triangular', 'triangular2' or 'exp_range', scale_mode 'cycle' or 'iterations'; "
                                        f"found {mode!r}, {scale_mode!r}")
         self.max_lr, self.up, self.cycle = max_learning_rate, step_size_up, step_size_up + (step_size_down or step_size_up)
@@ -250,7 +394,16 @@ class CyclicLR(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Up to max_learning_rate in phase_pct of the steps and down to end_learning_rate; three_phase goes down as far as it began first."""
+    """Up to max_learning_rate in phase_pct of the steps and down to end_learning_rate; three_phase goes down as far as it began first.
+
+    >>> rate = paddle.optimizer.lr.OneCycleLR(0.8, total_steps=10)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step()
+    0.032
+    0.416
+    0.8
+    """
 
     def __init__(self, max_learning_rate, total_steps, divide_factor=25.0, end_learning_rate=0.0001, phase_pct=0.3, anneal_strategy="cos",
                  three_phase=False, last_epoch=-1, verbose=False):
@@ -273,7 +426,16 @@ class OneCycleLR(LRScheduler):
 
 
 class ReduceOnPlateau(LRScheduler):
-    """Times factor where the metric that step() is given has not got better for `patience` calls."""
+    """Times factor where the metric that step() is given has not got better for `patience` calls.
+
+    >>> rate = paddle.optimizer.lr.ReduceOnPlateau(0.8, factor=0.5, patience=0)
+    >>> for _ in range(3):
+    ...     print(round(rate(), 6))
+    ...     rate.step(1.0)
+    0.8
+    0.8
+    0.4
+    """
 
     _state = ("cooldown_counter", "best", "num_bad_epochs", "last_epoch", "last_lr")
 

@@ -29,7 +29,12 @@ def _check_decays(optimizer, **numbers):
 
 
 class Optimizer(fluid.Optimizer):
-    """What the optimizers of 2.x share."""
+    """What the optimizers of 2.x share: step() and clear_grad() for tensors, minimize() for programs, and the state of both.
+
+    >>> optimizer = paddle.optimizer.SGD(0.5, nn.Linear(2, 1).parameters())
+    >>> isinstance(optimizer, paddle.optimizer.Optimizer), optimizer.get_lr()
+    (True, 0.5)
+    """
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
         return super().minimize(loss, startup_program, parameters, no_grad_set)
@@ -42,12 +47,36 @@ class Optimizer(fluid.Optimizer):
 
 
 class SGD(Optimizer, fluid.SGDOptimizer):
+    """parameter - learning_rate * gradient.
+
+    parameters are those of the dynamic graph to move; programs need none. weight_decay is a number or a regularizer, grad_clip one of paddle.nn's.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> optimizer = paddle.optimizer.SGD(0.1, parameters=[x])
+    >>> (x * x).sum().backward()
+    >>> optimizer.step()
+    >>> bool(x < 1.0)
+    True
+    """
+
     def __init__(self, learning_rate=0.001, parameters=None, weight_decay=None, grad_clip=None, multi_precision=False, name=None):
         fluid.SGDOptimizer.__init__(self, learning_rate, parameters, _penalty(weight_decay), grad_clip, name)
         self._keep_wide(multi_precision)
 
 
 class Momentum(Optimizer, fluid.MomentumOptimizer):
+    """SGD along a velocity that keeps the share `momentum` at each step; use_nesterov looks a step ahead.
+
+    parameters are those of the dynamic graph to move; programs need none. weight_decay is a number or a regularizer, grad_clip one of paddle.nn's.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> optimizer = paddle.optimizer.Momentum(0.1, parameters=[x])
+    >>> (x * x).sum().backward()
+    >>> optimizer.step()
+    >>> bool(x < 1.0)
+    True
+    """
+
     def __init__(self, learning_rate=0.001, momentum=0.9, parameters=None, use_nesterov=False, weight_decay=None, grad_clip=None,
                  multi_precision=False, rescale_grad=1.0, use_multi_tensor=False, name=None):
         if rescale_grad != 1.0:
@@ -57,6 +86,18 @@ class Momentum(Optimizer, fluid.MomentumOptimizer):
 
 
 class Adagrad(Optimizer, fluid.AdagradOptimizer):
+    """Steps divided by the root of the sum of all squared gradients so far, which begins at initial_accumulator_value.
+
+    parameters are those of the dynamic graph to move; programs need none. weight_decay is a number or a regularizer, grad_clip one of paddle.nn's.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> optimizer = paddle.optimizer.Adagrad(0.1, parameters=[x])
+    >>> (x * x).sum().backward()
+    >>> optimizer.step()
+    >>> bool(x < 1.0)
+    True
+    """
+
     def __init__(self, learning_rate, epsilon=1e-6, parameters=None, weight_decay=None, grad_clip=None, name=None,
                  initial_accumulator_value=0.0):
         fluid.AdagradOptimizer.__init__(self, learning_rate, epsilon, parameters, _penalty(weight_decay), grad_clip, name,
@@ -64,7 +105,17 @@ class Adagrad(Optimizer, fluid.AdagradOptimizer):
 
 
 class Adadelta(Optimizer, fluid.AdadeltaOptimizer):
-    """Steps in the parameter's own unit, times the learning rate."""
+    """Steps in the parameter's own unit, times the learning rate: means of squares of gradients and of steps, of which the share rho stays.
+
+    parameters are those of the dynamic graph to move; programs need none. weight_decay is a number or a regularizer, grad_clip one of paddle.nn's.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> optimizer = paddle.optimizer.Adadelta(0.1, parameters=[x])
+    >>> (x * x).sum().backward()
+    >>> optimizer.step()
+    >>> bool(x < 1.0)
+    True
+    """
 
     _uses_rate = True
 
@@ -73,6 +124,19 @@ class Adadelta(Optimizer, fluid.AdadeltaOptimizer):
 
 
 class Adam(Optimizer, fluid.AdamOptimizer):
+    """Steps along the mean of gradients, divided by the root of the mean of their squares; beta1 and beta2 are the shares that stay.
+
+    parameters are those of the dynamic graph to move; programs need none. weight_decay is a number or a regularizer, grad_clip one of paddle.nn's.
+    lazy_mode moves only the rows of a table that a batch has touched.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> optimizer = paddle.optimizer.Adam(0.1, parameters=[x])
+    >>> (x * x).sum().backward()
+    >>> optimizer.step()
+    >>> bool(x < 1.0)
+    True
+    """
+
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None,
                  lazy_mode=False, multi_precision=False, use_multi_tensor=False, name=None):
         _check_decays(self, beta1=beta1, beta2=beta2)
@@ -82,6 +146,18 @@ class Adam(Optimizer, fluid.AdamOptimizer):
 
 
 class AdamW(Optimizer, fluid.AdamWOptimizer):
+    """Adam with decay taken straight off the parameters, of those whose name apply_decay_param_fun accepts.
+
+    parameters are those of the dynamic graph to move; programs need none. weight_decay is a number or a regularizer, grad_clip one of paddle.nn's.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> optimizer = paddle.optimizer.AdamW(0.1, parameters=[x])
+    >>> (x * x).sum().backward()
+    >>> optimizer.step()
+    >>> bool(x < 1.0)
+    True
+    """
+
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=0.01, lr_ratio=None,
                  apply_decay_param_fun=None, grad_clip=None, lazy_mode=False, multi_precision=False, name=None):
         if lr_ratio is not None:
@@ -94,6 +170,18 @@ class AdamW(Optimizer, fluid.AdamWOptimizer):
 
 
 class Adamax(Optimizer, fluid.AdamaxOptimizer):
+    """Adam by the largest gradient instead of the mean of squares.
+
+    parameters are those of the dynamic graph to move; programs need none. weight_decay is a number or a regularizer, grad_clip one of paddle.nn's.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> optimizer = paddle.optimizer.Adamax(0.1, parameters=[x])
+    >>> (x * x).sum().backward()
+    >>> optimizer.step()
+    >>> bool(x < 1.0)
+    True
+    """
+
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None,
                  name=None):
         _check_decays(self, beta1=beta1, beta2=beta2)
@@ -102,6 +190,18 @@ class Adamax(Optimizer, fluid.AdamaxOptimizer):
 
 
 class RMSProp(Optimizer, fluid.RMSPropOptimizer):
+    """Steps divided by the root of the mean of squared gradients, of which the share rho stays; `centered` takes their mean off first.
+
+    parameters are those of the dynamic graph to move; programs need none. weight_decay is a number or a regularizer, grad_clip one of paddle.nn's.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> optimizer = paddle.optimizer.RMSProp(0.1, parameters=[x])
+    >>> (x * x).sum().backward()
+    >>> optimizer.step()
+    >>> bool(x < 1.0)
+    True
+    """
+
     def __init__(self, learning_rate, rho=0.95, epsilon=1e-6, momentum=0.0, centered=False, parameters=None, weight_decay=None,
                  grad_clip=None, name=None):
         _check_not_negative(self, rho=rho, epsilon=epsilon, momentum=momentum)
@@ -109,7 +209,17 @@ class RMSProp(Optimizer, fluid.RMSPropOptimizer):
 
 
 class Lamb(Optimizer, fluid.LambOptimizer):
-    """fluid's, with the moments corrected for their start at 0."""
+    """Adam's step, scaled for each parameter to its own norm, for large batches; moments are corrected for their start at 0.
+
+    parameters are those of the dynamic graph to move; programs need none. weight_decay is a number or a regularizer, grad_clip one of paddle.nn's.
+
+    >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+    >>> optimizer = paddle.optimizer.Lamb(0.1, parameters=[x])
+    >>> (x * x).sum().backward()
+    >>> optimizer.step()
+    >>> bool(x < 1.0)
+    True
+    """
 
     _corrects = True
 

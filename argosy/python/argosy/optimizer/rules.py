@@ -4,7 +4,7 @@ They are the formulas of argosy's optim room, on whole lists, so that torch make
 """
 import dataclasses
 import math
-from typing import Callable
+from collections.abc import Callable
 
 import torch
 

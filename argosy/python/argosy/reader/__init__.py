@@ -11,11 +11,22 @@ _END = object()
 
 
 class ComposeNotAligned(ValueError):
-    """Readers given to compose() ended at different samples."""
+    """Readers given to compose() ended at different samples.
+
+    >>> try:
+    ...     list(paddle.reader.compose(lambda: iter([1]), lambda: iter([1, 2]))())
+    ... except paddle.reader.ComposeNotAligned:
+    ...     print("not equally long")
+    not equally long
+    """
 
 
 def cache(reader):
-    """Reads everything once and keeps it in memory."""
+    """Reads everything once and keeps it in memory.
+
+    >>> list(paddle.reader.cache(lambda: iter([1, 2]))())
+    [1, 2]
+    """
     samples = tuple(reader())
 
     def cached():
@@ -24,14 +35,22 @@ def cache(reader):
 
 
 def map_readers(func, *readers):
-    """func of one sample of each reader, until the shortest ends."""
+    """func of one sample of each reader, until the shortest ends.
+
+    >>> list(paddle.reader.map_readers(lambda x: x * 10, lambda: iter([1, 2]))())
+    [10, 20]
+    """
     def mapped():
         return map(func, *[reader() for reader in readers])
     return mapped
 
 
 def shuffle(reader, buf_size):
-    """The samples in random order within stretches of buf_size."""
+    """The samples in random order within stretches of buf_size.
+
+    >>> sorted(paddle.reader.shuffle(lambda: iter([1, 2, 3]), 2)())
+    [1, 2, 3]
+    """
     if buf_size < 1:
         raise ValueError("shuffle: buf_size is %r, expected how many samples to hold, 1 or more" % (buf_size,))
 
@@ -48,14 +67,22 @@ def shuffle(reader, buf_size):
 
 
 def chain(*readers):
-    """The samples of the first reader, then those of the second, and so on."""
+    """The samples of the first reader, then those of the second, and so on.
+
+    >>> list(paddle.reader.chain(lambda: iter([1, 2]), lambda: iter([3]))())
+    [1, 2, 3]
+    """
     def chained():
         return itertools.chain.from_iterable(reader() for reader in readers)
     return chained
 
 
 def compose(*readers, check_alignment=True):
-    """One flat tuple of a sample of each reader. Readers of different length are an error unless check_alignment=False."""
+    """One flat tuple of a sample of each reader. Readers of different length are an error unless check_alignment=False.
+
+    >>> list(paddle.reader.compose(lambda: iter([1, 2]), lambda: iter([3, 4]))())
+    [(1, 3), (2, 4)]
+    """
     def flat(samples):
         joined = ()
         for sample in samples:
@@ -76,14 +103,22 @@ def compose(*readers, check_alignment=True):
 
 
 def firstn(reader, n):
-    """The first n samples."""
+    """The first n samples.
+
+    >>> list(paddle.reader.firstn(lambda: iter([1, 2, 3]), 2)())
+    [1, 2]
+    """
     def limited():
         return itertools.islice(reader(), n)
     return limited
 
 
 def buffered(reader, size):
-    """Reads up to `size` samples ahead, in a thread."""
+    """Reads up to `size` samples ahead, in a thread.
+
+    >>> list(paddle.reader.buffered(lambda: iter([1, 2]), 8)())
+    [1, 2]
+    """
     def ahead():
         return read_ahead([reader], size)
     return ahead
@@ -117,7 +152,11 @@ def _map_in_threads(mapper, samples, threads, buffer_size, order):
 
 
 def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
-    """mapper(sample) computed by `process_num` threads; in the order of the reader where `order` is set."""
+    """mapper(sample) computed by `process_num` threads; in the order of the reader where `order` is set.
+
+    >>> list(paddle.reader.xmap_readers(lambda x: x * 10, lambda: iter([1, 2]), 2, 8, order=True)())
+    [10, 20]
+    """
     def mapped():
         return read_ahead([lambda: _map_in_threads(mapper, reader(), process_num, buffer_size, order)], buffer_size)
     return mapped
@@ -128,6 +167,9 @@ def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
 
     Threads, because a process that trains cannot be forked; readers that must not share an interpreter belong in a
     Dataset's pipe command. `use_pipe` only chose between two transports of processes.
+
+    >>> sorted(paddle.reader.multiprocess_reader([lambda: iter([1, 2]), lambda: iter([3])])())
+    [1, 2, 3]
     """
     def together():
         return read_ahead(list(readers), queue_size)

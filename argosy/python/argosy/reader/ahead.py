@@ -69,7 +69,7 @@ class Ahead:
             if thread is not threading.current_thread():
                 thread.join(patience)
         if patience and any(thread.is_alive() for thread in self._threads):
-            warnings.warn("a reader did not come to its next item within %g s; its thread goes on until it does" % patience, RuntimeWarning)
+            warnings.warn(f"a reader did not come to its next item within {patience:g} s; its thread goes on until it does", RuntimeWarning, stacklevel=2)
 
 
 def read_ahead(makers, capacity):

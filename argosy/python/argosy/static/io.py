@@ -12,7 +12,12 @@ __all__ = [
 
 
 def save(program, model_path, protocol=4):
-    """fluid.save; the pickle's protocol is 4."""
+    """fluid.save; the pickle's protocol is 4.
+
+    >>> y, exe = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 1), paddle.static.Executor()
+    >>> result = exe.run(paddle.static.default_startup_program())
+    >>> paddle.static.save(paddle.static.default_main_program(), "saved")
+    """
     if protocol != 4:
         raise InvalidArgumentError(f"save: the files are written with protocol 4; found {protocol}")
     io.save(program, model_path)
@@ -22,6 +27,11 @@ def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=N
     """Writes path_prefix + .pdmodel and .pdiparams: what computes fetch_vars from feed_vars.
 
     The program has no attributes that only training needs, and one form: clip_extra and legacy_format change nothing.
+
+    >>> x = paddle.static.data("x", [None, 2])
+    >>> y, exe = paddle.static.nn.fc(x, 1), paddle.static.Executor()
+    >>> result = exe.run(paddle.static.default_startup_program())
+    >>> paddle.static.save_inference_model("exported/model", [x], [y], exe)
     """
     folder, stem = os.path.split(os.path.abspath(os.fspath(path_prefix)))
     state_file.check_prefix(os.fspath(path_prefix))
@@ -31,7 +41,15 @@ def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=N
 
 
 def load_inference_model(path_prefix, executor, model_filename=None, params_filename=None):
-    """[program, names to feed, variables to fetch]. A folder is what fluid.io.save_inference_model wrote."""
+    """[program, names to feed, variables to fetch]. A folder is what fluid.io.save_inference_model wrote.
+
+    >>> x = paddle.static.data("x", [None, 2])
+    >>> y, exe = paddle.static.nn.fc(x, 1), paddle.static.Executor()
+    >>> result = exe.run(paddle.static.default_startup_program())
+    >>> paddle.static.save_inference_model("exported/model", [x], [y], exe)
+    >>> paddle.static.load_inference_model("exported/model", exe)[1]
+    ['x']
+    """
     path = os.fspath(path_prefix)
     if os.path.isdir(path):
         return io.load_inference_model(path, executor, model_filename, params_filename)
@@ -43,28 +61,57 @@ def load_inference_model(path_prefix, executor, model_filename=None, params_file
 
 
 def normalize_program(program, feed_vars, fetch_vars, skip_prune_program=False):
-    """Only what computes fetch_vars from feed_vars."""
+    """A copy of the program with only what computes fetch_vars from feed_vars; all of it where skip_prune_program.
+
+    >>> x = paddle.static.data("x", [None, 2])
+    >>> y = paddle.static.nn.fc(x, 1)
+    >>> program = paddle.static.normalize_program(paddle.static.default_main_program(), [x], [y])
+    """
     names = [[var.name for var in ([vars] if isinstance(vars, framework.Variable) else vars)] for vars in (feed_vars, fetch_vars)]
     return program.clone() if skip_prune_program else program._prune(*names)
 
 
 def serialize_program(feed_vars, fetch_vars, program=None):
-    """The bytes of the part of the program that computes fetch_vars from feed_vars."""
+    """The bytes of the part of the program that computes fetch_vars from feed_vars.
+
+    >>> x = paddle.static.data("x", [None, 2])
+    >>> content = paddle.static.serialize_program([x], [paddle.static.nn.fc(x, 1)])
+    >>> type(paddle.static.deserialize_program(content)).__name__
+    'Program'
+    """
     program = framework.default_main_program() if program is None else program
     return normalize_program(program, feed_vars, fetch_vars).desc.serialize_to_string()
 
 
 def deserialize_program(data):
+    """The program of bytes that serialize_program gave.
+
+    >>> x = paddle.static.data("x", [None, 2])
+    >>> content = paddle.static.serialize_program([x], [paddle.static.nn.fc(x, 1)])
+    >>> type(paddle.static.deserialize_program(content)).__name__
+    'Program'
+    """
     return framework.Program.parse_from_string(data)
 
 
 def save_to_file(path, content):
-    """Writes bytes, whole or not at all."""
+    """Writes bytes to a file, whole or not at all.
+
+    >>> paddle.static.save_to_file("content", b"12")
+    >>> paddle.static.load_from_file("content")
+    b'12'
+    """
     if not isinstance(content, bytes):
         raise InvalidArgumentError(f"save_to_file writes bytes; found {type(content).__name__}")
     state_file.write_bytes(path, content)
 
 
 def load_from_file(path):
+    """The bytes of a file.
+
+    >>> paddle.static.save_to_file("content", b"12")
+    >>> paddle.static.load_from_file("content")
+    b'12'
+    """
     with open(path, "rb") as file:
         return file.read()

@@ -7,8 +7,18 @@ from argosy.fluid.backward import append_backward, gradients
 from argosy.fluid.compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
 from argosy.fluid.core import Scope
 from argosy.fluid.executor import Executor, global_scope, scope_guard
-from argosy.fluid.framework import (Operator, Parameter, Program, Variable, cpu_places, cuda_places, default_main_program,
-                                    default_startup_program, name_scope, program_guard)
+from argosy.fluid.framework import (
+    Operator,
+    Parameter,
+    Program,
+    Variable,
+    cpu_places,
+    cuda_places,
+    default_main_program,
+    default_startup_program,
+    name_scope,
+    program_guard,
+)
 
 __all__ = [
     "Executor", "Program", "Variable", "Operator", "Parameter", "Scope", "default_main_program", "default_startup_program", "program_guard",
@@ -18,12 +28,20 @@ __all__ = [
 
 
 def data(name, shape, dtype=None, lod_level=0):
-    """A variable to feed; -1 or None in the shape is a size that only a run knows."""
+    """A variable to feed; -1 or None in the shape is a size that only a run knows.
+
+    >>> paddle.static.data("x", [None, 3]).shape
+    (-1, 3)
+    """
     return fluid_input.data(name, shape, dtype or "float32", lod_level)
 
 
 class InputSpec:
-    """The shape, dtype and name of an input."""
+    """The shape, dtype and name of an input.
+
+    >>> paddle.static.InputSpec([None, 3], "float32", "x")
+    InputSpec(shape=(-1, 3), dtype=paddle.float32, name=x, stop_gradient=False)
+    """
 
     def __init__(self, shape, dtype="float32", name=None, stop_gradient=False):
         self.shape = tuple(-1 if size is None else size for size in shape)
@@ -61,21 +79,38 @@ class InputSpec:
 
 
 def accuracy(input, label, k=1, correct=None, total=None):
-    """The fraction of the batch that `input`, a score for each class, gets right."""
+    """The fraction of the batch that `input`, a score for each class, gets right.
+
+    >>> x, label = paddle.static.data("x", [None, 3]), paddle.static.data("label", [None, 1], "int64")
+    >>> accuracy = paddle.static.accuracy(F.softmax(x), label)
+    """
     return layers.accuracy(input, label, k=k, correct=correct, total=total)
 
 
 def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, ins_tag_weight=None):
-    """(AUC of all batches, AUC of the last slide_steps batches, [states])."""
+    """(AUC of all batches, AUC of the last slide_steps batches, [states]).
+
+    >>> x, label = paddle.static.data("x", [None, 2]), paddle.static.data("label", [None, 1], "int64")
+    >>> auc, batch_auc, states = paddle.static.auc(F.softmax(x), label)
+    """
     if ins_tag_weight is not None:
         raise InvalidArgumentError("auc: samples have no weights here; leave ins_tag_weight out")
     return layers.auc(input, label, curve=curve, num_thresholds=num_thresholds, topk=topk, slide_steps=slide_steps)
 
 
 def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):
+    """A parameter of the default main program, which the startup program sets. `attr`, a ParamAttr, says its name, its first values and more.
+
+    >>> paddle.static.create_parameter([2, 3], "float32").shape
+    (2, 3)
+    """
     return layers.create_parameter(shape, dtype, name=name, attr=attr, is_bias=is_bias, default_initializer=default_initializer)
 
 
 def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, name=None):
-    """A variable that the startup program sets to `value`."""
+    """A variable that the startup program sets to `value`.
+
+    >>> paddle.static.create_global_var([1], 0, "int64", persistable=True, name="step").name
+    'step'
+    """
     return layers.create_global_var(shape, value, dtype, persistable=persistable, force_cpu=force_cpu, name=name)

@@ -2,9 +2,10 @@
 import warnings
 
 import numpy as np
+import pytest
+
 import paddle
 import paddle.distributed as dist
-import pytest
 from paddle.distributed import ReduceOp
 
 world = dist.init_parallel_env()

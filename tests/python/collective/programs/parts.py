@@ -3,10 +3,10 @@ import os
 import warnings
 
 import numpy as np
+import pytest
+
 import paddle
 import paddle.distributed as dist
-import paddle.nn.functional as F
-import pytest
 from paddle.distributed import fleet
 from paddle.io import DataLoader, DistributedBatchSampler
 

@@ -2,6 +2,7 @@
 import os
 
 import numpy as np
+
 import paddle
 from paddle.distributed import fleet
 from paddle.io import DataLoader, Dataset, DistributedBatchSampler

@@ -4,6 +4,7 @@ import os
 import sys
 
 import numpy as np
+
 import paddle
 import paddle.fluid as fluid
 
@@ -77,7 +78,7 @@ def train(main, startup, loss, ranks, values=None):
     with fluid.scope_guard(fluid.Scope()):
         exe = fluid.Executor(fluid.CPUPlace())
         exe.run(startup)
-        read = lambda: {name: np.array(fluid.global_scope().find_var(name).get_tensor()) for name in names}  # noqa: E731
+        read = lambda: {name: np.array(fluid.global_scope().find_var(name).get_tensor()) for name in names}
         for name, value in (values or {}).items():
             fluid.global_scope().find_var(name).get_tensor().set(value)
         first = read()
@@ -87,7 +88,7 @@ def train(main, startup, loss, ranks, values=None):
 
 
 for clip, sparse in ((False, False), (True, False), (False, True)) if WAY == "fleet_2" else ((False, True),):
-    plain = lambda loss, startup: optimizer(clip).minimize(loss, startup)  # noqa: E731
+    plain = lambda loss, startup: optimizer(clip).minimize(loss, startup)
     way = {"fleet_2": fleet_2, "fleet_1": fleet_1}.get(WAY, transpiler)(clip)
     first, last = train(*build(7 + rank, sparse, way), [rank])
     alone, _ = train(*build(7, sparse, plain), [0])

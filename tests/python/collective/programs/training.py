@@ -5,10 +5,11 @@ Also: no reducer but argosy's own is made.
 import sys
 
 import numpy as np
+import torch.nn.parallel
+
 import paddle
 import paddle.distributed as dist
 import paddle.nn.functional as F
-import torch.nn.parallel
 from paddle.distributed import fleet
 
 
@@ -104,7 +105,7 @@ def run(dtype="float32", bucket=25, micro=1, by="no_sync", unused=False, sparse=
     reference = copy_of(net, dtype, sparse)
     for step in range(STEPS):
         for i in range(micro):
-            loss = lambda: loss_of(model, step * micro + i, [rank], dtype, not unused)  # noqa: E731
+            loss = lambda: loss_of(model, step * micro + i, [rank], dtype, not unused)
             if by == "no_sync" and i + 1 < micro:
                 with model.no_sync():
                     loss().backward()

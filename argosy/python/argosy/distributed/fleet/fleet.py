@@ -18,7 +18,13 @@ class DistributedOptimizer(fleet_base.DistributedOptimizer):
 
 
 class Fleet(fleet_base.Fleet):
-    """2.x's Fleet: the role comes from the environment."""
+    """2.x's Fleet: the role comes from the environment.
+
+    >>> fleet = paddle.distributed.fleet
+    >>> fleet.init(is_collective=True)
+    >>> isinstance(fleet.fleet, fleet.Fleet), fleet.worker_num()
+    (True, 1)
+    """
 
     _strategy = None
     _model = None
@@ -28,6 +34,10 @@ class Fleet(fleet_base.Fleet):
 
         is_collective: a job of equals, without servers. strategy: for distributed_optimizer() calls without one. log_level: how much this
         process says.
+
+        >>> paddle.distributed.fleet.init(is_collective=True)
+        >>> paddle.distributed.fleet.worker_num()
+        1
         """
         self._core.set_log_level(str(log_level).lower())
         self._init(PaddleCloudRoleMaker(is_collective=is_collective) if role_maker is None else role_maker, getattr(strategy, "settings", None))
@@ -43,7 +53,15 @@ class Fleet(fleet_base.Fleet):
         self._strategy = strategy
 
     def distributed_optimizer(self, optimizer, strategy=None):
-        """`optimizer`, with updates shared as `strategy` says; None is init()'s."""
+        """`optimizer`, with updates shared as `strategy` says; None is init()'s.
+
+        >>> fleet = paddle.distributed.fleet
+        >>> fleet.init(is_collective=True)
+        >>> model = fleet.distributed_model(nn.Linear(2, 1))
+        >>> optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, model.parameters()))
+        >>> optimizer.get_lr()
+        0.1
+        """
         strategy = self._strategy if strategy is None else strategy
         if self._is_collective and optimizer._is_dynamic():
             self._optimizer = self._collective().CollectiveOptimizer(optimizer, options_of(strategy))
@@ -62,7 +80,13 @@ class Fleet(fleet_base.Fleet):
         return collective
 
     def distributed_model(self, model):
-        """`model` as a Layer whose parameters are those of rank 0, and whose gradients are the mean over all processes."""
+        """`model` as a Layer whose parameters are those of rank 0, and whose gradients are the mean over all processes.
+
+        >>> paddle.distributed.fleet.init(is_collective=True)
+        >>> model = paddle.distributed.fleet.distributed_model(nn.Linear(2, 1))
+        >>> model(paddle.ones([3, 2])).shape
+        [3, 1]
+        """
         if not self._is_collective:
             raise FailedPreconditionError("fleet.distributed_model() before fleet.init(is_collective=True)")
         dynamic = getattr(self._optimizer, "_attach", None)
@@ -73,22 +97,68 @@ class Fleet(fleet_base.Fleet):
         return self._model
 
     def state_dict(self):
-        """state_dict() of the optimizer that distributed_optimizer() made last; so with the next ones."""
+        """The state of the optimizer that distributed_optimizer() made last; so with the next ones.
+
+        >>> fleet, layer = paddle.distributed.fleet, nn.Linear(2, 1)
+        >>> fleet.init(is_collective=True)
+        >>> optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, layer.parameters()))
+        >>> fleet.state_dict()
+        {}
+        """
         return self._of_optimizer("state_dict")()
 
     def set_state_dict(self, state_dict):
+        """Puts the optimizer that distributed_optimizer() made last into a state that state_dict() gave.
+
+        >>> fleet, layer = paddle.distributed.fleet, nn.Linear(2, 1)
+        >>> fleet.init(is_collective=True)
+        >>> optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, layer.parameters()))
+        >>> fleet.set_state_dict(fleet.state_dict())
+        """
         return self._of_optimizer("set_state_dict")(state_dict)
 
     def set_lr(self, value):
+        """The learning rate of the optimizer that distributed_optimizer() made last, from now on.
+
+        >>> fleet, layer = paddle.distributed.fleet, nn.Linear(2, 1)
+        >>> fleet.init(is_collective=True)
+        >>> optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, layer.parameters()))
+        >>> fleet.set_lr(0.01)
+        >>> fleet.get_lr()
+        0.01
+        """
         return self._of_optimizer("set_lr")(value)
 
     def get_lr(self):
+        """The learning rate of the optimizer that distributed_optimizer() made last.
+
+        >>> fleet, layer = paddle.distributed.fleet, nn.Linear(2, 1)
+        >>> fleet.init(is_collective=True)
+        >>> optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, layer.parameters()))
+        >>> fleet.get_lr()
+        0.1
+        """
         return self._of_optimizer("get_lr")()
 
     def step(self):
+        """Moves the parameters of the optimizer that distributed_optimizer() made last by their gradients.
+
+        >>> fleet, layer = paddle.distributed.fleet, nn.Linear(2, 1)
+        >>> fleet.init(is_collective=True)
+        >>> optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, layer.parameters()))
+        >>> layer(paddle.ones([1, 2])).sum().backward()
+        >>> fleet.step()
+        """
         return self._of_optimizer("step")()
 
     def clear_grad(self):
+        """Clears the gradients of the optimizer that distributed_optimizer() made last.
+
+        >>> fleet, layer = paddle.distributed.fleet, nn.Linear(2, 1)
+        >>> fleet.init(is_collective=True)
+        >>> optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, layer.parameters()))
+        >>> fleet.clear_grad()
+        """
         return self._of_optimizer("clear_grad")()
 
     @staticmethod
@@ -99,31 +169,66 @@ class Fleet(fleet_base.Fleet):
 
     def save(self, model, optimizer, path, sampler=None):
         """Model, optimizer and, where given, a DistributedBatchSampler's position, in one file that rank 0 writes and that appears whole or not at
-        all. Every process calls it. The launcher starts a group again from the last one."""
+        all. Every process calls it. The launcher starts a group again from the last one.
+
+        >>> fleet = paddle.distributed.fleet
+        >>> fleet.init(is_collective=True)
+        >>> model = fleet.distributed_model(nn.Linear(2, 1))
+        >>> optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, model.parameters()))
+        >>> fleet.save(model, optimizer, "checkpoint")
+        """
         self._checkpoint().save(model, optimizer, path, sampler)
 
     def load(self, model, optimizer, path="", sampler=None):
         """What save() wrote: rank 0 reads it and tells the others. Without a path it is what the launcher goes on from (ARGOSY_RESUME); False, and
-        nothing changed, where there is none."""
+        nothing changed, where there is none.
+
+        >>> fleet = paddle.distributed.fleet
+        >>> fleet.init(is_collective=True)
+        >>> model = fleet.distributed_model(nn.Linear(2, 1))
+        >>> optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, model.parameters()))
+        >>> fleet.save(model, optimizer, "checkpoint")
+        >>> fleet.load(model, optimizer, "checkpoint")
+        True
+        """
         return self._checkpoint().load(model, optimizer, path, sampler)
 
     # ---- parameter servers
 
     def init_worker(self, scopes=None):
         """Waits for all servers, or in a collective job for all processes; the error names those who are missing. The startup program does so
-        too."""
+        too.
+
+        >>> paddle.distributed.fleet.init_worker()  # doctest: +SKIP
+        """
         if scopes is not None:
             raise InvalidArgumentError("init_worker(scopes=…): a worker's scope is the one that it runs the startup program in; leave scopes out")
         super().init_worker()
 
     def all_reduce(self, input, mode="sum"):
+        """Element by element over all workers, as an array: mode is sum, max or min.
+
+        >>> paddle.distributed.fleet.init(is_collective=True)
+        >>> paddle.distributed.fleet.all_reduce([1.0, 2.0])
+        array([1., 2.])
+        """
         return self.util.all_reduce(input, mode)
 
     def save_inference_model(self, executor, dirname, feeded_var_names, target_vars, main_program=None, export_for_deployment=True, mode=0):
+        """On a worker: writes what computes target_vars from the variables that are fed, with the values that the servers hold; mode is 0.
+
+        >>> paddle.distributed.fleet.save_inference_model(exe, "model", ["x"], [prediction])  # doctest: +SKIP
+        """
         _check_mode(mode)
         super().save_inference_model(executor, dirname, feeded_var_names, target_vars, main_program, export_for_deployment)
 
     def save_persistables(self, executor, dirname, main_program=None, mode=0, fs_name="", fs_ugi=""):
+        """On a worker: everything that outlives a run, one file for each variable, with the values that the servers hold; mode is 0.
+
+        fs_name, fs_ugi: the folder is one of the store that they name.
+
+        >>> paddle.distributed.fleet.save_persistables(exe, "model")  # doctest: +SKIP
+        """
         _check_mode(mode)
         super().save_persistables(executor, dirname, main_program, fs_name, fs_ugi)
 

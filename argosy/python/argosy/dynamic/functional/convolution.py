@@ -1,11 +1,9 @@
 """Convolutions. Weights are [out, in, ...], those of transposed ones [in, out, ...]; images are NCHW unless data_format says otherwise."""
 from torch.nn import functional
 
-from argosy.dynamic.calls import computes
+from argosy.dynamic.calls import computes, named
 from argosy.dynamic.functional.formats import channels_behind, usual
 from argosy.errors import InvalidArgumentError
-
-FUNCTIONS = {}
 
 
 def numbers(value, count):
@@ -47,8 +45,8 @@ def padded(x, widths, value=0.0):
     return functional.pad(x, flat, value=value), [0] * len(widths)
 
 
-def _convolution(axes, of_torch):
-    def function(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format=usual(axes)):
+def _convolution(axes, of_torch, doc=None):
+    def function(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format=usual(axes), name=None):
         behind = channels_behind(data_format, function.__name__, axes)
         x = x.movedim(-1, 1) if behind else x
         stride, dilation = numbers(stride, axes), numbers(dilation, axes)
@@ -58,12 +56,11 @@ def _convolution(axes, of_torch):
         x, even = padded(x, widths)
         found = of_torch(x, weight, bias, stride, even, dilation, groups)
         return found.movedim(1, -1) if behind else found
-    function.__name__ = function.__qualname__ = f"conv{axes}d"
-    FUNCTIONS[function.__name__] = computes(function)
+    return computes(named(function, f"conv{axes}d", doc))
 
 
-def _transposed(axes, of_torch):
-    def function(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format=usual(axes)):
+def _transposed(axes, of_torch, doc=None):
+    def function(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format=usual(axes), name=None):
         behind = channels_behind(data_format, function.__name__, axes)
         x = x.movedim(-1, 1) if behind else x
         stride, dilation, extra = (numbers(one, axes) for one in (stride, dilation, output_padding))
@@ -77,11 +74,66 @@ def _transposed(axes, of_torch):
             extra = [wanted - least for wanted, least in zip(numbers(output_size, axes), smallest)]
         found = of_torch(x, weight, bias, stride, even, extra, groups, dilation)
         return found.movedim(1, -1) if behind else found
-    function.__name__ = function.__qualname__ = f"conv{axes}d_transpose"
-    FUNCTIONS[function.__name__] = computes(function)
+    return computes(named(function, f"conv{axes}d_transpose", doc))
 
 
-for _axes, _plain, _back in ((1, functional.conv1d, functional.conv_transpose1d), (2, functional.conv2d, functional.conv_transpose2d),
-                             (3, functional.conv3d, functional.conv_transpose3d)):
-    _convolution(_axes, _plain)
-    _transposed(_axes, _back)
+conv1d = _convolution(
+    1, functional.conv1d,
+    """A convolution along the last axis of [batch, channels, length] with weights [out, in / groups, size].
+
+    stride and dilation are a number; padding is one, two, 'SAME' or 'VALID'.
+
+    >>> F.conv1d(paddle.to_tensor([[[1.0, 2.0, 3.0]]]), paddle.ones([1, 1, 2])).tolist()
+    [[[3.0, 5.0]]]
+    """,
+)
+conv1d_transpose = _transposed(
+    1, functional.conv_transpose1d,
+    """The opposite of conv1d's change of sizes: each element of x spreads a window of the weights, [in, out / groups, size].
+
+    output_padding, or output_size, chooses among the lengths that conv1d would take to the length of x.
+
+    >>> F.conv1d_transpose(paddle.to_tensor([[[1.0, 2.0]]]), paddle.ones([1, 1, 2])).tolist()
+    [[[1.0, 3.0, 2.0]]]
+    """,
+)
+conv2d = _convolution(
+    2, functional.conv2d,
+    """A convolution of images [batch, channels, height, width] with weights [out, in / groups, height, width].
+
+    stride and dilation are a number or one for each axis; padding also two for each axis, 'SAME' or 'VALID'.
+
+    >>> F.conv2d(paddle.ones([1, 1, 3, 3]), paddle.ones([1, 1, 2, 2])).tolist()
+    [[[[4.0, 4.0], [4.0, 4.0]]]]
+    """,
+)
+conv2d_transpose = _transposed(
+    2, functional.conv_transpose2d,
+    """The opposite of conv2d's change of sizes: each pixel spreads a window of the weights, [in, out / groups, height, width].
+
+    output_padding, or output_size, chooses among the sizes that conv2d would take to those of x.
+
+    >>> F.conv2d_transpose(paddle.ones([1, 1, 2, 2]), paddle.ones([1, 1, 2, 2]), stride=2).shape
+    [1, 1, 4, 4]
+    """,
+)
+conv3d = _convolution(
+    3, functional.conv3d,
+    """A convolution of volumes [batch, channels, depth, height, width] with weights [out, in / groups, depth, height, width].
+
+    stride and dilation are a number or one for each axis; padding also two for each axis, 'SAME' or 'VALID'.
+
+    >>> F.conv3d(paddle.ones([1, 1, 2, 2, 2]), paddle.ones([1, 1, 2, 2, 2])).tolist()
+    [[[[[8.0]]]]]
+    """,
+)
+conv3d_transpose = _transposed(
+    3, functional.conv_transpose3d,
+    """The opposite of conv3d's change of sizes: each element spreads a window of the weights, [in, out / groups, depth, height, width].
+
+    output_padding, or output_size, chooses among the sizes that conv3d would take to those of x.
+
+    >>> F.conv3d_transpose(paddle.ones([1, 1, 1, 1, 1]), paddle.ones([1, 1, 2, 2, 2])).shape
+    [1, 1, 2, 2, 2]
+    """,
+)

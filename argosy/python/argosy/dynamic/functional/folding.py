@@ -4,13 +4,6 @@ from torch.nn import functional
 from argosy.dynamic.calls import computes
 from argosy.errors import InvalidArgumentError
 
-FUNCTIONS = {}
-
-
-def _public(function):
-    FUNCTIONS[function.__name__] = computes(function)
-    return function
-
 
 def _pair(value, what):
     if isinstance(value, int):
@@ -34,18 +27,28 @@ def _options(what, kernel_sizes, strides, dilations):
             "dilation": _pair(dilations, f"{what}: dilations")}
 
 
-@_public
-def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1):
-    """[batch, channels, height, width] as [batch, channels * window, windows]."""
+@computes
+def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
+    """[batch, channels, height, width] as [batch, channels * window, windows]: a column for each window.
+
+    Sizes, strides and dilations are a number or two, paddings also four: top, left, bottom and right.
+
+    >>> F.unfold(paddle.arange(4, dtype="float32").reshape([1, 1, 2, 2]), [1, 2]).tolist()
+    [[[0.0, 2.0], [1.0, 3.0]]]
+    """
     if x.dim() != 4:
         raise InvalidArgumentError(f"unfold: x is [batch, channels, height, width]; found {list(x.shape)}")
     top, left, bottom, right = _widths(paddings, "unfold")
     return functional.unfold(functional.pad(x, [left, right, top, bottom]), **_options("unfold", kernel_sizes, strides, dilations))
 
 
-@_public
-def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1):
-    """What unfold made of an image of `output_sizes`, added up where windows overlap."""
+@computes
+def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
+    """What unfold made of an image of `output_sizes`, added up where windows overlap.
+
+    >>> F.fold(paddle.ones([1, 4, 1]), output_sizes=[2, 2], kernel_sizes=2).tolist()
+    [[[[1.0, 1.0], [1.0, 1.0]]]]
+    """
     if x.dim() != 3:
         raise InvalidArgumentError(f"fold: x is [batch, channels * window, windows]; found {list(x.shape)}")
     height, width = _pair(output_sizes, "fold: output_sizes")

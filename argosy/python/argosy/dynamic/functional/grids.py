@@ -7,22 +7,21 @@ from argosy.dynamic.functional.formats import channels_behind
 from argosy.dynamic.sizes import sizes
 from argosy.errors import InvalidArgumentError
 
-FUNCTIONS = {}
-
-
-def _public(function):
-    FUNCTIONS[function.__name__] = computes(function)
-    return function
-
 
 def _one_of(value, known, what):
     if value not in known:
         raise InvalidArgumentError(f"{what} is {' or '.join(map(repr, known))}; found {value!r}")
 
 
-@_public
-def affine_grid(theta, out_shape, align_corners=True):
-    """Where each pixel of an image of `out_shape` comes from: [batch, height, width, 2], in coordinates from -1 to 1."""
+@computes
+def affine_grid(theta, out_shape, align_corners=True, name=None):
+    """Where each pixel of an image of `out_shape` comes from: [batch, height, width, 2], in coordinates from -1 to 1.
+
+    `theta` is [batch, 2, 3]: a matrix and a shift for each image; [batch, 3, 4] for volumes.
+
+    >>> F.affine_grid(paddle.to_tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), [1, 1, 2, 2]).tolist()
+    [[[[-1.0, -1.0], [1.0, -1.0]], [[-1.0, 1.0], [1.0, 1.0]]]]
+    """
     if not isinstance(theta, torch.Tensor):
         raise InvalidArgumentError(f"affine_grid: theta is a Tensor; found {type(theta).__name__}")
     shape = sizes(out_shape)
@@ -32,9 +31,14 @@ def affine_grid(theta, out_shape, align_corners=True):
     return functional.affine_grid(theta, shape, align_corners=bool(align_corners))
 
 
-@_public
-def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True):
-    """The image's values at the coordinates of `grid`, which are from -1 to 1; padding_mode says what is outside."""
+@computes
+def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True, name=None):
+    """The image's values at the coordinates of `grid`, which are from -1 to 1; padding_mode says what is outside: zeros, reflection or border.
+
+    >>> image = paddle.to_tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
+    >>> F.grid_sample(image, paddle.to_tensor([[[[0.0, 0.0]]]])).item()
+    1.5
+    """
     _one_of(mode, ("bilinear", "nearest"), "grid_sample: mode")
     _one_of(padding_mode, ("zeros", "reflection", "border"), "grid_sample: padding_mode")
     if not isinstance(align_corners, bool):
@@ -42,9 +46,13 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=Tr
     return functional.grid_sample(x, grid, mode, padding_mode, align_corners)
 
 
-@_public
+@computes
 def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
-    """A share of the channels comes from the frame before, as large a one from the frame after; `seg_num` frames are one video."""
+    """Frames with a share of the channels from the frame before, and as large a one from the frame after; `seg_num` frames are one video.
+
+    >>> F.temporal_shift(paddle.ones([2, 4, 1, 1]), seg_num=2).flatten().tolist()
+    [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0]
+    """
     behind = channels_behind(data_format, "temporal_shift", 2)
     if not isinstance(seg_num, int) or seg_num < 1 or len(x) % seg_num:
         raise InvalidArgumentError(f"temporal_shift: seg_num is a whole number that {len(x)} frames can be divided by; found {seg_num!r}")
@@ -60,9 +68,14 @@ def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
     return found.movedim(1, -1) if behind else found
 
 
-@_public
-def gather_tree(ids, parents):
-    """Whole sequences of a beam search: from each beam of the last step back along its parents. Both are [time, batch, beam]."""
+@computes
+def gather_tree(ids, parents, name=None):
+    """Whole sequences of a beam search: from each beam of the last step back along its parents. Both are [time, batch, beam].
+
+    >>> ids = paddle.to_tensor([[[2, 5]], [[6, 1]]])
+    >>> F.gather_tree(ids, paddle.to_tensor([[[0, 0]], [[1, 0]]])).tolist()
+    [[[5, 2]], [[6, 1]]]
+    """
     if ids.dim() != 3 or parents.shape != ids.shape:
         raise InvalidArgumentError(f"gather_tree: ids and parents are [time, batch, beam]; found {list(ids.shape)} and {list(parents.shape)}")
     beam = torch.arange(ids.shape[2], device=ids.device).expand(ids.shape[1:])

@@ -5,7 +5,6 @@ from torch.nn import functional
 from argosy.dynamic.calls import computes
 from argosy.errors import InvalidArgumentError
 
-FUNCTIONS = {}
 _LIMIT = 40.0  # products are taken as no further from 0
 
 
@@ -33,9 +32,16 @@ def _check(label, num_classes, path_table, path_code):
         raise InvalidArgumentError(f"hsigmoid_loss: labels are 0 to {num_classes - 1}; found {int(label.min())} to {int(label.max())}")
 
 
+@computes
 def hsigmoid_loss(input, label, num_classes, weight, bias=None, path_table=None, path_code=None, is_sparse=False):
-    """The sum of the logistic losses of the decisions on a path, [batch, 1]. A path shorter than the tree is deep counts log 2 for each decision that
-    it lacks, as in 2.6.2. is_sparse: the gradient of the weight has the rows of the batch only."""
+    """The sum of the logistic losses of the decisions on the path to each label in a tree of classes, [batch, 1].
+
+    The weight has a row for each inner node. path_table and path_code are the paths of a tree of one's own. A path shorter than the tree is deep
+    counts log 2 for each decision that it lacks, as in 2.6.2. is_sparse: the gradient of the weight has the rows of the batch only.
+
+    >>> print(F.hsigmoid_loss(paddle.zeros([1, 3]), paddle.to_tensor([1]), 4, paddle.zeros([3, 3])).numpy())
+    [[1.3862944]]
+    """
     _check(label, num_classes, path_table, path_code)
     label = label.reshape(-1, 1).long()
     rows, sides, on_path = _complete_tree(label, num_classes) if path_table is None else _own_tree(path_table.long(), path_code.long())
@@ -47,6 +53,3 @@ def hsigmoid_loss(input, label, num_classes, weight, bias=None, path_table=None,
     product = product + (product.clamp(-_LIMIT, _LIMIT) - product).detach()  # the gradient goes on beyond the limit
     decisions = torch.zeros(on_path.shape, dtype=input.dtype, device=input.device).masked_scatter(on_path, product)
     return (functional.softplus(decisions, threshold=2 * _LIMIT) - sides.to(input.dtype) * decisions).sum(1, keepdim=True)
-
-
-FUNCTIONS["hsigmoid_loss"] = computes(hsigmoid_loss)

@@ -7,13 +7,6 @@ from argosy.dynamic.calls import computes
 from argosy.dynamic.functional.loss import reduced
 from argosy.errors import InvalidArgumentError
 
-FUNCTIONS = {}
-
-
-def _public(function):
-    FUNCTIONS[function.__name__] = computes(function)
-    return function
-
 
 def _variance_like(input, variance):
     """The variance with the axes of the input; it may lack the last one, or have it with size 1."""
@@ -25,9 +18,15 @@ def _variance_like(input, variance):
                                f"there; found {list(variance.shape)}")
 
 
-@_public
-def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean"):
-    """Of normal distributions with mean `input`. The variance is `epsilon` at least, and takes no gradient, as in 2.6.2."""
+@computes
+def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean", name=None):
+    """-log of the density of `label` under normal distributions with mean `input`: the mean, the sum or each ('none').
+
+    The variance is `epsilon` at least, and takes no gradient, as in 2.6.2. full adds the constant part.
+
+    >>> F.gaussian_nll_loss(paddle.to_tensor([1.0]), paddle.to_tensor([3.0]), paddle.to_tensor([1.0])).item()
+    2.0
+    """
     for name, given in (("input", input), ("label", label), ("variance", variance)):
         if given.dtype not in (torch.float32, torch.float64):
             raise InvalidArgumentError(f"gaussian_nll_loss: {name} is float32 or float64; found {given.dtype}")
@@ -39,9 +38,15 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
 
 
-@_public
-def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean"):
-    """Of Poisson distributions whose mean is `input`, or exp(input) where log_input. full adds Stirling's part for labels above 1."""
+@computes
+def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
+    """-log of the probability of `label` under Poisson distributions whose mean is `input`, or exp(input) where log_input.
+
+    full adds Stirling's part for labels above 1.
+
+    >>> F.poisson_nll_loss(paddle.to_tensor([0.0]), paddle.to_tensor([2.0])).item()
+    1.0
+    """
     if epsilon <= 0:
         raise InvalidArgumentError(f"poisson_nll_loss: epsilon is above 0; found {epsilon}")
     if input.shape != label.shape:

@@ -5,13 +5,6 @@ from torch.nn import functional
 from argosy.dynamic.calls import computes
 from argosy.errors import InvalidArgumentError
 
-FUNCTIONS = {}
-
-
-def _public(function):
-    FUNCTIONS[function.__name__] = computes(function)
-    return function
-
 
 def check_reduction(reduction):
     if reduction not in ("mean", "sum", "none"):
@@ -46,9 +39,8 @@ def _soft(log_probability, label, weight, reduction, axis):
     return (loss * of_sample).sum() / of_sample.sum() if reduction == "mean" else reduced(loss * of_sample, reduction)
 
 
-@_public
-def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0):
-    """-log of the probability of the label; `input` holds logits unless use_softmax is False. soft_label: the label holds probabilities."""
+@computes
+def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0, name=None):
     check_reduction(reduction)
     log_probability = functional.log_softmax(input, axis) if use_softmax else torch.log(input)
     if label_smoothing and not soft_label:
@@ -61,8 +53,8 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
     return _hard(log_probability, label, weight, ignore_index, reduction, axis)
 
 
-@_public
-def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-100, numeric_stable_mode=True, return_softmax=False, axis=-1):
+@computes
+def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-100, numeric_stable_mode=True, return_softmax=False, axis=-1, name=None):
     log_probability = functional.log_softmax(logits, axis)
     if soft_label:
         loss = _soft(log_probability, label, None, "none", axis)
@@ -71,46 +63,60 @@ def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-10
     return (loss, log_probability.exp()) if return_softmax else loss
 
 
-@_public
-def binary_cross_entropy(input, label, weight=None, reduction="mean"):
-    """Of probabilities."""
+@computes
+def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None):
     return functional.binary_cross_entropy(input, label, weight, reduction=reduction)
 
 
-@_public
-def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None):
-    """pos_weight weighs the positive part, as Paddle's documents say; 2.6.2's kernel weighs another term."""
+@computes
+def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
     return functional.binary_cross_entropy_with_logits(logit, label, weight, reduction=reduction, pos_weight=pos_weight)
 
 
-@_public
-def square_error_cost(input, label):
+@computes
+def square_error_cost(input, label, name=None):
     return (input - label)**2
 
 
-@_public
-def mse_loss(input, label, reduction="mean"):
+@computes
+def mse_loss(input, label, reduction="mean", name=None):
     return reduced((input - label)**2, reduction)
 
 
-@_public
-def l1_loss(input, label, reduction="mean"):
+@computes
+def l1_loss(input, label, reduction="mean", name=None):
     return reduced((input - label).abs(), reduction)
 
 
-@_public
-def smooth_l1_loss(input, label, reduction="mean", delta=1.0):
+@computes
+def smooth_l1_loss(input, label, reduction="mean", delta=1.0, name=None):
+    """Half of the squared difference up to `delta`, and linear beyond: the mean, the sum or each ('none').
+
+    >>> F.smooth_l1_loss(paddle.to_tensor([0.5, 3.0]), paddle.to_tensor([0.0, 0.0]), reduction="none").tolist()
+    [0.125, 2.5]
+    """
     return functional.huber_loss(input, label, reduction=reduction, delta=delta)
 
 
-@_public
-def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean"):
-    """`input` holds logarithms of probabilities."""
+@computes
+def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", name=None):
+    """-input at the label, where `input` holds logarithms of probabilities; the mean is weighted by `weight`, a number for each class.
+
+    >>> F.nll_loss(paddle.to_tensor([[-1.0, -2.0]]), paddle.to_tensor([1])).item()
+    2.0
+    """
     return functional.nll_loss(input, label.long(), weight, ignore_index=ignore_index, reduction=reduction)
 
 
-@_public
-def kl_div(input, label, reduction="mean", log_target=False):
+@computes
+def kl_div(input, label, reduction="mean", log_target=False, name=None):
+    """label * (log(label) - input): the mean, the sum, each ('none'), or the sum by the batch's size ('batchmean').
+
+    `input` holds logarithms of probabilities; log_target says that the label does too.
+
+    >>> print(F.kl_div(paddle.to_tensor([[0.0]]), paddle.to_tensor([[0.5]])).numpy())
+    -0.3465736
+    """
     if log_target:
         loss = label.exp() * (label - input)
     else:
@@ -118,47 +124,86 @@ def kl_div(input, label, reduction="mean", log_target=False):
     return loss.sum() / len(input) if reduction == "batchmean" else reduced(loss, reduction)
 
 
-@_public
-def log_loss(input, label, epsilon=1e-4):
+@computes
+def log_loss(input, label, epsilon=1e-4, name=None):
     return -label * torch.log(input + epsilon) - (1 - label) * torch.log(1 - input + epsilon)
 
 
-@_public
-def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean"):
+@computes
+def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=None):
+    """max(-label * (input - other) + margin, 0), where a label of 1 wants `input` above `other` and -1 below.
+
+    >>> F.margin_ranking_loss(paddle.to_tensor([1.0]), paddle.to_tensor([3.0]), paddle.to_tensor([1.0])).item()
+    2.0
+    """
     return functional.margin_ranking_loss(input, other, label, margin, reduction=reduction)
 
 
-@_public
-def hinge_embedding_loss(input, label, margin=1.0, reduction="mean"):
+@computes
+def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
+    """`input`, a distance, where the label is 1, and max(margin - input, 0) where it is -1.
+
+    >>> F.hinge_embedding_loss(paddle.to_tensor([0.25, 0.25]), paddle.to_tensor([1.0, -1.0]), reduction="none").tolist()
+    [0.25, 0.75]
+    """
     return functional.hinge_embedding_loss(input, label, margin, reduction=reduction)
 
 
-@_public
-def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean"):
+@computes
+def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", name=None):
+    """1 - the cosine of the inputs' angle where the label is 1, and max(cosine - margin, 0) where it is -1.
+
+    >>> x = paddle.to_tensor([[1.0, 0.0]])
+    >>> F.cosine_embedding_loss(x, x, paddle.to_tensor([-1.0])).item()
+    1.0
+    """
     return functional.cosine_embedding_loss(input1, input2, label, margin, reduction=reduction)
 
 
-@_public
-def triplet_margin_loss(input, positive, negative, margin=1.0, p=2.0, epsilon=1e-06, swap=False, reduction="mean"):
+@computes
+def triplet_margin_loss(input, positive, negative, margin=1.0, p=2.0, epsilon=1e-06, swap=False, reduction="mean", name=None):
+    """max(distance to `positive` - distance to `negative` + margin, 0) by the p-norm; swap takes the nearer of input and positive to the negative.
+
+    >>> x, far = paddle.to_tensor([[0.0]]), paddle.to_tensor([[0.5]])
+    >>> print(F.triplet_margin_loss(x, x, far).numpy())
+    0.50000197
+    """
     return functional.triplet_margin_loss(input, positive, negative, margin, p, epsilon, swap, reduction=reduction)
 
 
-@_public
-def soft_margin_loss(input, label, reduction="mean"):
+@computes
+def soft_margin_loss(input, label, reduction="mean", name=None):
+    """log(1 + exp(-label * input)), labels 1 and -1: the mean, the sum or each ('none').
+
+    >>> print(F.soft_margin_loss(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).numpy())
+    0.6931472
+    """
     return functional.soft_margin_loss(input, label, reduction=reduction)
 
 
-@_public
-def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction="mean", norm_by_times=False):
-    """`log_probs` are logits of [time, batch, classes]. The mean is of each sequence's loss by its label's length."""
+@computes
+def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction="mean", norm_by_times=False, name=None):
+    """The loss of aligning sequences with their labels, by connectionist temporal classification.
+
+    `log_probs` are logits of [time, batch, classes]. The mean is of each sequence's loss by its label's length.
+
+    >>> lengths = paddle.to_tensor([2]), paddle.to_tensor([1])
+    >>> print(F.ctc_loss(paddle.zeros([2, 1, 2]), paddle.to_tensor([[1]]), *lengths).numpy())
+    0.2876821
+    """
     if norm_by_times:
         raise InvalidArgumentError("ctc_loss: norm_by_times is not there")
     scores = functional.log_softmax(log_probs, -1)
     return functional.ctc_loss(scores, labels.long(), input_lengths.long(), label_lengths.long(), blank, reduction)
 
 
-@_public
-def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum"):
+@computes
+def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
+    """binary_cross_entropy_with_logits with little weight on what is right already: (1 - p) ** gamma, and alpha for the label 1.
+
+    >>> print(F.sigmoid_focal_loss(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).numpy())
+    0.0433217
+    """
     chance = torch.sigmoid(logit)
     loss = functional.binary_cross_entropy_with_logits(logit, label, reduction="none")
     right = chance * label + (1 - chance) * (1 - label)
@@ -166,9 +211,13 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     return reduced(loss if normalizer is None else loss / normalizer, reduction)
 
 
-@_public
-def dice_loss(input, label, epsilon=0.00001):
-    """1 - 2 * common area / sum of areas, a mean over the batch; the label has class numbers, with a last axis of size 1."""
+@computes
+def dice_loss(input, label, epsilon=0.00001, name=None):
+    """1 - 2 * common area / sum of areas, a mean over the batch; the label has class numbers, with a last axis of size 1.
+
+    >>> print(F.dice_loss(paddle.to_tensor([[1.0, 0.0]]), paddle.to_tensor([[0]])).numpy().round(3))
+    0.0
+    """
     if input.dim() != label.dim() or label.shape != (*input.shape[:-1], 1):
         raise InvalidArgumentError(f"dice_loss: the label has the input's shape with 1 as the last size; found input {list(input.shape)} and label "
                                    f"{list(label.shape)}")

@@ -7,18 +7,16 @@ from argosy.dynamic.functional.loss import check_reduction, reduced
 from argosy.dynamic.tensor import unwrap, wrap
 from argosy.errors import InvalidArgumentError
 
-FUNCTIONS = {}
 _PULL = 0.25  # npair_loss: the share of l2_reg
 
 
-def _public(function):
-    FUNCTIONS[function.__name__] = computes(function)
-    return function
+@computes
+def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
+    """How far other classes' scores come within `margin` of the label's: the mean over classes of that to the power p.
 
-
-@_public
-def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean"):
-    """How far other classes' scores come within `margin` of the label's: the mean over classes of that to the power p."""
+    >>> F.multi_margin_loss(paddle.to_tensor([[0.5, 1.0]]), paddle.to_tensor([1])).item()
+    0.25
+    """
     check_reduction(reduction)
     if len(input) != len(label):
         raise InvalidArgumentError(f"multi_margin_loss: a label for each row of the input; found {len(input)} rows and {len(label)} labels")
@@ -31,9 +29,13 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     return reduced((over**p).mean(1) - (own if weight is None else own.reshape(-1)), reduction)
 
 
-@_public
-def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean"):
-    """The mean over classes of the logistic loss of each; the label has 1 for every class that a row is of."""
+@computes
+def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", name=None):
+    """The mean over classes of the logistic loss of each; the label has 1 for every class that a row is of.
+
+    >>> print(F.multi_label_soft_margin_loss(paddle.zeros([1, 2]), paddle.to_tensor([[1.0, 0.0]])).numpy())
+    0.6931472
+    """
     check_reduction(reduction)
     if input.shape != label.shape:
         raise InvalidArgumentError(f"multi_label_soft_margin_loss: input and label have one shape; found {list(input.shape)} and {list(label.shape)}")
@@ -41,9 +43,14 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean"):
     return reduced((loss if weight is None else loss * weight).mean(-1), reduction)
 
 
-@_public
-def triplet_margin_with_distance_loss(input, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean"):
-    """triplet_margin_loss by a distance of one's own, a function of two Tensors; None is Euclid's."""
+@computes
+def triplet_margin_with_distance_loss(input, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None):
+    """triplet_margin_loss by a distance of one's own, a function of two Tensors; None is Euclid's.
+
+    >>> x, near, far = (paddle.to_tensor([[value]]) for value in (0.0, 1.0, 1.5))
+    >>> print(F.triplet_margin_with_distance_loss(x, near, far).numpy())
+    0.49999994
+    """
     check_reduction(reduction)
     if margin < 0:
         raise InvalidArgumentError(f"triplet_margin_with_distance_loss: margin is 0 or more; found {margin}")
@@ -64,9 +71,13 @@ def triplet_margin_with_distance_loss(input, positive, negative, distance_functi
     return reduced((near - far + margin).clamp(min=0), reduction)
 
 
-@_public
-def npair_loss(anchor, positive, labels, l2_reg=0.002):
-    """Cross entropy of the products of anchors with positives, where equal labels belong together, and a pull of both to 0."""
+@computes
+def npair_loss(anchor, positive, labels, l2_reg=0.002, name=None):
+    """Cross entropy of the products of anchors with positives, where equal labels belong together, and a pull of both to 0.
+
+    >>> print(F.npair_loss(paddle.zeros([2, 3]), paddle.zeros([2, 3]), paddle.to_tensor([0.0, 1.0])).numpy())
+    0.6931472
+    """
     for name, given in (("anchor", anchor), ("positive", positive)):
         if not given.numel():
             raise InvalidArgumentError(f"npair_loss: {name} has no values; found shape {list(given.shape)}")

@@ -1,12 +1,10 @@
 """The way back from max pooling: values return to where their maxima were, and the rest is 0."""
 from torch.nn import functional
 
-from argosy.dynamic.calls import computes
+from argosy.dynamic.calls import computes, named
 from argosy.dynamic.functional.convolution import numbers, padding_of
 from argosy.dynamic.functional.formats import usual
 from argosy.errors import InvalidArgumentError
-
-FUNCTIONS = {}
 
 
 def _even_widths(padding, axes, what):
@@ -29,10 +27,10 @@ def _output(given, smallest, stride, what):
     return wanted
 
 
-def _unpool(axes, of_torch):
+def _unpool(axes, of_torch, doc=None):
     what = f"max_unpool{axes}d"
 
-    def function(x, indices, kernel_size, stride=None, padding=0, data_format=usual(axes), output_size=None):
+    def function(x, indices, kernel_size, stride=None, padding=0, data_format=usual(axes), output_size=None, name=None):
         if data_format != usual(axes):
             raise InvalidArgumentError(f"{what}: data_format is {usual(axes)!r}; found {data_format!r}")
         if x.dim() != axes + 2 or indices.shape != x.shape:
@@ -42,9 +40,33 @@ def _unpool(axes, of_torch):
         widths = _even_widths(padding, axes, what)
         smallest = [(size - 1) * s + k - 2 * w for size, s, k, w in zip(x.shape[2:], stride, kernel, widths)]
         return of_torch(x, indices.long(), kernel, stride, widths, _output(output_size, smallest, stride, what))
-    function.__name__ = function.__qualname__ = what
-    FUNCTIONS[what] = computes(function)
+    return computes(named(function, what, doc))
 
 
-for _axes in (1, 2, 3):
-    _unpool(_axes, getattr(functional, f"max_unpool{_axes}d"))
+max_unpool1d = _unpool(
+    1, functional.max_unpool1d,
+    """Values back at the places that max_pool1d(return_mask=True) took them from, and 0 elsewhere.
+
+    >>> values, places = F.max_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2, return_mask=True)
+    >>> F.max_unpool1d(values, places, 2).tolist()
+    [[[0.0, 3.0, 2.0, 0.0]]]
+    """,
+)
+max_unpool2d = _unpool(
+    2, functional.max_unpool2d,
+    """Values back at the places that max_pool2d(return_mask=True) took them from, and 0 elsewhere.
+
+    >>> values, places = F.max_pool2d(paddle.to_tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2, return_mask=True)
+    >>> F.max_unpool2d(values, places, 2).tolist()
+    [[[[0.0, 3.0], [0.0, 0.0]]]]
+    """,
+)
+max_unpool3d = _unpool(
+    3, functional.max_unpool3d,
+    """Values back at the places that max_pool3d(return_mask=True) took them from, and 0 elsewhere.
+
+    >>> values, places = F.max_pool3d(paddle.ones([1, 1, 2, 2, 2]), 2, return_mask=True)
+    >>> F.max_unpool3d(values, places, 2).shape
+    [1, 1, 2, 2, 2]
+    """,
+)

@@ -33,6 +33,9 @@ class DistributeTranspilerConfig(Settings):
 
     Gradients are always split at run time, and a worker waits for its servers where it meets them: in the startup program. So
     runtime_split_send_recv and wait_port change nothing.
+
+    >>> config = fluid.DistributeTranspilerConfig()
+    >>> config.sync_mode = False
     """
 
     _fields = {"sync_mode": True, "half_async": False, "completely_not_async": False, "geo_sgd_mode": False, "geo_sgd_need_push_nums": 100,
@@ -108,7 +111,11 @@ class ServerRuntimeConfig(Settings):
 
 
 class DistributeTranspiler:
-    """The older way to a job. The script says which process it is by what it asks for."""
+    """The older way to a job. The script says which process it is by what it asks for.
+
+    >>> transpiler = fluid.DistributeTranspiler()
+    >>> transpiler.transpile(trainer_id=0, pservers="127.0.0.1:6174", trainers=1)  # doctest: +SKIP
+    """
 
     def __init__(self, config=None):
         self.config = DistributeTranspilerConfig() if config is None else config

@@ -8,8 +8,14 @@ class PSDispatcher:
 
 
 class RoundRobin(PSDispatcher):
-    """One server after the other: the only way there is."""
+    """One server after the other: the only way there is.
+
+    >>> from paddle.fluid.transpiler.ps_dispatcher import RoundRobin
+    """
 
 
 class HashName(PSDispatcher):
-    """By a hash of the name. Refused: it leaves servers without work."""
+    """By a hash of the name. Refused: it leaves servers without work.
+
+    >>> from paddle.fluid.transpiler.ps_dispatcher import HashName
+    """

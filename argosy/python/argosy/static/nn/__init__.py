@@ -16,19 +16,32 @@ _OTHER_TABLES = {
 
 
 def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation=None, name=None):
-    """activation(sum of x @ weights + bias)."""
+    """activation(sum of x @ weights + bias); x is a variable or a list of them, of which the axes from num_flatten_dims on are one.
+
+    >>> paddle.static.nn.fc(paddle.static.data("x", [None, 3]), 2, activation="relu").shape
+    (-1, 2)
+    """
     return layers.fc(x, size, num_flatten_dims=num_flatten_dims, param_attr=weight_attr, bias_attr=bias_attr, act=activation, name=name)
 
 
 def embedding(input, size, is_sparse=False, is_distributed=False, padding_idx=None, param_attr=None, dtype="float32"):
-    """Rows of a table by id; the ids keep all their dimensions."""
+    """Rows of a table by id; the ids keep all their dimensions.
+
+    >>> paddle.static.nn.embedding(paddle.static.data("ids", [None, 4], "int64"), [100, 8]).shape
+    (-1, 4, 8)
+    """
     return layers.embedding_v2(input, size, is_sparse=is_sparse, is_distributed=is_distributed, padding_idx=padding_idx,
                                param_attr=param_attr, dtype=dtype)
 
 
 def sparse_embedding(input, size, padding_idx=None, is_test=False, entry=None, table_class="MemorySparseTable", param_attr=None,
                      dtype="float32", slot=None):
-    """A table on the parameter servers. `entry` says which new keys they admit."""
+    """A table on the parameter servers, rows of size[1] by id. `entry` says which new keys they admit.
+
+    >>> ids = paddle.static.data("ids", [None, 1], "int64")
+    >>> paddle.static.nn.sparse_embedding(ids, [1000, 8], entry=paddle.distributed.CountFilterEntry(5)).shape
+    (-1, 8)
+    """
     text = "none" if entry is None else entry if isinstance(entry, str) else entry._to_attr()
     if table_class != "MemorySparseTable":
         advice = _OTHER_TABLES.get(table_class, "did you mean MemorySparseTable?") if isinstance(table_class, str) else "leave it out"

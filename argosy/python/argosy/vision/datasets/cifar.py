@@ -19,7 +19,13 @@ def check(mode, backend):
 
 
 class Cifar10(Dataset):
-    """(image, label): a PIL image, or with backend 'cv2' a float32 array of height, width, channel."""
+    """Photographs of ten kinds of things, (image, label): a PIL image, or with backend 'cv2' a float32 array of height, width, channel.
+
+    The file is data_file, or where Paddle keeps it; nothing is downloaded.
+
+    >>> photographs = paddle.vision.datasets.Cifar10(mode="test")  # doctest: +SKIP
+    >>> image, label = photographs[0]  # doctest: +SKIP
+    """
 
     _archive, _members, _labels = "cifar-10-python.tar.gz", {"train": "data_batch", "test": "test_batch"}, b"labels"
 
@@ -59,6 +65,9 @@ class Cifar10(Dataset):
 
 
 class Cifar100(Cifar10):
-    """The label is one of the hundred fine ones."""
+    """Photographs of a hundred kinds of things; the label is one of the fine ones.
+
+    >>> photographs = paddle.vision.datasets.Cifar100(mode="test")  # doctest: +SKIP
+    """
 
     _archive, _members, _labels = "cifar-100-python.tar.gz", {"train": "train", "test": "test"}, b"fine_labels"

@@ -22,7 +22,15 @@ def _files(root, extensions, is_valid_file):
 
 
 class DatasetFolder(Dataset):
-    """(sample, number of its class): a folder of the root is a class, in order of name."""
+    """(sample, number of its class): a folder of the root is a class, in order of name. `loader` reads a file, a PIL image unless given.
+
+    >>> import os
+    >>> os.makedirs("pets/cat", exist_ok=True)
+    >>> np.save("pets/cat/1.npy", np.zeros(2))
+    >>> data = paddle.vision.datasets.DatasetFolder("pets", loader=np.load, extensions=[".npy"])
+    >>> data.classes, len(data)
+    (['cat'], 1)
+    """
 
     def __init__(self, root, loader=None, extensions=None, transform=None, is_valid_file=None):
         self.root, self.loader, self.transform = root, loader or _open, transform
@@ -44,7 +52,14 @@ class DatasetFolder(Dataset):
 
 
 class ImageFolder(Dataset):
-    """[sample] of every file under the root."""
+    """[sample] of every file under the root. `loader` reads a file, a PIL image unless given.
+
+    >>> import os
+    >>> os.makedirs("pictures", exist_ok=True)
+    >>> np.save("pictures/1.npy", np.zeros(2))
+    >>> len(paddle.vision.datasets.ImageFolder("pictures", loader=np.load, extensions=[".npy"]))
+    1
+    """
 
     def __init__(self, root, loader=None, extensions=None, transform=None, is_valid_file=None):
         self.root, self.loader, self.transform = root, loader or _open, transform

@@ -11,7 +11,13 @@ __all__ = ["MNIST", "FashionMNIST"]
 
 
 class MNIST(Dataset):
-    """(image, [label]): a PIL image, or with backend 'cv2' a float32 array."""
+    """Handwritten digits, (image, [label]): a PIL image, or with backend 'cv2' a float32 array. mode is train or test.
+
+    Files are those of image_path and label_path, or where Paddle keeps them; nothing is downloaded.
+
+    >>> digits = paddle.vision.datasets.MNIST(mode="test")  # doctest: +SKIP
+    >>> image, label = digits[0]  # doctest: +SKIP
+    """
 
     NAME = "mnist"
 
@@ -42,4 +48,9 @@ class MNIST(Dataset):
 
 
 class FashionMNIST(MNIST):
+    """Pictures of clothes, in the form of MNIST.
+
+    >>> clothes = paddle.vision.datasets.FashionMNIST(mode="test")  # doctest: +SKIP
+    """
+
     NAME = "fashion-mnist"

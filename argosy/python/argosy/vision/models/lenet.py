@@ -5,7 +5,11 @@ __all__ = ["LeNet"]
 
 
 class LeNet(nn.Layer):
-    """num_classes of 0 leaves the linear layers out."""
+    """Two convolutions and three linear layers for images of 28 by 28; num_classes of 0 leaves the linear layers out.
+
+    >>> paddle.vision.models.LeNet()(paddle.ones([1, 1, 28, 28])).shape
+    [1, 10]
+    """
 
     def __init__(self, num_classes=10):
         super().__init__()

@@ -52,7 +52,12 @@ _BLOCKS = {18: [2, 2, 2, 2], 34: [3, 4, 6, 3], 50: [3, 4, 6, 3], 101: [3, 4, 23,
 
 
 class ResNet(nn.Layer):
-    """num_classes of 0 leaves the last layer out, with_pool=False the pooling before it."""
+    """A residual network of blocks, `depth` layers deep; num_classes of 0 leaves the last layer out, with_pool=False the pooling before it.
+
+    >>> from paddle.vision.models.resnet import BasicBlock
+    >>> paddle.vision.models.ResNet(BasicBlock, 18, num_classes=10)(paddle.ones([1, 3, 32, 32])).shape
+    [1, 10]
+    """
 
     def __init__(self, block, depth=50, width=64, num_classes=1000, with_pool=True, groups=1):
         super().__init__()
@@ -94,20 +99,45 @@ def _resnet(block, depth, pretrained, **kwargs):
 
 
 def resnet18(pretrained=False, **kwargs):
+    """A residual network of 18 layers; further arguments are those of ResNet. There are no trained weights: pretrained is refused.
+
+    >>> paddle.vision.models.resnet18(num_classes=10).fc.weight.shape
+    [512, 10]
+    """
     return _resnet(BasicBlock, 18, pretrained, **kwargs)
 
 
 def resnet34(pretrained=False, **kwargs):
+    """A residual network of 34 layers; further arguments are those of ResNet. There are no trained weights: pretrained is refused.
+
+    >>> paddle.vision.models.resnet34(num_classes=10).fc.weight.shape
+    [512, 10]
+    """
     return _resnet(BasicBlock, 34, pretrained, **kwargs)
 
 
 def resnet50(pretrained=False, **kwargs):
+    """A residual network of 50 layers; further arguments are those of ResNet. There are no trained weights: pretrained is refused.
+
+    >>> paddle.vision.models.resnet50(num_classes=10).fc.weight.shape
+    [2048, 10]
+    """
     return _resnet(BottleneckBlock, 50, pretrained, **kwargs)
 
 
 def resnet101(pretrained=False, **kwargs):
+    """A residual network of 101 layers; further arguments are those of ResNet. There are no trained weights: pretrained is refused.
+
+    >>> paddle.vision.models.resnet101(num_classes=10).fc.weight.shape
+    [2048, 10]
+    """
     return _resnet(BottleneckBlock, 101, pretrained, **kwargs)
 
 
 def resnet152(pretrained=False, **kwargs):
+    """A residual network of 152 layers; further arguments are those of ResNet. There are no trained weights: pretrained is refused.
+
+    >>> paddle.vision.models.resnet152(num_classes=10).fc.weight.shape
+    [2048, 10]
+    """
     return _resnet(BottleneckBlock, 152, pretrained, **kwargs)

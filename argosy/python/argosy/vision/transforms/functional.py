@@ -47,7 +47,11 @@ def _as_array(img):
 
 
 def to_tensor(pic, data_format="CHW"):
-    """A float32 tensor; values of 8 bits become 0 to 1."""
+    """An image as a float32 tensor, channels first unless data_format is 'HWC'; values of 8 bits become 0 to 1.
+
+    >>> paddle.vision.transforms.to_tensor(np.full([1, 1, 1], 255, "uint8")).tolist()
+    [[[1.0]]]
+    """
     if isinstance(pic, Tensor):
         return pic
     array, _ = _as_array(pic)
@@ -60,7 +64,11 @@ def to_tensor(pic, data_format="CHW"):
 
 
 def normalize(img, mean, std, data_format="CHW", to_rgb=False):
-    """(value - mean) / std, of each channel."""
+    """(value - mean) / std of each channel; both are a number or one for each channel.
+
+    >>> paddle.vision.transforms.normalize(np.full([1, 1, 1], 5.0, "float32"), [1.0], [2.0]).tolist()
+    [[[2.0]]]
+    """
     shape = (-1, 1, 1) if data_format == "CHW" else (1, 1, -1)
     mean, std = (numpy.asarray(one, "float32").reshape(shape) if not isinstance(one, numbers.Number) else float(one) for one in (mean, std))
     if isinstance(img, Tensor):
@@ -82,7 +90,11 @@ def _target(img, size):
 
 
 def resize(img, size, interpolation="bilinear"):
-    """To (height, width), or so that the shorter side has `size`."""
+    """An image of size (height, width), or whose shorter side has `size`.
+
+    >>> paddle.vision.transforms.resize(np.zeros([8, 16, 3], "uint8"), 4).shape
+    (4, 8, 3)
+    """
     height, width = _target(img, size)
     names = {"nearest": "NEAREST", "bilinear": "BILINEAR", "bicubic": "BICUBIC", "box": "BOX", "lanczos": "LANCZOS", "hamming": "HAMMING"}
     if interpolation not in names:
@@ -101,6 +113,11 @@ def resize(img, size, interpolation="bilinear"):
 
 
 def crop(img, top, left, height, width):
+    """The part of an image of this height and width, from the row `top` and the column `left` on.
+
+    >>> paddle.vision.transforms.crop(np.arange(9, dtype="uint8").reshape(3, 3, 1), 1, 0, 1, 2)[..., 0].tolist()
+    [[3, 4]]
+    """
     if _is_pil(img):
         return img.crop((left, top, left + width, top + height))
     array, back = _as_array(img)
@@ -108,13 +125,22 @@ def crop(img, top, left, height, width):
 
 
 def center_crop(img, output_size):
+    """The middle of an image, of output_size: a number or (height, width).
+
+    >>> paddle.vision.transforms.center_crop(np.zeros([4, 4, 3], "uint8"), 2).shape
+    (2, 2, 3)
+    """
     wanted = (output_size, output_size) if isinstance(output_size, int) else tuple(output_size)
     height, width = size_of(img)
-    return crop(img, int(round((height - wanted[0]) / 2.0)), int(round((width - wanted[1]) / 2.0)), *wanted)
+    return crop(img, round((height - wanted[0]) / 2.0), round((width - wanted[1]) / 2.0), *wanted)
 
 
 def pad(img, padding, fill=0, padding_mode="constant"):
-    """A number; left and right, top and bottom; or left, top, right, bottom."""
+    """An image with margins: a number; left and right, top and bottom; or left, top, right, bottom. padding_mode is constant, edge, reflect or symmetric.
+
+    >>> paddle.vision.transforms.pad(np.zeros([2, 2, 3], "uint8"), [1, 0]).shape
+    (2, 4, 3)
+    """
     widths = [padding] * 4 if isinstance(padding, int) else list(padding) * 2 if len(padding) == 2 else list(padding)
     left, top, right, bottom = widths
     array, back = _as_array(img)
@@ -131,17 +157,31 @@ def pad(img, padding, fill=0, padding_mode="constant"):
 
 
 def hflip(img):
+    """An image with left and right swapped.
+
+    >>> paddle.vision.transforms.hflip(np.array([[1, 2]], "uint8")).tolist()
+    [[2, 1]]
+    """
     array, back = _as_array(img)
     return back(array[:, ::-1])
 
 
 def vflip(img):
+    """An image with top and bottom swapped.
+
+    >>> paddle.vision.transforms.vflip(np.array([[1], [2]], "uint8")).tolist()
+    [[2], [1]]
+    """
     array, back = _as_array(img)
     return back(array[::-1])
 
 
 def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=0):
-    """Against the clock, in degrees."""
+    """An image turned against the clock, in degrees; expand makes it large enough to hold all, and fill is what is new.
+
+    >>> paddle.vision.transforms.rotate(np.zeros([4, 6, 3], "uint8"), 90, expand=True).shape
+    (6, 4, 3)
+    """
     method = getattr(_image().Resampling, interpolation.upper())
     if _is_pil(img):
         return img.rotate(angle, method, expand, center, fillcolor=fill)
@@ -155,6 +195,11 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
 
 
 def to_grayscale(img, num_output_channels=1):
+    """An image in shades of grey, of 1 channel or 3.
+
+    >>> paddle.vision.transforms.to_grayscale(np.zeros([4, 4, 3], "uint8")).shape
+    (4, 4, 1)
+    """
     array, back = _as_array(img)
     gray = array if array.ndim == 2 else (array[..., :3].astype("float32") @ _GRAY)
     gray = numpy.rint(gray).astype(array.dtype) if array.dtype == numpy.uint8 else gray.astype(array.dtype)
@@ -171,6 +216,11 @@ def _mixed(img, other, factor):
 
 
 def adjust_brightness(img, brightness_factor):
+    """An image with its brightness times a factor: 0 is black.
+
+    >>> paddle.vision.transforms.adjust_brightness(np.full([1, 1, 3], 100, "uint8"), 0.5).tolist()
+    [[[50, 50, 50]]]
+    """
     return _mixed(img, numpy.zeros_like, brightness_factor)
 
 
@@ -179,15 +229,29 @@ def _gray_of(array):
 
 
 def adjust_contrast(img, contrast_factor):
+    """An image with its contrast times a factor: 0 is one grey.
+
+    >>> paddle.vision.transforms.adjust_contrast(np.full([1, 1, 3], 100, "uint8"), 0.5).tolist()
+    [[[100, 100, 100]]]
+    """
     return _mixed(img, lambda array: numpy.full_like(array, numpy.rint(_gray_of(array).mean())), contrast_factor)
 
 
 def adjust_saturation(img, saturation_factor):
+    """An image with its saturation times a factor: 0 is shades of grey.
+
+    >>> paddle.vision.transforms.adjust_saturation(np.full([1, 1, 3], 100, "uint8"), 0.5).tolist()
+    [[[100, 100, 100]]]
+    """
     return _mixed(img, lambda array: numpy.broadcast_to(_gray_of(array)[..., None], array.shape) if array.ndim == 3 else array, saturation_factor)
 
 
 def adjust_hue(img, hue_factor):
-    """From -0.5 to 0.5 of the circle of colours."""
+    """An image with its colours turned by hue_factor, from -0.5 to 0.5 of the circle of colours.
+
+    >>> paddle.vision.transforms.adjust_hue(np.array([[[255, 0, 0]]], "uint8"), 0.5).tolist()
+    [[[0, 255, 252]]]
+    """
     if not -0.5 <= hue_factor <= 0.5:
         raise InvalidArgumentError(f"adjust_hue: hue_factor is from -0.5 to 0.5; found {hue_factor}")
     array, back = _as_array(img)
@@ -199,7 +263,11 @@ def adjust_hue(img, hue_factor):
 
 
 def erase(img, i, j, h, w, v, inplace=False):
-    """The rectangle becomes v."""
+    """An image or tensor with `v` in the rectangle of height h and width w at row i and column j; in place where inplace.
+
+    >>> paddle.vision.transforms.erase(np.ones([2, 2, 1], "uint8"), 0, 0, 1, 1, 0)[..., 0].tolist()
+    [[0, 1], [1, 1]]
+    """
     array, back = _as_array(img)
     array = array if inplace and isinstance(img, numpy.ndarray) else numpy.array(array)
     array[i:i + h, j:j + w] = v

@@ -12,7 +12,12 @@ __all__ = ["BaseTransform", "Compose", "ToTensor", "Normalize", "Transpose", "Re
 
 
 class Compose:
-    """One change after another."""
+    """One change after another.
+
+    >>> change = paddle.vision.transforms.Compose([paddle.vision.transforms.Resize(4), paddle.vision.transforms.ToTensor()])
+    >>> change(np.zeros([8, 8, 3], "uint8")).shape
+    [3, 4, 4]
+    """
 
     def __init__(self, transforms):
         self.transforms = transforms
@@ -29,7 +34,14 @@ class Compose:
 class BaseTransform:
     """A change of an image. Of a tuple, keys say what each part is; those that are no 'image' stay unless the class has _apply_<key>.
 
-    A subclass gives _apply_image(image), and _get_params(inputs) for what all parts of one sample share."""
+    A subclass gives _apply_image(image), and _get_params(inputs) for what all parts of one sample share.
+
+    >>> class Invert(paddle.vision.transforms.BaseTransform):
+    ...     def _apply_image(self, image):
+    ...         return 255 - image
+    >>> Invert()(np.zeros([1, 1], "uint8")).tolist()
+    [[255]]
+    """
 
     def __init__(self, keys=None):
         self.keys = ("image",) if keys is None else tuple(keys)
@@ -50,6 +62,12 @@ class BaseTransform:
 
 
 class ToTensor(BaseTransform):
+    """An image as a float32 tensor, channels first unless data_format is 'HWC'; values of 8 bits become 0 to 1.
+
+    >>> paddle.vision.transforms.ToTensor()(np.full([2, 2, 3], 255, "uint8")).shape
+    [3, 2, 2]
+    """
+
     def __init__(self, data_format="CHW", keys=None):
         super().__init__(keys)
         self.data_format = data_format
@@ -59,6 +77,12 @@ class ToTensor(BaseTransform):
 
 
 class Normalize(BaseTransform):
+    """(value - mean) / std of each channel; both are a number or one for each channel.
+
+    >>> paddle.vision.transforms.Normalize(mean=1.0, std=2.0)(np.full([3, 1, 1], 5.0, "float32")).tolist()
+    [[[2.0]], [[2.0]], [[2.0]]]
+    """
+
     def __init__(self, mean=0.0, std=1.0, data_format="CHW", to_rgb=False, keys=None):
         super().__init__(keys)
         self.mean = [mean] * 3 if isinstance(mean, numbers.Number) else mean
@@ -70,7 +94,11 @@ class Normalize(BaseTransform):
 
 
 class Transpose(BaseTransform):
-    """Another order of axes, as an array."""
+    """The axes in another order, as an array.
+
+    >>> paddle.vision.transforms.Transpose()(np.zeros([4, 5, 3], "uint8")).shape
+    (3, 4, 5)
+    """
 
     def __init__(self, order=(2, 0, 1), keys=None):
         super().__init__(keys)
@@ -84,6 +112,12 @@ class Transpose(BaseTransform):
 
 
 class Resize(BaseTransform):
+    """An image of size (height, width), or whose shorter side has `size`.
+
+    >>> paddle.vision.transforms.Resize(4)(np.zeros([8, 16, 3], "uint8")).shape
+    (4, 8, 3)
+    """
+
     def __init__(self, size, interpolation="bilinear", keys=None):
         super().__init__(keys)
         self.size, self.interpolation = size, interpolation
@@ -93,6 +127,12 @@ class Resize(BaseTransform):
 
 
 class CenterCrop(BaseTransform):
+    """The middle of an image, of `size`: a number or (height, width).
+
+    >>> paddle.vision.transforms.CenterCrop(2)(np.arange(16, dtype="uint8").reshape(4, 4, 1))[..., 0].tolist()
+    [[5, 6], [9, 10]]
+    """
+
     def __init__(self, size, keys=None):
         super().__init__(keys)
         self.size = size
@@ -102,6 +142,12 @@ class CenterCrop(BaseTransform):
 
 
 class Pad(BaseTransform):
+    """An image with margins: a number; left and right, top and bottom; or left, top, right, bottom. padding_mode is constant, edge, reflect or symmetric.
+
+    >>> paddle.vision.transforms.Pad(1)(np.zeros([2, 2, 3], "uint8")).shape
+    (4, 4, 3)
+    """
+
     def __init__(self, padding, fill=0, padding_mode="constant", keys=None):
         super().__init__(keys)
         self.padding, self.fill, self.padding_mode = padding, fill, padding_mode
@@ -111,6 +157,12 @@ class Pad(BaseTransform):
 
 
 class RandomCrop(BaseTransform):
+    """A part of `size` from a random place; `padding` is added first, and more where the image is too small and pad_if_needed.
+
+    >>> paddle.vision.transforms.RandomCrop(2)(np.zeros([4, 4, 3], "uint8")).shape
+    (2, 2, 3)
+    """
+
     def __init__(self, size, padding=None, pad_if_needed=False, fill=0, padding_mode="constant", keys=None):
         super().__init__(keys)
         self.size = (size, size) if isinstance(size, int) else tuple(size)
@@ -133,7 +185,11 @@ class RandomCrop(BaseTransform):
 
 
 class RandomResizedCrop(BaseTransform):
-    """A part of random size and shape, scaled to `size`."""
+    """A part of random size and shape, within the shares `scale` of the area and the ratios of its sides, scaled to `size`.
+
+    >>> paddle.vision.transforms.RandomResizedCrop(2)(np.zeros([4, 4, 3], "uint8")).shape
+    (2, 2, 3)
+    """
 
     def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4, 4.0 / 3), interpolation="bilinear", keys=None):
         super().__init__(keys)
@@ -144,7 +200,7 @@ class RandomResizedCrop(BaseTransform):
         for _ in range(10):
             area = random.uniform(*self.scale) * height * width
             shape = math.exp(random.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
-            w, h = int(round(math.sqrt(area * shape))), int(round(math.sqrt(area / shape)))
+            w, h = round(math.sqrt(area * shape)), round(math.sqrt(area / shape))
             if 0 < w <= width and 0 < h <= height:
                 return random.randint(0, height - h), random.randint(0, width - w), h, w
         side = min(height, width)
@@ -155,6 +211,12 @@ class RandomResizedCrop(BaseTransform):
 
 
 class RandomHorizontalFlip(BaseTransform):
+    """An image with left and right swapped, with probability prob.
+
+    >>> paddle.vision.transforms.RandomHorizontalFlip(1.0)(np.array([[1, 2]], "uint8")).tolist()
+    [[2, 1]]
+    """
+
     _flip = staticmethod(F.hflip)
 
     def __init__(self, prob=0.5, keys=None):
@@ -169,10 +231,22 @@ class RandomHorizontalFlip(BaseTransform):
 
 
 class RandomVerticalFlip(RandomHorizontalFlip):
+    """An image with top and bottom swapped, with probability prob.
+
+    >>> paddle.vision.transforms.RandomVerticalFlip(1.0)(np.array([[1], [2]], "uint8")).tolist()
+    [[2], [1]]
+    """
+
     _flip = staticmethod(F.vflip)
 
 
 class RandomRotation(BaseTransform):
+    """An image turned by a random angle within `degrees`, a number or a range; expand makes it large enough to hold all, and fill is what is new.
+
+    >>> paddle.vision.transforms.RandomRotation(30)(np.zeros([4, 4, 3], "uint8")).shape
+    (4, 4, 3)
+    """
+
     def __init__(self, degrees, interpolation="nearest", expand=False, center=None, fill=0, keys=None):
         super().__init__(keys)
         self.degrees = (-degrees, degrees) if isinstance(degrees, numbers.Number) else tuple(degrees)
@@ -186,6 +260,12 @@ class RandomRotation(BaseTransform):
 
 
 class Grayscale(BaseTransform):
+    """An image in shades of grey, of 1 channel or 3.
+
+    >>> paddle.vision.transforms.Grayscale()(np.zeros([4, 4, 3], "uint8")).shape
+    (4, 4, 1)
+    """
+
     def __init__(self, num_output_channels=1, keys=None):
         super().__init__(keys)
         self.num_output_channels = num_output_channels
@@ -214,25 +294,51 @@ class _Adjust(BaseTransform):
 
 
 class BrightnessTransform(_Adjust):
+    """Brightness times a random factor within `value` of 1.
+
+    >>> paddle.vision.transforms.BrightnessTransform(0.4)(np.zeros([2, 2, 3], "uint8")).shape
+    (2, 2, 3)
+    """
+
     _function = staticmethod(F.adjust_brightness)
 
 
 class ContrastTransform(_Adjust):
+    """Contrast times a random factor within `value` of 1.
+
+    >>> paddle.vision.transforms.ContrastTransform(0.4)(np.zeros([2, 2, 3], "uint8")).shape
+    (2, 2, 3)
+    """
+
     _function = staticmethod(F.adjust_contrast)
 
 
 class SaturationTransform(_Adjust):
+    """Saturation times a random factor within `value` of 1.
+
+    >>> paddle.vision.transforms.SaturationTransform(0.4)(np.zeros([2, 2, 3], "uint8")).shape
+    (2, 2, 3)
+    """
+
     _function = staticmethod(F.adjust_saturation)
 
 
 class HueTransform(_Adjust):
-    """Turned by up to value of the circle of colours."""
+    """Colours turned by up to `value`, at most 0.5, of the circle of colours.
+
+    >>> paddle.vision.transforms.HueTransform(0.4)(np.zeros([2, 2, 3], "uint8")).shape
+    (2, 2, 3)
+    """
 
     _function, _middle, _most = staticmethod(F.adjust_hue), 0.0, 0.5
 
 
 class ColorJitter(BaseTransform):
-    """Brightness, contrast, saturation and hue, in random order."""
+    """Random brightness, contrast, saturation and hue, in random order; each as in the class of its own.
+
+    >>> paddle.vision.transforms.ColorJitter(0.4, 0.4, 0.4, 0.1)(np.zeros([2, 2, 3], "uint8")).shape
+    (2, 2, 3)
+    """
 
     def __init__(self, brightness=0, contrast=0, saturation=0, hue=0, keys=None):
         super().__init__(keys)
@@ -245,7 +351,11 @@ class ColorJitter(BaseTransform):
 
 
 class RandomErasing(BaseTransform):
-    """With probability prob a random rectangle becomes `value`."""
+    """With probability prob a random rectangle becomes `value`, within the shares `scale` of the area and the ratios of its sides.
+
+    >>> paddle.vision.transforms.RandomErasing(1.0)(paddle.ones([3, 8, 8])).shape
+    [3, 8, 8]
+    """
 
     def __init__(self, prob=0.5, scale=(0.02, 0.33), ratio=(0.3, 3.3), value=0, inplace=False, keys=None):
         super().__init__(keys)

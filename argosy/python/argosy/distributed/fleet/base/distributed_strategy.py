@@ -89,6 +89,10 @@ class DistributedStrategy(Settings):
     sparse_nonclk_coeff and sparse_click_coeff what a row's score is, and sparse_embedx_threshold from which score on a key gets a row.
 
     settings: those of docs/settings.md, by name. What a job cannot do is refused by name.
+
+    >>> strategy = paddle.distributed.fleet.DistributedStrategy()
+    >>> strategy.a_sync = True
+    >>> strategy.a_sync_configs = {"k_steps": 100}
     """
 
     _standard = {
@@ -101,7 +105,8 @@ class DistributedStrategy(Settings):
         "pipeline_configs": {}, "tensor_parallel_configs": {}, "sharding_configs": {}, "dgc_configs": {}, "lars_configs": {}, "lamb_configs": {},
         "gradient_scale_configs": {}, "hybrid_configs": {}, "qat_configs": {}, "trainer_desc_configs": {},
         "sparse_table_configs": {}, "fs_client_param": {}}
-    _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {}, "fleet_desc_configs": {}, **_standard, **_COLLECTIVE}
+    _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {},
+               "fleet_desc_configs": {}, **_standard, **_COLLECTIVE}
     _fixed = dict.fromkeys(_standard, _NOT_HERE)
 
     def __init__(self):

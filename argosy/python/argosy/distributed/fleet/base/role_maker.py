@@ -6,7 +6,12 @@ __all__ = ["PaddleCloudRoleMaker", "Role", "RoleMakerBase", "UserDefinedRoleMake
 
 
 class PaddleCloudRoleMaker(role_maker.PaddleCloudRoleMaker):
-    """From the environment that launch, fleetrun and PaddleCloud set."""
+    """From the environment that launch, fleetrun and PaddleCloud set. is_collective: of a job without servers.
+
+    >>> role = paddle.distributed.fleet.PaddleCloudRoleMaker(is_collective=True)
+    >>> role.worker_num(), role.is_first_worker()
+    (1, True)
+    """
 
     def __init__(self, is_collective=False, **kwargs):
         super().__init__(is_collective)
@@ -16,7 +21,13 @@ class PaddleCloudRoleMaker(role_maker.PaddleCloudRoleMaker):
 
 class UserDefinedRoleMaker(role_maker.UserDefinedRoleMaker):
     """As the script says: current_id, role, worker_num, server_endpoints, worker_endpoints. Workers meet through the servers, so
-    that there is no init_gloo. is_collective: a job without servers, whose processes are worker_endpoints."""
+    that there is no init_gloo. is_collective: a job without servers, whose processes are worker_endpoints.
+
+    >>> fleet = paddle.distributed.fleet
+    >>> role = fleet.UserDefinedRoleMaker(current_id=0, role=fleet.Role.WORKER, worker_num=2, server_endpoints=["127.0.0.1:6170"])
+    >>> role.worker_num(), role.is_worker(), role.get_pserver_endpoints()
+    (2, True, ['127.0.0.1:6170'])
+    """
 
     def __init__(self, is_collective=False, init_gloo=False, **kwargs):
         if init_gloo:

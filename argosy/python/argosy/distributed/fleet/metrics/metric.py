@@ -40,39 +40,81 @@ def _ratio(part, whole, scope, util):
 
 
 def sum(input, scope=None, util=None):
-    """Element by element over all workers."""
+    """The sum over all workers, element by element, of an array, a variable or its name.
+
+    >>> paddle.distributed.fleet.init(is_collective=True)
+    >>> paddle.distributed.fleet.metrics.sum([1.0, 2.0])
+    array([1., 2.])
+    """
     return _total(input, scope, util)
 
 
 def max(input, scope=None, util=None):
+    """The largest over all workers, element by element, of an array, a variable or its name.
+
+    >>> paddle.distributed.fleet.init(is_collective=True)
+    >>> paddle.distributed.fleet.metrics.max([1.0, 2.0])
+    array([1., 2.])
+    """
     return _total(input, scope, util, "max")
 
 
 def min(input, scope=None, util=None):
+    """The smallest over all workers, element by element, of an array, a variable or its name.
+
+    >>> paddle.distributed.fleet.init(is_collective=True)
+    >>> paddle.distributed.fleet.metrics.min([1.0, 2.0])
+    array([1., 2.])
+    """
     return _total(input, scope, util, "min")
 
 
 def auc(stat_pos, stat_neg, scope=None, util=None):
-    """The area under the ROC curve of all workers' samples, exact for the buckets of layers.auc, whose states these are."""
+    """The area under the ROC curve of all workers' samples, exact for the buckets of layers.auc, whose states these are.
+
+    >>> paddle.distributed.fleet.init(is_collective=True)
+    >>> print(paddle.distributed.fleet.metrics.auc([0.0, 3.0], [3.0, 0.0]))
+    1.0
+    """
     positive, negative = (_total(value, scope, util).astype("int64").ravel() for value in (stat_pos, stat_neg))
     return _core.auc_of_counts(positive, negative)
 
 
 def mae(abserr, total_ins_num, scope=None, util=None):
-    """The mean absolute error, of its sum and the number of samples."""
+    """The mean absolute error of all workers' samples, of its sum and the number of samples.
+
+    >>> paddle.distributed.fleet.init(is_collective=True)
+    >>> print(paddle.distributed.fleet.metrics.mae([6.0], 4))
+    1.5
+    """
     return _ratio(abserr, total_ins_num, scope, util)
 
 
 def mse(sqrerr, total_ins_num, scope=None, util=None):
-    """The mean squared error."""
+    """The mean squared error of all workers' samples, of its sum and the number of samples.
+
+    >>> paddle.distributed.fleet.init(is_collective=True)
+    >>> print(paddle.distributed.fleet.metrics.mse([6.0], 4))
+    1.5
+    """
     return _ratio(sqrerr, total_ins_num, scope, util)
 
 
 def rmse(sqrerr, total_ins_num, scope=None, util=None):
-    """Its root."""
+    """The root of the mean squared error of all workers' samples, of the sum of squares and the number of samples.
+
+    >>> paddle.distributed.fleet.init(is_collective=True)
+    >>> print(paddle.distributed.fleet.metrics.rmse([16.0], 4))
+    2.0
+    """
     return mse(sqrerr, total_ins_num, scope, util) ** 0.5
 
 
 def acc(correct, total, scope=None, util=None):
-    """The fraction of samples that are right."""
+    """The fraction of all workers' samples that are right.
+
+    >>> paddle.distributed.fleet.init(is_collective=True)
+    >>> print(paddle.distributed.fleet.metrics.acc([3.0], [4.0]))
+    0.75
+    """
     return _ratio(correct, total, scope, util)

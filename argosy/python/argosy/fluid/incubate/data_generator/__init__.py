@@ -8,7 +8,12 @@ __all__ = ["DataGenerator", "MultiSlotDataGenerator", "MultiSlotStringDataGenera
 
 
 class DataGenerator:
-    """Turns lines of text into samples. A subclass defines generate_sample, and may define generate_batch."""
+    """Turns lines of text into samples. A subclass defines generate_sample, and may define generate_batch.
+
+    >>> from paddle.fluid.incubate.data_generator import DataGenerator, MultiSlotDataGenerator
+    >>> issubclass(MultiSlotDataGenerator, DataGenerator)
+    True
+    """
 
     def __init__(self):
         self._proto_info = None  # [(slot, "float" or "uint64")], from the first sample on
@@ -75,14 +80,24 @@ def _checked_sample(sample):
 
 
 class MultiSlotStringDataGenerator(DataGenerator):
-    """Samples whose values are strings already: written as they are, with no look at their types."""
+    """Samples whose values are strings already: written as they are, with no look at their types.
+
+    >>> class Words(paddle.distributed.fleet.MultiSlotStringDataGenerator):
+    ...     def generate_sample(self, line):
+    ...         return lambda: iter([[("words", ["10", "12"]), ("label", ["1"])]])
+    """
 
     def _gen_str(self, line):
         return " ".join("%d %s" % (len(values), " ".join(values)) for _, values in _checked_sample(line)) + "\n"
 
 
 class MultiSlotDataGenerator(DataGenerator):
-    """Samples of whole numbers and floats. Slots keep their names and order; one float makes a slot a float slot."""
+    """Samples of whole numbers and floats. Slots keep their names and order; one float makes a slot a float slot.
+
+    >>> class Words(paddle.distributed.fleet.MultiSlotDataGenerator):
+    ...     def generate_sample(self, line):
+    ...         return lambda: iter([[("words", [10, 12]), ("label", [1])]])
+    """
 
     def _gen_str(self, line):
         sample = _checked_sample(line)

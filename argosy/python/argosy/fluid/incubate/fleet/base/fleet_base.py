@@ -34,7 +34,10 @@ def core_strategy(strategy):
 
 
 class DistributedOptimizer:
-    """An optimizer whose updates the servers do, or, in a collective job, every process of the mean gradients. What it does not know itself is asked of the optimizer that it was made of."""
+    """An optimizer whose updates the servers do, or, in a collective job, every process of the mean gradients.
+
+    What it does not know itself is asked of the optimizer that it was made of.
+    """
 
     def __init__(self, fleet, optimizer, strategy=None):
         if not hasattr(optimizer, "minimize"):
@@ -75,7 +78,13 @@ def _check_executor(executor, call):
 
 
 class Fleet:
-    """A process's place in its job, and its life there. Calls that make no sense for its role say so."""
+    """A process's place in its job, and its life there. Calls that make no sense for its role say so.
+
+    >>> fleet = paddle.distributed.fleet
+    >>> fleet.init(is_collective=True)
+    >>> fleet.worker_index(), fleet.is_server()
+    (0, False)
+    """
 
     def __init__(self, core=None):
         self._core = _core.fleet() if core is None else core
@@ -100,31 +109,87 @@ class Fleet:
             self._util._core = CollectiveCore(self._core)
 
     def is_first_worker(self):
+        """Whether this process is worker 0.
+
+        >>> paddle.distributed.fleet.init(is_collective=True)
+        >>> paddle.distributed.fleet.is_first_worker()
+        True
+        """
         return self._core.is_first_worker()
 
     def is_worker(self):
+        """Whether this process trains.
+
+        >>> paddle.distributed.fleet.init(is_collective=True)
+        >>> paddle.distributed.fleet.is_worker()
+        True
+        """
         return self._core.is_worker()
 
     def is_server(self):
+        """Whether this process is a parameter server.
+
+        >>> paddle.distributed.fleet.init(is_collective=True)
+        >>> paddle.distributed.fleet.is_server()
+        False
+        """
         return self._core.is_server()
 
     def worker_index(self):
+        """The number of this worker, from 0.
+
+        >>> paddle.distributed.fleet.init(is_collective=True)
+        >>> paddle.distributed.fleet.worker_index()
+        0
+        """
         return self._core.worker_index()
 
     def server_index(self):
+        """The number of this server, from 0.
+
+        >>> fleet = paddle.distributed.fleet
+        >>> fleet.init(fleet.UserDefinedRoleMaker(current_id=0, role=fleet.Role.SERVER, worker_num=1, server_endpoints=["127.0.0.1:6170"]))
+        >>> fleet.server_index()
+        0
+        """
         return self._core.server_index()
 
     def worker_num(self):
+        """The number of workers of the job.
+
+        >>> paddle.distributed.fleet.init(is_collective=True)
+        >>> paddle.distributed.fleet.worker_num()
+        1
+        """
         return self._core.worker_num()
 
     def server_num(self):
+        """The number of servers of the job.
+
+        >>> fleet = paddle.distributed.fleet
+        >>> fleet.init(fleet.UserDefinedRoleMaker(current_id=0, role=fleet.Role.WORKER, worker_num=1, server_endpoints=["127.0.0.1:6170"]))
+        >>> fleet.server_num()
+        1
+        """
         return self._core.server_num()
 
     def worker_endpoints(self, to_string=False):
+        """host:port of each worker, as a list, or as a text with commas.
+
+        >>> paddle.distributed.fleet.init(is_collective=True)
+        >>> endpoints = paddle.distributed.fleet.worker_endpoints()
+        """
         endpoints = self._core.worker_endpoints()
         return ",".join(endpoints) if to_string else endpoints
 
     def server_endpoints(self, to_string=False):
+        """host:port of each server, as a list, or as a text with commas.
+
+        >>> fleet = paddle.distributed.fleet
+        >>> fleet.init(fleet.UserDefinedRoleMaker(current_id=0, role=fleet.Role.WORKER, worker_num=1, server_endpoints=["127.0.0.1:6170"]))
+        >>> fleet.server_endpoints(to_string=True)
+        '127.0.0.1:6170'
+        """
         endpoints = self._core.server_endpoints()
         return ",".join(endpoints) if to_string else endpoints
 
@@ -145,7 +210,10 @@ class Fleet:
         return self._optimizer
 
     def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
-        """minimize() of the optimizer that distributed_optimizer() made last."""
+        """minimize() of the optimizer that distributed_optimizer() made last.
+
+        >>> paddle.distributed.fleet.minimize(loss)  # doctest: +SKIP
+        """
         return self._of_optimizer("minimize")(loss, startup_program=startup_program, parameter_list=parameter_list, no_grad_set=no_grad_set)
 
     def _of_optimizer(self, call):
@@ -190,6 +258,8 @@ class Fleet:
         var_names: only these of its variables. fs_name, fs_ugi: the folder is one of the store that they name. dirname is
         2.x's name for model_dir. Returns {"loaded": names, "missing": variables that start anew, "unused": what this job
         has no use for}.
+
+        >>> paddle.distributed.fleet.init_server("saved_model")  # doctest: +SKIP
         """
         if model_dir is not None and dirname is not None:
             raise InvalidArgumentError("init_server: model_dir and dirname are the same thing; give one of them")
@@ -200,7 +270,11 @@ class Fleet:
         return self._core.init_server(os.fspath(folder) if folder else "", names, fs_name, fs_ugi)
 
     def run_server(self):
-        """Serves until the workers are done; init_server() where that was not called."""
+        """Serves until the workers are done; init_server() where that was not called.
+
+        >>> if paddle.distributed.fleet.is_server():  # doctest: +SKIP
+        ...     paddle.distributed.fleet.run_server()
+        """
         self._core.run_server()
 
     def init_worker(self):
@@ -211,14 +285,21 @@ class Fleet:
             self._core.init_worker()
 
     def stop_worker(self):
-        """Sends what is queued, and says goodbye to the servers, or to the other processes. Safe to call twice."""
+        """Sends what is queued, and says goodbye to the servers, or to the other processes. Safe to call twice.
+
+        >>> paddle.distributed.fleet.stop_worker()  # doctest: +SKIP
+        """
         if self._is_collective:
             job.leave()
         else:
             self._core.stop_worker()
 
     def barrier_worker(self):
-        """Waits until all workers are here. What each has trained until then is on the servers afterwards, and in what this one reads."""
+        """Waits until all workers are here. What each has trained until then is on the servers afterwards, and in what this one reads.
+
+        >>> paddle.distributed.fleet.init(is_collective=True)
+        >>> paddle.distributed.fleet.barrier_worker()
+        """
         self._util.barrier()
 
     # ---- what was learned
@@ -239,11 +320,17 @@ class Fleet:
         _core.save_vars(*self._persistables(dirname, main_program), fs_name, fs_ugi)
 
     def save_persistable(self, executor, dirname, main_program=None, fs_name="", fs_ugi=""):
-        """save_persistables, by the name that the guide has."""
+        """save_persistables, by the name that the guide has.
+
+        >>> paddle.distributed.fleet.save_persistable(exe, "model")  # doctest: +SKIP
+        """
         self.save_persistables(executor, dirname, main_program, fs_name=fs_name, fs_ugi=fs_ugi)
 
     def load_persistables(self, executor, dirname, main_program=None, fs_name="", fs_ugi=""):
-        """On a worker: gives the servers what a folder holds. Returns {"loaded": names, "unused": files}."""
+        """On a worker: gives the servers what a folder holds. Returns {"loaded": names, "unused": files}.
+
+        >>> paddle.distributed.fleet.load_persistables(exe, "model")  # doctest: +SKIP
+        """
         _check_executor(executor, "load_persistables")
         self._check_worker("load_persistables()")
         return _core.load_vars(*self._persistables(dirname, main_program), fs_name, fs_ugi)
@@ -253,22 +340,34 @@ class Fleet:
         return global_scope(), variables, os.fspath(dirname), None
 
     def save_snapshot(self, dirname, kind="full"):
-        """All rows and all state in the servers' own form, in a folder of the servers' machines. kind: full, delta or base."""
+        """All rows and all state in the servers' own form, in a folder of the servers' machines. kind: full, delta or base.
+
+        >>> paddle.distributed.fleet.save_snapshot("snapshot", kind="delta")  # doctest: +SKIP
+        """
         self._core.save_snapshot(os.fspath(dirname), kind)
 
     def load_snapshot(self, dirname):
-        """What save_snapshot wrote, with any number of servers."""
+        """What save_snapshot wrote, with any number of servers.
+
+        >>> paddle.distributed.fleet.load_snapshot("snapshot")  # doctest: +SKIP
+        """
         self._core.load_snapshot(os.fspath(dirname))
 
     def shrink(self, threshold=None, unseen_steps=None, ttl_seconds=None):
         """Drops rows of sparse tables by their expiry (DistributedStrategy.fleet_desc_configs), or by what is given: those whose score is
         below `threshold`, that got no gradient in more than unseen_steps steps, or for ttl_seconds, which only tables with such an expiry
-        count. Returns how many."""
+        count. Returns how many.
+
+        >>> dropped = paddle.distributed.fleet.shrink(unseen_steps=100000)  # doctest: +SKIP
+        """
         return self._core.shrink(threshold, unseen_steps, ttl_seconds)
 
     def server_stats(self):
         """What each server says of itself: batches, pushes, duplicates, bytes_in, bytes_out, log_bytes, snapshots, and tables with name,
-        rows, cold_rows (those on disk), memory_bytes, learning_rate and nonfinite (rows that came with a gradient which is NaN or infinite)."""
+        rows, cold_rows (those on disk), memory_bytes, learning_rate and nonfinite (rows that came with a gradient which is NaN or infinite).
+
+        >>> [table.rows for stats in paddle.distributed.fleet.server_stats() for table in stats.tables]  # doctest: +SKIP
+        """
         return self._core.server_stats()
 
     def ledger(self):
@@ -277,12 +376,19 @@ class Fleet:
         A pass that a worker has finished has pass, workers, batches, samples_read, samples_applied, samples_lost, bad_lines, lines, files,
         batches_given_up and samples_given_up (by on_worker_loss=shrink or durability=snapshot), failed_runs, restarts (of workers),
         unsent (geo: the sum of differences that are not sent yet), fed (runs of a script that feeds itself: batches are runs, and samples
-        are not counted) and text, the line that the log has. "open" are workers with batches in a pass that they have not finished.
+        are not counted), lines_of_lost (of files that lost workers had, left out because they count for those), lines_in_parts (of these, on
+        some servers only) and text, the line that the log has. "open" are workers with batches in a pass that they have not finished, and
+        all that are lost: worker, state, pass, batches and samples (that all servers have), batches_dropped and samples_dropped (of a last
+        step that not all had), files_handed_on, files_left and files_twice (of files that servers hand out: others go on with them; nobody
+        has asked for them; they are read again from the beginning), given_up ("unknown", or 0) and text.
         """
         return json.loads(self._core.ledger_json())
 
     def set_learning_rate(self, value):
-        """The rate of all parameters from now on, in place of their schedule."""
+        """The rate of all parameters from now on, in place of their schedule.
+
+        >>> paddle.distributed.fleet.set_learning_rate(0.001)  # doctest: +SKIP
+        """
         self._core.worker().set_learning_rate(float(value))
 
     def _check_worker(self, call):

@@ -9,14 +9,23 @@ __all__ = ["Role", "RoleMakerBase", "MPISymetricRoleMaker", "PaddleCloudRoleMake
 
 
 class Role(enum.IntEnum):
-    """What a process does."""
+    """What a process does: WORKER or SERVER.
+
+    >>> paddle.distributed.fleet.Role.WORKER.name
+    'WORKER'
+    """
 
     WORKER = 1
     SERVER = 2
 
 
 class RoleMakerBase:
-    """Tells a process its role. generate_role() finds it out, once; the queries do so by themselves."""
+    """Tells a process its role. generate_role() finds it out, once; the queries do so by themselves.
+
+    >>> from paddle.fluid.incubate.fleet.base.role_maker import RoleMakerBase
+    >>> isinstance(paddle.distributed.fleet.PaddleCloudRoleMaker(is_collective=True), RoleMakerBase)
+    True
+    """
 
     _place = None  # of a collective job: which process of how many this is
 
@@ -60,7 +69,12 @@ class RoleMakerBase:
 
 
 class PaddleCloudRoleMaker(RoleMakerBase):
-    """From the environment that launch, fleetrun and PaddleCloud set. is_collective: of a job without servers."""
+    """From the environment that launch, fleetrun and PaddleCloud set. is_collective: of a job without servers.
+
+    >>> from paddle.fluid.incubate.fleet.base import role_maker
+    >>> role_maker.PaddleCloudRoleMaker(is_collective=True).worker_num()
+    1
+    """
 
     def __init__(self, is_collective=False):
         super().__init__()
@@ -74,7 +88,11 @@ class PaddleCloudRoleMaker(RoleMakerBase):
 
 
 class MPISymetricRoleMaker(RoleMakerBase):
-    """From MPI, under mpirun: even ranks are servers, odd ones workers. Every rank must make its role."""
+    """From MPI, under mpirun: even ranks are servers, odd ones workers. Every rank must make its role.
+
+    >>> from paddle.fluid.incubate.fleet.base import role_maker
+    >>> role = role_maker.MPISymetricRoleMaker()  # doctest: +SKIP
+    """
 
     def _find_out(self):
         return _core.mpi_symmetric_role()
@@ -82,7 +100,7 @@ class MPISymetricRoleMaker(RoleMakerBase):
 
 def endpoint_list(given, what):
     """A list of host:port, from one or from a text with commas."""
-    if given is None or isinstance(given, str) and not given:
+    if given is None or (isinstance(given, str) and not given):
         return []
     endpoints = given.split(",") if isinstance(given, str) else given
     if not isinstance(endpoints, (list, tuple)) or not all(isinstance(one, str) for one in endpoints):
@@ -91,7 +109,13 @@ def endpoint_list(given, what):
 
 
 class UserDefinedRoleMaker(RoleMakerBase):
-    """As the script says. Without worker_num there are as many workers as worker_endpoints. Endpoints are a list, or a text with commas."""
+    """As the script says. Without worker_num there are as many workers as worker_endpoints. Endpoints are a list, or a text with commas.
+
+    >>> from paddle.fluid.incubate.fleet.base import role_maker
+    >>> role = role_maker.UserDefinedRoleMaker(0, role_maker.Role.WORKER, worker_num=2, server_endpoints=["127.0.0.1:6170"])
+    >>> role.worker_num(), role.server_num()
+    (2, 1)
+    """
 
     def __init__(self, current_id=0, role=Role.WORKER, worker_num=0, server_endpoints=None, worker_endpoints=None):
         super().__init__()
@@ -104,7 +128,12 @@ class UserDefinedRoleMaker(RoleMakerBase):
 
 
 class UserDefinedCollectiveRoleMaker(RoleMakerBase):
-    """As the script says, for a job without servers: worker_endpoints are all processes, of which this is number current_id."""
+    """As the script says, for a job without servers: worker_endpoints are all processes, of which this is number current_id.
+
+    >>> from paddle.fluid.incubate.fleet.base import role_maker
+    >>> role_maker.UserDefinedCollectiveRoleMaker(1, ["127.0.0.1:6170", "127.0.0.1:6171"]).worker_index()
+    1
+    """
 
     def __init__(self, current_id=0, worker_endpoints=None):
         super().__init__()

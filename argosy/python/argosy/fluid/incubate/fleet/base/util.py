@@ -37,7 +37,12 @@ def _check_world(comm_world):
 
 
 class Util:
-    """Barriers, reductions and shares of files among workers. Every worker makes the same calls in the same order."""
+    """Barriers, reductions and shares of files among workers. Every worker makes the same calls in the same order.
+
+    >>> paddle.distributed.fleet.init(is_collective=True)
+    >>> paddle.distributed.fleet.util.get_file_shard(["a.txt", "b.txt"])
+    ['a.txt', 'b.txt']
+    """
 
     def __init__(self, core):
         self._core = core

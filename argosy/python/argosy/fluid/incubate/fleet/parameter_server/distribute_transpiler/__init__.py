@@ -2,7 +2,14 @@
 from argosy.fluid.incubate.fleet.base import fleet_base
 from argosy.fluid.incubate.fleet.base.role_maker import MPISymetricRoleMaker
 from argosy.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import (
-    AsyncStrategy, DistributedStrategy, GeoStrategy, HalfAsyncStrategy, StrategyFactory, SyncStrategy, TrainerRuntimeConfig)
+    AsyncStrategy,
+    DistributedStrategy,
+    GeoStrategy,
+    HalfAsyncStrategy,
+    StrategyFactory,
+    SyncStrategy,
+    TrainerRuntimeConfig,
+)
 from argosy.fluid.transpiler.distribute_transpiler import DistributedMode, DistributeTranspilerConfig, ServerRuntimeConfig
 
 __all__ = ["AsyncStrategy", "DistributedMode", "DistributedStrategy", "DistributedTranspiler", "DistributeTranspilerConfig", "GeoStrategy",

@@ -1,0 +1,74 @@
+#include "argosy/engine/program/frame.h"
+
+#include <ATen/ATen.h>
+
+namespace argosy::engine {
+
+Frame::Frame(std::shared_ptr<const PreparedProgram> program, Scope& scope, const Context& context)
+    : program_(std::move(program)),
+      scope_(scope),
+      context_(context),
+      values_(program_->values().size()),
+      stored_(values_.size(), nullptr),
+      states_(static_cast<size_t>(program_->state_count())) {}
+
+// A leaf of this thread: the same storage as the scope's tensor, but its own version counter, so that another thread's
+// update in place does not stop this thread's backward.
+void Frame::bind_leaf(size_t index, const Value& stored) {
+  at::Tensor& leaf = values_[index].tensor;
+  if (leaf.defined() && leaf.is_leaf() && leaf.data_ptr() == stored.tensor.data_ptr() && leaf.sizes() == stored.tensor.sizes())
+    return;
+  leaf = stored.tensor.variable_data();
+  leaf.set_requires_grad(true);
+}
+
+Status Frame::begin() {
+  ++step;
+  pending_lookups_.clear();
+  const auto& infos = program_->values();
+  for (size_t i = 0; i < infos.size(); ++i) {
+    if (!infos[i].persistable) continue;
+    if (stored_[i] == nullptr) stored_[i] = scope_.find(infos[i].name);
+    if (stored_[i] == nullptr || !stored_[i]->defined()) continue;
+    if (infos[i].wants_gradient)
+      bind_leaf(i, *stored_[i]);
+    else
+      values_[i] = *stored_[i];
+  }
+  return {};
+}
+
+void Frame::take_rows(PulledTables& rows) {
+  for (auto& [table, prefetched] : rows) {
+    PulledRows& pulled = pulled_rows_[table];
+    std::swap(pulled, prefetched);
+    pulled.step = step;
+  }
+}
+
+std::unique_ptr<Frame> Frame::another() const {
+  auto frame = std::make_unique<Frame>(program_, scope_, context_);
+  frame->bfloat16_matmul = bfloat16_matmul;
+  return frame;
+}
+
+void Frame::measure(bool on) { op_seconds_.assign(on ? program_->instructions().size() : 0, 0.0); }
+
+void Frame::end() {
+  pending_lookups_.clear();
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (!program_->values()[i].persistable) values_[i] = Value{};
+  }
+}
+
+void Frame::store_persistable(int32_t index) {
+  const auto at = static_cast<size_t>(index);
+  if (stored_[at] == nullptr) {
+    stored_[at] = scope_.find(program_->values()[at].name);
+    if (stored_[at] == nullptr) stored_[at] = &scope_.var(program_->values()[at].name);
+  }
+  *stored_[at] = values_[at];
+  stored_[at]->tensor = values_[at].tensor.detach();
+}
+
+}  // namespace argosy::engine

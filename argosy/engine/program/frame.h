@@ -1,0 +1,72 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/base/step_gradients.h"
+#include "argosy/engine/program/prepared.h"
+#include "argosy/engine/program/pulled_rows.h"
+#include "argosy/engine/program/scope.h"
+#include "argosy/engine/program/value.h"
+#include "argosy/engine/remote/context.h"
+
+namespace argosy::engine {
+
+// A pending lookup: the leaf whose gradient the backward operator turns into rows of `table`.
+struct PendingLookup {
+  int32_t table;  // value index of the parameter
+  at::Tensor leaf;
+  std::vector<LookupGradient::Piece> pieces;  // without their gradient, which is the leaf's
+};
+
+// The values of one run of a program, and what a thread keeps from run to run. run_frame() runs it. Confined to one thread.
+class Frame {
+ public:
+  // REQUIRES: scope and context outlive it.
+  Frame(std::shared_ptr<const PreparedProgram> program, Scope& scope, const Context& context);
+
+  // Binds persistable variables to the scope's tensors; parameters become leaves of this thread that share their storage.
+  Status begin();
+  void end();             // drops temporaries
+
+  Value& value(int32_t index) { return values_[static_cast<size_t>(index)]; }
+  const PreparedProgram& program() const { return *program_; }
+  Scope& scope() { return scope_; }
+  const Context& context() const { return context_; }
+  std::shared_ptr<void>& state(int32_t index) { return states_[static_cast<size_t>(index)]; }
+  std::vector<PendingLookup>& pending_lookups() { return pending_lookups_; }
+  PulledRows& pulled_rows(int32_t table) { return pulled_rows_[table]; }
+  // Gives this run rows that were prefetched for its batch; `rows` gets memory back that can be used again. After begin().
+  void take_rows(PulledTables& rows);
+  std::unique_ptr<Frame> another() const;  // for another thread, over the same program, scope and context
+  // Whether run_frame() adds up the seconds of each instruction; op_seconds() is empty where it does not.
+  void measure(bool on);
+  std::vector<double>& op_seconds() { return op_seconds_; }
+  void store_persistable(int32_t index);  // after an operator has set a persistable output: the scope sees it
+
+  bool bfloat16_matmul = false;
+  uint64_t step = 0;    // runs begun
+  BatchId batch_id = 0;  // from RemoteParameters::begin_batch(), where the program sends
+  uint32_t samples = 0;  // in it, in a pass over a dataset
+  bool sent = false;     // its gradients were taken
+  uint64_t stream = 0;  // of random numbers: another one for each thread
+
+ private:
+  void bind_leaf(size_t index, const Value& stored);
+
+  std::shared_ptr<const PreparedProgram> program_;
+  Scope& scope_;
+  const Context& context_;
+  std::vector<Value> values_;
+  std::vector<Value*> stored_;  // the scope's value of each persistable; null for others
+  std::vector<std::shared_ptr<void>> states_;
+  std::vector<PendingLookup> pending_lookups_;
+  PulledTables pulled_rows_;
+  std::vector<double> op_seconds_;
+};
+
+}  // namespace argosy::engine

@@ -1,0 +1,163 @@
+#include "argosy/engine/program/op.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <algorithm>
+
+#include "argosy/base/random.h"
+#include "argosy/engine/program/frame.h"
+
+namespace argosy::engine {
+namespace {
+
+const std::string& name_of(Frame& frame, int32_t value) { return frame.program().values()[static_cast<size_t>(value)].name; }
+
+}  // namespace
+
+OpRegistration::OpRegistration(std::string type, Kernel kernel)
+    : schema_(&graph::OpSchemas::instance().add({.type = type})), type_(type) {
+  kernel_entry(type) = {.kernel = kernel};
+}
+
+OpRegistration& OpRegistration::doc(std::string text) { return schema_->doc = std::move(text), *this; }
+OpRegistration& OpRegistration::input(std::string name, std::string text) {
+  schema_->inputs.push_back({.name = std::move(name), .doc = std::move(text)});
+  return *this;
+}
+OpRegistration& OpRegistration::optional_input(std::string name, std::string text) {
+  schema_->inputs.push_back({.name = std::move(name), .doc = std::move(text), .optional = true});
+  return *this;
+}
+OpRegistration& OpRegistration::input_list(std::string name, std::string text) {
+  schema_->inputs.push_back({.name = std::move(name), .doc = std::move(text), .list = true});
+  return *this;
+}
+OpRegistration& OpRegistration::optional_input_list(std::string name, std::string text) {
+  schema_->inputs.push_back({.name = std::move(name), .doc = std::move(text), .list = true, .optional = true});
+  return *this;
+}
+OpRegistration& OpRegistration::output(std::string name, std::string text) {
+  schema_->outputs.push_back({.name = std::move(name), .doc = std::move(text)});
+  return *this;
+}
+OpRegistration& OpRegistration::optional_output(std::string name, std::string text) {
+  schema_->outputs.push_back({.name = std::move(name), .doc = std::move(text), .optional = true});
+  return *this;
+}
+OpRegistration& OpRegistration::output_list(std::string name, std::string text) {
+  schema_->outputs.push_back({.name = std::move(name), .doc = std::move(text), .list = true});
+  return *this;
+}
+OpRegistration& OpRegistration::attr(std::string name, graph::Attribute otherwise, std::string text) {
+  schema_->attributes.push_back({.name = std::move(name), .doc = std::move(text), .value = std::move(otherwise)});
+  return *this;
+}
+OpRegistration& OpRegistration::infer_shape(graph::ShapeRule rule) { return schema_->infer_shape = std::move(rule), *this; }
+OpRegistration& OpRegistration::no_gradient() { return kernel_entry(type_).differentiable = false, *this; }
+
+const graph::OpDesc& OpContext::desc() const { return instruction_.desc; }
+
+size_t OpContext::input_count(std::string_view slot) const {
+  const SlotBinding* binding = instruction_.find_input(slot);
+  return binding == nullptr ? 0 : binding->values.size();
+}
+
+size_t OpContext::output_count(std::string_view slot) const {
+  const SlotBinding* binding = instruction_.find_output(slot);
+  return binding == nullptr ? 0 : binding->values.size();
+}
+
+const Value& OpContext::input(std::string_view slot, size_t index) const {
+  const SlotBinding* binding = instruction_.find_input(slot);
+  if (binding == nullptr || index >= binding->values.size()) fail("input '{}' is missing", slot);
+  const Value& value = frame_.value(binding->values[index]);
+  if (!value.defined()) {
+    fail("variable '{}' (input '{}') has no value; feed it, or run the startup program first",
+         name_of(frame_, binding->values[index]), slot);
+  }
+  return value;
+}
+
+std::vector<at::Tensor> OpContext::tensors(std::string_view slot) const {
+  std::vector<at::Tensor> all(input_count(slot));
+  for (size_t i = 0; i < all.size(); ++i) all[i] = tensor(slot, i);
+  return all;
+}
+
+const std::string& OpContext::input_name(std::string_view slot, size_t index) const {
+  const SlotBinding* binding = instruction_.find_input(slot);
+  if (binding == nullptr || index >= binding->values.size()) fail("input '{}' is missing", slot);
+  return name_of(frame_, binding->values[index]);
+}
+
+const std::vector<int64_t>& OpContext::offsets(std::string_view slot, size_t index) const {
+  const Value& value = input(slot, index);
+  if (value.lod == nullptr || value.lod->empty()) {
+    fail("variable '{}' (input '{}') has no sequence boundaries (LoD); declare it with lod_level=1 and feed a LoD tensor",
+         input_name(slot, index), slot);
+  }
+  return value.offsets();
+}
+
+Value& OpContext::output(std::string_view slot, size_t index) const {
+  const SlotBinding* binding = instruction_.find_output(slot);
+  if (binding == nullptr || index >= binding->values.size()) fail("output '{}' is missing", slot);
+  return frame_.value(binding->values[index]);
+}
+
+bool OpContext::is_read(std::string_view slot) const {
+  const SlotBinding* binding = instruction_.find_output(slot);
+  if (binding == nullptr || binding->values.empty()) return false;
+  return std::find(instruction_.last_uses.begin(), instruction_.last_uses.end(), binding->values[0]) ==
+         instruction_.last_uses.end();
+}
+
+void OpContext::set_value(std::string_view slot, Value value, size_t index) const {
+  const SlotBinding* binding = instruction_.find_output(slot);
+  if (binding == nullptr || index >= binding->values.size()) return;
+  const int32_t at = binding->values[index];
+  frame_.value(at) = std::move(value);
+  if (frame_.program().values()[static_cast<size_t>(at)].persistable) frame_.store_persistable(at);
+}
+
+void OpContext::set_output(std::string_view slot, at::Tensor tensor, LodPtr lod, size_t index) const {
+  set_value(slot, Value{.tensor = std::move(tensor), .lod = std::move(lod)}, index);
+}
+
+void OpContext::write_output(std::string_view slot, const at::Tensor& tensor, size_t index) const {
+  if (index >= output_count(slot)) return;
+  Value& target = output(slot, index);
+  if (!target.tensor.defined() || target.tensor.sizes() != tensor.sizes() ||
+      target.tensor.scalar_type() != tensor.scalar_type()) {
+    return set_output(slot, tensor.detach().clone(), nullptr, index);
+  }
+  at::NoGradGuard no_grad;
+  target.tensor.detach().copy_(tensor);
+}
+
+graph::DType OpContext::dtype_attr(std::string_view name) const {
+  const int32_t number = attr<int32_t>(name);
+  const auto dtype = graph::dtype_from_number(number);
+  if (!dtype) fail("attribute '{}' = {} is not a known element type", name, number);
+  return *dtype;
+}
+
+bool OpContext::training() const { return instruction_.records_gradient; }
+bool OpContext::bfloat16_matmul() const { return frame_.bfloat16_matmul; }
+
+at::Generator OpContext::generator(int64_t seed) const {
+  if (seed == 0 && frame_.program().program().random_seed == 0) return at::detail::getDefaultCPUGenerator();
+  if (seed == 0) {
+    // One stream per thread, variable and run, so that the program's seed fixes every run of it. By the variable's name and
+    // not the operator's place: a worker's startup program, which leaves tables to the servers, draws what the whole one draws.
+    const std::string& name = name_of(frame_, instruction_.outputs.front().values.front());
+    const uint64_t stream = mix64(name) ^ (frame_.stream << 56 | frame_.step);
+    seed = static_cast<int64_t>(Random(static_cast<uint64_t>(frame_.program().program().random_seed), stream)() >> 1);
+  }
+  return at::make_generator<at::CPUGeneratorImpl>(static_cast<uint64_t>(seed));
+}
+
+std::shared_ptr<void>& OpContext::state_slot() const { return frame_.state(instruction_.state); }
+
+}  // namespace argosy::engine

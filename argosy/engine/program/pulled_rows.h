@@ -1,0 +1,36 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "argosy/base/key_index.h"
+#include "argosy/base/status.h"
+#include "argosy/engine/remote/remote_parameters.h"
+
+namespace argosy::engine {
+
+// The keys of a batch in a remote table. Row `number + 1` of the table's value in the frame belongs to the key with that
+// number; row 0 is zero and stands for padding.
+struct PulledRows {
+  uint64_t step = 0;  // Frame::step of the run that it is about
+  KeyIndex index;
+
+  // What was pulled before the run began, for its first pull_rows operator of this table.
+  bool prefetched = false;
+  std::vector<at::Tensor> numbers;  // of each of the operator's Ids
+  at::Tensor rows;
+};
+
+using PulledTables = std::map<int32_t, PulledRows>;  // by the value index of the table
+
+// Ids as numbers of rows; ids equal to `padding` become 0, unless it is -1. Keys that are new get a number. REQUIRES: int64.
+at::Tensor number_ids(const at::Tensor& ids, int64_t padding, KeyIndex& index);
+
+// The rows of all keys of `index`: of the first `known` keys those that `before` has, the others from the servers.
+Result<at::Tensor> pull_numbered(RemoteParameters& remote, const RemoteVariable& table, const KeyIndex& index, size_t known,
+                                 const at::Tensor& before, bool create);
+
+}  // namespace argosy::engine

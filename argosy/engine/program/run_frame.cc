@@ -1,0 +1,69 @@
+#include "argosy/engine/program/run_frame.h"
+
+#include <c10/core/GradMode.h>
+#include <c10/util/Exception.h>
+
+#include "argosy/base/clock.h"
+#include "argosy/engine/program/op.h"
+
+namespace argosy::engine {
+namespace {
+
+// "'fc' (X='x' [128, 31] float32, Y='w' [32, 128] float32)": enough to see what does not fit.
+std::string describe(const Instruction& instruction, Frame& frame) {
+  std::string text = fmt::format("operator '{}'", instruction.desc.type);
+  std::string inputs;
+  for (const SlotBinding& binding : instruction.inputs) {
+    for (int32_t index : binding.values) {
+      const Value& value = frame.value(index);
+      if (inputs.size() > 400) continue;
+      inputs += fmt::format("{}{}='{}'", inputs.empty() ? "" : ", ", binding.slot,
+                            frame.program().values()[static_cast<size_t>(index)].name);
+      if (value.tensor.defined()) {
+        inputs +=
+            fmt::format(" {} {}", graph::shape_to_string(value.tensor.sizes().vec()), c10::toString(value.tensor.scalar_type()));
+      }
+    }
+  }
+  return inputs.empty() ? text : fmt::format("{} ({})", text, inputs);
+}
+
+Status run_one(const Instruction& instruction, Frame& frame) {
+  try {
+    at::AutoGradMode grad_mode(instruction.records_gradient);
+    instruction.kernel(OpContext(instruction, frame));
+    for (int32_t value : instruction.detached) {
+      at::Tensor& tensor = frame.value(value).tensor;
+      if (tensor.defined()) tensor = tensor.detach();
+    }
+  } catch (const KernelError& error) {
+    return error.status().with_context("{}", describe(instruction, frame));
+  } catch (const c10::Error& error) {
+    return Status::invalid_argument("{}: {}", describe(instruction, frame), error.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    return Status::resource_exhausted("{}: out of memory", describe(instruction, frame));
+  } catch (const std::exception& error) {
+    return Status::internal("{}: {}", describe(instruction, frame), error.what());
+  }
+  for (int32_t value : instruction.last_uses) frame.value(value) = Value{};
+  return {};
+}
+
+}  // namespace
+
+Status run_frame(Frame& frame) {
+  const auto& instructions = frame.program().instructions();
+  std::vector<double>& seconds = frame.op_seconds();
+  if (seconds.empty()) {
+    for (const Instruction& instruction : instructions) RETURN_IF_ERROR(run_one(instruction, frame));
+    return {};
+  }
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const Stopwatch watch;
+    RETURN_IF_ERROR(run_one(instructions[i], frame));
+    seconds[i] += watch.seconds();
+  }
+  return {};
+}
+
+}  // namespace argosy::engine

@@ -1,0 +1,100 @@
+#include "argosy/engine/remote/remote_rows.h"
+
+#include <set>
+
+namespace argosy::engine {
+namespace {
+
+using graph::OpDesc;
+
+class Rewriter {
+ public:
+  Rewriter(std::vector<OpDesc>& ops, graph::Program& program, const RemoteParameters& remote)
+      : ops_(ops), block_(program.global_block()), remote_(remote) {}
+
+  void run() {
+    for (const OpDesc& op : ops_) {
+      for (const std::string& name : op.output_names()) made_later_.insert(name);
+    }
+    std::vector<OpDesc> result;
+    for (size_t at = 0; at < ops_.size(); ++at) {
+      if (is_remote_lookup(ops_[at])) {
+        if (!is_pulled(ops_[at])) result.push_back(pull_for(at));
+        rewrite(ops_[at]);
+      }
+      for (const std::string& name : ops_[at].output_names()) made_later_.erase(name);
+      result.push_back(std::move(ops_[at]));
+    }
+    ops_ = std::move(result);
+  }
+
+ private:
+  static const std::string& table_of(const OpDesc& lookup) { return lookup.inputs.find("W")->front(); }
+  static const std::string& ids_of(const OpDesc& lookup) { return lookup.inputs.find("Ids")->front(); }
+  static int64_t padding_of(const OpDesc& lookup) { return lookup.attribute_or<int64_t>("padding_idx", -1); }
+  static std::string local_name(const OpDesc& lookup) {
+    return fmt::format("{}@ROWS_OF@{}@{}", ids_of(lookup), table_of(lookup), padding_of(lookup));
+  }
+
+  bool is_remote_lookup(const OpDesc& op) const {
+    if (!is_lookup(op)) return false;
+    const RemoteVariable* variable = remote_.find(table_of(op));
+    return variable != nullptr && variable->kind == RemoteVariable::rows;
+  }
+  bool is_pulled(const OpDesc& lookup) const { return pulled_.contains(local_name(lookup)); }
+
+  // One pull for this lookup and for all later ones of its table whose ids exist by now.
+  OpDesc pull_for(size_t at) {
+    const std::string table = table_of(ops_[at]);
+    OpDesc pull{.type = std::string(kPullRowsOp)};
+    std::vector<int64_t> paddings;
+    bool create = false;
+    for (size_t i = at; i < ops_.size(); ++i) {
+      const OpDesc& lookup = ops_[i];
+      if (!is_remote_lookup(lookup) || table_of(lookup) != table || is_pulled(lookup)) continue;
+      if (made_later_.contains(ids_of(lookup))) continue;
+      pull.inputs["Ids"].push_back(ids_of(lookup));
+      pull.outputs["LocalIds"].push_back(local_name(lookup));
+      paddings.push_back(padding_of(lookup));
+      create = create || !lookup.attribute_or<bool>("is_test", false);
+      pulled_.insert(local_name(lookup));
+      declare(lookup);
+    }
+    pull.outputs["W"] = {table};
+    pull.attributes["padding_ids"] = std::move(paddings);
+    pull.attributes["create"] = create;
+    return pull;
+  }
+
+  void declare(const OpDesc& lookup) {
+    graph::VarDesc variable;
+    if (const graph::VarDesc* ids = block_.find_var(ids_of(lookup))) variable = *ids;
+    variable.name = local_name(lookup);
+    variable.persistable = variable.is_data = false;
+    variable.stop_gradient = true;
+    block_.put_var(std::move(variable));
+  }
+
+  // The number 0 stands for padding.
+  static void rewrite(OpDesc& lookup) {
+    const std::string local = local_name(lookup);
+    lookup.inputs["Ids"] = {local};
+    if (padding_of(lookup) != -1) lookup.attributes["padding_idx"] = int64_t{0};
+  }
+
+  std::vector<OpDesc>& ops_;
+  graph::Block& block_;
+  const RemoteParameters& remote_;
+  std::set<std::string> made_later_;  // outputs of operators from the current one on
+  std::set<std::string> pulled_;      // names of numbers that a pull has made
+};
+
+}  // namespace
+
+bool is_lookup(const OpDesc& op) { return op.type == "lookup_table" || op.type == "lookup_table_v2"; }
+
+void pull_remote_rows(std::vector<OpDesc>& ops, graph::Program& program, const RemoteParameters& remote) {
+  Rewriter(ops, program, remote).run();
+}
+
+}  // namespace argosy::engine

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "argosy/engine/remote/remote_parameters.h"
+#include "argosy/graph/op_desc.h"
+#include "argosy/graph/program.h"
+
+namespace argosy::engine {
+
+inline constexpr std::string_view kPullRowsOp = "pull_rows";
+inline constexpr std::string_view kSendOp = "send";
+inline constexpr std::string_view kReceiveOp = "recv";
+
+// Whether `op` reads rows of a table `W` by `Ids`.
+bool is_lookup(const graph::OpDesc& op);
+
+// Makes the lookups of remote row tables work on the rows of a batch. Before the first lookup of a table comes a `pull_rows`
+// with the ids of all lookups that are known by then: its outputs are the table's variable, now with one row for each key of
+// the batch, and the ids as numbers of these rows. The lookups, and passes over them, stay what they are. `ops` is what will
+// run; variables for the numbers are added to `program`.
+void pull_remote_rows(std::vector<graph::OpDesc>& ops, graph::Program& program, const RemoteParameters& remote);
+
+}  // namespace argosy::engine

@@ -1,0 +1,185 @@
+#include "argosy/engine/train/executor.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "argosy/base/thread.h"
+#include "argosy/engine/program/prepared.h"
+#include "argosy/engine/program/run_frame.h"
+#include "argosy/engine/remote/remote_rows.h"
+
+namespace argosy::engine {
+namespace {
+
+constexpr size_t kIdleFrames = 16;
+
+std::string cache_key(const graph::Program& program, const std::vector<std::string>& feeds,
+                      const std::vector<std::string>& fetches, const Scope& scope) {
+  std::string key = fmt::format("{}.{}.{}.{}", program.id(), program.version(), scope.id(), fmt::ptr(scope.remote()));
+  for (const std::string& name : feeds) key += fmt::format("<{}", name);
+  for (const std::string& name : fetches) key += fmt::format(">{}", name);
+  return key;
+}
+
+std::vector<std::string> names_of(const Feed& feed) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : feed) names.push_back(name);
+  return names;
+}
+
+Status bind_feed(Frame& frame, const Feed& feed) {
+  const graph::Block& block = frame.program().program().global_block();
+  for (const auto& [name, value] : feed) {
+    const graph::VarDesc* variable = block.find_var(name);
+    if (variable == nullptr) return Status::not_found("feed: the program has no variable '{}'", name);
+    RETURN_IF_ERROR(check_feed(*variable, value));
+    const int32_t index = frame.program().find_value(name);
+    frame.value(index) = value;
+    if (frame.program().values()[static_cast<size_t>(index)].wants_gradient) {
+      frame.value(index).tensor = value.tensor.detach().set_requires_grad(true);
+    }
+  }
+  return {};
+}
+
+Result<std::vector<Value>> fetch_values(Frame& frame, const std::vector<std::string>& fetches) {
+  std::vector<Value> values;
+  for (const std::string& name : fetches) {
+    Value value = frame.value(frame.program().find_value(name));
+    if (!value.defined()) {
+      return Status::failed_precondition(
+          "fetch_list: variable '{}' has no value after the run; nothing in the program computes it", name);
+    }
+    if (value.tensor.defined()) value.tensor = value.tensor.detach();
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+}  // namespace
+
+Status check_feed(const graph::VarDesc& variable, const Value& value) {
+  if (!value.tensor.defined()) return Status::invalid_argument("variable '{}': fed an empty value", variable.name);
+  if (!graph::shape_fits(variable.shape, value.tensor.sizes())) {
+    return Status::invalid_argument("variable '{}': fed shape {}, expected {} (as it was declared)", variable.name,
+                                    graph::shape_to_string(value.tensor.sizes().vec()), graph::shape_to_string(variable.shape));
+  }
+  if (value.tensor.scalar_type() != scalar_type(variable.dtype)) {
+    return Status::invalid_argument("variable '{}': fed {}, expected {}; convert it with .astype('{}')", variable.name,
+                                    graph::dtype_name(dtype_of(value.tensor)), graph::dtype_name(variable.dtype),
+                                    graph::dtype_name(variable.dtype));
+  }
+  if (variable.lod_level > 0 && value.lod == nullptr) {
+    return Status::invalid_argument(
+        "variable '{}' is a sequence (lod_level={}), but a plain array was fed; use create_lod_tensor or a DataFeeder",
+        variable.name, variable.lod_level);
+  }
+  return {};
+}
+
+Runner::Runner(ExecutorOptions options, std::shared_ptr<const Context> context)
+    : options_(options), context_(context != nullptr ? std::move(context) : std::make_shared<const Context>()) {}
+Runner::~Runner() = default;
+
+Result<std::unique_ptr<Frame>> Runner::make_frame(const graph::Program& program, const std::vector<std::string>& feeds,
+                                                  const std::vector<std::string>& fetches, Scope& scope) {
+  const auto remote = scope.remote();
+  ASSIGN_OR_RETURN(
+      auto prepared,
+      PreparedProgram::create(program, {.feeds = feeds, .fetches = fetches, .fuse = options_.fuse, .remote = remote.get()}));
+  if (prepared->sends() && remote == nullptr) {
+    return Status::failed_precondition(
+        "this program trains on parameter servers, but its scope is not connected to them; run the startup program first");
+  }
+  auto frame = std::make_unique<Frame>(std::move(prepared), scope, *context_);
+  frame->bfloat16_matmul = options_.bfloat16_matmul;
+  return frame;
+}
+
+Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
+                                       Scope& scope) {
+  return run_batch(program, feed, fetches, scope, std::nullopt);
+}
+
+Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, const Feed& feed,
+                                             const std::vector<std::string>& fetches, Scope& scope,
+                                             std::optional<BatchId> batch) {
+  const std::vector<std::string> feeds = names_of(feed);
+  std::string key = cache_key(program, feeds, fetches, scope);
+  std::unique_ptr<Frame> frame = take(key);
+  if (frame == nullptr) {
+    ASSIGN_OR_RETURN(frame, make_frame(program, feeds, fetches, scope));
+  }
+  RETURN_IF_ERROR(frame->begin());
+  RETURN_IF_ERROR(bind_feed(*frame, feed));
+  if (frame->program().sends()) frame->batch_id = batch ? *batch : scope.remote()->begin_batch();
+  frame->samples = 0;
+  frame->sent = false;
+  if (Status status = run_frame(*frame); !status.ok()) {
+    if (frame->program().sends() && !frame->sent) scope.remote()->drop_batch(frame->batch_id);
+    return status;
+  }
+  auto fetched = fetch_values(*frame, fetches);
+  frame->end();
+  give_back(std::move(key), std::move(frame));
+  return fetched;
+}
+
+Result<std::vector<std::vector<Value>>> Runner::run_parallel(const graph::Program& program, const std::vector<Feed>& feeds,
+                                                             const std::vector<std::string>& fetches, Scope& scope) {
+  const auto remote = scope.remote();
+  const auto& ops = program.global_block().ops();
+  const bool sends = std::any_of(ops.begin(), ops.end(), [](const auto& op) { return op->type == kSendOp; });
+  if (!sends || remote == nullptr || feeds.empty()) {
+    return Status::failed_precondition(
+        "several threads can share a step where parameter servers do the update; this program updates its own parameters, or its "
+        "scope is not connected to servers");
+  }
+  RETURN_IF_ERROR(remote->begin_parallel(static_cast<int>(feeds.size())));
+  std::vector<std::vector<Value>> fetched(feeds.size());
+  std::vector<Status> ends(feeds.size());
+  std::vector<BatchId> batches;
+  while (batches.size() < feeds.size()) batches.push_back(remote->begin_batch());
+  {
+    std::vector<Thread> threads;
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      threads.emplace_back(fmt::format("trainer-{}", i), [&, i] {
+        at::set_num_threads(1);  // of this thread only
+        auto result = run_batch(program, feeds[i], fetches, scope, batches[i]);
+        ends[i] = result.status();
+        if (result.ok()) fetched[i] = std::move(*result);
+      });
+    }
+  }
+  const Status ended = remote->end_parallel();
+  for (const Status& end : ends) RETURN_IF_ERROR(end);
+  RETURN_IF_ERROR(ended);
+  return fetched;
+}
+
+std::unique_ptr<Frame> Runner::take(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  for (auto entry = idle_.begin(); entry != idle_.end(); ++entry) {
+    if (entry->key != key) continue;
+    std::unique_ptr<Frame> frame = std::move(entry->frame);
+    idle_.erase(entry);
+    return frame;
+  }
+  return nullptr;
+}
+
+void Runner::give_back(std::string key, std::unique_ptr<Frame> frame) {
+  std::lock_guard lock(mutex_);
+  idle_.push_front({std::move(key), std::move(frame)});
+  if (idle_.size() > kIdleFrames) idle_.pop_back();
+}
+
+void Runner::clear() {
+  std::lock_guard lock(mutex_);
+  idle_.clear();
+}
+
+}  // namespace argosy::engine

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/base/step_gradients.h"
+#include "argosy/engine/program/scope.h"
+#include "argosy/engine/program/value.h"
+#include "argosy/graph/program.h"
+
+namespace argosy::engine {
+
+class Context;  // argosy/engine/remote/context.h
+class Frame;
+
+struct ExecutorOptions {
+  bool bfloat16_matmul = false;  // matrix products of fc layers in bfloat16, accumulated in float32
+  bool fuse = true;
+};
+
+using Feed = std::map<std::string, Value>;
+
+// Runs programs. A program is prepared once for each set of feed and fetch names and kept; a change of the program makes it
+// anew. Thread-safe: concurrent runs of one program get frames of their own over the same scope.
+class Runner {
+ public:
+  // `context`: what the programs reach outside this process; one that reaches nothing where none is given.
+  explicit Runner(ExecutorOptions options = {}, std::shared_ptr<const Context> context = nullptr);
+  ~Runner();
+
+  // Feeds, runs everything, returns the fetched values in order. Persistable variables stay in `scope`.
+  Result<std::vector<Value>> run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
+                                 Scope& scope);
+
+  // The same with one feed a thread, all at once: each thread takes part of a batch. For programs that send gradients to
+  // parameter servers, where the threads' gradients meet as the mode says; another program would update twice. The parts are
+  // numbered in their order, whoever runs first: a worker that is started again gives them the same numbers. Returns what each
+  // thread fetched.
+  Result<std::vector<std::vector<Value>>> run_parallel(const graph::Program& program, const std::vector<Feed>& feeds,
+                                                       const std::vector<std::string>& fetches, Scope& scope);
+
+  // A frame for a thread of its own, for callers that feed it themselves (the trainer). The runner outlives it.
+  Result<std::unique_ptr<Frame>> make_frame(const graph::Program& program, const std::vector<std::string>& feeds,
+                                            const std::vector<std::string>& fetches, Scope& scope);
+
+  const ExecutorOptions& options() const { return options_; }
+  void clear();  // forgets what was prepared
+
+ private:
+  struct Entry {
+    std::string key;
+    std::unique_ptr<Frame> frame;
+  };
+  // As batch `batch` of the scope's remote; nothing: the next one.
+  Result<std::vector<Value>> run_batch(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
+                                       Scope& scope, std::optional<BatchId> batch);
+  std::unique_ptr<Frame> take(const std::string& key);
+  void give_back(std::string key, std::unique_ptr<Frame> frame);
+
+  const ExecutorOptions options_;
+  const std::shared_ptr<const Context> context_;
+  std::mutex mutex_;
+  std::list<Entry> idle_;  // guarded by mutex_; most recently used first
+};
+
+// Checks a fed value against the variable's declaration; the message names the variable, what came and what was expected.
+Status check_feed(const graph::VarDesc& variable, const Value& value);
+
+}  // namespace argosy::engine

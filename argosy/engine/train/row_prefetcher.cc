@@ -1,0 +1,49 @@
+#include "argosy/engine/train/row_prefetcher.h"
+
+#include <algorithm>
+#include <set>
+
+#include "argosy/engine/remote/remote_rows.h"
+#include "argosy/engine/train/column_value.h"
+
+namespace argosy::engine {
+
+RowPrefetcher::RowPrefetcher(const PreparedProgram& program, const std::vector<data::SlotSpec>& slots, RemoteParameters& remote)
+    : program_(program), remote_(remote) {
+  std::set<int32_t> seen;
+  for (const Instruction& instruction : program.instructions()) {
+    if (instruction.desc.type != kPullRowsOp) continue;
+    const int32_t table = instruction.find_output("W")->values[0];
+    if (!seen.insert(table).second) continue;
+    Pull pull{.instruction = &instruction,
+              .table = remote.find(program.values()[static_cast<size_t>(table)].name),
+              .paddings = instruction.desc.attribute_or<std::vector<int64_t>>("padding_ids", {})};
+    for (const int32_t value : instruction.find_input("Ids")->values) {
+      const auto slot = std::ranges::find(slots, program.values()[static_cast<size_t>(value)].name, &data::SlotSpec::name);
+      if (slot == slots.end() || slot->type != data::SlotType::int64) break;
+      pull.columns.push_back(static_cast<size_t>(slot - slots.begin()));
+      pull.values.push_back(value);
+    }
+    const bool all = pull.values.size() == instruction.find_input("Ids")->values.size();
+    if (all && pull.table != nullptr) pulls_.emplace(table, std::move(pull));
+  }
+}
+
+Status RowPrefetcher::pull(const data::Batch& batch, PulledTables& rows) const {
+  for (const auto& [table, pull] : pulls_) {
+    PulledRows& pulled = rows[table];
+    pulled.index.reset(0);
+    pulled.numbers.clear();
+    for (size_t i = 0; i < pull.columns.size(); ++i) {
+      const graph::VarDesc& variable = *program_.values()[static_cast<size_t>(pull.values[i])].desc;
+      const Value ids = column_value(batch.columns[pull.columns[i]], batch.size, variable);
+      pulled.numbers.push_back(number_ids(ids.tensor, pull.paddings[i], pulled.index));
+    }
+    const bool create = pull.instruction->desc.attribute_or<bool>("create", true);
+    ASSIGN_OR_RETURN(pulled.rows, pull_numbered(remote_, *pull.table, pulled.index, 0, at::Tensor(), create));
+    pulled.prefetched = true;
+  }
+  return {};
+}
+
+}  // namespace argosy::engine

@@ -1,0 +1,341 @@
+#include "argosy/engine/train/trainer.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/log.h"
+#include "argosy/base/plant.h"
+#include "argosy/base/text.h"
+#include "argosy/base/thread.h"
+#include "argosy/engine/program/run_frame.h"
+#include "argosy/engine/remote/remote_rows.h"
+#include "argosy/engine/train/column_value.h"
+#include "argosy/engine/train/prefetcher.h"
+#include "argosy/engine/train/row_prefetcher.h"
+
+namespace argosy::engine {
+namespace {
+
+constexpr double kProgressSeconds = 0.25;
+constexpr int kTrainAgain = 3;  // times that a pass is read again for servers that have lost batches
+
+void print_to_stdout(std::string_view line) {
+  std::fprintf(stdout, "%.*s\n", static_cast<int>(line.size()), line.data());
+  std::fflush(stdout);
+}
+
+std::string value_text(const Value& value) {
+  if (!value.tensor.defined()) return "(rows)";
+  const at::Tensor flat = value.tensor.to(at::kDouble).flatten();
+  if (flat.numel() == 1) return fmt::format("{:.6f}", flat.item<double>());
+  const at::Tensor head = flat.narrow(0, 0, std::min<int64_t>(flat.numel(), 10)).contiguous();
+  return fmt::format("{:.6f}{}", fmt::join(std::span(head.const_data_ptr<double>(), static_cast<size_t>(head.numel())), " "),
+                     flat.numel() > 10 ? " …" : "");
+}
+
+Value copy_of(Frame& frame, const std::string& name) {
+  Value value = frame.value(frame.program().find_value(name));
+  if (value.tensor.defined()) value.tensor = value.tensor.detach().clone();
+  return value;
+}
+
+// A batch of one thread, and its rows where they were prefetched.
+struct TakenBatch {
+  data::Batch batch;
+  BatchId id = 0;  // from RemoteParameters::begin_batch()
+  PulledTables rows;
+};
+
+// What the threads of one run share.
+class Run {
+ public:
+  // `remote` is null where the program sends nothing to parameter servers.
+  Run(data::BatchSource& source, const TrainOptions& options, int threads, RemoteParameters* remote)
+      : source_(source), options_(options), threads_(threads), remote_(remote) {}
+
+  // Each thread's next batch is read and its rows are pulled while it computes. Before the threads begin.
+  void prefetch(const RowPrefetcher& rows) { row_prefetcher_ = &rows; }
+
+  void thread_body(int number, Frame& frame) {
+    run_batches(number, frame);
+    if (remote_ == nullptr) return;
+    if (Status status = remote_->thread_done(); !status.ok()) fail(std::move(status));
+  }
+  void fail(Status status);
+  Status status();
+  Result<TrainReport> finish(const std::vector<std::unique_ptr<Frame>>& frames);
+
+ private:
+  void run_batches(int number, Frame& frame);
+  Result<bool> take_batch(int number, TakenBatch& taken);
+  Status step(Frame& frame, TakenBatch& taken);
+  Status bind(Frame& frame, const data::Batch& batch);
+  void after_step(int number, Frame& frame, const data::Batch& batch);
+  void tell(Frame& frame);
+  void print_fetches(int64_t batch, const std::vector<Value>& values);
+  void print_time(const std::vector<std::unique_ptr<Frame>>& frames);
+  TrainProgress progress() const;
+  void print(std::string_view line) { options_.print ? options_.print(line) : print_to_stdout(line); }
+
+  data::BatchSource& source_;
+  const TrainOptions& options_;
+  const int threads_;
+  RemoteParameters* const remote_;
+  const RowPrefetcher* row_prefetcher_ = nullptr;  // null: each step pulls for itself
+  const Stopwatch watch_;
+  std::atomic<int64_t> batches_{0}, samples_{0}, read_nanoseconds_{0}, compute_nanoseconds_{0};
+
+  std::mutex mutex_;
+  Status status_;                    // guarded by mutex_: the first error
+  std::vector<Value> last_fetches_;  // guarded by mutex_
+  int64_t last_batch_ = 0;           // guarded by mutex_: number of the batch that last_fetches_ are of
+  std::mutex print_mutex_;           // one line at a time
+  int64_t printed_batch_ = 0;        // guarded by print_mutex_
+  double last_progress_ = 0;         // thread 0 only
+  double last_watch_ = 0;            // thread 0 only
+};
+
+TrainProgress Run::progress() const {
+  return {.batches = batches_,
+          .samples = samples_,
+          .seconds = watch_.seconds(),
+          .read_seconds = static_cast<double>(read_nanoseconds_) * 1e-9,
+          .compute_seconds = static_cast<double>(compute_nanoseconds_) * 1e-9};
+}
+
+void Run::fail(Status status) {
+  {
+    std::lock_guard lock(mutex_);
+    if (status_.ok()) status_ = std::move(status);
+  }
+  source_.stop();
+}
+
+Status Run::status() {
+  std::lock_guard lock(mutex_);
+  return status_;
+}
+
+Status Run::bind(Frame& frame, const data::Batch& batch) {
+  const auto& slots = source_.options().slots;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const int32_t index = frame.program().find_value(slots[i].name);
+    if (index < 0) continue;  // the program does not read this slot
+    const graph::VarDesc& variable = *frame.program().values()[static_cast<size_t>(index)].desc;
+    frame.value(index) = column_value(batch.columns[i], batch.size, variable);
+  }
+  return {};
+}
+
+Status Run::step(Frame& frame, TakenBatch& taken) {
+  RETURN_IF_ERROR(frame.begin());
+  RETURN_IF_ERROR(bind(frame, taken.batch));
+  frame.batch_id = taken.id;
+  frame.samples = static_cast<uint32_t>(taken.batch.size);
+  frame.take_rows(taken.rows);
+  return run_frame(frame);
+}
+
+void Run::after_step(int number, Frame& frame, const data::Batch& batch) {
+  const int64_t done = ++batches_;
+  samples_ += batch.size;
+  if (!options_.fetch.empty()) {
+    std::vector<Value> fetched;
+    for (const auto& [label, name] : options_.fetch) fetched.push_back(copy_of(frame, name));
+    if (done == 1 || done % std::max(options_.print_period, 1) == 0) print_fetches(done, fetched);
+    std::lock_guard lock(mutex_);
+    if (done > last_batch_) {
+      last_batch_ = done;
+      last_fetches_ = std::move(fetched);
+    }
+  }
+  if (number == 0) tell(frame);
+}
+
+void Run::tell(Frame& frame) {
+  const double now = watch_.seconds();
+  if (options_.on_progress && now - last_progress_ > kProgressSeconds) {
+    last_progress_ = now;
+    options_.on_progress(progress());
+  }
+  if (options_.on_watch && now - last_watch_ >= options_.watch_seconds) {
+    last_watch_ = now;
+    std::vector<Value> values;
+    for (const std::string& name : options_.watch) values.push_back(copy_of(frame, name));
+    options_.on_watch(values);
+  }
+}
+
+void Run::print_fetches(int64_t batch, const std::vector<Value>& values) {
+  std::string line = fmt::format("batch {}", with_thousands(batch));
+  for (size_t i = 0; i < values.size(); ++i) line += fmt::format("  {}: {}", options_.fetch[i].first, value_text(values[i]));
+  line += fmt::format("  {} samples/s", with_thousands(static_cast<int64_t>(progress().samples_per_second())));
+  std::lock_guard lock(print_mutex_);
+  printed_batch_ = std::max(printed_batch_, batch);
+  print(line);
+}
+
+// The next batch of a thread that the servers do not have yet; false: there is none.
+Result<bool> Run::take_batch(int number, TakenBatch& taken) {
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, source_.next(number, taken.batch));
+    if (!more || remote_ == nullptr) return more;
+    taken.id = remote_->begin_batch(static_cast<uint32_t>(taken.batch.number), static_cast<uint32_t>(taken.batch.size),
+                                    taken.batch.lines);
+    if (!remote_->wants(taken.id)) continue;
+    if (row_prefetcher_ != nullptr) RETURN_IF_ERROR(row_prefetcher_->pull(taken.batch, taken.rows));
+    return true;
+  }
+}
+
+void Run::run_batches(int number, Frame& frame) {
+  at::set_num_threads(1);  // of this thread only
+  TakenBatch taken;
+  std::optional<Prefetcher<TakenBatch>> prefetcher;
+  if (row_prefetcher_ != nullptr)
+    prefetcher.emplace(fmt::format("prefetch-{}", number), [this, number](TakenBatch& next) { return take_batch(number, next); });
+  for (;;) {
+    Stopwatch phase;
+    auto more = prefetcher ? prefetcher->next(taken) : take_batch(number, taken);
+    read_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
+    if (!more.ok()) return fail(more.status());  // also a stop from outside: the pass was cut short
+    if (!*more) return;
+    phase.restart();
+    if (Status status = step(frame, taken); !status.ok()) return fail(std::move(status));
+    compute_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
+    after_step(number, frame, taken.batch);
+    frame.end();
+  }
+}
+
+void Run::print_time(const std::vector<std::unique_ptr<Frame>>& frames) {
+  const TrainProgress total = progress();
+  const double all = std::max(total.read_seconds + total.compute_seconds, 1e-9);
+  std::map<std::string, double, std::less<>> seconds;
+  for (const auto& frame : frames) {
+    const auto& instructions = frame->program().instructions();
+    for (size_t i = 0; i < instructions.size(); ++i) seconds[instructions[i].desc.type] += frame->op_seconds()[i];
+  }
+  const auto spent_in = [&](std::string_view type) {
+    const auto found = seconds.find(type);
+    return found == seconds.end() ? 0.0 : found->second;
+  };
+  const double pull = spent_in(kPullRowsOp), push = spent_in(kSendOp), compute = total.compute_seconds - pull - push;
+  print(
+      fmt::format("time of {} thread(s): read {:.3f} s ({:.1f} %), pull {:.3f} s ({:.1f} %), compute {:.3f} s ({:.1f} %), push "
+                  "{:.3f} s ({:.1f} %)",
+                  threads_, total.read_seconds, 100 * total.read_seconds / all, pull, 100 * pull / all, compute,
+                  100 * compute / all, push, 100 * push / all));
+  std::vector<std::pair<double, std::string>> order;
+  for (const auto& [type, spent] : seconds) order.emplace_back(spent, type);
+  std::sort(order.rbegin(), order.rend());
+  for (const auto& [spent, type] : order) print(fmt::format("  {:<28} {:9.3f} s  {:5.1f} %", type, spent, 100 * spent / all));
+}
+
+Result<TrainReport> Run::finish(const std::vector<std::unique_ptr<Frame>>& frames) {
+  RETURN_IF_ERROR(status());
+  if (!last_fetches_.empty() && printed_batch_ < last_batch_) print_fetches(last_batch_, last_fetches_);
+  TrainReport report{.total = progress(), .last_fetches = std::move(last_fetches_), .data = source_.counters()};
+  print(fmt::format("{} samples in {} batches, {:.2f} s: {} samples/s", with_thousands(report.total.samples),
+                    with_thousands(report.total.batches), report.total.seconds,
+                    with_thousands(static_cast<int64_t>(report.total.samples_per_second()))));
+  if (options_.debug) print_time(frames);
+  return report;
+}
+
+void run_threads(Run& run, const std::vector<std::unique_ptr<Frame>>& frames) {
+  std::vector<Thread> workers;
+  for (size_t i = 1; i < frames.size(); ++i) {
+    workers.emplace_back(fmt::format("trainer-{}", i), [&run, &frames, i] { run.thread_body(static_cast<int>(i), *frames[i]); });
+  }
+  Thread zero("trainer-0", [&] { run.thread_body(0, *frames[0]); });
+}
+
+// One reading of the data by all threads. `remote`: where gradients go, in a round that has begun; null: nowhere.
+Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, data::BatchSource& source,
+                             const TrainOptions& options, RemoteParameters* remote) {
+  const int threads = static_cast<int>(frames.size());
+  Run run(source, options, threads, remote);
+  std::optional<RowPrefetcher> rows;
+  if (remote != nullptr && remote->may_prefetch()) rows.emplace(frames[0]->program(), source.options().slots, *remote);
+  if (rows && !rows->empty()) run.prefetch(*rows);
+  if (Status status = source.start(threads); status.ok())
+    run_threads(run, frames);
+  else
+    run.fail(std::move(status));
+  source.stop();
+  if (remote != nullptr && run.status().ok()) {
+    const data::DatasetCounters read = source.counters();
+    const ReadCounters counters{.lines = static_cast<uint64_t>(read.lines),
+                                .bad_lines = static_cast<uint64_t>(read.bad_lines),
+                                .files = source.options().files.size(),
+                                .lines_of_lost = static_cast<uint64_t>(read.lines_of_lost),
+                                .lines_in_parts = static_cast<uint64_t>(read.lines_in_parts)};
+    if (Status status = remote->end_round(counters); !status.ok()) run.fail(std::move(status));
+  }
+  return run.finish(frames);
+}
+
+// After an error the pass is not finished: the next one, also of this worker started again, goes on in it.
+Result<TrainReport> run_remote_pass(const std::vector<std::unique_ptr<Frame>>& frames, data::BatchSource& source,
+                                    const TrainOptions& options, RemoteParameters& remote) {
+  const auto wanted = remote.begin_round(static_cast<int>(frames.size()));
+  if (wanted.ok() && !*wanted) {
+    log_info("this worker had finished this pass before it was started again; it is skipped");
+    source.skip();
+    return TrainReport{};
+  }
+  auto report = wanted.ok() ? run_pass(frames, source, options, &remote) : Result<TrainReport>(wanted.status());
+  if (report.ok()) return report;
+  if (wanted.ok()) source.repeat();
+  if (ARGOSY_PLANTED("leave_after_error"))
+    (void)remote.end_round({});
+  else
+    remote.abandon_round(report.status());
+  return report;
+}
+
+}  // namespace
+
+Result<TrainReport> train(Runner& runner, const graph::Program& program, data::BatchSource& source, const TrainOptions& options,
+                          Scope& scope) {
+  std::vector<std::string> feeds, fetches;
+  for (const data::SlotSpec& slot : source.options().slots) feeds.push_back(slot.name);
+  for (const auto& [label, name] : options.fetch) fetches.push_back(name);
+  fetches.insert(fetches.end(), options.watch.begin(), options.watch.end());
+  const int threads = std::max(1, options.threads > 0 ? options.threads : source.options().threads);
+  std::vector<std::unique_ptr<Frame>> frames;
+  ASSIGN_OR_RETURN(auto first, runner.make_frame(program, feeds, fetches, scope));
+  frames.push_back(std::move(first));
+  while (frames.size() < static_cast<size_t>(threads)) frames.push_back(frames[0]->another());
+  for (size_t i = 0; i < frames.size(); ++i) {
+    frames[i]->stream = i;
+    frames[i]->measure(options.debug);
+  }
+  const auto remote = scope.remote();
+  if (threads > 1 && frames[0]->program().averages()) {
+    return Status::invalid_argument(
+        "{} threads: a program of a collective job has one in each process, so that all meet in the same order; start more "
+        "processes, or set thread=1",
+        threads);
+  }
+  const bool sends = frames[0]->program().sends();
+  if (remote != nullptr && !sends) RETURN_IF_ERROR(remote->refresh());
+  if (!sends) return run_pass(frames, source, options, nullptr);
+  for (int again = 0;; ++again) {
+    auto report = run_remote_pass(frames, source, options, *remote);
+    if (report.ok() || !remote->lost_batches() || again == kTrainAgain) return report;
+    log_warning("{}. The pass is read again, and what the servers lack is trained again", report.status().message());
+  }
+}
+
+}  // namespace argosy::engine

@@ -1,0 +1,16 @@
+from . import io as io
+from .io import load as load
+from .names import CPUPlace as CPUPlace
+from .names import CUDAPinnedPlace as CUDAPinnedPlace
+from .names import CUDAPlace as CUDAPlace
+from .names import ParamAttr as ParamAttr
+from .names import Parameter as Parameter
+from .names import Program as Program
+from .names import get_default_dtype as get_default_dtype
+from .names import grad as grad
+from .names import in_dynamic_mode as in_dynamic_mode
+from .names import no_grad as no_grad
+from .names import save as save
+from .names import seed as seed
+from .names import set_default_dtype as set_default_dtype
+from .names import to_variable as to_variable

@@ -1,0 +1,11 @@
+from . import lr as lr
+from .optimizers import SGD as SGD
+from .optimizers import Adadelta as Adadelta
+from .optimizers import Adagrad as Adagrad
+from .optimizers import Adam as Adam
+from .optimizers import Adamax as Adamax
+from .optimizers import AdamW as AdamW
+from .optimizers import Lamb as Lamb
+from .optimizers import Momentum as Momentum
+from .optimizers import Optimizer as Optimizer
+from .optimizers import RMSProp as RMSProp

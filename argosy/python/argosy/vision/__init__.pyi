@@ -1,0 +1,3 @@
+from . import datasets as datasets
+from . import models as models
+from . import transforms as transforms

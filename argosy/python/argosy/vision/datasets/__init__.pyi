@@ -1,0 +1,9 @@
+from . import cifar as cifar
+from . import folder as folder
+from . import mnist as mnist
+from .cifar import Cifar10 as Cifar10
+from .cifar import Cifar100 as Cifar100
+from .folder import DatasetFolder as DatasetFolder
+from .folder import ImageFolder as ImageFolder
+from .mnist import MNIST as MNIST
+from .mnist import FashionMNIST as FashionMNIST

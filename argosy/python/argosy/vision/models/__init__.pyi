@@ -1,0 +1,9 @@
+from . import lenet as lenet
+from . import resnet as resnet
+from .lenet import LeNet as LeNet
+from .resnet import ResNet as ResNet
+from .resnet import resnet18 as resnet18
+from .resnet import resnet34 as resnet34
+from .resnet import resnet50 as resnet50
+from .resnet import resnet101 as resnet101
+from .resnet import resnet152 as resnet152

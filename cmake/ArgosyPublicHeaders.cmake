@@ -1,0 +1,27 @@
+# What users may include, and all that is installed: the two umbrellas, what their functions take and give, and the header for
+# operators of one's own. A public header includes public headers only; tests/tooling/test_public_headers.py checks it.
+set(ARGOSY_PUBLIC_COLLECTIVE
+    argosy/base/check.h argosy/base/error.h argosy/base/place.h argosy/base/settings.h argosy/base/status.h
+    argosy/collective.h
+    argosy/collective/captured_step.h argosy/collective/data_parallel.h argosy/collective/fused_adam.h argosy/collective/gradient_type.h argosy/collective/group.h
+    argosy/collective/local_sgd.h argosy/collective/sampler.h
+    argosy/fleet/collective.h argosy/fleet/collective_job.h argosy/fleet/process.h argosy/fleet/role.h argosy/fleet/sync_batch_norm.h argosy/fleet/util.h)
+
+set(ARGOSY_PUBLIC_PROGRAMS
+    argosy/argosy.h
+    argosy/base/random.h argosy/base/step_gradients.h argosy/base/thread.h
+    argosy/data/batch.h argosy/data/buffer.h argosy/data/criteo.h argosy/data/criteo_options.h argosy/data/dataset.h argosy/data/in_memory_dataset.h
+    argosy/data/line_parser.h argosy/data/queue_dataset.h argosy/data/record_store.h argosy/data/remote_store.h argosy/data/slot.h
+    argosy/engine/program/kernel.h argosy/engine/program/op.h argosy/engine/program/model_io.h argosy/engine/program/scope.h argosy/engine/program/value.h
+    argosy/engine/train/executor.h argosy/engine/train/trainer.h
+    argosy/fleet/dataset.h argosy/fleet/executor.h argosy/fleet/fleet.h argosy/fleet/model.h argosy/fleet/process_context.h argosy/fleet/server_model.h
+    argosy/fleet/strategy.h
+    argosy/graph/attribute.h argosy/graph/backward.h argosy/graph/build.h argosy/graph/dtype.h argosy/graph/initializer.h
+    argosy/graph/layer_helper.h argosy/graph/layers.h argosy/graph/layers/activation.h argosy/graph/layers/fill.h
+    argosy/graph/layers/loss.h argosy/graph/layers/math.h argosy/graph/layers/metric.h argosy/graph/layers/nets.h
+    argosy/graph/layers/nn.h argosy/graph/layers/operators.h argosy/graph/layers/sequence.h argosy/graph/layers/shape.h
+    argosy/graph/layers/tensor.h argosy/graph/layers/types.h argosy/graph/minimize.h argosy/graph/op_desc.h
+    argosy/graph/op_schema.h argosy/graph/program.h argosy/graph/var_desc.h argosy/graph/variable.h
+    argosy/optim/clip.h argosy/optim/optimizer.h argosy/optim/regularize.h argosy/optim/rule.h argosy/optim/schedule.h
+    argosy/ps/job_spec.h argosy/ps/ledger.h argosy/ps/mode.h argosy/ps/server_stats.h argosy/ps/window.h
+    argosy/table/spec.h)

