@@ -112,7 +112,7 @@ Status Core::check_settled(State& state, const google::protobuf::RepeatedField<u
       return Status::invalid_argument("there is no worker {}", worker);
     if (state.members().is_awaited(index)) return Status::unavailable("worker {} is not lost here; try again", worker);
     if (!state.members().is_quiet(index)) return Status::unavailable("pushes of worker {} are under way; try again", worker);
-    const std::lock_guard lock(state_mutex_);
+    const std::lock_guard lock(state.mutex());
     const auto of_worker = [&](const Contribution* held) { return held->worker == worker; };
     if (std::ranges::any_of(state.sync().unsettled(), of_worker))
       return Status::unavailable("the last step of worker {}, which is lost, is not settled; try again", worker);
@@ -122,7 +122,7 @@ Status Core::check_settled(State& state, const google::protobuf::RepeatedField<u
 
 wire::LedgerReply Core::ledger_of(State& state) {
   wire::LedgerReply reply;
-  const std::lock_guard lock(state_mutex_);
+  const std::lock_guard lock(state.mutex());
   for (int worker = 0; worker < state.members().workers(); ++worker) {
     *reply.add_workers() = state.members().ledger(worker);
     state.exchange().describe_files(*reply.mutable_workers(worker));
