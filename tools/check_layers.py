@@ -4,8 +4,12 @@
     tools/check_layers.py                 this checkout
     tools/check_layers.py --root DIR      another one: DIR/argosy against DIR/tools/layers.toml
 
-Prints a line for each include that the table does not allow, for each allowance that nothing uses and for each mistake
-in the table itself, and exits 1 if there is one. argosy/argosy.h and argosy/collective.h, the public umbrellas, may include every room.
+Prints a line for each include that the table does not allow, for each cycle of includes between files, for each allowance that nothing uses and
+for each mistake in the table itself, and exits 1 if there is one. argosy/argosy.h and argosy/collective.h, the public umbrellas, may include every room.
+
+A room may be divided into sub-layers, "ps/client" beside "ps/server": each is a row of the table like a room, and every source of the room lies in one.
+
+A file is x.h and x.cc together: x includes what either of them does. Tests, benchmarks and what only they include are not looked at for cycles.
 """
 import argparse
 import dataclasses
@@ -44,20 +48,27 @@ class Include:
         return self.path.stem.endswith(("_test", "_bench"))
 
     @property
-    def room(self):
-        """The room that the target lives in, or None if it is not ours."""
-        parts = self.target.split("/")
-        return parts[1] if parts[0] == "argosy" and len(parts) > 2 else None
+    def ours(self):
+        return self.target.startswith("argosy/") and self.target.count("/") > 1
+
+
+def room_of(path, rooms):
+    """The room, or the sub-layer of one, that a file of argosy/ lives in; the name of its folder where that is none."""
+    parts = path.split("/")[1:-1]
+    return next(("/".join(parts[:n]) for n in range(len(parts), 0, -1) if "/".join(parts[:n]) in rooms), parts[0])
 
 
 def read_table(path):
     table = tomllib.loads(path.read_text(encoding="utf-8"))
-    return table["gated"], {room["name"]: Room(**room) for room in table["room"]}
+    known = [frozenset(cycle) for cycle in table.get("known_cycles", [])]
+    return table["gated"], {room["name"]: Room(**room) for room in table["room"]}, known
 
 
 def table_mistakes(rooms, gated):
     below = {}
     for room in rooms.values():
+        if "/" in room.name and room.name.split("/")[0] in rooms:
+            yield f"layers.toml: '{room.name}' is a part of '{room.name.split('/')[0]}', which is a room of the table itself; take that out"
         for used in room.may_use + room.test_may_use:
             if used not in rooms:
                 yield f"layers.toml: '{room.name}' may use '{used}', which is no room of the table"
@@ -89,7 +100,7 @@ def include_mistake(include, room, rooms, gated):
         return "is a quoted path that does not begin with argosy/; quote our own headers only, from the root"
     if include.target in {f"argosy/{name}" for name in UMBRELLAS}:
         return "is a public umbrella, for users and examples; include the header of the room that is meant"
-    used = include.room
+    used = room_of(include.target, rooms) if include.ours else None
     if used is not None and used != room.name:
         if used not in rooms:
             return f"names '{used}', which is no room of tools/layers.toml"
@@ -103,9 +114,9 @@ def include_mistake(include, room, rooms, gated):
     return None
 
 
-def unused_allowances(room, includes):
-    used = {i.room for i in includes if not i.in_test}
-    used_by_tests = {i.room for i in includes if i.in_test}
+def unused_allowances(room, rooms, includes):
+    used = {room_of(i.target, rooms) for i in includes if i.ours and not i.in_test}
+    used_by_tests = {room_of(i.target, rooms) for i in includes if i.ours and i.in_test}
     for name in room.may_use:
         if name not in used:
             yield f"layers.toml: '{room.name}' may use '{name}' and does not; take it out"
@@ -118,8 +129,15 @@ def unused_allowances(room, includes):
 
 
 def folder_mistakes(code, rooms):
+    divided = {name.split("/")[0] for name in rooms if "/" in name}
+    for name in sorted(divided):
+        for path in sorted((code / name).rglob("*")):
+            inside = path.relative_to(code.parent).as_posix()
+            if path.suffix in CODE and room_of(inside, rooms) not in rooms:
+                parts = ", ".join(sorted(room for room in rooms if room.startswith(name + "/")))
+                yield f"{inside}: a source outside every sub-layer of '{name}'; they are {parts}"
     for path in sorted(code.iterdir()):
-        if path.is_dir() and path.name not in rooms and path.name not in NOT_ROOMS:
+        if path.is_dir() and path.name not in rooms and path.name not in NOT_ROOMS and path.name not in divided:
             yield f"argosy/{path.name}: a folder that is no room of tools/layers.toml; add it there, in its place"
         elif path.is_file() and path.suffix in CODE and path.name not in UMBRELLAS:
             yield f"argosy/{path.name}: a source outside every room; only {' and '.join(sorted(UMBRELLAS))} stand here"
@@ -128,19 +146,92 @@ def folder_mistakes(code, rooms):
             yield f"layers.toml: room '{room.name}' has no folder argosy/{room.name}"
 
 
+def unit_of(path):
+    """x.h and x.cc are one file of the room."""
+    return re.sub(r"\.(h|cc)$", "", path)
+
+
+def file_graph(includes, root):
+    """Which files of argosy/ include which, by unit."""
+    graph = {}
+    for include in includes:
+        unit = unit_of(include.path.as_posix())
+        graph.setdefault(unit, set())
+        if not include.in_test and include.ours and (root / include.target).is_file() and unit_of(include.target) != unit:
+            graph[unit].add(unit_of(include.target))
+    return graph
+
+
+def cycles(graph):
+    """The knots of a graph: sets of files each of which reaches all others of its set. Tarjan's algorithm, without recursion."""
+    order, low, stack, on_stack, knots = {}, {}, [], set(), []
+    for start in sorted(graph):
+        work = [(start, iter(sorted(graph[start])))] if start not in order else []
+        while work:
+            node, rest = work[-1]
+            if node not in order:
+                order[node] = low[node] = len(order)
+                stack.append(node)
+                on_stack.add(node)
+            for other in rest:
+                if other not in order:
+                    work.append((other, iter(sorted(graph.get(other, ())))))
+                    break
+                if other in on_stack:
+                    low[node] = min(low[node], order[other])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == order[node]:
+                    knot = stack[stack.index(node):]
+                    del stack[stack.index(node):]
+                    on_stack.difference_update(knot)
+                    if len(knot) > 1:
+                        knots.append(frozenset(knot))
+    return knots
+
+
+def way_around(knot, graph):
+    """One way through a knot and back to where it began: the shortest from its first file."""
+    first = min(knot)
+    ways = [[first]]
+    while ways:
+        way = ways.pop(0)
+        for other in sorted(graph[way[-1]] & knot):
+            if other == first:
+                return [*way, first]
+            if other not in way:
+                ways.append([*way, other])
+    return sorted(knot)
+
+
+def cycle_mistakes(graph, known):
+    knots = {frozenset(unit.removeprefix("argosy/") for unit in knot): knot for knot in cycles(graph)}
+    for names, knot in sorted(knots.items(), key=lambda entry: min(entry[0])):
+        if names not in known:
+            yield f"includes go in a circle: {' -> '.join(way_around(knot, graph))}; take what both need into a file of its own"
+    for names in known:
+        if names not in knots:
+            yield f"layers.toml: known_cycles has {', '.join(sorted(names))}, which is no cycle (any more); take it out"
+
+
 def check(root):
     """Every mistake under root, as lines for a reader."""
-    gated, rooms = read_table(root / "tools" / "layers.toml")
+    gated, rooms, known = read_table(root / "tools" / "layers.toml")
     code = root / "argosy"
     mistakes = [*table_mistakes(rooms, gated), *folder_mistakes(code, rooms)]
+    allowed = []  # a cycle through an include that is a mistake by itself goes with that
     for room in rooms.values():
         includes = list(includes_of(code / room.name, root))
         for include in includes:
             if why := include_mistake(include, room, rooms, gated):
                 mistakes.append(f"{include.path}:{include.line}: '{include.target}' {why}")
+            else:
+                allowed.append(include)
         if not room.unfinished:
-            mistakes += unused_allowances(room, includes)
-    return mistakes
+            mistakes += unused_allowances(room, rooms, includes)
+    return [*mistakes, *cycle_mistakes(file_graph(allowed, root), known)]
 
 
 def main():

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <random>
 
+#include "argosy/base/identity.h"
 #include "argosy/base/random.h"
 #include "argosy/base/said.h"
 
@@ -22,10 +22,7 @@ std::string as_name(const std::string& text) {
 
 }  // namespace
 
-std::string draw_run_id() {
-  std::random_device entropy;
-  return fmt::format("{:08x}{:08x}", entropy(), entropy());
-}
+std::string draw_run_id() { return fmt::format("{:016x}", draw_identity()); }
 
 std::string known_run_id(const std::string& given) {
   if (!given.empty()) return as_name(given);

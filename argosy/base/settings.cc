@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <mutex>
-#include <random>
 
 #include "argosy/base/env.h"
+#include "argosy/base/identity.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 
@@ -283,10 +283,7 @@ void set_drawn_token(const std::string& token) {
   drawn_token().value = token;
 }
 
-std::string draw_token() {
-  std::random_device random;  // the system's, not a generator of this process
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
+std::string draw_token() { return fmt::format("{:016x}{:016x}", draw_identity(), draw_identity()); }
 
 const std::string& Settings::value(std::string_view name, bool (*fits)(Kind)) const {
   const Setting* row = find_setting(name);

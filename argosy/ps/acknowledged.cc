@@ -20,9 +20,10 @@ void Acknowledged::greeted(int server, const Window& window, uint64_t boot, bool
   at(server).late = {};  // what is not in the window is trained again
 }
 
-void Acknowledged::add(int server, std::span<const BatchId> batches) {
+bool Acknowledged::add(int server, std::span<const BatchId> batches, uint64_t boot) {
   std::lock_guard lock(mutex_);
   at(server).window.add(batches);
+  return at(server).boot == boot;
 }
 
 void Acknowledged::add_late(int server, std::span<const BatchId> batches, uint64_t samples) {
@@ -50,6 +51,13 @@ Window Acknowledged::window(int server) const {
   return at(server).window;
 }
 
+std::vector<Window> Acknowledged::windows() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Window> windows;
+  for (const Server& server : servers_) windows.push_back(server.window);
+  return windows;
+}
+
 uint64_t Acknowledged::boot(int server) const {
   std::lock_guard lock(mutex_);
   return at(server).boot;
@@ -69,10 +77,10 @@ std::string Acknowledged::describe(const Loss& loss) {
 }
 
 std::optional<Acknowledged::Loss> Acknowledged::compare(int server, const Window& acknowledged, const Window& found,
-                                                        uint64_t boot) {
+                                                        uint64_t boot, bool again) {
   std::lock_guard lock(mutex_);
   Server& one = at(server);
-  if (boot == one.boot) return std::nullopt;
+  if (boot == one.boot && !again) return std::nullopt;
   one.boot = boot;
   bool whole_rounds = false;
   const auto lacking = found.lacks(acknowledged, whole_rounds);

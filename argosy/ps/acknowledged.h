@@ -26,14 +26,16 @@ class Acknowledged {
   // What a server said of itself in Hello.
   void greeted(int server, const Window& window, uint64_t boot, bool may_lose);
 
-  // It has these batches of one round.
-  void add(int server, std::span<const BatchId> batches);
+  // It has these batches of one round. False: another process of the server is known by now than `boot`, and was compared with
+  // what was acknowledged without them.
+  bool add(int server, std::span<const BatchId> batches, uint64_t boot);
   // It goes on without them, by choice.
   void add_late(int server, std::span<const BatchId> batches, uint64_t samples);
   // It has recorded the round, with so many batches in it.
   void leave(int server, uint32_t round, uint32_t batches);
 
   Window window(int server) const;
+  std::vector<Window> windows() const;  // by server
   uint64_t boot(int server) const;
 
   struct Late {
@@ -54,8 +56,8 @@ class Acknowledged {
   static std::string describe(const Loss& loss);
 
   // Compares what a server said that it has with what it had acknowledged before it was asked. A server of another boot is known
-  // by it from now on; one of the same is not looked at.
-  std::optional<Loss> compare(int server, const Window& acknowledged, const Window& found, uint64_t boot);
+  // by it from now on; one of the same is looked at only `again`.
+  std::optional<Loss> compare(int server, const Window& acknowledged, const Window& found, uint64_t boot, bool again = false);
 
  private:
   struct Server {

@@ -16,7 +16,6 @@
 namespace argosy::ps {
 namespace {
 
-constexpr double kLongestBeat = 5;  // seconds between two signs of life, whatever the lease
 constexpr double kCarrySeconds = 2;  // of waiting for servers before server 0 is asked again which run it serves
 constexpr double kServerLineSeconds = 5;  // between two lines about servers that are waited for
 constexpr double kLookSeconds = 0.2;  // between two looks at what heartbeats have found
@@ -88,7 +87,9 @@ ClientImpl::ClientImpl(const ClientOptions& options, const JobSpec& spec, std::u
       run_(options.run),
       introductions_(static_cast<size_t>(servers_->size())),
       watch_(std::make_shared<Watch>(servers_->size())),
+      frontier_(servers_->size(), options.worker),
       settler_(std::make_shared<LossSettler>(servers_->size())) {
+  servers_->set_compare([this](int server) { return compare_with(server); });
   changed_calls_.resize(introductions_.size(), 0);
 }
 
@@ -218,13 +219,13 @@ void ClientImpl::heartbeats() {
       if (stopping_) return;
       if (greeted_.size() == greeted.size() && !next.passed()) {
         lock.unlock();
-        act_on_losses();
+        (void)act_on_losses();
         continue;
       }
       greeted = greeted_;
     }
     for (const int server : greeted) {
-      every = std::min(every, std::max(introductions_[static_cast<size_t>(server)].lease_seconds / 4, 0.01));
+      every = std::min(every, std::max(introductions_[static_cast<size_t>(server)].lease_seconds / 4, kShortestBeat));
       beat(server);
     }
     if (static_cast<int>(greeted.size()) == servers_->size()) settle_losses(Deadline::after_seconds(every));
@@ -243,57 +244,14 @@ void ClientImpl::settle_losses(Deadline deadline) {
   }
 }
 
-// Its answer also says whether the server was started again, and what it has then: no less than it had acknowledged before it
-// was asked, or batches are lost.
-void ClientImpl::beat(int server) {
-  wire::HeartbeatRequest request;
-  request.set_boot(watch_->acknowledged.boot(server));
-  const double seconds = std::max(introductions_[static_cast<size_t>(server)].lease_seconds / 4, 0.01);
-  servers_->heartbeats(server).call(
-      message(wire::HEARTBEAT, server, request), Deadline::after_seconds(std::min(seconds, kLongestBeat)),
-      [watch = watch_, settler = settler_, server,
-       had = watch_->acknowledged.window(server)](const Result<rpc::Received>& answer) {
-        if (!answer.ok()) return;
-        const auto reply = parse_reply<wire::HeartbeatReply>(*answer);
-        if (!reply.ok()) return;
-        settler->heard(*reply);
-        if (!reply->has_window()) return;
-        const auto loss = watch->acknowledged.compare(server, had, from_wire(reply->window()), reply->boot());
-        if (!loss) return;
-        std::lock_guard lock(watch->mutex);
-        watch->losses.push_back(*loss);
-      });
-}
-
-void ClientImpl::act_on_losses() {
-  std::vector<Acknowledged::Loss> losses;
-  {
-    std::lock_guard lock(watch_->mutex);
-    losses.swap(watch_->losses);
-  }
-  for (const Acknowledged::Loss& loss : losses) {
-    const std::string what = Acknowledged::describe(loss);
-    if (loss.allowed || ARGOSY_PLANTED("loss_not_noticed")) {
-      notice(LogLevel::warning, "{} was started again and has lost {}, of worker {}; its durability allows that",
-             servers_->name(loss.server), what, options_.worker);
-      continue;
-    }
-    went_back_ = true;
-    const Status status = Status::data_loss(
-        "{} was started again without {}, of worker {}: its log was cut short, as by a power cut (durability=wal_sync keeps what "
-        "is acknowledged), or its directory was changed",
-        servers_->name(loss.server), what, options_.worker);
-    notice(LogLevel::warning, "{}", status.message());
-    servers_->end(status);
-  }
-}
-
 Status ClientImpl::resume() {
-  servers_->go_on();
-  went_back_ = false;
   {
     std::lock_guard lock(watch_->mutex);
+    ++watch_->resumed;
     watch_->losses.clear();
+    watch_->refusal = Status();
+    went_back_ = false;
+    servers_->go_on();
   }
   process_id_ = draw_identity();
   std::ranges::fill(changed_calls_, 0);
@@ -379,6 +337,7 @@ Status ClientImpl::say_goodbye(const wire::GoodbyeRequest& goodbye) {
   stopping_changed_.notify_all();
   heartbeat_.join();
   servers_->go_on();
+  frontier_.forget();
   // A server that has heard everybody's goodbye ends, perhaps before its answer is on its way: nothing to wait for long.
   auto answers =
       servers_->call(to_all(wire::GOODBYE, goodbye), Deadline::after_seconds(std::min(5.0, options_.server_wait_seconds)));

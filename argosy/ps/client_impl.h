@@ -11,6 +11,7 @@
 #include "argosy/base/thread.h"
 #include "argosy/ps/acknowledged.h"
 #include "argosy/ps/client.h"
+#include "argosy/ps/frontier.h"
 #include "argosy/ps/loss_settler.h"
 #include "argosy/ps/messages.pb.h"
 #include "argosy/ps/pass_book.h"
@@ -21,6 +22,9 @@
 #include "argosy/ps/window.h"
 
 namespace argosy::ps {
+
+// Seconds between two signs of life, whatever the lease.
+inline constexpr double kShortestBeat = 0.01, kLongestBeat = 5;
 
 // Parses the header of an answer.
 template <typename Reply>
@@ -137,7 +141,14 @@ class ClientImpl final : public Client {
   Status greet_all();
   void heartbeats();
   void beat(int server);
-  void act_on_losses();
+  // ---- client_compare.cc
+  Status act_on_losses();  // what was found last that ends this worker's calls
+  rpc::Message compare_message(int server, uint64_t boot) const;
+  // Until this server has what it acknowledged to this worker, and what it has to have of the others; see messages.proto.
+  // `again`: also where it was compared with already.
+  Status compare_with(int server, bool again = false);
+  // The same with all servers that have to have more than at the last barrier.
+  Status compare_after_barrier(Deadline deadline);
   void settle_losses(Deadline deadline);
 
   wire::Operation with_occurrence(const Operation& operation);
@@ -195,12 +206,19 @@ class ClientImpl final : public Client {
   // What the servers acknowledged, and losses that heartbeats found. Shared with their callbacks, which may come late.
   struct Watch {
     explicit Watch(int servers) : acknowledged(servers) {}
+    // Acknowledged::compare(), and keeps what it finds, as one step: who sees a server's new boot sees the loss as well.
+    void compare(int server, const Window& had, const Window& found, uint64_t boot, bool again = false);
+    void refused(const Status& status, uint64_t resumed);
+
     Acknowledged acknowledged;
+    std::atomic<uint64_t> resumed{0};  // how often the client was
     std::mutex mutex;
-    std::vector<Acknowledged::Loss> losses;  // guarded by mutex
+    std::vector<Acknowledged::Loss> losses ABSL_GUARDED_BY(mutex);
+    Status refusal ABSL_GUARDED_BY(mutex);  // of a heartbeat, by a server that has lost everything
   };
   const std::shared_ptr<Watch> watch_;
   std::atomic<bool> went_back_{false};
+  Frontier frontier_;
 
   Pool<Bytes> bytes_;
   Pool<Scratch> scratch_;

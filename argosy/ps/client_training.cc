@@ -189,17 +189,23 @@ Status ClientImpl::push(const Push& push) {
   const uint64_t sequence = ++sequence_;
   std::vector<ServerCall> calls;
   std::vector<std::vector<BatchId>> sent(static_cast<size_t>(servers_->size()));
+  std::vector<uint64_t> boots(sent.size());
   for (int server = 0; server < servers_->size(); ++server) {
     ASSIGN_OR_RETURN(auto batches, lacking(server, push));
     if (batches.empty()) continue;
     calls.push_back({server, push_message(server, push, batches, sequence, parts, scratch->split)});
     sent[static_cast<size_t>(server)] = std::move(batches);
+    boots[static_cast<size_t>(server)] = watch_->acknowledged.boot(server);
   }
   pushes_ += calls.size();
   const auto note = [&](int server, const rpc::Received& answer) -> Status {
     ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PushReply>(answer));
     const auto& batches = sent[static_cast<size_t>(server)];
-    if (reply.outcome() != wire::LATE) return watch_->acknowledged.add(server, batches), Status();
+    if (reply.outcome() != wire::LATE) {
+      // Another thread may have compared with the server's next process before this answer was seen.
+      const bool in_time = watch_->acknowledged.add(server, batches, boots[static_cast<size_t>(server)]);
+      return in_time ? Status() : compare_with(server, true);
+    }
     log_warning("step {} was taken without this worker; its gradients are dropped", push.step ? push.step->step : 0);
     watch_->acknowledged.add_late(server, batches, samples_for(server, push));
     return {};

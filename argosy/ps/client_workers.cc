@@ -79,7 +79,7 @@ Result<std::vector<std::string>> ClientImpl::all_gather(std::string_view name, s
   }
   Gathers done{.position = position, .calls = request.call(), .number = request.after()};
   rpc::Message call = message(wire::GATHER, kMeetingServer, std::move(request));
-  call.payload.push_back(rpc::Slice::own(std::string(bytes)));
+  call.payload.push_back(rpc::Slice::own(Frontier::pack(bytes, watch_->acknowledged.windows())));
   auto received = servers_->call(kMeetingServer, std::move(call), deadline);
   if (!received.ok()) return received.status().with_context("'{}' of worker {}", name, options_.worker);
   ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::GatherReply>(*received));
@@ -88,9 +88,10 @@ Result<std::vector<std::string>> ClientImpl::all_gather(std::string_view name, s
   for (const uint64_t size : reply.sizes()) {
     const auto part = received->payload.values<char>(offset, size);
     if (part.size() != size) return Status::data_loss("'{}': the answer ends at byte {}", name, received->payload.size());
-    answer.emplace_back(part.begin(), part.end());
+    answer.push_back(frontier_.learn(static_cast<int>(answer.size()), std::string(part.begin(), part.end())));
     offset += size;
   }
+  if (Status s = compare_after_barrier(deadline); !s.ok()) return s.with_context("'{}' of worker {}", name, options_.worker);
   std::lock_guard lock(mutex_);
   done.number = std::max(done.number, reply.number());
   gathers_[std::string(name)] = done;

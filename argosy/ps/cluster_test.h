@@ -19,6 +19,7 @@
 #include "argosy/ps/client.h"
 #include "argosy/ps/server.h"
 #include "argosy/rpc/in_process.h"
+#include "argosy/table/log_segment.h"
 
 // Servers of a job within a test's process, on channels that lose, repeat or refuse messages. For tests of this room.
 namespace argosy::ps {
@@ -219,6 +220,20 @@ class Cluster {
   std::filesystem::path folder_;
   std::vector<std::shared_ptr<Seat>> seats_;
 };
+
+// Cuts the last `records` records off the log of a server that does not run, as a power cut may.
+inline void cut_log(const std::filesystem::path& folder, size_t records) {
+  const auto segments = table::list_segments(folder);
+  ARGOSY_CHECK(segments.ok() && !segments->empty(), "there is no log");
+  std::vector<uint64_t> positions;
+  const table::LogSegment& last = segments->back();
+  const Status read = table::replay_segment(last, last.first, [&](uint64_t position, Bytes) {
+    positions.push_back(position);
+    return Status();
+  });
+  ARGOSY_CHECK(read.ok() && positions.size() > records, "the log has too few records");
+  std::filesystem::resize_file(last.path, positions[positions.size() - records] - last.first);
+}
 
 inline TableSpec dense_table(const std::string& name, uint64_t size, double rate = 1) {
   TableSpec table;

@@ -7,7 +7,6 @@
 
 #include "argosy/ps/server_scratch.h"
 #include "argosy/ps/training_test.h"
-#include "argosy/table/log_segment.h"
 
 namespace argosy::ps {
 namespace {
@@ -289,21 +288,6 @@ TEST(Ledger, FedRunsBeforeAPassAreAPassOfTheirOwn) {
 }
 
 // ---- A server that comes back with less than it had acknowledged.
-
-// Cuts the last `records` records off the log of a server that does not run.
-void cut_log(const std::filesystem::path& folder, size_t records) {
-  const auto segments = table::list_segments(folder);
-  ASSERT_TRUE(segments.ok() && !segments->empty());
-  std::vector<uint64_t> positions;
-  const table::LogSegment& last = segments->back();
-  const Status read = table::replay_segment(last, last.first, [&](uint64_t position, Bytes) {
-    positions.push_back(position);
-    return Status();
-  });
-  ASSERT_TRUE(read.ok()) << read.to_string();
-  ASSERT_GT(positions.size(), records);
-  std::filesystem::resize_file(last.path, positions[positions.size() - records] - last.first);
-}
 
 // The loss is named and counted; the pass that is read again trains what is missing, and nothing twice.
 TEST(Ledger, AServerThatWentBackIsFoundOutAndTrainedAgain) {

@@ -164,14 +164,30 @@ Status Membership::fence(uint64_t worker, uint64_t incarnation) const {
   return {};
 }
 
-Status Membership::check(uint64_t worker, uint64_t incarnation) {
+Status Membership::check(uint64_t worker, uint64_t incarnation, bool* compared) {
   if (worker >= members_.size()) {
     return Status::invalid_argument("there is no worker {}; the job has {}", worker, members_.size());
   }
   std::lock_guard lock(mutex_);
   RETURN_IF_ERROR(fence(worker, incarnation));
   members_[worker].heard = SteadyClock::now();
+  if (compared != nullptr) *compared = members_[worker].compared == incarnation;
   return {};
+}
+
+void Membership::compared(int worker, uint64_t incarnation) {
+  std::lock_guard lock(mutex_);
+  members_[at(worker)].compared = incarnation;
+}
+
+std::vector<uint64_t> Membership::lacking(int worker, const Window& expected, bool& whole_rounds) const {
+  std::lock_guard lock(mutex_);
+  const Worker& known = members_[at(worker)].worker;
+  whole_rounds = false;
+  if (known.phase == Phase::lost) return {};
+  std::vector<uint64_t> batches = known.window.lacks(expected, whole_rounds);
+  std::erase_if(batches, [&](uint64_t batch) { return known.given_up.contains(batch); });
+  return batches;
 }
 
 Status Membership::check_fence(uint64_t worker, uint64_t incarnation) const {
@@ -303,8 +319,9 @@ bool Membership::all_failed(double seconds) const {
     const Phase phase = member.worker.phase;
     if (phase == Phase::done) continue;
     if (phase == Phase::not_seen) return false;
-    if (seconds_since(member.failed_at.value_or(member.heard)) <= seconds) return false;
-    some |= phase == Phase::lost || member.failed_at.has_value();
+    const double silent = seconds_since(member.failed_at.value_or(member.heard));
+    if (silent <= seconds) return false;
+    some |= phase == Phase::lost || member.failed_at.has_value() || silent > 2 * seconds;
   }
   return some;
 }

@@ -71,8 +71,14 @@ class Membership {
   // ---- The running process.
 
   // Whether the caller is the newest incarnation; also keeps its lease. `aborted` and what happened for an older one,
-  // failed_precondition for one that is newer than what is known here.
-  Status check(uint64_t worker, uint64_t incarnation);
+  // failed_precondition for one that is newer than what is known here. `compared`: whether it has compared(), too.
+  Status check(uint64_t worker, uint64_t incarnation, bool* compared = nullptr);
+
+  // The worker's process knows what this process has of its batches (messages.proto: Compare). It is forgotten in a restart.
+  void compared(int worker, uint64_t incarnation);
+  // The batches of `expected` that are not here, of those that anybody can send again: what was given up by choice is left out.
+  // `whole_rounds` as in Window::lacks.
+  std::vector<uint64_t> lacking(int worker, const Window& expected, bool& whole_rounds) const;
 
   // Takes a caller for who it says where its incarnation is newer than what is known here: a process before this one gave it out,
   // and the record of it is lost. False: it is not newer, or there is no such worker.
@@ -107,8 +113,9 @@ class Membership {
   void fail(int worker, const std::string& why, double silent_seconds);
   // The same for a worker whose process lives on: it has met an error in a round.
   void abandon(int worker, const std::string& why, double silent_seconds);
-  // Whether nobody is left who trains, and at least one worker has failed for certain, `seconds` ago or earlier: each is done,
-  // lost, has said that it has failed, or is silent for that long. False where all are done, and while some have not come.
+  // Whether nobody is left who trains, and at least one worker has failed for certain: each is done, lost, has said `seconds` ago
+  // or earlier that it has failed, or is silent for that long; and one is lost, has said it, or is silent for twice as long, as
+  // one that was killed. False where all are done, and while some have not come.
   bool all_failed(double seconds) const;
   // Live workers that were silent for longer than `seconds`.
   std::vector<int> silent(double seconds) const;
@@ -125,6 +132,7 @@ class Membership {
     std::optional<SteadyClock::time_point> failed_at;  // when its process said that it ends
     PassBook book;
     std::set<uint64_t> under_way;
+    uint64_t compared = 0;  // the incarnation that has
   };
 
   Status fence(uint64_t worker, uint64_t incarnation) const;  // REQUIRES: mutex_ is held, the worker exists

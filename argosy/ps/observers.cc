@@ -1,17 +1,14 @@
 #include "argosy/ps/observers.h"
 
 #include <algorithm>
-#include <random>
+
+#include "argosy/base/identity.h"
 
 namespace argosy::ps {
 namespace {
 
+constexpr uint64_t kNumbers = uint64_t{1} << 63;  // see is_number()
 constexpr std::chrono::seconds kSilence{60};  // after which another one may take the place
-
-uint64_t random_number() {
-  std::random_device device;
-  return uint64_t{1} << 63 | uint64_t{device()} << 32 | device();
-}
 
 }  // namespace
 
@@ -24,7 +21,7 @@ Result<uint64_t> Observers::hello(uint64_t process_id) {
   }
   if (known_.size() >= limit_.most()) make_room();
   if (known_.size() >= limit_.most()) return limit_.refuse(1);
-  const uint64_t number = random_number();
+  const uint64_t number = kNumbers | draw_identity();
   known_[number] = {process_id, SteadyClock::now()};
   limit_.set_now(known_.size());
   return number;

@@ -34,7 +34,7 @@ struct Call {
   void send(Outgoing answer) { reply.send(std::move(answer.header), std::move(answer.payload)); }
   void fail(Status status) { reply.fail(std::move(status)); }
 
-  // When a call that waits is answered that it waited in vain: so long before its caller gives up that the caller learns for
+  // When a call that waits is answered that it has timed out: so long before its caller gives up that the caller learns for
   // whom, also where this process or that one is held up for some seconds.
   SteadyClock::time_point give_up() const {
     const double patience = std::chrono::duration<double>(request.deadline.when() - arrived).count();

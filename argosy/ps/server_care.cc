@@ -44,7 +44,7 @@ void Core::on_import_state(const CallPtr& call) {
 void Core::on_pull_state(const CallPtr& call) {
   const auto request = read<wire::PullStateRequest>(call);
   if (!request) return;
-  State* state = admit(call, request->caller(), true);
+  State* state = admit(call, request->caller(), Allow::observers);
   if (state == nullptr) return;
   if (const Status s = send_state(*state, *request, call); !s.ok()) call->fail(s);
 }
@@ -117,7 +117,7 @@ Status split_records(const table::RowCodec& codec, std::string_view records, std
 void Core::on_export_rows(const CallPtr& call) {
   const auto request = read<wire::ExportRowsRequest>(call);
   if (!request) return;
-  State* state = admit(call, request->caller(), true);
+  State* state = admit(call, request->caller(), Allow::observers);
   if (state == nullptr) return;
   if (const Status s = export_piece(*state, *request, call); !s.ok()) call->fail(s);
 }
@@ -197,7 +197,7 @@ void Core::drop_idle_exports() {
 void Core::on_stats(const CallPtr& call) {
   const auto request = read<wire::StatsRequest>(call);
   if (!request) return;
-  State* state = admit(call, request->caller(), true);
+  State* state = admit(call, request->caller(), Allow::observers);
   if (state == nullptr) return;
   wire::StatsReply reply;
   *reply.mutable_position() = to_wire(state->position());
@@ -239,7 +239,7 @@ void Core::on_stats(const CallPtr& call) {
 
 void Core::add_limits(State& state, wire::StatsReply& reply) {
   {
-    std::lock_guard lock(state_mutex_);
+    std::lock_guard lock(state.mutex());
     state.exchange().measure();
   }
   const auto add = [&](std::string_view name, uint64_t now, uint64_t most, uint64_t refused) {

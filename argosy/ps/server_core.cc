@@ -62,6 +62,8 @@ rpc::Lane Core::lane_of(uint16_t method) {
     case wire::TAKE:
     case wire::WAIT_INITIALISED:
     case wire::LEDGER:
+    case wire::BEGIN_OPERATION:
+    case wire::COMPARE:
     case wire::STATS: return rpc::Lane::read;
     default: return rpc::Lane::change;
   }
@@ -89,6 +91,7 @@ void Core::route(const CallPtr& call) {
       {wire::HEARTBEAT, &Core::on_heartbeat},
       {wire::GOODBYE, &Core::on_goodbye},
       {wire::SETTLE_LOSS, &Core::on_settle_loss},
+      {wire::COMPARE, &Core::on_compare},
       {wire::INIT_DENSE, &Core::on_init_dense},
       {wire::WAIT_INITIALISED, &Core::on_wait_initialised},
       {wire::PUSH, &Core::on_push},
@@ -127,7 +130,7 @@ void Core::route(const CallPtr& call) {
   (this->*handler->second)(call);
 }
 
-State* Core::admit(const CallPtr& call, const wire::Caller& caller, bool observer) {
+State* Core::admit(const CallPtr& call, const wire::Caller& caller, Allow allow) {
   if (Status s = run_.check(caller.run()); caller.incarnation() != 0 && !s.ok() && !ARGOSY_PLANTED("another_run_admitted")) {
     call->fail(s.with_context("worker {} ({}) and {} do not belong together", caller.worker(), call->request.peer, name_));
     return nullptr;
@@ -145,25 +148,27 @@ State* Core::admit(const CallPtr& call, const wire::Caller& caller, bool observe
                                            caller.job()));
     return nullptr;
   }
-  if (Status s = check_caller(*state, caller, observer); !s.ok()) {
+  if (Status s = check_caller(*state, caller, allow); !s.ok()) {
     call->fail(s.code() == Code::unauthenticated ? s.with_context("{}", call->request.peer) : s);
     return nullptr;
   }
   return state;
 }
 
-Status Core::check_caller(State& state, const wire::Caller& caller, bool observer) {
+Status Core::check_caller(State& state, const wire::Caller& caller, Allow allow) {
   if (caller.incarnation() == 0) {
     return Status::unauthenticated("{} answers nothing before Hello; say Hello first, as a worker or as an observer", name_);
   }
   if (Observers::is_number(caller.incarnation())) {
-    if (!observer) return Status::failed_precondition("an observer only reads; {} does this for workers", name_);
+    if (allow != Allow::observers) return Status::failed_precondition("an observer only reads; {} does this for workers", name_);
     if (observers_.knows(caller.incarnation())) return {};
     return Status::unauthenticated("{} does not know this observer (any more); say Hello again", name_);
   }
-  Status s = state.members().check(caller.worker(), caller.incarnation());
+  bool compared = false;
+  Status s = state.members().check(caller.worker(), caller.incarnation(), &compared);
   if (s.code() == Code::failed_precondition) s = lossy_ ? readmit(state, caller) : forgotten(caller);
-  return s;
+  if (!s.ok() || compared || allow == Allow::not_compared || ARGOSY_PLANTED("restart_not_compared")) return s;
+  return Status::unauthenticated("{} was started again, and worker {} has not compared yet what it has", name_, caller.worker());
 }
 
 // A worker that came after the last snapshot goes on as it was: what it did since is lost, as durability=snapshot says.
@@ -197,20 +202,6 @@ bool is_overflow_broken(const Tables& tables) {
   return false;
 }
 
-// Records of tables alone leave sync() and exchange() as they are. They may take long, so nobody who reads those waits for them.
-bool is_of_tables(wire::Method method) {
-  switch (method) {
-    case wire::INIT_DENSE:
-    case wire::IMPORT_ROWS:
-    case wire::IMPORT_DENSE:
-    case wire::IMPORT_STATE:
-    case wire::SET_RATE:
-    case wire::SHRINK:
-    case wire::SAVE_SNAPSHOT: return true;
-    default: return false;
-  }
-}
-
 // What `work` returns, or an error for what it throws.
 template <typename Work>
 auto caught(const Work& work) -> decltype(work()) {
@@ -230,23 +221,9 @@ Status Core::no_turn(const Call& call) const {
                              call.waited_seconds());
 }
 
-Result<State::Verdict> Core::check_record(const Record& record) {
-  State& state = *state_;
-  if (is_of_tables(record.method) || (record.method == wire::PUSH && !state.is_sync())) return state.check(record);
-  std::lock_guard lock(state_mutex_);
-  return state.check(record);
-}
-
-Status Core::apply_record(const Record& record) {
-  State& state = *state_;
-  if (is_of_tables(record.method) || (record.method == wire::PUSH && !state.is_sync())) return state.apply(record);
-  std::lock_guard lock(state_mutex_);
-  return state.apply(record);
-}
-
 Result<State::Verdict> Core::commit(const Record& record) {
   State& state = *state_;
-  const auto checked = check_record(record);
+  const auto checked = state.check(record);
   if (!checked.ok()) {
     // A worker whose passes do not fit is refused with data_loss too: that ends the worker, not the server.
     const bool lost = makes_rows(record.method) && checked.status().code() == Code::data_loss;
@@ -264,7 +241,7 @@ Result<State::Verdict> Core::commit(const Record& record) {
       return logged.code() == Code::unavailable ? logged : fatal(logged);
     }
   }
-  if (const Status applied = caught([&] { return apply_record(record); }); !applied.ok()) return fatal(applied);
+  if (const Status applied = caught([&] { return state.apply(record); }); !applied.ok()) return fatal(applied);
   ++changes_;
   return verdict;
 }
@@ -272,11 +249,9 @@ Result<State::Verdict> Core::commit(const Record& record) {
 Status Core::import(wire::Method method, const std::string& header, std::span<const std::byte> payload) {
   if (state_.load() == nullptr) return Status::failed_precondition("{} has no job yet whose tables could be filled", name_);
   RETURN_IF_ERROR(gate_.enter_before(Deadline::after_seconds(kImportGateSeconds)).with_context("{}", name_));
-  Status status;
-  {
-    std::lock_guard lock(order_mutex_);
+  Status status = Status::unavailable("{}: the changes before this one were not done in {} s", name_, kImportGateSeconds);
+  if (std::unique_lock turn(turn_, Deadline::after_seconds(kImportGateSeconds).when()); turn.owns_lock())
     status = commit({.method = method, .seconds = now_seconds(), .header = header, .payload = payload}).status();
-  }
   gate_.leave();
   ++news_;
   parking_.wake(Topic::initialised);
@@ -296,11 +271,11 @@ void Core::advance() {
   if (!state.is_sync()) return;
   SyncSteps& sync = state.sync();
   const auto due = [&] {
-    std::lock_guard lock(state_mutex_);
+    std::lock_guard lock(state.mutex());
     return sync.may_commit();
   };
   {
-    std::lock_guard lock(state_mutex_);
+    std::lock_guard lock(state.mutex());
     if (lossy_ && sync.skip_lost_steps()) {
       state.publish_position();
       log_warning("steps were lost with the last process; the job goes on at step {} of round {}", sync.position().step,
@@ -318,7 +293,7 @@ void Core::advance() {
     }
   }
   if (options_.on_worker_loss == OnWorkerLoss::shrink) {
-    std::lock_guard lock(state_mutex_);
+    std::lock_guard lock(state.mutex());
     unsettled_ = !sync.unsettled().empty();
   }
   parking_.wake(Topic::position);
@@ -327,7 +302,7 @@ void Core::advance() {
 // Who sets the flag and finds the turn taken may go: the one that has it looks at the flag after it has given it back.
 void Core::advance_if_due() {
   while (advance_due_) {
-    const std::unique_lock turn(order_mutex_, std::try_to_lock);
+    const std::unique_lock turn(turn_, std::try_to_lock);
     if (!turn.owns_lock()) return;
     if (advance_due_.exchange(false)) advance();
   }

@@ -32,10 +32,9 @@ namespace argosy::ps {
 // Snapshotter cuts snapshots.
 //
 // How a change happens: gate_ lets it in; State::check says whether it is one; the journal has it; State::apply does it; the
-// reply goes. For everything but pushes of modes other than sync this is one thing at a time, in the turn order_mutex_, so
-// that the order of the log is the order of the state. The turn is kept while the log is written, and only changes wait
-// for it: what is read outside of it is under state_mutex_, which is never held while the log is written. So heartbeats, reads
-// and the watch over leases go on while the log's disk hangs. (A sync step is applied under it, and may read cold rows.)
+// reply goes. For everything but pushes of modes other than sync this is one thing at a time, the changes queueing for turn_, so
+// that the order of the log is the order of the state. Only changes queue: whatever reads, beats or watches leases takes State's
+// mutex at most, which is never held over a write of the log or a read of rows. So all of that goes on while a disk hangs.
 //
 // Thread-safe.
 class Core {
@@ -79,10 +78,15 @@ class Core {
   // ---- server_core.cc: the way of every request.
   void dispatch(const CallPtr& call);  // whatever the handler throws, the call is answered
   void route(const CallPtr& call);
-  // The state, if the caller has said Hello and may ask; else the call has been answered. `observer`: also for one that said
-  // Hello as an observer.
-  State* admit(const CallPtr& call, const wire::Caller& caller, bool observer = false);
-  Status check_caller(State& state, const wire::Caller& caller, bool observer);
+  // Whose calls a method answers besides those of workers that have compared what this process has (messages.proto: Compare).
+  enum class Allow {
+    workers,       // nobody's
+    observers,     // of those who said Hello as observers
+    not_compared,  // of other workers too: nothing is read from the tables, and nothing is published
+  };
+  // The state, if the caller has said Hello and may ask; else the call has been answered.
+  State* admit(const CallPtr& call, const wire::Caller& caller, Allow allow = Allow::workers);
+  Status check_caller(State& state, const wire::Caller& caller, Allow allow);
   Status readmit(State& state, const wire::Caller& caller);
   Status forgotten(const wire::Caller& caller) const;  // what a worker is told by a server that has lost everything
   // The request in the call's header; answers the call where it is none.
@@ -90,8 +94,6 @@ class Core {
   std::optional<Message> read(const CallPtr& call);
   // The whole of a change, up to the reply. REQUIRES: inside the gate; this thread has the turn, or it is a push that need not.
   Result<Verdict> commit(const Record& record);
-  Result<Verdict> check_record(const Record& record);
-  Status apply_record(const Record& record);
   Status no_turn(const Call& call) const;  // what a call is told that waited too long for its turn
   // A request that is a change, from its first byte to its answer: what `answer` says, which is asked within the turn.
   // Nothing: the call waits somewhere.
@@ -114,6 +116,8 @@ class Core {
   void on_observer(const CallPtr& call, const wire::HelloRequest& hello, const std::string& caller);
   void on_heartbeat(const CallPtr& call);
   void on_goodbye(const CallPtr& call);
+  void on_compare(const CallPtr& call);      // server_compare.cc
+  Status check_expected(const State& state, const wire::CompareRequest& request, std::vector<int>& missing) const;
   void on_settle_loss(const CallPtr& call);  // server_losses.cc
   Status settle_loss(const CallPtr& call, const wire::SettleLossRequest& request, wire::SettleLossReply& reply);
   void add_unsettled(wire::HeartbeatReply& reply);
@@ -130,7 +134,7 @@ class Core {
   void lose(const std::vector<int>& workers);
   void answer_waiting();
   std::vector<int> missing_for(Topic topic, const Call& call);
-  Status waited_in_vain(Topic topic, const Call& call, const std::vector<int>& missing);
+  Status timed_out(Topic topic, const Call& call, const std::vector<int>& missing);
 
   // ---- server_training.cc
   void on_push(const CallPtr& call);
@@ -213,8 +217,7 @@ class Core {
   Observers observers_{limits_.observers};
 
   Gate gate_;
-  Turn order_mutex_;        // the turn of changes
-  std::mutex state_mutex_;  // guards state_'s sync() and exchange(); taken within the turn or without it
+  Turn turn_;
   std::atomic<bool> advance_due_ = false;  // see advance_if_due()
   std::unique_ptr<State> owned_state_;  // set once, within the turn
   std::atomic<State*> state_ = nullptr;
@@ -296,7 +299,7 @@ void Core::change(const CallPtr& call, const Answer<Message>& answer) {
   const InGate inside(*this, call);
   if (!inside) return;
   const Record record = record_of(call, now_seconds());
-  std::unique_lock turn(order_mutex_, call->request.deadline.when());
+  std::unique_lock turn(turn_, call->request.deadline.when());
   if (!turn.owns_lock()) return call->fail(no_turn(*call));
   const auto verdict = commit(record);
   std::optional<Outgoing> outgoing;

@@ -48,7 +48,7 @@ void Core::on_take(const CallPtr& call) {
   State* state = admit(call, request->caller());
   if (state == nullptr) return;
   const uint64_t seen = parking_.version(Topic::mail);
-  std::unique_lock lock(state_mutex_);
+  std::unique_lock lock(state->mutex());
   const auto letter = state->exchange().letter(static_cast<int>(request->caller().worker()), request->number());
   lock.unlock();
   if (!letter.ok()) return call->fail(letter.status());

@@ -7,9 +7,9 @@ namespace argosy::ps {
 
 // A heartbeat waits for nobody: where the state is in use, the next one says it.
 void Core::add_unsettled(wire::HeartbeatReply& reply) {
-  const std::unique_lock lock(state_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
   State& state = *state_;
+  const std::unique_lock lock(state.mutex(), std::try_to_lock);
+  if (!lock.owns_lock()) return;
   for (const Contribution* contribution : state.sync().unsettled()) {
     wire::PushRequest push;
     if (!push.ParseFromString(contribution->record)) continue;
@@ -24,7 +24,7 @@ void Core::add_unsettled(wire::HeartbeatReply& reply) {
 void Core::on_settle_loss(const CallPtr& call) {
   const auto request = read<wire::SettleLossRequest>(call);
   if (!request) return;
-  State* state = admit(call, request->caller());
+  State* state = admit(call, request->caller(), Allow::not_compared);
   if (state == nullptr) return;
   if (request->loss().worker() >= static_cast<uint32_t>(state->members().workers()) ||
       options_.on_worker_loss != OnWorkerLoss::shrink || !state->is_sync()) {
@@ -33,7 +33,7 @@ void Core::on_settle_loss(const CallPtr& call) {
   const InGate inside(*this, call);
   if (!inside) return;
   wire::SettleLossReply reply;
-  std::unique_lock turn(order_mutex_, call->request.deadline.when());
+  std::unique_lock turn(turn_, call->request.deadline.when());
   if (!turn.owns_lock()) return call->fail(no_turn(*call));
   const Status settled = settle_loss(call, *request, reply);
   turn.unlock();
@@ -65,7 +65,7 @@ Status Core::settle_loss(const CallPtr& call, const wire::SettleLossRequest& req
   reply.set_has(known.window.match(batches) == Window::Match::all);
   if (request.phase() == wire::SettleLossRequest::KEEP) {
     const Position step = from_wire(loss.step());
-    const std::lock_guard lock(state_mutex_);
+    const std::lock_guard lock(state.mutex());
     state.sync().confirm(worker, {step.round, step.step + 1});
   } else if (request.phase() == wire::SettleLossRequest::DROP) {
     RETURN_IF_ERROR(commit(record_of(call, now_seconds())).status());

@@ -9,11 +9,10 @@ void Core::on_begin_operation(const CallPtr& call) {
   State* state = admit(call, request->caller());
   if (state == nullptr) return;
   const uint32_t worker = request->caller().worker();
-  std::unique_lock turn(order_mutex_, call->request.deadline.when());
-  if (!turn.owns_lock()) return call->fail(no_turn(*call));
+  std::unique_lock lock(state->mutex());
   const Status status = state->operations().check(worker, request->operation());
   const wire::BeginOperationReply reply = state->operations().find(worker, request->operation());
-  turn.unlock();
+  lock.unlock();
   status.ok() ? call->send(outgoing(reply)) : call->fail(status);
 }
 

@@ -19,10 +19,11 @@ enum class Topic {
   gather,       // other workers at a barrier
   mail,         // a letter
   initialised,  // first values of dense tables
+  batches,      // that this server has lost and other workers send again
   quiet,        // a worker's pushes that are under way
   thaw,         // the end of a snapshot
 };
-inline constexpr size_t kTopics = 6;
+inline constexpr size_t kTopics = 7;
 
 // Calls that wait for something, without a thread each. When a topic is woken, its calls are handled again, from the start, on
 // the threads "ps-wake"; a handler that is not satisfied parks its call again.

@@ -31,25 +31,31 @@ class Core::ForSnapshots final : public SnapshotHost {
   }
 
   // Calls that change nothing that lasts still move things in the state, such as which letters have arrived.
-  void in_order(const std::function<void(State&)>& work) override {
-    const std::lock_guard turn(core_.order_mutex_);
-    const std::lock_guard lock(core_.state_mutex_);
+  Status in_order(const std::function<void(State&)>& work) override {
+    std::unique_lock turn(core_.turn_, Deadline::after_seconds(kCloseSeconds).when());
+    if (!turn.owns_lock()) return hangs();
+    const std::lock_guard lock(core_.state_.load()->mutex());
     work(*core_.state_);
+    return {};
   }
 
   Status commit(wire::Method method, const std::string& header) override {
     RETURN_IF_ERROR(core_.gate_.enter_before(Deadline::after_seconds(kCloseSeconds)));
-    std::unique_lock lock(core_.order_mutex_);
-    const auto verdict = core_.commit({.method = method, .seconds = now_seconds(), .header = header});
-    lock.unlock();
+    Status status = hangs();
+    if (std::unique_lock turn(core_.turn_, Deadline::after_seconds(kCloseSeconds).when()); turn.owns_lock())
+      status = core_.commit({.method = method, .seconds = now_seconds(), .header = header}).status();
     core_.gate_.leave();
-    return verdict.status();
+    return status;
   }
 
   void values_changed() override { core_.parking_.wake(Topic::initialised); }
   void idle() override { core_.note_run(false); }
 
  private:
+  Status hangs() const {
+    return Status::unavailable("{}: changes under way were not done in {} s; its disk may hang", core_.name_, kCloseSeconds);
+  }
+
   Core& core_;
 };
 

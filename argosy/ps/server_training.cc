@@ -53,7 +53,7 @@ void Core::on_push(const CallPtr& call) {
   std::optional<FinitePush> finite;
   if (options_.nonfinite != Nonfinite::refuse) finite = make_finite(state->tables(), record, options_.nonfinite);
   if (finite) record = finite->record(record.seconds);
-  std::unique_lock turn(order_mutex_, std::defer_lock);
+  std::unique_lock turn(turn_, std::defer_lock);
   if (state->is_sync() && !turn.try_lock_until(call->request.deadline.when())) return call->fail(no_turn(*call));
   const auto verdict = commit(record);
   if (verdict.ok() && state->is_sync()) advance();
@@ -61,7 +61,9 @@ void Core::on_push(const CallPtr& call) {
     turn.unlock();
     advance_if_due();
   }
-  if (parking_.has(Topic::quiet)) parking_.wake(Topic::quiet);
+  for (const Topic topic : {Topic::quiet, Topic::batches}) {
+    if (parking_.has(topic)) parking_.wake(topic);
+  }
   if (!verdict.ok()) return call->fail(verdict.status());
   wire::PushReply reply;
   reply.set_outcome(outcome_of(*verdict));
@@ -77,6 +79,7 @@ void Core::on_leave(const CallPtr& call) {
       reply.set_lost_samples(pass->lost_samples());
     }
     if (verdict == Verdict::change) report_pass(state, request.round());
+    parking_.wake(Topic::batches);
     return outgoing(reply);
   });
 }
@@ -85,7 +88,7 @@ void Core::on_leave(const CallPtr& call) {
 void Core::on_abandon(const CallPtr& call) {
   const auto request = read<wire::AbandonRequest>(call);
   if (!request) return;
-  State* state = admit(call, request->caller());
+  State* state = admit(call, request->caller(), Allow::not_compared);
   if (state == nullptr) return;
   state->members().abandon(static_cast<int>(request->caller().worker()),
                            fmt::format("failed in pass {}: {}", request->round(), request->why()), options_.lease_seconds);
@@ -95,7 +98,7 @@ void Core::on_abandon(const CallPtr& call) {
 void Core::on_ledger(const CallPtr& call) {
   const auto request = read<wire::LedgerRequest>(call);
   if (!request) return;
-  State* state = admit(call, request->caller(), true);
+  State* state = admit(call, request->caller(), Allow::observers);
   if (state == nullptr) return;
   if (Status s = check_settled(*state, request->lost()); !s.ok()) return call->fail(s);
   call->send(outgoing(ledger_of(*state)));
@@ -109,7 +112,7 @@ Status Core::check_settled(State& state, const google::protobuf::RepeatedField<u
       return Status::invalid_argument("there is no worker {}", worker);
     if (state.members().is_awaited(index)) return Status::unavailable("worker {} is not lost here; try again", worker);
     if (!state.members().is_quiet(index)) return Status::unavailable("pushes of worker {} are under way; try again", worker);
-    const std::lock_guard lock(state_mutex_);
+    const std::lock_guard lock(state.mutex());
     const auto of_worker = [&](const Contribution* held) { return held->worker == worker; };
     if (std::ranges::any_of(state.sync().unsettled(), of_worker))
       return Status::unavailable("the last step of worker {}, which is lost, is not settled; try again", worker);
@@ -119,7 +122,7 @@ Status Core::check_settled(State& state, const google::protobuf::RepeatedField<u
 
 wire::LedgerReply Core::ledger_of(State& state) {
   wire::LedgerReply reply;
-  const std::lock_guard lock(state_mutex_);
+  const std::lock_guard lock(state.mutex());
   for (int worker = 0; worker < state.members().workers(); ++worker) {
     *reply.add_workers() = state.members().ledger(worker);
     state.exchange().describe_files(*reply.mutable_workers(worker));
@@ -166,7 +169,7 @@ void Core::on_step_norms(const CallPtr& call) {
   }
   const Position step = from_wire(request->step());
   const uint64_t seen = parking_.version(Topic::position);
-  std::unique_lock lock(state_mutex_);
+  std::unique_lock lock(state->mutex());
   state->sync().confirm(static_cast<int>(request->caller().worker()), {step.round, step.step + 1});
   const auto norms = state->sync().norms(step);
   const bool applied = step < state->sync().position();
@@ -197,7 +200,7 @@ bool Core::reached(const CallPtr& call, State& state, const wire::Caller& caller
   if (state.tables().servers() > 1 && !Observers::is_number(caller.incarnation())) {
     const InGate inside(*this, call);
     if (!inside) return false;
-    std::unique_lock lock(state_mutex_);
+    std::unique_lock lock(state.mutex());
     const int worker = static_cast<int>(caller.worker());
     if (!state.sync().is_confirmed(worker, min_step)) {
       state.sync().confirm(worker, min_step);
@@ -216,7 +219,7 @@ bool Core::reached(const CallPtr& call, State& state, const wire::Caller& caller
 void Core::on_pull_dense(const CallPtr& call) {
   const auto request = read<wire::PullDenseRequest>(call);
   if (!request) return;
-  State* state = admit(call, request->caller(), true);
+  State* state = admit(call, request->caller(), Allow::observers);
   if (state == nullptr) return;
   if (!reached(call, *state, request->caller(), request->has_min_step(), from_wire(request->min_step()))) return;
   const Tables& tables = state->tables();
@@ -246,7 +249,7 @@ void Core::on_pull_dense(const CallPtr& call) {
 void Core::on_pull_rows(const CallPtr& call) {
   const auto request = read<wire::PullRowsRequest>(call);
   if (!request) return;
-  State* state = admit(call, request->caller(), !request->create());
+  State* state = admit(call, request->caller(), request->create() ? Allow::workers : Allow::observers);
   if (state == nullptr) return;
   if (!reached(call, *state, request->caller(), request->has_min_step(), from_wire(request->min_step()))) return;
   Tables& tables = state->tables();

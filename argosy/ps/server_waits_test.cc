@@ -195,7 +195,6 @@ TEST(ServerWaits, EndsSoonWhenAllWorkersHaveFailed) {
     EXPECT_THAT(over.status().message(), HasSubstr("worker 1 (host:"));
     EXPECT_THAT(over.status().message(), HasSubstr("which ended with status 1"));
   }
-  options.on_worker_loss = OnWorkerLoss::fail;
   for (const bool launcher : {true, false}) {
     options.workers_return = launcher;
     options.on_worker_loss = launcher ? OnWorkerLoss::fail : OnWorkerLoss::wait;
@@ -205,6 +204,30 @@ TEST(ServerWaits, EndsSoonWhenAllWorkersHaveFailed) {
     ASSERT_OK(one.fail("ended with status 1"));
     EXPECT_FALSE(*process.server->wait(Deadline::after_seconds(3 * kShort))) << "it may be started again";
   }
+}
+
+// Workers that are killed say nothing; where nobody starts them again, two leases of silence are enough.
+TEST(ServerWaits, EndsSoonWhenAllWorkersAreKilled) {
+  constexpr double kShort = 1;
+  const JobSpec spec = job(Mode::async, 2, {});
+  ServerOptions options = InProcess::options();
+  options.lease_seconds = kShort;
+  options.worker_wait_seconds = 1000;
+  InProcess process(options);
+  Worker first = process.worker(spec, 0), second = process.worker(spec, 1);
+  ASSERT_OK(first.hello());
+  ASSERT_OK(second.hello());
+  const Stopwatch watch;
+  const auto over = process.server->wait(Deadline::after_seconds(kPatience));
+  EXPECT_EQ(over.status().code(), Code::aborted);
+  EXPECT_THAT(over.status().message(), HasSubstr("worker 1 (host:"));
+  EXPECT_GT(watch.seconds(), 2 * kShort) << "one that only was away for a while is waited for";
+  options.workers_return = true;
+  InProcess watched(options);
+  Worker again = watched.worker(spec, 0), other = watched.worker(spec, 1);
+  ASSERT_OK(again.hello());
+  ASSERT_OK(other.hello());
+  EXPECT_FALSE(*watched.server->wait(Deadline::after_seconds(4 * kShort))) << "a launcher starts them again";
 }
 
 // Scripts save in worker 0: a job that goes on without it would end well, and have saved nothing.

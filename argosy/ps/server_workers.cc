@@ -92,7 +92,7 @@ void Core::on_hello(const CallPtr& call) {
   const InGate inside(*this, call);
   if (!inside) return;
   const int worker = static_cast<int>(hello->worker());
-  std::unique_lock turn(order_mutex_, call->request.deadline.when());
+  std::unique_lock turn(turn_, call->request.deadline.when());
   if (!turn.owns_lock()) return call->fail(no_turn(*call));
   status = adopt(*hello, caller);
   if (status.ok()) status = run_.take(hello->run()).with_context("{} and {} do not belong together", caller, name_);
@@ -114,6 +114,7 @@ void Core::on_hello(const CallPtr& call) {
   const uint64_t seen = parking_.version(Topic::quiet);
   if (!state.members().is_quiet(worker)) return parking_.park(Topic::quiet, seen, call);
   const Membership::Worker known = state.members().worker(worker);
+  state.members().compared(worker, known.incarnation);
   wire::HelloReply reply;
   reply.set_incarnation(known.incarnation);
   *reply.mutable_window() = to_wire(known.window);
@@ -125,7 +126,7 @@ void Core::on_hello(const CallPtr& call) {
   reply.set_boot(boot_);
   reply.set_may_lose(durability_ == Durability::snapshot);
   {
-    std::lock_guard lock(state_mutex_);
+    std::lock_guard lock(state.mutex());
     reply.set_next_step(state.sync().next_step(worker, known.window.round()));
   }
   call->send(outgoing(reply));
@@ -152,7 +153,7 @@ void Core::on_observer(const CallPtr& call, const wire::HelloRequest& hello, con
 void Core::on_heartbeat(const CallPtr& call) {
   const auto request = read<wire::HeartbeatRequest>(call);
   if (!request) return;
-  State* state = admit(call, request->caller());
+  State* state = admit(call, request->caller(), Allow::not_compared);
   if (state == nullptr) return;
   wire::HeartbeatReply reply;
   reply.set_boot(boot_);
@@ -187,7 +188,7 @@ void Core::end_if_done() {
 
 // The lease of a worker that says that it has failed is over at once; the keeper does what on_worker_loss says.
 void Core::on_failure(const CallPtr& call, const wire::GoodbyeRequest& goodbye) {
-  State* state = admit(call, goodbye.caller());
+  State* state = admit(call, goodbye.caller(), Allow::not_compared);
   if (state == nullptr) return;
   state->members().fail(static_cast<int>(goodbye.caller().worker()), goodbye.failed(), options_.lease_seconds);
   call->send(outgoing(wire::GoodbyeReply()));
@@ -233,7 +234,7 @@ void Core::keep() {
 void Core::retry_steps() {
   if (!steps_due_ || retry_steps_at_ > SteadyClock::now() || !gate_.enter()) return;
   retry_steps_at_ = Deadline::after_seconds(kStepRetrySeconds).when();
-  if (const std::unique_lock turn(order_mutex_, std::try_to_lock); turn.owns_lock()) {
+  if (const std::unique_lock turn(turn_, std::try_to_lock); turn.owns_lock()) {
     steps_due_ = false;
     advance();
   }
@@ -297,7 +298,7 @@ void Core::give_up_on_workers() {
 // Goes on without these workers. Where a snapshot is being cut, or another change has its turn, the next tick does it.
 void Core::lose(const std::vector<int>& workers) {
   if (!gate_.enter()) return;
-  if (const std::unique_lock turn(order_mutex_, std::try_to_lock); turn.owns_lock()) {
+  if (const std::unique_lock turn(turn_, std::try_to_lock); turn.owns_lock()) {
     for (const int worker : workers) {
       wire::WorkerLostRecord lost;
       lost.set_worker(static_cast<uint32_t>(worker));
@@ -307,6 +308,7 @@ void Core::lose(const std::vector<int>& workers) {
     }
     advance();
     parking_.wake(Topic::gather);
+    parking_.wake(Topic::batches);
     end_if_done();
   }
   gate_.leave();
@@ -326,7 +328,7 @@ void Core::answer_waiting() {
     const uint64_t seen = parking_.version(topic);
     std::vector<int> missing = missing_for(topic, *call);
     if (call->give_up() <= now) {
-      call->fail(waited_in_vain(topic, *call, missing));
+      call->fail(timed_out(topic, *call, missing));
       continue;
     }
     std::erase_if(missing, [&](int worker) { return std::ranges::find(lost, worker) == lost.end(); });
@@ -340,7 +342,7 @@ void Core::answer_waiting() {
 
 std::vector<int> Core::missing_for(Topic topic, const Call& call) {
   State& state = *state_;
-  std::lock_guard lock(state_mutex_);
+  std::lock_guard lock(state.mutex());
   switch (topic) {
     case Topic::position: return state.sync().missing();
     case Topic::gather: {
@@ -356,36 +358,50 @@ std::vector<int> Core::missing_for(Topic topic, const Call& call) {
       }
       return workers;
     }
+    case Topic::batches: {
+      wire::CompareRequest request;
+      std::vector<int> missing;
+      if (request.ParseFromString(call.request.header)) (void)check_expected(state, request, missing);
+      return missing;
+    }
     case Topic::quiet:
     case Topic::thaw: return {};
   }
   return {};
 }
 
-Status Core::waited_in_vain(Topic topic, const Call& call, const std::vector<int>& missing) {
+Status Core::timed_out(Topic topic, const Call& call, const std::vector<int>& missing) {
   State& state = *state_;
   const double seconds = call.waited_seconds();
   const std::string who = missing.empty() ? "nobody" : list_workers(state.members(), missing);
   switch (topic) {
     case Topic::position:
-      return Status::deadline_exceeded("waited {:.1f} s for a step; {} is at step {} of round {} and waits for {}", seconds,
-                                       name_, state.position().step, state.position().round, who);
+      return Status::deadline_exceeded(
+          "timed out after {:.1f} s waiting for a step; {} is at step {} of round {} and waits for {}", seconds, name_,
+          state.position().step, state.position().round, who);
     case Topic::gather: {
       wire::GatherRequest request;
       (void)request.ParseFromString(call.request.header);
-      const std::lock_guard lock(state_mutex_);
-      return Status::deadline_exceeded("waited {:.1f} s at barrier '{}' number {}; missing: {}", seconds, request.name(),
-                                       state.exchange().number_of(gather_call(request)), who);
+      const std::lock_guard lock(state.mutex());
+      return Status::deadline_exceeded("timed out after {:.1f} s waiting at barrier '{}' number {}; missing: {}", seconds,
+                                       request.name(), state.exchange().number_of(gather_call(request)), who);
     }
     case Topic::initialised:
       return Status::deadline_exceeded(
-          "waited {:.1f} s for first values of {}, which worker 0 sets after its startup program ({})", seconds,
+          "timed out after {:.1f} s waiting for first values of {}, which worker 0 sets after its startup program ({})", seconds,
           list_tables(state.spec(), state.tables().uninitialised()), who);
-    case Topic::mail: return Status::deadline_exceeded("waited {:.1f} s for a letter of another worker", seconds);
+    case Topic::mail:
+      return Status::deadline_exceeded("timed out after {:.1f} s waiting for a message of another worker", seconds);
+    case Topic::batches:
+      return Status::deadline_exceeded(
+          "timed out after {:.1f} s waiting for batches that {} was started again without and that had been acknowledged before "
+          "a "
+          "barrier; they are sent again by {}",
+          seconds, name_, who);
     case Topic::quiet: return Status::unavailable("pushes of the process before are still under way; try again");
     case Topic::thaw: return Status::unavailable("{} is cutting a snapshot; try again", name_);
   }
-  return Status::internal("waited for nothing");
+  return Status::internal("a call timed out waiting for nothing");
 }
 
 }  // namespace argosy::ps

@@ -34,8 +34,14 @@ size_t bytes_of(const rpc::Message& message) { return message.header.size() + rp
 // One Servers::call: which of its messages are under way, wait to be sent again, or are answered.
 class CallRun {
  public:
-  CallRun(Servers& servers, std::vector<ServerCall> calls, std::optional<Deadline> held_until, const Servers::OnAnswer& answered)
-      : servers_(servers), calls_(std::move(calls)), held_until_(held_until), answered_(answered), slots_(calls_.size()) {}
+  CallRun(Servers& servers, std::vector<ServerCall> calls, std::optional<Deadline> held_until, const Servers::OnAnswer& answered,
+          const Servers::Compare& compare)
+      : servers_(servers),
+        calls_(std::move(calls)),
+        held_until_(held_until),
+        answered_(answered),
+        compare_(compare),
+        slots_(calls_.size()) {}
 
   Result<std::vector<rpc::Received>> run() {
     if (servers_.ended_) return servers_.why_ended();
@@ -116,6 +122,7 @@ class CallRun {
     if (status.code() == Code::deadline_exceeded && held_until_) return ask_again(i, status);
     if (ARGOSY_PLANTED("push_not_repeated") && !slot.away_since) slot.away_since = SteadyClock::now() - std::chrono::hours(1);
     if (status.code() == Code::unavailable || status.code() == Code::deadline_exceeded) return try_again(i, status);
+    if (status.code() == Code::unauthenticated && compare_) return compare(i);
     if (const auto worker = lost_worker(status)) notice_consequence(*worker);
     return status.with_context("{}", servers_.name(calls_[i].server));
   }
@@ -126,6 +133,14 @@ class CallRun {
     const double end = std::clamp(slots_[i].try_seconds / 2, 0.2, 10.0);
     if (held_until_->seconds_left() < end) return status.with_context("{}", servers_.name(calls_[i].server));
     slots_[i].send_again = SteadyClock::now();
+    return {};
+  }
+
+  // The server is another process than before. It answers the same call once nothing is missing in it.
+  Status compare(size_t i) {
+    RETURN_IF_ERROR(compare_(calls_[i].server));
+    slots_[i].send_again = SteadyClock::now() + slots_[i].pause;
+    slots_[i].pause = std::min<SteadyClock::duration>(slots_[i].pause * 2, kLongestPause);
     return {};
   }
 
@@ -168,6 +183,7 @@ class CallRun {
   const std::vector<ServerCall> calls_;
   const std::optional<Deadline> held_until_;
   const Servers::OnAnswer& answered_;
+  const Servers::Compare& compare_;
   std::vector<Slot> slots_;
   size_t open_ = calls_.size();
   bool said_ = false;
@@ -183,7 +199,11 @@ std::string Servers::name(int server) const {
 
 Result<std::vector<rpc::Received>> Servers::call(std::vector<ServerCall> calls, std::optional<Deadline> held_until,
                                                  const OnAnswer& answered) {
-  return CallRun(*this, std::move(calls), held_until, answered).run();
+  return CallRun(*this, std::move(calls), held_until, answered, compare_).run();
+}
+
+Result<std::vector<rpc::Received>> Servers::call_to_compare(std::vector<ServerCall> calls, Deadline held_until) {
+  return CallRun(*this, std::move(calls), held_until, {}, {}).run();
 }
 
 Result<rpc::Received> Servers::call(int server, rpc::Message message, std::optional<Deadline> held_until) {

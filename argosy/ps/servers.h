@@ -50,6 +50,13 @@ class Servers {
                                           const OnAnswer& answered = {});
   Result<rpc::Received> call(int server, rpc::Message message, std::optional<Deadline> held_until = {});
 
+  // What is done when a process of a server says `unauthenticated`: it was started again, and has to be compared with first. Then
+  // the call is repeated, or fails with the error. Called by the threads that call. Before the first call.
+  using Compare = std::function<Status(int server)>;
+  void set_compare(Compare compare) { compare_ = std::move(compare); }
+  // As call(), for the messages of such a comparison.
+  Result<std::vector<rpc::Received>> call_to_compare(std::vector<ServerCall> calls, Deadline held_until);
+
   // Every call that is under way or comes fails with `why`, until go_on().
   void end(Status why);
   void go_on();
@@ -68,6 +75,7 @@ class Servers {
 
   const Channels channels_, heartbeats_;
   const ServersOptions options_;
+  Compare compare_;  // constant after the first call
   Counters counters_;
   std::atomic<int64_t> last_line_{0};  // SteadyClock's nanoseconds
   std::atomic<bool> ended_{false};

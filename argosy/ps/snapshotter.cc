@@ -145,7 +145,7 @@ Status Snapshotter::cut() {
 Status Snapshotter::take(State& state, Moment& moment) {
   moment.changes = host_.changes();
   moment.news = host_.news();
-  host_.in_order([&](const State& now) { moment.state = now.cut(); });
+  RETURN_IF_ERROR(host_.in_order([&](const State& now) { moment.state = now.cut(); }));
   if (const table::Log* log = host_.log()) moment.state.head.set_log_position(log->end());
   ASSIGN_OR_RETURN(TablesCut tables, TablesCut::begin(state.tables(), nullptr));
   moment.tables.emplace(std::move(tables));
@@ -163,6 +163,8 @@ Status Snapshotter::write_moment(Moment& moment) {
   ASSIGN_OR_RETURN(const std::string head, moment.state.write(options_.piece_bytes, [&](std::string_view piece) {
     return writer->add({table::SnapshotChunk::Kind::state, table::kStateName, 0, 1, piece});
   }));
+  // It names a place in the log. A power cut must not leave a log that ends before it, under which nothing can be recovered.
+  if (table::Log* log = host_.log()) RETURN_IF_ERROR(log->sync());
   Status status = writer->commit(head);
   if (status.ok()) {
     if (options_.written) options_.written(part_of(folder));

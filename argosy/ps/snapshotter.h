@@ -34,7 +34,8 @@ class SnapshotHost {
   // Does `work` while no change of the state is under way; those that arrive wait. Returns how long they did, in seconds.
   virtual Result<double> between_changes(const std::function<Status(State&)>& work) = 0;
   // Does `work`, which is short, while no call looks at or moves the parts of the state that are not its tables.
-  virtual void in_order(const std::function<void(State&)>& work) = 0;
+  // `unavailable`: a change has hung for too long, and nothing was done.
+  virtual Status in_order(const std::function<void(State&)>& work) = 0;
   // Logs and applies a change that the server decides by itself. Not within between_changes().
   virtual Status commit(wire::Method method, const std::string& header) = 0;
   // Tables have got other values.
@@ -134,7 +135,7 @@ class Snapshotter {
   Result<table::SnapshotParent> delta_parent(const std::filesystem::path& folder);
   bool has_id(const std::filesystem::path& folder, uint64_t id) const;  // this server's part of the snapshot there
   Status remember(const wire::SavedRecord& saved);
-  wire::SavedRecord saved_record();
+  Result<wire::SavedRecord> saved_record();
 
   // ---- snapshotter_load.cc
   Result<wire::LoadSnapshotReply> load_tables(Operation& operation, const wire::LoadSnapshotRequest& request);

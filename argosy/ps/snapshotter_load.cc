@@ -8,9 +8,9 @@ Result<wire::LoadSnapshotReply> Snapshotter::load_tables(Operation& operation, c
   State* state = host_.state();
   if (state == nullptr) return Status::failed_precondition("server {} has no tables yet", options_.server);
   std::optional<wire::LoadSnapshotReply> done;
-  host_.in_order([&](const State& now) {
+  RETURN_IF_ERROR(host_.in_order([&](const State& now) {
     if (const auto* reply = now.loaded(request.id())) done = *reply;
-  });
+  }));
   if (done) return *done;
 
   ASSIGN_OR_RETURN(const auto snapshot, table::Snapshot::open(request.folder()));
@@ -58,11 +58,10 @@ Status Snapshotter::replace_tables(Operation& operation, State& state, Tables& l
       return status.with_context("what was loaded could not be made safe, and is not used");
     }
   }
-  host_.in_order([&](State& now) {
+  return host_.in_order([&](State& now) {
     now.forget_saved();
     now.set_loaded(operation.key.id, reply);
   });
-  return {};
 }
 
 }  // namespace argosy::ps

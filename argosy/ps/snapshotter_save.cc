@@ -53,10 +53,10 @@ Result<wire::SaveSnapshotReply> Snapshotter::write_part(Operation& operation, co
   wire::SavedRecord saved;
   const auto take_part = [&](State& now) -> Status {
     what.step = now.rate_step();
-    host_.in_order([&](const State& there) {
+    RETURN_IF_ERROR(host_.in_order([&](const State& there) {
       if (request.kind() == wire::FULL) state = there.cut();
       saved.set_shrinks(there.shrinks());
-    });
+    }));
     for (size_t i = 0; i < now.tables().size(); ++i) {
       saved.add_steps(now.tables().is_sparse(i) ? now.tables().sparse(i).steps() : 0);
     }
@@ -123,14 +123,14 @@ bool Snapshotter::has_id(const fs::path& folder, uint64_t id) const {
 
 // What a delta into `folder` builds on: the last one that was published, whether this server was told or not.
 Result<table::SnapshotParent> Snapshotter::delta_parent(const fs::path& folder) {
-  wire::SavedRecord saved = saved_record();
+  ASSIGN_OR_RETURN(wire::SavedRecord saved, saved_record());
   if (saved.written().id() != 0 && has_id(saved.written().folder(), saved.written().id())) {
     wire::SavedRecord published;
     published.set_folder(saved.written().folder());
     published.set_id(saved.written().id());
     published.set_published(true);
     RETURN_IF_ERROR(remember(published));
-    saved = saved_record();
+    ASSIGN_OR_RETURN(saved, saved_record());
   }
   if (saved.id() == 0) {
     return Status::failed_precondition(
@@ -144,9 +144,9 @@ Result<table::SnapshotParent> Snapshotter::delta_parent(const fs::path& folder) 
   return table::SnapshotParent{parent.filename().string(), saved.id()};
 }
 
-wire::SavedRecord Snapshotter::saved_record() {
+Result<wire::SavedRecord> Snapshotter::saved_record() {
   wire::SavedRecord saved;
-  host_.in_order([&](const State& state) { saved = state.saved(); });
+  RETURN_IF_ERROR(host_.in_order([&](const State& state) { saved = state.saved(); }));
   return saved;
 }
 

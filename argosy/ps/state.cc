@@ -57,7 +57,28 @@ Result<std::unique_ptr<State>> State::make(const JobSpec& spec, const StateOptio
   return std::unique_ptr<State>(new State(options, std::move(tables), std::make_unique<Membership>(spec.workers)));
 }
 
+bool State::locks_itself(wire::Method method) {
+  switch (method) {
+    case wire::PUSH:
+    case wire::APPLY_STEP:
+    case wire::INIT_DENSE:
+    case wire::IMPORT_ROWS:
+    case wire::IMPORT_DENSE:
+    case wire::IMPORT_STATE:
+    case wire::SET_RATE:
+    case wire::SHRINK:
+    case wire::SAVE_SNAPSHOT: return true;
+    default: return false;
+  }
+}
+
 Status State::apply(const Record& record) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!locks_itself(record.method)) lock.lock();
+  return apply_unlocked(record);
+}
+
+Status State::apply_unlocked(const Record& record) {
   switch (record.method) {
     case wire::HELLO: return apply_hello(record);
     case wire::PUSH: return apply_push(record);
@@ -145,6 +166,7 @@ Status State::apply_push(const Record& record) {
   const uint32_t worker = push.request.caller().worker();
   const auto batches = batches_of(push.request);
   if (is_sync()) {
+    const std::lock_guard lock(mutex_);
     sync_.hold(from_wire(push.request.step()),
                {worker, std::move(push.gradients), stays.owner, std::string(record.header), stays.payload});
     batches_ += batches.size();
@@ -168,7 +190,9 @@ Status State::apply_leave(const Record& record) {
   return {};
 }
 
+// The position is published when the tables have the step: until then nobody who waits for it goes on.
 Status State::apply_step(const Record& record) {
+  std::unique_lock lock(mutex_);
   ASSIGN_OR_RETURN(const auto request, valid_apply_step(record));
   std::vector<float> factors;
   for (const std::string& group : spec().clip_groups()) {
@@ -177,7 +201,9 @@ Status State::apply_step(const Record& record) {
     }
   }
   const std::unique_ptr<MergedStep> step = sync_.commit(factors);
+  lock.unlock();
   RETURN_IF_ERROR(tables_->apply(step->gradients(), steps_, record.seconds, 0));
+  lock.lock();
   ++steps_;
   sync_.end_rounds();
   publish_position();

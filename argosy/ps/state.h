@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,7 +46,8 @@ struct StateOptions {
 //
 // Threads: check() and apply() are called by one thread at a time, each apply() after its check() and with nothing else in
 // between; except that pushes in modes other than sync may run beside each other and beside everything else. What is marked
-// "any thread" may too.
+// "any thread" may too. sync(), exchange() and operations() are looked at with mutex() held; check() and apply() take it by
+// themselves, and never while a table works: rows may come from a disk.
 class State {
  public:
   // REQUIRES: spec.check() is ok.
@@ -81,9 +83,10 @@ class State {
   uint64_t rate_step() const { return spec().mode == Mode::sync ? steps_.load() : batches_.load(); }
   bool is_sync() const { return spec().mode == Mode::sync; }         // any thread
 
-  SyncSteps& sync() { return sync_; }
-  Exchange& exchange() { return exchange_; }
-  const Operations& operations() const { return operations_; }
+  std::mutex& mutex() const { return mutex_; }
+  SyncSteps& sync() { return sync_; }                                // with mutex()
+  Exchange& exchange() { return exchange_; }                         // with mutex()
+  const Operations& operations() const { return operations_; }       // with mutex()
   // The answer to a shrink that was applied, one of the last few; null: it is none of them.
   const wire::ShrinkReply* shrink_reply(const wire::ShrinkRequest& request) const;
   // What a delta snapshot can build on, and which rows were dropped since; without an id: nothing, because no base was saved
@@ -102,7 +105,7 @@ class State {
   // After skip_lost_steps(): publishes the new position.
   void publish_position() { position_.store(pack(sync_.position())); }
 
-  // All but the tables' rows and values. The caller serialises it with everything that changes the state.
+  // All but the tables' rows and values. The caller serialises it with everything that changes the state, and has mutex().
   StateCut cut() const;
   // Takes an image, whatever was there before. Call it after the tables have their rows.
   Status restore(const wire::StateImage& image);
@@ -160,6 +163,11 @@ class State {
   Result<Verdict> check_goodbye(const Record& record) const;
   Result<Verdict> check_settle_loss(const Record& record) const;
 
+  // Records that are about tables, or take mutex_ by themselves; the others are checked and applied with it held.
+  static bool locks_itself(wire::Method method);
+  Result<Verdict> check_unlocked(const Record& record);
+  Status apply_unlocked(const Record& record);
+
   Status apply_hello(const Record& record);
   Status apply_push(const Record& record);
   Status apply_leave(const Record& record);
@@ -191,7 +199,8 @@ class State {
   const bool may_lose_;
   const std::unique_ptr<Tables> tables_;
   const std::unique_ptr<Membership> members_;
-  SyncSteps sync_;
+  mutable std::mutex mutex_;
+  SyncSteps sync_;         // guarded by mutex_, as are the next two
   Exchange exchange_;
   Operations operations_;
   uint64_t shrinks_ = 0;

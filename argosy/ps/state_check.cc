@@ -14,6 +14,12 @@ using Verdict = State::Verdict;
 }  // namespace
 
 Result<Verdict> State::check(const Record& record) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!locks_itself(record.method)) lock.lock();
+  return check_unlocked(record);
+}
+
+Result<Verdict> State::check_unlocked(const Record& record) {
   switch (record.method) {
     case wire::PUSH: return check_push(record);
     case wire::APPLY_STEP: return check_apply_step(record);
@@ -53,6 +59,8 @@ Result<Verdict> State::check_push(const Record& record) {
   RETURN_IF_ERROR(tables_->check_room(push.gradients));
   const wire::PushRequest& request = push.request;
   const int worker = static_cast<int>(request.caller().worker());
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (is_sync()) lock.lock();
   RETURN_IF_ERROR(check_step(request));
   if (!may_lose_) RETURN_IF_ERROR(members_->check_round(worker, batches_of(request)));
   ASSIGN_OR_RETURN(const auto admission, members_->begin_push(worker, request.caller().incarnation(), batches_of(request)));
@@ -108,6 +116,7 @@ Result<Verdict> State::check_settle_loss(const Record& record) const {
 
 Result<Verdict> State::check_apply_step(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, parse<wire::ApplyStepRequest>(record));
+  const std::lock_guard lock(mutex_);
   if (is_sync() && from_wire(request.step()) < sync_.position()) return Verdict::duplicate;
   RETURN_IF_ERROR(valid_apply_step(record).status());
   RETURN_IF_ERROR(check_fence(request.caller()));

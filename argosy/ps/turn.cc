@@ -4,12 +4,6 @@
 
 namespace argosy::ps {
 
-void Turn::lock() {
-  std::unique_lock lock(mutex_);
-  free_.wait(lock, [this] { return !taken_; });
-  taken_ = true;
-}
-
 bool Turn::try_lock() {
   std::lock_guard lock(mutex_);
   return !std::exchange(taken_, true);

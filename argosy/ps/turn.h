@@ -1,5 +1,7 @@
 #pragma once
 
+#include <absl/base/thread_annotations.h>
+
 #include <condition_variable>
 #include <mutex>
 
@@ -7,22 +9,24 @@
 
 namespace argosy::ps {
 
-// The turn to change a server's state: one change at a time has it, from the question whether it may be done, over the write of
-// its record, to its end; so the order of the log is the order of the state. It is no lock over data: whoever only reads
-// never waits for it, and whoever waits for it does so until a deadline.
+// The queue of changes of a server's state. Who is at its head has the turn: from the question whether its change may be done,
+// over the write of its record, to the change itself. The next question can only be answered by the state that this change
+// leaves, so there is nothing to be gained by letting two changes overlap; and so the order of the log is the order of the state.
 //
-// Thread-safe. Fits std::unique_lock, also with a time point or std::try_to_lock.
+// It is a place in a queue and no lock over data: nothing is protected by it but the order of changes, whoever only reads never
+// asks for it, and who does waits until a deadline. So it may be kept while a disk works.
+//
+// Thread-safe. Fits std::unique_lock with a time point or std::try_to_lock.
 class Turn {
  public:
-  void lock();
   bool try_lock();
   bool try_lock_until(SteadyClock::time_point when);
   void unlock();
 
  private:
-  std::mutex mutex_;
+  std::mutex mutex_;  // held for a few instructions
   std::condition_variable free_;
-  bool taken_ = false;  // guarded by mutex_
+  bool taken_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace argosy::ps

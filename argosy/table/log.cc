@@ -269,6 +269,13 @@ Status Log::sync_tail() {
   return {};
 }
 
+Status Log::sync() { return options_.sync ? Status() : sync_tail(); }
+
+uint64_t Log::synced() const {
+  const Lock lock(mutex_);
+  return options_.sync ? segments_.back().end() : synced_;
+}
+
 // A file is on the disk before the next one is there, so that only the last one can be torn. Nearly all of it is brought there
 // while appends go on.
 Result<uint64_t> Log::rotate() {

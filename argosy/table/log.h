@@ -59,6 +59,9 @@ class Log {
   // state at this moment, once it is safe, makes drop_before() of this position possible.
   Result<uint64_t> rotate();
 
+  // Returns when all that is acknowledged so far is on the disk. Appends go on meanwhile.
+  Status sync();
+
   // Removes the files that hold nothing at `position` or behind it.
   Status drop_before(uint64_t position);
 
@@ -69,6 +72,7 @@ class Log {
 
   uint64_t first() const;  // position at which the oldest file begins
   uint64_t end() const;    // position of the next record
+  uint64_t synced() const;  // everything below it is on the disk, as far as this process knows
   int64_t bytes() const;   // on the disk
   std::filesystem::path file_of(uint64_t position) const;  // for messages
   bool snapshot_due() const { return bytes() >= options_.max_bytes; }

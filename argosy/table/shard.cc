@@ -22,7 +22,18 @@ void prefetch_row(const float* row, size_t bytes) {
 
 Shard::Shard(uint32_t number, const SparseSpec& spec, const RowLayout& layout, RowArena& arena, ColdStore* cold,
              uint32_t most_rows)
-    : number_(number), initializer_(spec.initializer), layout_(layout), most_rows_(most_rows), arena_(&arena), cold_(cold) {}
+    : number_(number), initializer_(spec.initializer), layout_(layout), most_rows_(most_rows), arena_(&arena), cold_(cold) {
+  note_size();
+}
+
+void Shard::note_size() const {
+  noted_rows_.store(memory_rows() + cold_rows_, std::memory_order_relaxed);
+  noted_waiting_.store(waiting_.size(), std::memory_order_relaxed);
+  noted_cold_.store(cold_rows_, std::memory_order_relaxed);
+  noted_bytes_.store(memory_bytes(), std::memory_order_relaxed);
+}
+
+TableSize Shard::size() const { return {noted_rows_, noted_waiting_, noted_cold_, noted_bytes_}; }
 
 void Shard::find(std::span<const Probe> probes, uint32_t* slots) const {
   const size_t n = probes.size();

@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "argosy/table/row_arena.h"
 #include "argosy/table/row_layout.h"
 #include "argosy/table/slot_index.h"
+#include "argosy/table/table_size.h"
 
 namespace argosy::table {
 
@@ -44,14 +46,31 @@ struct ShardCut {
 
 // The rows of one shard, by key: in memory, or on disk only. Rows are made here and nowhere else.
 //
-// Thread-compatible: whoever calls holds mutex(), but for mutex() itself.
+// Thread-compatible: whoever calls holds mutex(), but for mutex() itself and size().
 class Shard {
  public:
   // All of a table's shards share the arena and the overflow, null where there is no memory limit. `most_rows` is what may
   // stay in memory, 0 for all.
   Shard(uint32_t number, const SparseSpec& spec, const RowLayout& layout, RowArena& arena, ColdStore* cold, uint32_t most_rows);
 
-  std::mutex& mutex() const { return mutex_; }
+  // The shard's lock, for std::lock_guard and the like. It may be held while rows move to or from disk, so how much there is is
+  // noted when it is given back, for size() to tell without it.
+  class Mutex {
+   public:
+    explicit Mutex(const Shard& shard) : shard_(shard) {}
+    void lock() { mutex_.lock(); }
+    void unlock() {
+      shard_.note_size();
+      mutex_.unlock();
+    }
+
+   private:
+    const Shard& shard_;
+    std::mutex mutex_;
+  };
+  Mutex& mutex() const { return mutex_; }
+  // As of when mutex() was last given back. Any thread, without it.
+  TableSize size() const;
 
   // The slots of the probes' rows, kNoSlot for those that are not in memory.
   void find(std::span<const Probe> probes, uint32_t* slots) const;
@@ -132,7 +151,11 @@ class Shard {
   const RowLayout& layout_;
   const uint32_t most_rows_;
 
-  mutable std::mutex mutex_;  // guards what follows
+  void note_size() const;
+
+  // Of size(); written by who holds mutex_.
+  mutable std::atomic<uint64_t> noted_rows_ = 0, noted_waiting_ = 0, noted_cold_ = 0, noted_bytes_ = 0;
+  mutable Mutex mutex_{*this};  // guards what follows
   RowArena* arena_;
   ColdStore* cold_;
   SlotIndex index_;

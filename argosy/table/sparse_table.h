@@ -18,6 +18,7 @@
 #include "argosy/table/row_layout.h"
 #include "argosy/table/row_record.h"
 #include "argosy/table/spec.h"
+#include "argosy/table/table_size.h"
 
 namespace argosy::table {
 
@@ -53,20 +54,13 @@ struct ShrinkReport {
   uint64_t dropped_waiting = 0;  // counters of keys that were not admitted yet
 };
 
-struct TableSize {
-  uint64_t rows = 0;         // admitted ones, in memory and on disk
-  uint64_t waiting = 0;      // keys that are counted and not admitted
-  uint64_t cold_rows = 0;    // of `rows`, those on disk only
-  uint64_t memory_bytes = 0;  // rows, index and counters of waiting keys, with the space that is reserved for more of them
-};
-
 // The rows of a sparse parameter that one server holds, by 64-bit key: value, rule states and counters together. A row is
 // made on first use; its first value depends on (seed, key) alone. With a memory limit, rows that have not been used for
 // longest are moved to disk and come back when they are used; no result depends on it.
 //
 // Thread-safe: keys are dealt to shards, each with one lock, and a call locks one shard at a time; rows are whole, a batch is
 // not (a pull that runs beside a push sees some of its rows). Rules' scalars and the step counter have a lock of their own.
-// A shard's lock is held while its own rows move to or from disk: only calls for the same shard wait.
+// A shard's lock is held while its own rows move to or from disk: only calls for the same shard wait. size() waits for nobody.
 //
 // Calls fail with invalid_argument for spans of wrong sizes and change nothing then. Rows that cannot be written to the overflow
 // stay in memory, beyond the limit: no call fails for it but those that ask check_room(). An overflow that cannot be read is an

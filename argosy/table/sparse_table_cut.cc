@@ -192,7 +192,7 @@ Status SparseTable::swap_rows(SparseTable& other) {
     return Status::failed_precondition("table '{}' cannot take the rows of another kind of table", spec_.name);
   }
   {
-    std::vector<std::unique_lock<std::mutex>> locks;
+    std::vector<std::unique_lock<Shard::Mutex>> locks;
     for (const SparseTable* table : {static_cast<const SparseTable*>(this), static_cast<const SparseTable*>(&other)}) {
       for (const auto& shard : table->shards_) locks.emplace_back(shard->mutex());
     }

@@ -296,11 +296,11 @@ Status SparseTable::clear() {
 TableSize SparseTable::size() const {
   TableSize size;
   for (const auto& shard : shards_) {
-    std::lock_guard lock(shard->mutex());
-    size.rows += shard->memory_rows() + shard->cold_rows();
-    size.waiting += shard->waiting().size();
-    size.cold_rows += shard->cold_rows();
-    size.memory_bytes += shard->memory_bytes();
+    const TableSize one = shard->size();
+    size.rows += one.rows;
+    size.waiting += one.waiting;
+    size.cold_rows += one.cold_rows;
+    size.memory_bytes += one.memory_bytes;
   }
   return size;
 }

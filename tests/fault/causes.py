@@ -25,7 +25,6 @@ class Cause:
     two_machines: bool = False
     first: Callable = lambda job: None  # before the start
     reads_back: bool = True             # what the servers held can be read after a bad end
-    chosen: tuple = ("feeder", "loader", "dataset")  # the readers with which continuous integration may choose it; the others at night only
 
 
 CAUSES = {}
@@ -149,7 +148,7 @@ def server_without_memory(job):
     job.kill(job.server, signal.SIGKILL)
 
 
-@cause("server_wiped", chosen=("dataset",), ends="either", named="started again without", restarts=2)
+@cause("server_wiped", ends="either", named="started again without", restarts=2)
 def server_wiped(job):
     in_the_middle(job)
     with job.dead_while(job.server):
@@ -164,7 +163,7 @@ def in_the_last_pass(job):
     job.disturbed = job.layout.passes - 1
 
 
-@cause("log_cut", chosen=("dataset",), ends="either", named="started again without", restarts=2, first=in_the_first_pass)
+@cause("log_cut", ends="either", named="started again without", restarts=2, first=in_the_first_pass)
 def log_cut(job):
     """What a power cut may leave of a log that is not synced: whole records, and not all that were acknowledged."""
     in_the_middle(job)
@@ -172,7 +171,7 @@ def log_cut(job):
         job.cut_log(job.random.randrange(1, 8))
 
 
-@cause("log_cut_far", chosen=("dataset",), ends="either", named="started again without", restarts=2, first=in_the_last_pass)
+@cause("log_cut_far", ends="either", named="started again without", restarts=2, first=in_the_last_pass)
 def log_cut_far(job):
     """The same, with the end of a pass that was finished."""
     in_the_middle(job)

@@ -114,6 +114,24 @@ BROKEN = {
         {"argosy/data/pipe_test.cc": '#include "argosy/data/pipe.h"\n'},
         "layers.toml: tests of 'data' may use 'testing' and do not",
     ),
+    "a cycle between two files": (
+        {
+            "argosy/data/pipe.h": '#include "argosy/base/log.h"\n',
+            "argosy/data/pipe.cc": '#include "argosy/data/feed.h"\n',
+            "argosy/data/feed.h": "",
+            "argosy/data/feed.cc": '#include "argosy/data/feed.h"\n#include "argosy/data/pipe.h"\n',
+        },
+        "includes go in a circle: argosy/data/feed -> argosy/data/pipe -> argosy/data/feed; ",
+    ),
+    "a cycle of three files in different folders": (
+        {
+            "argosy/engine/run.h": '#include "argosy/base/log.h"\n#include "argosy/data/pipe.h"\n#include "argosy/engine/ops/op.h"\n',
+            "argosy/engine/ops/op.cc": '#include "argosy/engine/ops/kernel.h"\n',
+            "argosy/engine/ops/op.h": "",
+            "argosy/engine/ops/kernel.h": '#include "argosy/engine/run.h"\n',
+        },
+        "includes go in a circle: argosy/engine/ops/kernel -> argosy/engine/run -> argosy/engine/ops/op -> argosy/engine/ops/kernel; ",
+    ),
     "a third-party allowance that is not used": (
         {"argosy/engine/ops/relu.cc": ""},
         "layers.toml: 'engine' may include 'torch/' and does not",
@@ -145,6 +163,80 @@ def test_finds_a_mistake_in_the_table(check, name):
     assert old in TABLE
     done = check(table=TABLE.replace(old, new, 1))
     assert done.returncode == 1 and message in done.stdout, done.stdout + done.stderr
+
+
+LAYERED = TABLE.replace('[[room]]\nname = "engine"', '''[[room]]
+name = "ps/spec"
+holds = "words"
+[[room]]
+name = "ps/client"
+holds = "one side"
+may_use = ["ps/spec"]
+test_may_use = ["ps/server"]
+[[room]]
+name = "ps/server"
+holds = "the other side"
+may_use = ["ps/spec"]
+[[room]]
+name = "engine"''').replace('may_use = ["base", "data"]', 'may_use = ["base", "data", "ps/client"]')
+LAYERS = {
+    "argosy/ps/spec/words.h": "",
+    "argosy/ps/client/client.h": '#include "argosy/ps/spec/words.h"\n',
+    "argosy/ps/client/client_test.cc": '#include "argosy/ps/client/client.h"\n#include "argosy/ps/server/server.h"\n',
+    "argosy/ps/server/server.h": '#include "argosy/ps/spec/words.h"\n',
+    "argosy/engine/run.h": '#include "argosy/base/log.h"\n#include "argosy/data/pipe.h"\n#include "argosy/ps/client/client.h"\n',
+}
+
+
+def test_a_room_may_have_sub_layers(check):
+    done = check(LAYERS, LAYERED)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+BROKEN_LAYERS = {
+    "a sub-layer that uses one beside it": (
+        {"argosy/ps/client/client.cc": '#include "argosy/ps/server/server.h"\n'},
+        "argosy/ps/client/client.cc:1: 'argosy/ps/server/server.h' uses room 'ps/server', which 'ps/client' may not outside its tests",
+    ),
+    "a sub-layer that uses one above it": (
+        {"argosy/ps/spec/words.cc": '#include "argosy/ps/client/client.h"\n'},
+        "argosy/ps/spec/words.cc:1: 'argosy/ps/client/client.h' uses room 'ps/client', which 'ps/spec' may not; it may use none",
+    ),
+    "a room that uses more of another than it may": (
+        {"argosy/engine/run.cc": '#include "argosy/ps/server/server.h"\n'},
+        "argosy/engine/run.cc:1: 'argosy/ps/server/server.h' uses room 'ps/server', which 'engine' may not",
+    ),
+    "a source beside the sub-layers": (
+        {"argosy/ps/misc.h": ""},
+        "argosy/ps/misc.h: a source outside every sub-layer of 'ps'; they are ps/client, ps/server, ps/spec",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_LAYERS)
+def test_finds_in_sub_layers(check, name):
+    changes, message = BROKEN_LAYERS[name]
+    done = check({**LAYERS, **changes}, LAYERED)
+    assert done.returncode == 1
+    assert [line for line in done.stdout.splitlines() if line.startswith(message)], done.stdout
+
+
+def test_a_known_cycle_passes_until_it_is_gone(check):
+    known = 'known_cycles = [["data/pipe", "data/feed"]]\n' + TABLE
+    circle = {
+        "argosy/data/pipe.cc": '#include "argosy/data/feed.h"\n',
+        "argosy/data/feed.h": '#include "argosy/data/pipe.h"\n',
+    }
+    assert check(circle, known).stdout == ""
+    done = check({**circle, "argosy/data/feed.h": ""}, known)
+    assert "known_cycles has data/feed, data/pipe, which is no cycle (any more); take it out" in done.stdout
+
+
+# Tests may include what they like of their own room.
+def test_tests_make_no_cycles(check):
+    done = check({"argosy/data/pipe_test.cc": '#include "argosy/data/fake_test.h"\n#include "argosy/testing/fake.h"\n',
+                  "argosy/data/fake_test.h": '#include "argosy/data/pipe.h"\n'})
+    assert done.returncode == 0, done.stdout
 
 
 # A room that is being built may lack its folder and may not use all that it will; its includes are still checked.
