@@ -1,5 +1,6 @@
 #include "argosy/fleet/process_context.h"
 
+#include "argosy/engine/remote/context.h"
 #include "argosy/fleet/serve.h"
 
 namespace argosy {

@@ -30,7 +30,7 @@ Result<std::optional<wire::SaveSnapshotReply>> Snapshotter::saved_before(const w
     ASSIGN_OR_RETURN(const std::string state, table::read_state(part_of(place), *manifest));
     wire::StateImage head;
     if (!head.ParseFromString(state)) continue;
-    const wire::SavedRecord known = saved_record();
+    ASSIGN_OR_RETURN(const wire::SavedRecord known, saved_record());
     if (request.kind() != wire::FULL && known.id() != request.id() && known.written().id() != request.id()) {
       RETURN_IF_ERROR(remember(head.saved()));
     }
@@ -106,7 +106,8 @@ Result<wire::SaveSnapshotReply> Snapshotter::publish(const wire::SaveSnapshotReq
   } else if (std::error_code ignored; options_.server == 0 && table::check_only_snapshot(written).ok()) {
     fs::remove_all(written, ignored);  // of a call that ended between the two: what was there before
   }
-  if (request.kind() != wire::FULL && saved_record().written().id() == request.id()) {
+  ASSIGN_OR_RETURN(const wire::SavedRecord known, saved_record());
+  if (request.kind() != wire::FULL && known.written().id() == request.id()) {
     wire::SavedRecord published;
     published.set_folder(folder.string());
     published.set_id(request.id());
