@@ -53,5 +53,5 @@ def test_the_extension_looks_for_torch_beside_itself(environment):
 
 
 def test_the_programs_run(environment):
-    for name in ("argosy", "fleetrun", "argosy-server", "argosy-store"):
+    for name in ("argosy", "fleetrun", "argosy-server"):
         assert name in run(environment / "bin" / name, "--help")
