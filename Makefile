@@ -62,7 +62,7 @@ nightly: setup ## all that continuous integration has no time for, in parts whos
 faults: build ## every fault case; results in build/faults, and an interrupted run goes on there; ONLY=part of a name, SEED=1
 	@$(PYTHON) tests/fault/every_case.py --seed $(or $(SEED),1) --jobs $(JOBS) $(if $(ONLY),--only $(ONLY))
 
-PLANTED_TARGETS := _core argosy_python_packages fleetrun argosy_server argosy_store argosy_program base_test data_test table_test rpc_test ps_test engine_test
+PLANTED_TARGETS := _core argosy_python_packages fleetrun argosy_server argosy_program base_test data_test table_test rpc_test ps_test engine_test
 planted: setup ## the tests against each planted bug (ONLY=name); writes the table of docs/promises.md
 	@$(CMAKE) --preset planted > /dev/null
 	@$(CMAKE) --build --preset planted -j $(JOBS) --target $(PLANTED_TARGETS)

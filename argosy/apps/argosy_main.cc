@@ -6,6 +6,7 @@
 
 #include "argosy/base/file.h"
 #include "argosy/base/text.h"
+#include "argosy/cli/arguments.h"
 #include "argosy/data/criteo.h"
 #include "argosy/graph/wire.h"
 #include "argosy/ps/repair.h"
@@ -75,7 +76,7 @@ void add_repair(CLI::App& app, int& result) {
   auto set_aside = std::make_shared<bool>(false);
   command->add_option("directory", *directory, "of a job (--directory) or of one of its servers; no server may be using it")
       ->required();
-  command->add_flag("--set-aside,--set_aside", *set_aside,
+  command->add_flag("--set_aside", *set_aside,
                     "move records that cannot be read or applied into files beside the log; nothing is removed");
   command->callback([directory, set_aside, &result] { result = repair(*directory, *set_aside); });
 }
@@ -91,7 +92,7 @@ void add_criteo(CLI::App& app, int& result) {
       ->transform(CLI::CheckedTransformer(schemes, CLI::ignore_case));
   auto max_bad_lines = std::make_shared<int64_t>(0);
   command
-      ->add_option("--max-bad-lines", *max_bad_lines,
+      ->add_option("--max_bad_lines", *max_bad_lines,
                    "so many malformed lines are left out, each with a warning; one more is an error (0)")
       ->check(CLI::NonNegativeNumber);
   command->callback([options, max_bad_lines, &result] {
@@ -126,14 +127,16 @@ int main(int argc, char** argv) {
       "  argosy criteo 100001 < part-0 > part-0.ms     what a dataset's pipe command does\n"
       "  argosy inspect models/epoch3.model            the operators of a saved model\n"
       "  argosy repair kept/server-0                   what keeps a server from starting on its directory\n"
-      "  argosy reshard kept --servers 4               a run of any number of servers goes on with four\n");
+      "  argosy reshard kept --servers 4               a run of any number of servers goes on with four\n\n"
+      "argosy COMMAND --help says more of each. A wrong command line ends with status 2.\n",
+      "argosy");
   app.require_subcommand(1);
-  app.set_version_flag("--version", ARGOSY_VERSION);
+  argosy::cli::add_common_options(app);
   int result = 0;
   add_criteo(app, result);
   add_inspect(app, result);
   add_repair(app, result);
   add_reshard(app, result);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = argosy::cli::parse_or_exit(app, argc, argv)) return *status;
   return result;
 }

@@ -1,18 +1,20 @@
 // One parameter server as a process: `argosy-server`. Torch-free.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
+#include "argosy/cli/arguments.h"
 #include "argosy/ps/server.h"
 #include "argosy/ps/settings.h"
 
 namespace {
 
 using argosy::Deadline;
+using argosy::Result;
 using argosy::Status;
 
 volatile std::sig_atomic_t stop_asked = 0;
@@ -24,11 +26,12 @@ constexpr const char* kExamples = R"(One parameter server of a job.
 
 It holds its part of the tables that the first worker describes, and ends when all workers have said goodbye, or by SIGTERM.
 With a directory it survives kill -9: started again with the same arguments it goes on where it was. After a run that has
-finished it does so with --resume only: a new run then begins with its tables.)";
+finished it does so with --resume only: a new run then begins with its tables. A wrong command line ends with status 2.
+)";
 
-int fail(const Status& status) {
+int fail(const Status& status, int exit_code = 1) {
   std::fprintf(stderr, "argosy-server: %s\n", status.message().c_str());
-  return 1;
+  return exit_code;
 }
 
 // Serves until there is nothing more to do.
@@ -40,51 +43,76 @@ Status serve(argosy::ps::Server& server) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+// What the command line says.
+struct Arguments {
   std::string address = "127.0.0.1:0";
   int server = 0, servers = 1, workers = 0, threads = 0;
   bool stay = false;
-  std::map<std::string, std::string> fields;
-  CLI::App app(kExamples, "argosy-server");
-  app.add_option("--address", address, "host:port to listen at, and only there; port 0 takes a free one")->capture_default_str();
-  app.add_option("--server-index,--server_index", server, "which server of the job this is, from 0")->capture_default_str();
-  app.add_option("--servers", servers, "how many servers the job has")->capture_default_str();
-  app.add_option("--workers", workers, "how many workers the job has; 0: as the first worker says")->capture_default_str();
-  app.add_option("--threads", threads, "that handle requests; 0: one a core, at least 2")->capture_default_str();
-  app.add_flag("--stay", stay, "do not end with the workers");
-  for (const argosy::Setting& setting : argosy::all_settings()) {
-    std::string dashes = setting.name;
-    std::replace(dashes.begin(), dashes.end(), '_', '-');
-    const std::string names = "--" + dashes + (dashes == setting.name ? "" : ",--" + setting.name);
-    const std::string standard = setting.standard.empty() ? "" : " [" + setting.standard + "]";
-    app.add_option_function<std::string>(
-           names, [&fields, name = setting.name](const std::string& text) { fields[name] = text; },
-           setting.help + standard + "; variable " + setting.variable())
-        ->type_name(setting.argument());
-  }
-  app.add_flag_callback(
-      "--resume", [&fields] { fields["on_old_state"] = "resume"; }, "go on with the run that is in the directory");
-  app.add_flag_callback(
-      "--fresh", [&fields] { fields["on_old_state"] = "fresh"; },
-      "begin anew where the directory holds a run, which is moved aside");
-  CLI11_PARSE(app, argc, argv);
+  std::map<std::string, std::string> settings;  // by name
+};
 
+void add_own_options(CLI::App& app, Arguments& arguments) {
+  const auto add = [&app](const char* name, auto& value, const char* help) {
+    app.add_option(name, value, help)->capture_default_str()->group("This server");
+  };
+  add("--address", arguments.address, "host:port to listen at, and only there; port 0 takes a free one");
+  add("--server_index", arguments.server, "which server of the job this is, from 0");
+  add("--servers", arguments.servers, "how many servers the job has");
+  add("--workers", arguments.workers, "how many workers the job has; 0: as the first worker says");
+  add("--threads", arguments.threads, "that handle requests; 0: one per core, at least 2");
+  app.add_flag("--stay", arguments.stay, "do not end with the workers")->group("This server");
+}
+
+// The job's settings, from the one table of them.
+void add_settings(CLI::App& app, Arguments& arguments) {
+  constexpr const char* kGroup = "Settings of the job (options have dashes or underscores; each is a variable ARGOSY_* too)";
+  for (const argosy::Setting& setting : argosy::all_settings()) {
+    const std::string standard = setting.standard.empty() ? "" : " (" + setting.standard + ")";
+    app.add_option_function<std::string>(
+           "--" + setting.name,
+           [&setting, &arguments](const std::string& text) {
+             if (const Status status = setting.check(text); !status.ok())
+               throw CLI::ValidationError("option --" + setting.name, status.message());
+             arguments.settings[setting.name] = text;
+           },
+           setting.help + standard)
+        ->type_name(setting.argument())
+        ->group(kGroup);
+  }
+  const auto add_choice = [&](const char* name, const char* choice, const char* help) {
+    app.add_flag_callback(name, [&arguments, choice] { arguments.settings["on_old_state"] = choice; }, help)->group(kGroup);
+  };
+  add_choice("--resume", "resume", "go on with the run that is in the directory");
+  add_choice("--fresh", "fresh", "begin anew where the directory holds a run, which is moved aside");
+}
+
+Result<argosy::ps::ServerOptions> options_of(const Arguments& arguments) {
   // A flag wins over its variable.
   for (const argosy::Setting& setting : argosy::all_settings()) {
-    if (fields.contains(setting.name)) ::unsetenv(setting.variable().c_str());
+    if (arguments.settings.contains(setting.name)) ::unsetenv(setting.variable().c_str());
   }
-  const auto settings = argosy::Settings::from_environment(fields);
-  if (!settings.ok()) return fail(settings.status());
-  auto options = argosy::ps::server_options(*settings, server, servers);
-  if (!options.ok()) return fail(options.status());
-  options->address = address;
-  options->workers = workers;
-  options->threads = threads;
-  options->end_with_workers = !stay;
+  ASSIGN_OR_RETURN(const auto settings, argosy::Settings::from_environment(arguments.settings));
+  ASSIGN_OR_RETURN(auto options, argosy::ps::server_options(settings, arguments.server, arguments.servers));
+  options.address = arguments.address;
+  options.workers = arguments.workers;
+  options.threads = arguments.threads;
+  options.end_with_workers = !arguments.stay;
+  return options;
+}
 
-  argosy::set_log_name("server " + std::to_string(server));
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app(kExamples, "argosy-server");
+  add_own_options(app, arguments);
+  add_settings(app, arguments);
+  argosy::cli::add_common_options(app);
+  if (const auto status = argosy::cli::parse_or_exit(app, argc, argv)) return *status;
+  const auto options = options_of(arguments);
+  if (!options.ok()) return fail(options.status(), argosy::cli::kUsageError);
+
+  argosy::set_log_name("server " + std::to_string(arguments.server));
   std::signal(SIGTERM, [](int) { stop_asked = 1; });
   std::signal(SIGINT, [](int) { stop_asked = 1; });
   auto running = argosy::ps::Server::start(*options);

@@ -1,15 +1,17 @@
 // The launcher: `fleetrun`, and behind `python -m paddle.distributed.launch` and `launch_ps`.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
+#include "argosy/cli/arguments.h"
 #include "argosy/launch/command_line.h"
-#include "argosy/launch/enclosing_job.h"
-#include "argosy/launch/interpreter.h"
-#include "argosy/launch/job_token.h"
-#include "argosy/launch/run.h"
-#include "argosy/launch/stop_signal.h"
+#include "argosy/launch/process/interpreter.h"
+#include "argosy/launch/process/stop_signal.h"
+#include "argosy/launch/servers/job_run.h"
+#include "argosy/launch/servers/job_token.h"
+#include "argosy/launch/servers/role_job.h"
 
 namespace {
 
@@ -19,11 +21,11 @@ using namespace argosy::launch;
 
 int fail(const Status& status) {
   std::fprintf(stderr, "fleetrun: %s\n", status.message().c_str());
-  return 2;
+  return argosy::cli::kUsageError;
 }
 
 Result<int> run_role(CommandLine& line, const EnclosingJob& enclosing) {
-  ASSIGN_OR_RETURN(const Job job, job_of_role(line.job, line.program, enclosing));
+  ASSIGN_OR_RETURN(const ServerJob job, job_of_role(line.job, line.program, enclosing));
   argosy::log_info("joins the job that the environment describes as {}", enclosing.process);
   if (line.supervisor.follow.empty()) line.supervisor.follow = enclosing.process;  // a pod's output is what is read of it
   return Supervisor(job, line.supervisor).run();
@@ -36,7 +38,7 @@ Result<int> run_with_servers(CommandLine& line) {
   }
   RETURN_IF_ERROR(check_may_start(line.job, enclosing));
   if (enclosing.kind == EnclosingJob::Kind::role) return run_role(line, enclosing);
-  ASSIGN_OR_RETURN(Job job, make_job(line.job, line.program));
+  ASSIGN_OR_RETURN(ServerJob job, make_job(line.job, line.program));
   RETURN_IF_ERROR(give_token(job, line.program));
   RETURN_IF_ERROR(claim_ports(job));
   RETURN_IF_ERROR(check_directory(job));
@@ -51,10 +53,12 @@ int main(int argc, char** argv) {
   argosy::set_log_dates();
   auto line = parse_command_line({argv + 1, argv + argc});
   if (!line.ok()) return fail(line.status());
-  if (line->help || line->settings) {
-    std::fputs((line->help ? launch_help() : argosy::settings_document()).c_str(), stdout);
+  if (!line->text.empty()) {
+    std::fputs(line->text.c_str(), stdout);
     return 0;
   }
+  // A flag wins over its variable, for the launcher's own part too.
+  for (const auto& [name, value] : line->program.environment) ::setenv(name.c_str(), value.c_str(), 1);
   if (const auto settings = argosy::Settings::from_environment(); !settings.ok()) return fail(settings.status());
   line->program.python = find_python(argv[0]);
   if (const Status status = line->program.check(); !status.ok()) return fail(status);

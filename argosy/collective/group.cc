@@ -158,6 +158,7 @@ void Group::doing(const std::string& what) const {
 Status Group::explain(const Status& error, const std::string& what) const {
   if (error.ok()) return error;
   const bool may_be_theirs = error.code() != Code::unimplemented;  // a report takes seconds
+  if (may_be_theirs && size() > 1) notice_consequence("another rank");
   const std::string others = shared_->watch && may_be_theirs ? shared_->watch->report() : "";
   return Status(error.code(), fmt::format("rank {} in {}: {}{}", shared_->place.rank, what, error.message(), others));
 }

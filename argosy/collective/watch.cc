@@ -116,6 +116,7 @@ void Watch::lose(const std::string& who) {
     lost_ = true;
   }
   notice(LogLevel::error, "rank {}: {}", rank_, who);
+  notice_consequence("another rank");
   if (options_.on_loss) options_.on_loss(who);
 }
 

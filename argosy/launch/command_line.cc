@@ -1,57 +1,23 @@
 #include "argosy/launch/command_line.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <memory>
 
 #include "argosy/base/env.h"
 #include "argosy/base/log.h"
 #include "argosy/base/place.h"
 #include "argosy/base/said.h"
 #include "argosy/base/text.h"
-#include "argosy/launch/devices.h"
+#include "argosy/cli/arguments.h"
+#include "argosy/launch/collective/devices.h"
 #include "argosy/launch/flags.h"
 
 namespace argosy::launch {
 namespace {
 
 using Mode = CommandLine::Mode;
-
-// "--worker-num" and "--worker_num" are one flag.
-std::string normal_name(std::string_view word) {
-  std::string name(word.substr(0, word.find('=')));
-  if (name.starts_with("--")) std::replace(name.begin() + 2, name.end(), '-', '_');
-  return name;
-}
-
-std::string bare_name(const Flag& flag) { return flag.names[0].substr(flag.names[0].find_first_not_of('-')); }
-
-// The flag's kind of job becomes the line's, and must not be the other one.
-Status set_kind(const Flag& flag, const std::string& name, CommandLine& line) {
-  if (flag.part != Flag::Part::ps && flag.part != Flag::Part::collective) return {};
-  const Mode wanted = flag.part == Flag::Part::ps ? Mode::ps : Mode::collective;
-  if (line.mode == Mode::unsaid) line.mode = wanted;
-  if (line.mode == wanted) return {};
-  return Status::invalid_argument("{} is for {}, and the options before it say the other; leave one out", name,
-                                  wanted == Mode::ps ? "a job with parameter servers" : "a collective job");
-}
-
-// Reads the option at `at`, and its value where that is a word of its own.
-Status parse_option(const std::vector<std::string>& arguments, size_t& at, CommandLine& line) {
-  const std::string& word = arguments[at++];
-  const std::string name = normal_name(word);
-  ASSIGN_OR_RETURN(const Flag* flag, find_flag(name));
-  std::string value;
-  if (const size_t equals = word.find('='); equals != std::string::npos) {
-    if (flag->argument.empty()) return Status::invalid_argument("option {} takes no value", name);
-    value = word.substr(equals + 1);
-  } else if (!flag->argument.empty()) {
-    if (at == arguments.size()) return Status::invalid_argument("option {} needs a value: {}", name, flag->argument);
-    value = arguments[at++];
-  }
-  RETURN_IF_ERROR(flag->set(line, value).with_context("option {}", name));
-  if (flag->part != Flag::Part::setting) line.given[bare_name(*flag)] = flag->argument.empty() ? "True" : value;
-  return set_kind(*flag, name, line);
-}
 
 // torchrun takes the options that are not given from variables; PyTorchJob sets these.
 Status take_torchrun_variables(CommandLine& line) {
@@ -63,8 +29,8 @@ Status take_torchrun_variables(CommandLine& line) {
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     const MaybeSaid said = variable(name.c_str());
     if (!said || line.given.contains(option) || (name == "PET_MASTER_ADDR" && !line.collective.nodes.meeting.empty())) continue;
-    ASSIGN_OR_RETURN(const Flag* flag, find_flag(std::string("--") + option));
-    RETURN_IF_ERROR(flag->set(line, said->value).with_context("environment variable {}", name));
+    const Flag& flag = flag_named(std::string("--") + option);
+    RETURN_IF_ERROR(flag.set(line, said->value).with_context("environment variable {}", name));
     line.given[option] = said->value;
   }
   return {};
@@ -87,20 +53,52 @@ Mode default_mode() {
   return gpu ? Mode::collective : Mode::ps;
 }
 
+constexpr const char* kExamples =
+    R"(Starts the processes of a training job on this machine, watches them, and ends with the first failure's status.
+
+  fleetrun --gpus=0,1 train.py --epochs 3             a process for each of two GPUs
+  fleetrun --nproc_per_node=2 train.py                two processes on the CPU
+  fleetrun --server_num=2 --worker_num=2 train.py     two parameter servers and two workers
+  fleetrun --nproc_per_node=2 --no-python ./train     the same for a program in C++
+
+On two machines, the same command on both:
+
+  fleetrun --ips=10.0.0.1,10.0.0.2 --gpus=0,1,2,3 train.py
+  fleetrun --nnodes=1:4 --rdzv_endpoint=10.0.0.1:29400 --max_restart=3 train.py    all but the first may come and go
+
+Each process finds its place in PADDLE_TRAINER_ID, PADDLE_TRAINERS_NUM, … and in RANK, WORLD_SIZE, MASTER_ADDR, …; what it
+writes goes to log/workerlog.N. Under mpirun, srun, torchrun or Kubernetes' PaddleJob and PyTorchJob, each launcher is
+a machine of the job. python -m paddle.distributed.launch and launch_ps are the same program.
+Values in parentheses are what an option has where it is not given. A wrong command line ends with status 2.
+)";
+
+class Help : public CLI::Formatter {
+ public:
+  Help() { column_width(38); }
+  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: fleetrun [OPTIONS] SCRIPT [ARGUMENTS]\n"; }
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    std::string names = CLI::Formatter::make_option_name(option, is_positional);
+    const std::string hidden = std::string(",") + kMisspelt;
+    if (const size_t at = names.find(hidden); at != std::string::npos) names.erase(at, hidden.size());
+    return names;
+  }
+};
+
+// REQUIRES: `line` outlives the result.
+std::unique_ptr<CLI::App> make_app(CommandLine& line) {
+  auto app = std::make_unique<CLI::App>(kExamples, "fleetrun");
+  app->formatter(std::make_shared<Help>());
+  app->prefix_command();
+  add_flags(*app, line);
+  cli::add_common_options(*app);
+  return app;
+}
+
 std::string python_list(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
   quoted.reserve(words.size());
   for (const std::string& word : words) quoted.push_back("'" + word + "'");
   return fmt::format("[{}]", join(quoted, ", "));
-}
-
-std::string help_line(const Flag& flag) {
-  constexpr size_t kColumn = 38;
-  std::vector<std::string> names = flag.names;
-  std::erase(names, "--seletected_gpus");
-  const std::string left = "  " + join(names, ", ") + (flag.argument.empty() ? "" : " " + flag.argument);
-  return left + (left.size() < kColumn ? std::string(kColumn - left.size(), ' ') : "\n" + std::string(kColumn, ' ')) + flag.help +
-         "\n";
 }
 
 // The job's setting: the flag, or the variable that its processes inherit.
@@ -113,42 +111,18 @@ std::optional<std::string> on_worker_loss(const CommandLine& line) {
 }  // namespace
 
 std::string launch_help() {
-  std::string text =
-      "Starts the processes of a training job on this machine, watches them, and ends with the first failure's status.\n\n"
-      "  fleetrun --gpus=0,1 train.py --epochs 3             a process for each of two GPUs\n"
-      "  fleetrun --nproc_per_node=2 train.py                two processes on the CPU\n"
-      "  fleetrun --server_num=2 --worker_num=2 train.py     two parameter servers and two workers\n"
-      "  fleetrun --nproc_per_node=2 --no-python ./train     the same for a program in C++\n\n"
-      "On two machines, the same command on both:\n\n"
-      "  fleetrun --ips=10.0.0.1,10.0.0.2 --gpus=0,1,2,3 train.py\n"
-      "  fleetrun --nnodes=1:4 --rdzv_endpoint=10.0.0.1:29400 --max_restart=3 train.py    all but the first may come and go\n\n"
-      "Each process finds its place in PADDLE_TRAINER_ID, PADDLE_TRAINERS_NUM, … and in RANK, WORLD_SIZE, MASTER_ADDR, …; what "
-      "it\n"
-      "writes goes to log/workerlog.N. Under mpirun, srun, torchrun or Kubernetes' PaddleJob and PyTorchJob, each launcher is\n"
-      "a machine of the job. python -m paddle.distributed.launch and launch_ps are the same program.\n\n"
-      "Usage: fleetrun [OPTIONS] SCRIPT [ARGUMENTS]\n";
-  std::optional<Flag::Part> part;
-  for (const Flag& flag : all_flags()) {
-    const bool listed_with_ps = flag.names[0].starts_with("--heter") || flag.names[0] == "--http_port";
-    const Flag::Part here = listed_with_ps ? Flag::Part::ps : flag.part;
-    if (part != here) {
-      part = here;
-      text += here == Flag::Part::collective ? "\nCollective jobs (options have dashes or underscores):\n"
-              : here == Flag::Part::ps       ? "\nJobs with parameter servers:\n"
-              : here == Flag::Part::both     ? "\nAll jobs:\n"
-                                             : "\nSettings of the job, which become ARGOSY_* variables of every process:\n";
-    }
-    text += help_line(flag);
-  }
-  return text;
+  CommandLine line;
+  const auto app = make_app(line);
+  return app->help();
 }
 
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
   CommandLine line;
-  size_t at = 0;
-  while (at < arguments.size() && arguments[at].starts_with('-')) RETURN_IF_ERROR(parse_option(arguments, at, line));
-  line.program.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
-  if (line.help || line.settings) return line;
+  const auto app = make_app(line);
+  ASSIGN_OR_RETURN(cli::Parsed parsed, cli::parse(*app, arguments));
+  if (!parsed.text.empty()) line.text = std::move(parsed.text);
+  if (!line.text.empty()) return line;
+  line.program.command = std::move(parsed.rest);
   RETURN_IF_ERROR(take_torchrun_variables(line));
   line.supervisor.shrink = on_worker_loss(line) == "shrink";
   if (line.supervisor.max_restarts > 0)

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string error_of(const std::vector<std::string>& arguments) {
   const auto line = parse_command_line(arguments);
@@ -112,7 +113,7 @@ TEST(CommandLine, ACollectiveJobByTheDocumentsAndByTorchrunsNames) {
   EXPECT_EQ(line->collective.nodes.meeting, "a:1");
   EXPECT_EQ(line->collective.processes, "auto");
   EXPECT_EQ(line->collective.max_restarts, 3);
-  EXPECT_EQ(line->program.kind, Program::Kind::module);
+  EXPECT_EQ(line->program.kind, TrainingProgram::Kind::module);
   EXPECT_EQ(line->program.environment.at("ARGOSY_JOB"), "ctr");
 
   line = parse_command_line({"--use_paddlecloud", "--seletected_gpus=0,1,2", "train.py"});  // the document's own spelling
@@ -198,6 +199,9 @@ TEST(CommandLine, TheHelpShowsExamplesFirstAndEveryOption) {
   EXPECT_LT(help.find("fleetrun --gpus=0,1 train.py"), help.find("Usage:"));
   EXPECT_LT(help.find("fleetrun --ips=10.0.0.1,10.0.0.2"), help.find("Usage:"));
   for (const Flag& flag : all_flags()) EXPECT_THAT(help, HasSubstr("\n  " + flag.names[0]));
+  EXPECT_THAT(help, Not(HasSubstr(kMisspelt)));
+  EXPECT_THAT(help, HasSubstr("--version"));
+  for (const char* asked : {"--help", "-h"}) EXPECT_EQ(parse_command_line({asked})->text, help);
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "argosy/launch/flags.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 
+#include "argosy/base/check.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/text.h"
+#include "argosy/cli/arguments.h"
 
 namespace argosy::launch {
 namespace {
@@ -45,20 +48,16 @@ Set list(Find find, const char* expected) {
   };
 }
 
-Set endpoints(std::vector<std::string> JobOptions::* field) {
+Set endpoints(std::vector<std::string> ServerJobOptions::* field) {
   return list([field](CommandLine& line) -> auto& { return line.job.*field; }, "host:port,host:port");
 }
 
-Set count(std::optional<int> JobOptions::* field) {
+Set count(std::optional<int> ServerJobOptions::* field) {
   return number([field](CommandLine& line, int value) { line.job.*field = value; }, 1);
 }
 
-Set program_kind(Program::Kind kind) {
+Set program_kind(TrainingProgram::Kind kind) {
   return [kind](CommandLine& line, const std::string&) { return line.program.kind = kind, Status(); };
-}
-
-Set set_switch(bool CommandLine::* field) {
-  return [field](CommandLine& line, const std::string&) { return line.*field = true, Status(); };
 }
 
 // An option that PaddlePaddle has, which may be written down as long as it says nothing.
@@ -125,7 +124,7 @@ constexpr const char* kNoHeter = "jobs of workers with different devices (heter)
 std::vector<Flag> collective_flags() {
   const auto nodes = [](auto assign) { return number([assign](CommandLine& l, int v) { assign(l.collective.nodes, v); }, 0); };
   return {
-      {{"--gpus", "--selected_gpus", "--devices", "--seletected_gpus"},  // the last is in PaddlePaddle's document
+      {{"--gpus", "--selected_gpus", "--devices", kMisspelt},
        Part::collective,
        "LIST",
        "the GPUs, a process each (all); with ARGOSY_DEVICE=cpu as many processes on the CPU",
@@ -179,18 +178,22 @@ Set on_old_state(const char* choice) {
 
 std::vector<Flag> ps_flags() {
   return {
-      {{"--server_num"}, Part::ps, "N", "how many servers to start here (2)", count(&JobOptions::server_num)},
-      {{"--worker_num", "--trainer_num"}, Part::ps, "N", "how many workers to start here (2)", count(&JobOptions::worker_num)},
+      {{"--server_num"}, Part::ps, "N", "how many servers to start here (2)", count(&ServerJobOptions::server_num)},
+      {{"--worker_num", "--trainer_num"},
+       Part::ps,
+       "N",
+       "how many workers to start here (2)",
+       count(&ServerJobOptions::worker_num)},
       {{"--servers", "--endpoints"},
        Part::ps,
        "LIST",
        "the servers' host:port, comma-separated; those of this machine are started",
-       endpoints(&JobOptions::servers)},
+       endpoints(&ServerJobOptions::servers)},
       {{"--workers", "--trainers"},
        Part::ps,
        "LIST",
        "the workers' host or host:port, likewise",
-       endpoints(&JobOptions::workers)},
+       endpoints(&ServerJobOptions::workers)},
       {{"--resume"}, Part::ps, "", "go on with the run that is in --directory", on_old_state("resume")},
       {{"--fresh"}, Part::ps, "", "begin anew where --directory holds a run, which is moved aside", on_old_state("fresh")},
       {{"--heter_worker_num"}, Part::both, "N", "not supported; may be None", refused(kNoHeter)},
@@ -236,8 +239,8 @@ std::vector<Flag> common_flags() {
        Part::both,
        "",
        "run the command itself instead of a Python script",
-       program_kind(Program::Kind::executable)},
-      {{"-m", "--module"}, Part::both, "", "run a Python module: -m package.train", program_kind(Program::Kind::module)},
+       program_kind(TrainingProgram::Kind::executable)},
+      {{"-m", "--module"}, Part::both, "", "run a Python module: -m package.train", program_kind(TrainingProgram::Kind::module)},
       {{"--rdzv_id", "--job_id"},
        Part::both,
        "TEXT",
@@ -247,9 +250,37 @@ std::vector<Flag> common_flags() {
        Part::both,
        "",
        "print the settings below with their variables, in Markdown",
-       set_switch(&CommandLine::settings)},
-      {{"--help", "-h"}, Part::both, "", "this text", set_switch(&CommandLine::help)},
+       [](CommandLine& l, const std::string&) { return l.text = settings_document(), Status(); }},
   };
+}
+
+// The flag's kind of job becomes the line's, and must not be the other one.
+Status set_kind(const Flag& flag, CommandLine& line) {
+  using Mode = CommandLine::Mode;
+  if (flag.part != Part::ps && flag.part != Part::collective) return {};
+  const Mode wanted = flag.part == Part::ps ? Mode::ps : Mode::collective;
+  if (line.mode == Mode::unsaid) line.mode = wanted;
+  if (line.mode == wanted) return {};
+  return Status::invalid_argument("{} is for {}, and the options before it say the other; leave one out", flag.names[0],
+                                  wanted == Mode::ps ? "a job with parameter servers" : "a collective job");
+}
+
+Status apply(const Flag& flag, const std::string& value, CommandLine& line) {
+  RETURN_IF_ERROR(flag.set(line, value).with_context("option {}", flag.names[0]));
+  const std::string bare = flag.names[0].substr(flag.names[0].find_first_not_of('-'));
+  if (flag.part != Part::setting) line.given[bare] = value;
+  return set_kind(flag, line);
+}
+
+std::string group_of(const Flag& flag) {
+  const bool listed_with_ps = flag.names[0].starts_with("--heter") || flag.names[0] == "--http_port";
+  switch (listed_with_ps ? Part::ps : flag.part) {
+    case Part::collective: return "Collective jobs (options have dashes or underscores)";
+    case Part::ps: return "Jobs with parameter servers";
+    case Part::both: return "All jobs";
+    case Part::setting: return "Settings of the job, which become ARGOSY_* variables of every process";
+  }
+  return "";
 }
 
 Flag setting_flag(const Setting& setting) {
@@ -276,15 +307,25 @@ const std::vector<Flag>& all_flags() {
   return all;
 }
 
-Result<const Flag*> find_flag(const std::string& name) {
-  std::vector<std::string> known;
+const Flag& flag_named(const std::string& name) {
+  const auto& all = all_flags();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Flag& flag) { return flag.names[0] == name; });
+  ARGOSY_CHECK(found != all.end(), "an option of the table");
+  return *found;
+}
+
+void add_flags(CLI::App& app, CommandLine& line) {
   for (const Flag& flag : all_flags()) {
-    if (std::find(flag.names.begin(), flag.names.end(), name) != flag.names.end()) return &flag;
-    known.insert(known.end(), flag.names.begin(), flag.names.end());
+    const std::string names = join(flag.names, ",");
+    const auto set = [&flag, &line](const std::string& value) {
+      if (const Status status = apply(flag, value, line); !status.ok()) throw CLI::ParseError(status.message(), cli::kUsageError);
+    };
+    CLI::Option* option = flag.argument.empty()
+                              ? app.add_flag_callback(
+                                    names, [set] { set("True"); }, flag.help)
+                              : app.add_option_function<std::string>(names, set, flag.help)->type_name(flag.argument);
+    option->trigger_on_parse()->group(group_of(flag));
   }
-  const auto near = nearest_name(name, known);
-  return Status::invalid_argument("there is no option {}{}; see --help", name,
-                                  near ? fmt::format(", did you mean {}?", *near) : "");
 }
 
 }  // namespace argosy::launch

@@ -6,10 +6,14 @@
 
 #include "argosy/launch/command_line.h"
 
+namespace CLI {
+class App;
+}
+
 namespace argosy::launch {
 
-// An option of the launcher: its names (the first is shown), what kind of job it belongs to, its argument for the help (empty: a
-// switch), the help, and what it sets.
+// An option of the launcher: its names (the first is the one in messages), what kind of job it belongs to, its argument for
+// the help (empty: a switch), the help, and what it sets.
 struct Flag {
   enum class Part { ps, collective, both, setting };
 
@@ -19,10 +23,16 @@ struct Flag {
   std::function<Status(CommandLine&, const std::string&)> set;
 };
 
+// As PaddlePaddle's document spells --selected_gpus: taken, and not shown.
+inline constexpr const char* kMisspelt = "--seletected_gpus";
+
 // All of them, in the order of the help: those of one kind together, settings last.
 const std::vector<Flag>& all_flags();
 
-// By name; one that there is not is an error that offers the nearest.
-Result<const Flag*> find_flag(const std::string& name);
+// By its first name. REQUIRES: there is such an option.
+const Flag& flag_named(const std::string& name);
+
+// Declares all of them to CLI11. What is given is set in `line`, in the order of the words. `line` must outlive `app`.
+void add_flags(CLI::App& app, CommandLine& line);
 
 }  // namespace argosy::launch

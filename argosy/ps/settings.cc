@@ -8,32 +8,12 @@
 
 namespace argosy::ps {
 
-namespace {
-
-// The file that a setting names, or the one of this name in the folder `tls`, where it is there. A folder without any of them is
-// no reason to go on in clear text: its certificate is named then, and missed by who reads it.
-std::string tls_file(const Settings& settings, const char* name, const char* file) {
-  const std::filesystem::path folder = settings.text("tls");
-  if (!settings.text(name).empty() || folder.empty()) return settings.text(name);
-  const bool empty = !std::filesystem::exists(folder / "ca.pem") && !std::filesystem::exists(folder / "certificate.pem");
-  return empty || std::filesystem::exists(folder / file) ? (folder / file).string() : "";
-}
-
-}  // namespace
-
 Status check_security(const Settings& settings) {
   const rpc::Security security = security_of(settings);
   if (settings.text("security") != "required" || security.tls() || !security.token.empty()) return {};
   return Status::failed_precondition(
       "ARGOSY_SECURITY=required, and this job has neither a token nor TLS: anybody who reaches a server could use it. Give every "
       "process the same ARGOSY_TOKEN, or a folder with certificates (ARGOSY_TLS)");
-}
-
-rpc::Security security_of(const Settings& settings) {
-  return {.ca = tls_file(settings, "tls_ca", "ca.pem"),
-          .certificate = tls_file(settings, "tls_certificate", "certificate.pem"),
-          .key = tls_file(settings, "tls_key", "key.pem"),
-          .token = settings.text("token")};
 }
 
 Result<ServerOptions> server_options(const Settings& settings, int server, int servers) {

@@ -3,6 +3,7 @@
 #include "argosy/base/settings.h"
 #include "argosy/base/status.h"
 #include "argosy/ps/server.h"
+#include "argosy/rpc/security_settings.h"
 
 namespace argosy::ps {
 
@@ -10,9 +11,9 @@ namespace argosy::ps {
 // workers, …) is left as it is in ServerOptions.
 Result<ServerOptions> server_options(const Settings& settings, int server, int servers);
 
-// What the processes of a job show each other.
+using rpc::security_of;  // what the processes of a job show each other
+
 // An error where the job must not be open (security=required) and has neither token nor TLS.
 Status check_security(const Settings& settings);
-rpc::Security security_of(const Settings& settings);
 
 }  // namespace argosy::ps

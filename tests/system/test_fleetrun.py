@@ -226,6 +226,18 @@ def test_a_command_line_that_cannot_be_starts_nothing(tmp_path, arguments, messa
     assert done.returncode == 2 and message in done.stderr and list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("program", ["fleetrun", "argosy", "argosy-server"])
+def test_programs_have_one_way_to_say_their_version_and_what_is_wrong(root, program):
+    def run(*arguments):
+        return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=SECONDS)
+
+    assert run("--version").stdout == (root / "VERSION").read_text()
+    wrong = run("--hepl")
+    assert (wrong.returncode, wrong.stderr) == (2, f"{program}: there is no option --hepl, did you mean --help?; see --help\n")
+    shown = run("--help")
+    assert shown.returncode == 0 and shown.stdout.count(f"\n  {program} ") >= 2  # examples
+
+
 def test_the_launcher_links_no_torch(build):
     linked = subprocess.run(["ldd", build / "bin" / "fleetrun"], capture_output=True, text=True, check=True).stdout
     assert "torch" not in linked and "python" not in linked

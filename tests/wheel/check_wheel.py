@@ -41,7 +41,7 @@ def site(environment):
 
 
 def binaries(site):
-    found = [site / "argosy" / "bin" / name for name in ("argosy", "argosy-server", "argosy-store", "fleetrun")]
+    found = [site / "argosy" / "bin" / name for name in ("argosy", "argosy-server", "fleetrun")]
     return found + [next(site.glob("argosy/_core.*.so")), site / "argosy/lib/libargosy.so"] + list((site / "argosy.libs").iterdir())
 
 
@@ -75,7 +75,7 @@ def test_type_checkers_find_what_they_need(site):
 
 
 def test_the_programs_run(environment):
-    for name in ("argosy", "fleetrun", "argosy-server", "argosy-store"):
+    for name in ("argosy", "fleetrun", "argosy-server"):
         assert name in run(environment / "bin" / name, "--help")
 
 

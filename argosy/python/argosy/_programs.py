@@ -23,11 +23,6 @@ def argosy_server():
     _become("argosy-server")
 
 
-def argosy_store():
-    """Becomes `argosy-store`."""
-    _become("argosy-store")
-
-
 def fleetrun():
     """Becomes `fleetrun`."""
     _become("fleetrun")

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "argosy/launch/collective/collective_job.h"
+#include "argosy/launch/collective/node_link.h"
+#include "argosy/launch/process/local_processes.h"
+#include "argosy/launch/process/log_file.h"
+
+namespace argosy::launch {
+
+struct AgentOptions {
+  std::vector<std::string> endpoints;  // of this node's processes
+  int rank = -1;                       // of this node, where it is known beforehand
+  std::string job;
+  double grace_seconds = 5;  // between SIGTERM and SIGKILL
+  int follow = 0;            // whose log is shown as it grows, by number on this node
+};
+
+// Runs this node's part of a collective job as the meeting place says: all processes of the job start together, and end
+// together. When a process fails, its last lines are shown, the others of this node are stopped, and the meeting place decides
+// whether the group starts again; one that says that it failed because of another (base/notice.h) is told to the meeting place,
+// which waits a few seconds for the other one. The job's exit code is that of the process that failed first, on every node. A
+// signal (launch/process/stop_signal.h) makes this node leave; a lost line ends it. No process is left behind in any case.
+// Confined to one thread.
+class Agent {
+ public:
+  // The link must outlive it.
+  Agent(NodeLink& link, CollectiveJob job, AgentOptions options);
+
+  int run();
+
+ private:
+  // A value is the job's result.
+  std::optional<int> obey(const LauncherMessage& message);
+  std::optional<int> end(const LauncherMessage& message);
+  Status start(const Round& round);
+  void show_start(const std::vector<ProcessSpec>& specs);
+  void look_after_group();
+  void fail(size_t i, const ExitStatus& exit);
+  void tell_failure(size_t i, const ExitStatus& exit, bool consequence);
+  void report_blamed(const std::string& why);  // where the meeting place found no other
+  void stop_group();
+  void wait();
+  void hear();  // moves what has come to inbox_
+  void tell(const std::string& kind, std::map<std::string, std::string> fields = {});
+
+  NodeLink& link_;
+  const CollectiveJob job_;
+  const AgentOptions options_;
+  std::deque<LauncherMessage> inbox_;
+  std::unique_ptr<LocalProcesses> group_;  // of the round that runs
+  bool watched_ = false;          // its processes run, and nothing has been said about their end
+  std::optional<size_t> blamed_;  // a process that failed because of another one, as the meeting place was told
+  int round_ = 0;
+  int signals_heeded_ = 0;
+  std::optional<LogFollower> follower_;
+};
+
+}  // namespace argosy::launch

@@ -1,0 +1,105 @@
+#include "argosy/launch/process/local_processes.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+
+#include "argosy/base/log.h"
+#include "argosy/launch/process/log_file.h"
+#include "argosy/launch/process/stop_signal.h"
+
+namespace argosy::launch {
+namespace {
+
+constexpr double kLookSeconds = 0.05;
+constexpr int kTailLines = 20;
+constexpr int kMostLooks = 100;  // at the notices of a process that has ended
+
+}  // namespace
+
+LocalProcesses::LocalProcesses(std::vector<ProcessSpec> specs) {
+  for (ProcessSpec& spec : specs) members_.push_back({.spec = std::move(spec)});
+}
+
+Status LocalProcesses::start(size_t i) {
+  show_last_notices(members_[i]);
+  members_[i].process.reset();  // what is left of the one before must not hold its port
+  members_[i].consequence_of.clear();
+  ASSIGN_OR_RETURN(JobProcess process, JobProcess::start(members_[i].spec));
+  members_[i].process = std::make_unique<JobProcess>(std::move(process));
+  return {};
+}
+
+Status LocalProcesses::start_all() {
+  for (size_t i = 0; i < size(); ++i) RETURN_IF_ERROR(start(i));
+  return {};
+}
+
+std::optional<ExitStatus> LocalProcesses::poll(size_t i) {
+  return members_[i].process ? members_[i].process->poll() : std::nullopt;
+}
+
+bool LocalProcesses::show_notices(Member& member) {
+  if (member.process == nullptr) return false;
+  const std::vector<Notice> notices = member.process->notices();
+  for (const Notice& notice : notices) {
+    if (notice.kind == Notice::Kind::line) {
+      log_line(notice.level, fmt::format("{}: {}", member.spec.name, notice.text));
+    } else if (member.consequence_of.empty()) {
+      member.consequence_of = notice.text;
+    }
+  }
+  return !notices.empty();
+}
+
+void LocalProcesses::show_last_notices(Member& member) {
+  for (int looks = 0; looks < kMostLooks && show_notices(member); ++looks) {
+  }
+}
+
+void LocalProcesses::show_notices() {
+  for (Member& member : members_) show_notices(member);
+}
+
+// What has ended is not waited for again.
+void LocalProcesses::wait(Deadline deadline, std::span<const int> others) {
+  std::vector<int> waited(others.begin(), others.end());
+  for (Member& member : members_) {
+    if (member.process == nullptr || member.process->poll()) continue;
+    waited.push_back(member.process->end_fd());
+    waited.push_back(member.process->notice_fd());
+  }
+  wait_for_event(waited, deadline);
+}
+
+void LocalProcesses::report(size_t i, const ExitStatus& exit) {
+  const ProcessSpec& spec = members_[i].spec;
+  show_last_notices(members_[i]);
+  std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", spec.name.c_str(), exit.to_string().c_str(), spec.log.c_str(),
+               tail(spec.log, kTailLines).c_str());
+}
+
+bool LocalProcesses::all_stopped() {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](Member& member) { return member.process == nullptr || member.process->poll().has_value(); });
+}
+
+void LocalProcesses::stop(double grace_seconds, int signals_heeded, const std::function<void()>& meanwhile) {
+  for (Member& member : members_) {
+    if (member.process != nullptr && !member.process->poll()) member.process->signal(SIGTERM);
+  }
+  const Deadline deadline = Deadline::after_seconds(grace_seconds);
+  while (!all_stopped() && !deadline.passed() && stop_signals() <= signals_heeded) {
+    meanwhile();
+    show_notices();
+    wait(Deadline::after_seconds(std::min(deadline.seconds_left(), kLookSeconds)));
+  }
+  for (Member& member : members_) {
+    if (member.process != nullptr && !member.process->poll())
+      log_warning("{}: does not end by SIGTERM; killing it", member.spec.name);
+    show_last_notices(member);
+    member.process.reset();
+  }
+}
+
+}  // namespace argosy::launch

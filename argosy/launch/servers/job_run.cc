@@ -1,0 +1,138 @@
+#include "argosy/launch/servers/job_run.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "argosy/base/env.h"
+#include "argosy/base/log.h"
+#include "argosy/base/run_id.h"
+#include "argosy/base/run_record.h"
+#include "argosy/base/settings.h"
+#include "argosy/base/text.h"
+
+namespace argosy::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<ProcessSpec*> all_processes(ServerJob& job) {
+  std::vector<ProcessSpec*> all;
+  for (auto* list : {&job.servers, &job.workers}) {
+    for (ProcessSpec& process : *list) all.push_back(&process);
+  }
+  return all;
+}
+
+// What a process will find in a variable of the job: a flag's value, or else the launcher's own.
+std::string job_variable(ServerJob& job, const std::string& name) {
+  const auto& flags = all_processes(job).front()->environment;
+  const auto flag = flags.find(name);
+  return flag != flags.end() ? flag->second : env_text(name.c_str()).value_or("");
+}
+
+// A launcher inside a process of another run has that run's id in its environment.
+bool is_nested() { return env_text("ARGOSY_LAUNCH").has_value(); }
+
+std::string given_run(ServerJob& job) {
+  const auto& flags = all_processes(job).front()->environment;
+  const auto flag = flags.find("ARGOSY_RUN_ID");
+  if (flag != flags.end()) return known_run_id(flag->second);
+  const auto own = env_text("ARGOSY_RUN_ID");
+  return own && !own->empty() && !is_nested() ? known_run_id(*own) : "";
+}
+
+int all_servers(const ServerJob& job) {
+  const auto& processes = job.servers.empty() ? job.workers : job.servers;
+  return static_cast<int>(split(processes.front().environment.at("PADDLE_PSERVERS_IP_PORT_LIST"), ',').size());
+}
+
+Status check_unused(const fs::path& directory, const std::vector<RunRecord>& records) {
+  for (const RunRecord& record : records)
+    RETURN_IF_ERROR(lock_server_folder(server_folder_in(directory, record.server)).status());
+  return {};
+}
+
+Status other_number(const fs::path& directory, const std::vector<RunRecord>& records, int servers) {
+  return Status::failed_precondition(
+      "'{0}' holds {1}, and this job has {2} servers. To go on with it, deal its tables out to {2} servers first: argosy reshard "
+      "{0} "
+      "--servers {2}",
+      directory.string(), describe_runs(records), servers);
+}
+
+// Opens a log and takes its lock; nothing where another launch has it.
+Result<std::optional<Fd>> hold_log(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (error || !file.open())
+    return Status::unavailable("cannot write the log '{}': {}", path, error ? error.message() : std::strerror(errno));
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::optional<Fd>();
+  return std::optional<Fd>(std::move(file));  // a file system without locks is no reason not to start
+}
+
+Result<std::optional<LogHold>> hold_all(const std::vector<ProcessSpec*>& processes) {
+  LogHold hold;
+  for (const ProcessSpec* process : processes) {
+    ASSIGN_OR_RETURN(auto file, hold_log(process->log));
+    if (!file) return std::optional<LogHold>();
+    hold.files.push_back(std::move(*file));
+  }
+  return std::optional<LogHold>(std::move(hold));
+}
+
+}  // namespace
+
+void name_run(ServerJob& job) {
+  const std::string launch = draw_run_id();
+  std::string run = job.run.empty() ? given_run(job) : job.run;
+  if (run.empty() && job.is_whole) run = draw_run_id();
+  job.run = run;
+  for (ProcessSpec* process : all_processes(job)) {
+    process->environment["ARGOSY_LAUNCH"] = launch;
+    if (!run.empty()) process->environment["ARGOSY_RUN_ID"] = run;
+    if (run.empty()) process->without.insert("ARGOSY_RUN_ID");
+  }
+}
+
+Status check_directory(ServerJob& job) {
+  const fs::path directory = job_variable(job, "ARGOSY_DIRECTORY");
+  const std::string wanted = job_variable(job, "ARGOSY_ON_OLD_STATE");
+  if (directory.empty() || job_variable(job, "ARGOSY_DURABILITY") == "none") return {};
+  ASSIGN_OR_RETURN(std::vector<RunRecord> records, find_old_runs(directory));
+  if (records.empty()) return {};
+  RETURN_IF_ERROR(check_unused(directory, records));
+  if (wanted == "fresh") return {};  // the servers do it
+  if (wanted != "resume") return stopped_by_old_run(directory, records);
+  const int servers = all_servers(job);
+  const RunRecord& first = records.front();
+  if (first.servers != 0 && first.servers != servers) return other_number(directory, records, servers);
+  const auto unfinished = [&](const RunRecord& record) { return record.finished.empty() && record.run == first.run; };
+  if (job.is_whole && std::ranges::all_of(records, unfinished) && given_run(job).empty()) job.run = first.run;
+  log_info("going on with {}", describe_runs(records));
+  return {};
+}
+
+Result<LogHold> hold_logs(ServerJob& job) {
+  const std::vector<ProcessSpec*> processes = all_processes(job);
+  ASSIGN_OR_RETURN(auto hold, hold_all(processes));
+  if (hold) return std::move(*hold);
+  const std::string name = job.run.empty() ? draw_run_id() : job.run;
+  for (ProcessSpec* process : processes) {
+    const fs::path log = process->log;
+    process->log = (log.parent_path() / name / log.filename()).string();
+  }
+  const fs::path folder = fs::path(processes.front()->log).parent_path();
+  log_info("another launch writes to '{}'; this one's logs are in '{}'", folder.parent_path().string(), folder.string());
+  ASSIGN_OR_RETURN(hold, hold_all(processes));
+  if (hold) return std::move(*hold);
+  return Status::already_exists("another launch of run {} writes to the logs in '{}'", name, folder.string());
+}
+
+}  // namespace argosy::launch

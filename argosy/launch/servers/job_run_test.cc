@@ -1,0 +1,167 @@
+#include "argosy/launch/servers/job_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "argosy/base/run_record.h"
+
+namespace argosy::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class LaunchRun : public testing::Test {
+ protected:
+  LaunchRun() {
+    std::string pattern = (fs::temp_directory_path() / "argosy-launch-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    clear();
+  }
+  ~LaunchRun() override {
+    fs::remove_all(folder_);
+    clear();
+  }
+  static void clear() {
+    for (const char* name : {"ARGOSY_RUN_ID", "ARGOSY_LAUNCH", "ARGOSY_DIRECTORY", "ARGOSY_ON_OLD_STATE"}) ::unsetenv(name);
+  }
+
+  ServerJob job(std::map<std::string, std::string> environment = {}, int servers = 2) {
+    const TrainingProgram program{
+        .command = {"./train"}, .kind = TrainingProgram::Kind::executable, .environment = std::move(environment)};
+    ServerJobOptions options;
+    options.server_num = servers;
+    options.log_dir = (folder_ / "logs").string();
+    auto made = make_job(options, program);
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    return std::move(*made);
+  }
+  std::map<std::string, std::string> kept(const std::string& on_old_state) {
+    return {{"ARGOSY_DIRECTORY", (folder_ / "kept").string()}, {"ARGOSY_ON_OLD_STATE", on_old_state}};
+  }
+  // A run of two servers.
+  void leave_run(const std::string& finished) {
+    for (int server : {0, 1}) {
+      const RunRecord record{.job = "job",
+                             .run = "oldrun",
+                             .launch = "oldlaunch",
+                             .started = "2026-11-16 11:27:06 UTC",
+                             .finished = finished,
+                             .server = server,
+                             .servers = 2,
+                             .passes = 3,
+                             .batches = 70,
+                             .rows = 5};
+      ASSERT_TRUE(write_run_record(server_folder_in(folder_ / "kept", server), record).ok());
+    }
+  }
+
+  fs::path folder_;
+};
+
+std::string variable_of(const ProcessSpec& process, const std::string& name) {
+  const auto found = process.environment.find(name);
+  return found == process.environment.end() ? "" : found->second;
+}
+
+TEST_F(LaunchRun, AllProcessesHaveOneIdAndAnotherLaunchAnother) {
+  ServerJob first = job(), second = job();
+  name_run(first);
+  name_run(second);
+  EXPECT_EQ(first.run.size(), 16u);
+  EXPECT_NE(first.run, second.run);
+  for (const ProcessSpec* process : {&first.servers[0], &first.servers[1], &first.workers[1]}) {
+    EXPECT_EQ(variable_of(*process, "ARGOSY_RUN_ID"), first.run);
+    EXPECT_EQ(variable_of(*process, "ARGOSY_LAUNCH"), variable_of(first.servers[0], "ARGOSY_LAUNCH"));
+  }
+}
+
+TEST_F(LaunchRun, AnIdThatWasGivenIsTaken) {
+  ::setenv("ARGOSY_RUN_ID", "mine", 1);
+  ServerJob by_variable = job(), by_flag = job({{"ARGOSY_RUN_ID", "flag"}});
+  name_run(by_variable);
+  name_run(by_flag);
+  EXPECT_EQ(by_variable.run, "mine");
+  EXPECT_EQ(by_flag.run, "flag");
+  ::setenv("ARGOSY_LAUNCH", "outer", 1);  // a launcher that a process of a run has started
+  ServerJob nested = job();
+  name_run(nested);
+  EXPECT_NE(nested.run, "mine");
+}
+
+// Its launchers do not talk to each other: each would draw another one.
+TEST_F(LaunchRun, AJobOnSeveralMachinesHasNoneUntilServer0DrawsIt) {
+  ServerJobOptions options;
+  options.servers = {"127.0.0.1:6200", "127.0.0.2:6200"};
+  options.workers = {"127.0.0.1", "127.0.0.2"};
+  options.node_ip = "127.0.0.2";
+  auto part = make_job(options, {.command = {"./train"}, .kind = TrainingProgram::Kind::executable});
+  ASSERT_TRUE(part.ok());
+  name_run(*part);
+  EXPECT_EQ(variable_of(part->workers[0], "ARGOSY_RUN_ID"), "");
+  EXPECT_NE(variable_of(part->workers[0], "ARGOSY_LAUNCH"), "");
+}
+
+TEST_F(LaunchRun, AnOldRunStopsALaunchThatWasNotToldWhatToDo) {
+  ServerJob empty = job(kept("stop"));
+  EXPECT_TRUE(check_directory(empty).ok());
+  leave_run("");
+  ServerJob untold = job(kept("stop"));
+  EXPECT_THAT(
+      check_directory(untold).message(),
+      AllOf(HasSubstr(
+                "holds run oldrun of job 'job' (started 2026-11-16 11:27:06 UTC, 2 servers, not finished: 3 passes, 10 rows)"),
+            HasSubstr("--resume"), HasSubstr("--fresh")));
+  ServerJob fresh = job(kept("fresh"));
+  EXPECT_TRUE(check_directory(fresh).ok());
+}
+
+TEST_F(LaunchRun, AResumedRunKeepsItsIdUntilItHasFinished) {
+  leave_run("");
+  ServerJob unfinished = job(kept("resume"));
+  ASSERT_TRUE(check_directory(unfinished).ok());
+  name_run(unfinished);
+  EXPECT_EQ(unfinished.run, "oldrun");
+  leave_run("2026-11-16 12:27:06 UTC");
+  ServerJob finished = job(kept("resume"));
+  ASSERT_TRUE(check_directory(finished).ok());
+  name_run(finished);
+  EXPECT_NE(finished.run, "oldrun");
+}
+
+TEST_F(LaunchRun, AnotherNumberOfServersIsNamedWithTheCommandThatHelps) {
+  leave_run("");
+  ServerJob three = job(kept("resume"), 3);
+  EXPECT_THAT(check_directory(three).message(), HasSubstr("argosy reshard " + (folder_ / "kept").string() + " --servers 3"));
+}
+
+TEST_F(LaunchRun, ADirectoryInUseIsRefused) {
+  leave_run("");
+  const auto lock = lock_server_folder(folder_ / "kept" / "server-1");
+  ServerJob second = job(kept("fresh"));
+  EXPECT_THAT(check_directory(second).message(), HasSubstr("in use by another server process"));
+}
+
+// As the documents have them for the first, in a folder of its own for the second.
+TEST_F(LaunchRun, TwoAtOnceNeverShareALog) {
+  ServerJob first = job(), second = job();
+  name_run(first);
+  name_run(second);
+  auto held = hold_logs(first);
+  ASSERT_TRUE(held.ok()) << held.status().message();
+  EXPECT_EQ(first.workers[0].log, (folder_ / "logs" / "workerlog.0").string());
+  ASSERT_TRUE(hold_logs(second).ok());
+  EXPECT_EQ(second.workers[0].log, (folder_ / "logs" / second.run / "workerlog.0").string());
+  held = Status::cancelled("the first has ended");
+  ServerJob third = job();
+  name_run(third);
+  ASSERT_TRUE(hold_logs(third).ok());
+  EXPECT_EQ(third.workers[0].log, (folder_ / "logs" / "workerlog.0").string());
+}
+
+}  // namespace
+}  // namespace argosy::launch

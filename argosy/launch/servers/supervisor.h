@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "argosy/base/clock.h"
+#include "argosy/launch/process/local_processes.h"
+#include "argosy/launch/process/log_file.h"
+#include "argosy/launch/servers/server_job.h"
+
+namespace argosy::launch {
+
+struct SupervisorOptions {
+  int max_restarts = 0;       // of any one process, after it has failed
+  double grace_seconds = 10;  // between SIGTERM and SIGKILL when processes are stopped
+  std::string follow;         // "worker 0": its log is shown as it grows; empty: none
+  bool shrink = false;        // go on without a worker that has failed, as long as there is another
+};
+
+// Runs a parameter-server job: some processes whose end ends it (workers), some that serve them (servers). Confined to one
+// thread.
+//
+// The job ends when every worker has ended well: servers are then stopped, and the result is 0. Where the job has workers on
+// other machines, servers are waited for instead: they end when all workers have. When a process fails and may not be started
+// again, all others are stopped, its last lines are shown, and its exit code is the result; one that failed because another was
+// lost (base/notice.h) is passed over for that other one, if it ends within moments. With `shrink` a worker is left out instead,
+// and the job ends well when another one has; not worker 0, which saves the model. A signal (launch/process/stop_signal.h) ends
+// the job with 128 + the signal; a second one ends the grace too. No process is left behind in any case.
+class Supervisor {
+ public:
+  Supervisor(const ServerJob& job, SupervisorOptions options);
+
+  int run();
+
+ private:
+  struct Member {
+    bool worker = false;
+    bool first = false;    // worker 0
+    bool awaited = false;  // its end ends the job
+    bool done = false;     // ended well, or left out
+    int restarts = 0;
+    std::optional<Stopwatch> waits_for_cause;  // it has failed, and says that another process did so before
+  };
+
+  Status start_all();
+  int watch();
+  // Handles a process that has ended; a value is the job's result.
+  std::optional<int> ended(size_t i, const ExitStatus& exit);
+  // Whether process i, which has failed, did so because of another one that is still to end: that one's error is the cause.
+  bool waits_for_cause(size_t i);
+  // Whether the job goes on without this one, which has failed: another worker still runs, or has ended well.
+  bool can_do_without(const Member& failed) const;
+  bool all_done() const;
+
+  LocalProcesses group_;
+  std::vector<Member> members_;  // as those of the group
+  std::vector<std::string> left_out_;
+  const SupervisorOptions options_;
+  std::optional<LogFollower> follower_;
+  int signals_heeded_ = 0;
+};
+
+}  // namespace argosy::launch

@@ -1,0 +1,222 @@
+#include "argosy/launch/servers/supervisor.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "argosy/base/file.h"
+#include "argosy/base/text.h"
+#include "argosy/launch/process/stop_signal.h"
+
+namespace argosy::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+// Jobs whose processes are shell scripts that run in a folder of the test's own.
+class SupervisorTest : public testing::Test {
+ protected:
+  SupervisorTest() {
+    folder_ = fs::temp_directory_path() /
+              fmt::format("argosy-launch-{}-{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(folder_);
+  }
+  ~SupervisorTest() override { fs::remove_all(folder_); }
+
+  ProcessSpec process(const std::string& name, const std::string& script) {
+    std::string file = name;
+    file.erase(std::remove(file.begin(), file.end(), ' '), file.end());
+    return {
+        .name = name, .command = {"/bin/sh", "-c", "cd " + folder_.string() + "; " + script}, .log = (folder_ / file).string()};
+  }
+
+  // A job of servers and workers that run these scripts; returns its status.
+  int run(const std::vector<std::string>& servers, const std::vector<std::string>& workers, SupervisorOptions options = {},
+          bool has_other_workers = false) {
+    ServerJob job{.has_other_workers = has_other_workers};
+    for (size_t i = 0; i < servers.size(); ++i) job.servers.push_back(process(fmt::format("server {}", i), servers[i]));
+    for (size_t i = 0; i < workers.size(); ++i) job.workers.push_back(process(fmt::format("worker {}", i), workers[i]));
+    return Supervisor(std::move(job), options).run();
+  }
+
+  std::string text(const std::string& name) { return *read_file(folder_ / name); }
+
+  // Whether it still runs after a while; one that is dead and that nobody has collected yet does not.
+  bool exists(pid_t pid) {
+    const auto runs = [pid] {
+      std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+      std::string number, name, state;
+      return (stat >> number >> name >> state) && state != "Z" && state != "X";
+    };
+    const Deadline deadline = Deadline::after_seconds(30);
+    while (runs() && !deadline.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return runs();
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(SupervisorTest, ServersAreStoppedWhenTheWorkersAreDone) {
+  EXPECT_EQ(run({"trap 'echo asked to end; exit 1' TERM; echo up; sleep 60 & wait"},
+                {"while ! grep -qs up server0; do sleep 0.02; done; echo trained"}),
+            0);
+  EXPECT_EQ(text("server0"), "up\nasked to end\n");
+  EXPECT_EQ(text("worker0"), "trained\n");
+}
+
+TEST_F(SupervisorTest, ServersAreAwaitedWhereWorkersRunElsewhere) {
+  EXPECT_EQ(run({"sleep 0.3; echo all workers said goodbye"}, {"true"}, {}, true), 0);
+  EXPECT_EQ(text("server0"), "all workers said goodbye\n");
+  EXPECT_EQ(run({"sleep 0.1; echo alone"}, {}), 0);
+  EXPECT_EQ(text("server0"), "alone\n");
+}
+
+TEST_F(SupervisorTest, TheFirstFailureIsTheJobsStatusAndEndsTheRest) {
+  const Stopwatch watch;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"sleep 60"}, {"sleep 60", "echo the reason; exit 7"}), 7);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown,
+              HasSubstr("---- worker 1: exit status 7; the end of " + (folder_ / "worker1").string() + ":\nthe reason\n----"));
+  EXPECT_LT(watch.seconds(), 55);
+}
+
+// on_worker_loss=shrink: the servers go on without a worker, and so does the launcher, but not without a server or the last
+// worker.
+TEST_F(SupervisorTest, AJobThatMayShrinkGoesOnWithoutAWorker) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"sleep 60"},
+                {"while ! grep -qs reason worker1; do sleep 0.02; done; sleep 0.1; echo trained", "echo the reason; kill -9 $$"},
+                {.shrink = true}),
+            0);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown, HasSubstr("the reason\n----"));
+  EXPECT_THAT(shown, HasSubstr("worker 1: killed by signal 9 (Killed); going on without it (on_worker_loss=shrink)"));
+  EXPECT_THAT(shown, HasSubstr("the job has ended well, without worker 1"));
+  EXPECT_EQ(text("worker0"), "trained\n");
+  EXPECT_EQ(run({"sleep 60"}, {"exit 3", "exit 4"}, {.shrink = true}), 3);
+  EXPECT_EQ(run({"exit 5"}, {"sleep 60", "sleep 60"}, {.shrink = true}), 5);
+}
+
+// Worker 0 saves the model: a job that ends well without it would have saved nothing.
+TEST_F(SupervisorTest, AJobThatMayShrinkDoesNotGoOnWithoutWorkerZero) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"sleep 60"}, {"exit 3", "sleep 60", "sleep 60"}, {.shrink = true}), 3);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("worker 0: exit status 3; stopping the job, because worker 0 saves the model (on_worker_loss=shrink)"));
+}
+
+// What a process does with base/notice.h: the first letter is the kind.
+std::string says(const std::string& notice) {
+  return fmt::format("bash -c 'printf \"{}\" >&${{ARGOSY_NOTICE_FD%%:*}}'; ", notice);
+}
+
+// A worker that waits for another one at a barrier often ends before the one that failed first does.
+TEST_F(SupervisorTest, TheFirstCauseIsShownAndNotItsConsequence) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"sleep 60"}, {"while [ ! -e fallen ]; do sleep 0.02; done; sleep 0.3; echo no such file; exit 3",
+                               says("cworker 0") + "echo lost: worker 0; touch fallen; exit 4"}),
+            3);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown, HasSubstr("---- worker 0: exit status 3"));
+  EXPECT_THAT(shown, HasSubstr("no such file\n----"));
+  EXPECT_THAT(shown, testing::Not(HasSubstr("---- worker 1")));
+}
+
+// A worker that hangs is lost too, and does not end.
+TEST_F(SupervisorTest, AConsequenceWhoseCauseDoesNotEndIsShownAfterAMoment) {
+  EXPECT_EQ(run({"sleep 60"}, {"sleep 60", says("cworker 0") + "exit 4"}), 4);
+  EXPECT_EQ(run({"sleep 60"}, {"sleep 60", says("cworker 7") + "exit 5"}), 5);
+}
+
+TEST_F(SupervisorTest, NoticesOfProcessesReachTheTerminal) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(
+      run({says("edisk full") + "sleep 60"}, {"while ! [ -e server0 ]; do sleep 0.02; done; sleep 0.5; " + says("ipass done")}),
+      0);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown, HasSubstr("error server 0: disk full\n"));
+  EXPECT_THAT(shown, HasSubstr("info worker 0: pass done\n"));
+}
+
+// Two signals may come before the launcher looks: the second one is never taken for the first.
+TEST_F(SupervisorTest, ASecondSignalEndsTheGraceWheneverItComes) {
+  testing::FLAGS_gtest_death_test_style = "fast";
+  const auto stop_impatiently = [&] {
+    stop_from_signal(SIGINT);
+    stop_from_signal(SIGINT);
+    const Stopwatch watch;
+    const int status = run({}, {"trap '' TERM; echo up; sleep 60 & wait; sleep 60"}, {.grace_seconds = 40});
+    std::_Exit(status == 128 + SIGINT && watch.seconds() < 20 ? 0 : 1);
+  };
+  EXPECT_EXIT(stop_impatiently(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(SupervisorTest, ASignalIsAFailureToo) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"kill -9 $$"}, {"sleep 60"}), 128 + SIGKILL);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("---- server 0: killed by signal 9 (Killed)"));
+}
+
+TEST_F(SupervisorTest, AProgramThatIsNotThereIsNamed) {
+  ServerJob job{.workers = {{.name = "worker 0", .command = {"./no-such-program"}, .log = (folder_ / "worker0").string()}}};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Supervisor(std::move(job), {}).run(), 1);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("worker 0: cannot start './no-such-program'"));
+}
+
+// Of workers and of servers alike: same index, same environment, the log goes on.
+TEST_F(SupervisorTest, AFailedProcessIsStartedAgainAsOftenAsAllowed) {
+  const std::string script = "echo \"try of $ARGOSY_INDEX\" >> tries; [ $(wc -l < tries) -ge 3 ]";
+  ServerJob job{.workers = {process("worker 0", script)}};
+  job.workers[0].environment = {{"ARGOSY_INDEX", "0"}};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Supervisor(std::move(job), {.max_restarts = 2}).run(), 0);
+  EXPECT_EQ(text("tries"), "try of 0\ntry of 0\ntry of 0\n");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("worker 0: exit status 1; starting it again (2 of 2)"));
+  EXPECT_EQ(run({"[ -e restarted ] && sleep 60; touch restarted; kill -9 $$"},
+                {"while [ ! -e restarted ]; do sleep 0.02; done; sleep 0.2"}, {.max_restarts = 1}),
+            0);
+  EXPECT_EQ(run({}, {"echo again; exit 3"}, {.max_restarts = 2}), 3);
+  EXPECT_EQ(text("worker0"), "again\nagain\nagain\n");
+}
+
+// A pipe command of a dataset runs in a process group of its own; a server may ignore SIGTERM.
+TEST_F(SupervisorTest, NothingThatAProcessStartedIsLeftBehind) {
+  EXPECT_EQ(run({"trap '' TERM; sh -mc 'sleep 300 & echo $! > other; wait' & sleep 300 & echo $! > same; wait; "
+                 "sleep 300"},
+                {"while [ ! -s other ] || [ ! -s same ]; do sleep 0.02; done"}, {.grace_seconds = 0.2}),
+            0);
+  for (const char* name : {"same", "other"}) {
+    const auto pid = parse_integer(trim(text(name)));
+    ASSERT_TRUE(pid.has_value());
+    EXPECT_FALSE(exists(static_cast<pid_t>(*pid))) << name;
+  }
+}
+
+TEST_F(SupervisorTest, ALogIsThatOfThisRun) {
+  EXPECT_EQ(run({}, {"echo first"}), 0);
+  EXPECT_EQ(run({}, {"echo second"}), 0);
+  EXPECT_EQ(text("worker0"), "second\n");
+}
+
+TEST_F(SupervisorTest, OneLogCanBeFollowed) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run({"echo not me; sleep 60"}, {"echo epoch 0; sleep 0.1; echo epoch 1"}, {.follow = "worker 0"}), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "epoch 0\nepoch 1\n");
+}
+
+TEST_F(SupervisorTest, OnlyTheEndOfALongLogIsShown) {
+  std::ofstream(folder_ / "long") << std::string(1 << 20, 'x') << "\nlast but one\nlast\n";
+  EXPECT_EQ(tail((folder_ / "long").string(), 2), "last but one\nlast\n");
+  EXPECT_EQ(tail((folder_ / "long").string(), 20).size(), size_t{64} << 10);
+  EXPECT_EQ(tail((folder_ / "absent").string(), 2), "");
+}
+
+}  // namespace
+}  // namespace argosy::launch
