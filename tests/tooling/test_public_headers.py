@@ -27,6 +27,13 @@ def test_a_public_header_includes_public_headers_only(public, root):
     assert hidden == []
 
 
+def test_collective_training_alone_is_closed_too(root):
+    """A build without parameter servers (ARGOSY_PS=OFF) installs the first list only."""
+    text = (root / "cmake/ArgosyPublicHeaders.cmake").read_text()
+    alone = re.findall(r"argosy/[\w/]+\.h", text[:text.index("ARGOSY_PUBLIC_PROGRAMS")])
+    assert [(header, other) for header in alone for other in includes((root / header).read_text()) if other not in alone] == []
+
+
 def test_macros_of_public_headers_begin_with_argosy(public, root):
     macros = {(header, name) for header in public for name in re.findall(r"^\s*#\s*define\s+(\w+)", (root / header).read_text(), re.MULTILINE)}
     assert sorted(each for each in macros if not each[1].startswith("ARGOSY_")) == []
