@@ -10,7 +10,7 @@ from argosy import _core, _lazy
 
 FOLDER = pathlib.Path(argosy.__file__).parent
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "argosy" / "python"
-PACKAGES = sorted(str(stub.parent.relative_to(SOURCES)).replace("/", ".") for stub in SOURCES.rglob("__init__.pyi"))
+PACKAGES = sorted(str(stub.parent.relative_to(SOURCES)).replace("/", ".") for stub in (SOURCES / "argosy").rglob("__init__.pyi"))
 
 
 def names_of(stub):

@@ -1,5 +1,6 @@
 """paddle.callbacks: what happens around the epochs and steps of paddle.Model."""
 import os
+from typing import Any
 
 import numpy
 
@@ -23,7 +24,8 @@ class Callback:
     0 ['batch_size', 'loss']
     """
 
-    model, params = None, {}
+    model: Any = None
+    params: dict[str, Any] = {}
 
     def set_params(self, params):
         self.params = params

@@ -9,7 +9,7 @@ from argosy.errors import FailedPreconditionError
 
 __all__ = ["enable_static", "disable_static", "in_dynamic_mode", "in_dygraph_mode", "enable_dygraph", "disable_dygraph", "guard", "refuse_static"]
 
-_state = {"mode": None}  # None, as long as the script has not said which
+_state: dict[str, str | None] = {"mode": None}  # None, as long as the script has not said which
 
 
 def enable_static():

@@ -1,5 +1,7 @@
 """The name `paddle` for argosy's modules: `paddle.x.y` is the module argosy.x.y itself, not a copy. Only the version is its own: that
 of the dialect (paddle.version), where argosy's is that of the distribution."""
+# pyright: reportOptionalMemberAccess=false, reportAttributeAccessIssue=false, reportArgumentType=false
+# A loader by its methods alone: importlib.abc and typing would cost more to import than all of this.
 import importlib
 import importlib.machinery
 import importlib.util
@@ -16,7 +18,7 @@ class _Loader:
 
     def __init__(self, real):
         self._real = real
-        self._spec = importlib.util.find_spec(real)
+        self._spec = importlib.util.find_spec(real)  # there: the finder has looked
 
     def create_module(self, spec):
         return importlib.import_module(self._real)

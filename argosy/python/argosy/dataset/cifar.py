@@ -14,7 +14,7 @@ def _reader(archive, member, label_key, cycle=False):
             if not names:
                 raise ValueError("%s has no member whose name contains %r" % (path, member))
             for name in names:
-                batch = pickle.load(tar.extractfile(name), encoding="bytes")
+                batch = pickle.load(tar.extractfile(name), encoding="bytes")  # pyright: ignore[reportArgumentType]: members are files
                 labels = batch.get(label_key)
                 if labels is None:
                     raise ValueError("%s: %s has no %r" % (path, name, label_key.decode()))

@@ -11,7 +11,7 @@ _IMAGES, _LABELS = 2051, 2049  # the files' magic numbers
 
 def _array(path, magic, dimensions):
     import numpy as np
-    with gzip.open(path, "rb") as file:
+    with gzip.GzipFile(path, "rb") as file:
         head = file.read(4 + 4 * dimensions)
         if len(head) < 4 + 4 * dimensions or struct.unpack(">I", head[:4])[0] != magic:
             raise ValueError("%s does not begin with %d: it is not the MNIST file that its name says" % (path, magic))

@@ -1,10 +1,12 @@
 """The datasets of paddle.distributed: those of fluid, set up by one call of init()."""
+from typing import Any
+
 from argosy.fluid import dataset
 
 __all__ = ["InMemoryDataset", "QueueDataset"]
 
 
-class _OneCall:
+class _OneCall(dataset.DatasetBase):
     """Settings by keyword. There is no other reader than that of MultiSlot text (input_type 0), and what download_cmd would do
     belongs into pipe_command."""
 
@@ -22,7 +24,7 @@ class _OneCall:
         for name in ("fs_name", "fs_ugi"):
             if name in settings:
                 setattr(self, "_" + name, settings.pop(name))
-        setters = {"batch_size": self.set_batch_size, "thread_num": self.set_thread, "use_var": self.set_use_var,
+        setters: dict[str, Any] = {"batch_size": self.set_batch_size, "thread_num": self.set_thread, "use_var": self.set_use_var,
                    "pipe_command": self.set_pipe_command}
         for name, value in settings.items():
             if name not in setters:

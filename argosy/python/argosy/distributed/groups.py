@@ -1,5 +1,6 @@
 """Groups of processes: all of the job, and parts of it."""
 import warnings
+from typing import Any
 
 from argosy.distributed import environment, job
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
@@ -97,7 +98,7 @@ def _backend():
     return "nccl" if environment.ParallelEnv().device_type == "gpu" else "gloo"
 
 
-def get_backend(group=None):
+def get_backend(group: Any = None):
     """What a group computes with: 'NCCL' on a GPU, 'GLOO' on the CPU.
 
     >>> group = paddle.distributed.init_parallel_env()

@@ -1,13 +1,14 @@
 """The job of equals that this process belongs to: its place in it, and the group of all its processes. Light: without torch and NumPy."""
 import atexit
 import os
+from typing import Any
 
 from argosy import _core
 from argosy.errors import FailedPreconditionError
 
 __all__ = ["place", "use", "announced", "joined", "world", "leave"]
 
-_state = {"place": None, "process": None}
+_state: dict[str, Any] = {"place": None, "process": None}
 
 
 def place():

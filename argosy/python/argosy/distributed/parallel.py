@@ -1,5 +1,6 @@
 """Data parallel training in the dynamic graph: a Layer over the core's reducer."""
 import contextlib
+from typing import Any
 
 import torch
 
@@ -26,18 +27,18 @@ class DataParallel(Layer):
     [3, 1]
     """
 
-    def __init__(self, layers, strategy=None, comm_buffer_size=25, last_comm_buffer_size=1, find_unused_parameters=False, group=None):
+    def __init__(self, layers, strategy=None, comm_buffer_size=25, last_comm_buffer_size=1, find_unused_parameters=False, group: Any = None):
         if not isinstance(layers, Layer):
             raise InvalidArgumentError(f"DataParallel takes a Layer; found {type(layers).__name__}")
         super().__init__(layers.full_name() + "_data_parallel")
         if strategy is not None:
             raise InvalidArgumentError("DataParallel(strategy=…): a strategy goes to fleet.init() or fleet.distributed_optimizer()")
         self._layers = layers
-        self._group = groups.chosen(group, "DataParallel")
+        self._group: Any = groups.chosen(group, "DataParallel")
         if self._group is None:
             raise InvalidArgumentError(f"DataParallel: this process is not in the group of ranks {group.ranks}")
         self._settings = {"bucket_mb": comm_buffer_size, "first_bucket_mb": last_comm_buffer_size, "find_unused_parameters": find_unused_parameters}
-        self._reducer = None
+        self._reducer: Any = None
         self._build()
 
     def _build(self):

@@ -25,7 +25,7 @@ def _check(name, first):
                                    f"{type(first).__name__}; paddle.to_tensor makes one of it")
 
 
-def named(function, name, doc=None):
+def named(function: Callable[_Arguments, Any], name, doc=None) -> Callable[_Arguments, Any]:
     """`function` with the name, and the docstring, that it is public under."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc or function.__doc__
@@ -56,7 +56,7 @@ def computes(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
     def called(*args, name=None, **kwargs):
         _check(function.__name__, args[0] if args else next(iter(kwargs.values()), None))
         args, kwargs = [unwrap(one) for one in args], {key: unwrap(value) for key, value in kwargs.items()}
-        return wrap(casting.applied(function.__name__, function, args, kwargs) if casting.active() else function(*args, **kwargs))
+        return wrap(casting.applied(function.__name__, function, args, kwargs) if casting.active() else function(*args, **kwargs))  # pyright: ignore[reportCallIssue]
 
     called.__doc__ = _doc(function)
     return on_tensors(called)
@@ -64,4 +64,7 @@ def computes(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
 
 def made_of(function, name):
     """A torch function under a name of ours, of the same arguments."""
-    return computes(named(lambda *args: function(*args), name, f"torch's {getattr(function, '__name__', name)}."))
+    def called(*args):
+        return function(*args)
+
+    return computes(named(called, name, f"torch's {getattr(function, '__name__', name)}."))

@@ -31,7 +31,7 @@ _SHORT = (torch.float16, torch.bfloat16)
 
 
 class _State(threading.local):
-    types = None  # {function: the torch type that it runs in}, inside of lists() with any
+    types: dict[str, torch.dtype] | None = None  # {function: the torch type that it runs in}, inside of lists() with any
 
 
 _state = _State()

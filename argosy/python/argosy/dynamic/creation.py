@@ -1,4 +1,6 @@
 """New tensors: given values, constants, series, random numbers."""
+from typing import Any
+
 import numpy
 import torch
 
@@ -19,7 +21,7 @@ def _type(dtype):
     return dtypes.default() if dtype is None else dtypes.to_torch(dtype)
 
 
-def _sizes(shape):
+def _sizes(shape) -> Any:
     return sizes(unwrap(shape))
 
 
@@ -173,7 +175,7 @@ def randn(shape, dtype=None, name=None):
 standard_normal = randn
 
 
-def normal(mean=0.0, std=1.0, shape=None, name=None):
+def normal(mean: Any = 0.0, std: Any = 1.0, shape=None, name=None):
     """Means and deviations may be tensors, whose shape the result then has."""
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         given = mean if isinstance(mean, Tensor) else std

@@ -1,4 +1,6 @@
 """Element types: Paddle's, NumPy's and torch's names for them."""
+from typing import Any
+
 import numpy
 import torch
 
@@ -20,7 +22,7 @@ _NAMES = {pair[1]: name for name, pair in _PAIRS.items()}
 _state = {"default": torch.float32}
 
 
-def to_torch(dtype):
+def to_torch(dtype: Any) -> torch.dtype:
     """torch's type for a name, a paddle.float32, a NumPy type or one of its own."""
     if isinstance(dtype, torch.dtype):
         return dtype
@@ -29,7 +31,7 @@ def to_torch(dtype):
     if dtype in (float, int, bool):
         return {float: _state["default"], int: torch.int64, bool: torch.bool}[dtype]
     try:
-        return _TORCH[numpy.dtype(dtype).name]
+        return _TORCH[numpy.dtype(dtype).name]  # pyright: ignore[reportCallIssue, reportArgumentType]
     except (KeyError, TypeError):
         raise InvalidArgumentError(f"{dtype!r} is not an element type of tensors; those are {', '.join(_PAIRS)}") from None
 

@@ -34,7 +34,7 @@ def _attach():
         setattr(Tensor, name, _OWN[name])
     for name, function in {**_CHANGING, **{name: filling(name) for name in FILLS}}.items():
         setattr(Tensor, name, function)
-    Tensor.numel = _TABLE["numel"]
+    setattr(Tensor, "numel", _TABLE["numel"])  # noqa: B010
     operators = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
                  "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}
     for operator, name in operators.items():

@@ -1,5 +1,6 @@
 """Whether gradients are recorded, and gradients without backward()."""
 import functools
+from typing import Any
 
 import torch
 
@@ -11,9 +12,10 @@ __all__ = ["no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "gra
 class _Switch:
     """A context and a decorator, with or without brackets: @paddle.no_grad and @paddle.no_grad()."""
 
-    _make = None
+    _make: Any = None
+    _contexts: list[Any]
 
-    def __new__(cls, function=None):
+    def __new__(cls, function=None) -> Any:
         made = super().__new__(cls)
         made._contexts = []
         return made(function) if callable(function) else made

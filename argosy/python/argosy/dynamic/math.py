@@ -1,4 +1,6 @@
 """Reductions, sums along an axis, and arithmetic with options."""
+from typing import Any
+
 import torch
 
 from argosy.dynamic import dtypes
@@ -193,7 +195,7 @@ def cumsum(x, axis=None, dtype=None, name=None):
 
 
 @computes
-def cumprod(x, dim=None, dtype=None, name=None):
+def cumprod(x, dim: Any = None, dtype=None, name=None):
     """Products of all elements up to each one along `dim`, in `dtype` where one is given.
 
     >>> paddle.cumprod(paddle.to_tensor([1, 2, 3, 4]), dim=0).tolist()

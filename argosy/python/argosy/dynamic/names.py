@@ -8,7 +8,7 @@ from argosy.dynamic.tensor import Tensor
 from argosy.hapi import Model, summary
 
 __all__ = ["Tensor", "Model", "summary", "DataParallel", "get_default_dtype", "set_default_dtype", "get_rng_state", "set_rng_state", "finfo", "iinfo",
-           "set_printoptions", *TYPES]
+           "set_printoptions", "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
 
 bool = TYPES["bool"]
 uint8 = TYPES["uint8"]

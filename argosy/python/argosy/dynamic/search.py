@@ -1,4 +1,6 @@
 """Finding, picking, sorting and writing elements of tensors; products of matrices."""
+from typing import Any
+
 import torch
 
 from argosy.dynamic import dtypes
@@ -134,8 +136,8 @@ def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, 
 
 
 @computes
-def where(condition, x=None, y=None, name=None):
-    return tuple(torch.nonzero(condition, as_tuple=True)) if x is None and y is None else torch.where(condition, x, y)
+def where(condition, x: Any = None, y: Any = None, name=None):
+    return tuple(torch.nonzero(condition, as_tuple=True)) if x is None and y is None else torch.where(condition, x, y)  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 @computes

@@ -1,5 +1,6 @@
 """Tensors of other shapes: joined, cut, turned and repeated."""
 import builtins  # some of whose names are functions below
+from typing import Any
 
 import torch
 
@@ -190,7 +191,7 @@ def reverse(x, axis, name=None):
 
 
 @computes
-def roll(x, shifts, axis=None, name=None):
+def roll(x, shifts, axis: Any = None, name=None):
     """x with its elements moved by `shifts` along `axis`; what leaves at one end comes in at the other. Without an axis, of the flattened tensor.
 
     >>> paddle.roll(paddle.to_tensor([1, 2, 3]), 1).tolist()

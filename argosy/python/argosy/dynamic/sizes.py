@@ -1,4 +1,6 @@
 """Sizes that a function on tensors is given."""
+from typing import Any
+
 import torch
 
 __all__ = ["sizes"]
@@ -8,7 +10,7 @@ def _size(value):
     return value if isinstance(value, torch.Tensor) and torch.jit.is_tracing() else int(value)
 
 
-def sizes(shape):
+def sizes(shape) -> list[Any]:
     """The sizes of one number, of a list or of a tensor of them. They are numbers; but while jit.save records a layer, a size that comes from a
     tensor stays a tensor, so that the record follows the sizes of its inputs."""
     if isinstance(shape, torch.Tensor):

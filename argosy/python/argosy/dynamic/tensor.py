@@ -103,7 +103,7 @@ class Tensor:
             self._torch.requires_grad_(not stop)
 
     @property
-    def grad(self):
+    def grad(self) -> Any:
         found = self._torch.grad
         return None if found is None else Tensor(found, self.name + "@GRAD")
 
@@ -163,10 +163,10 @@ class Tensor:
     def tolist(self):
         return self._torch.tolist()
 
-    def item(self, *args):
+    def item(self, *args: Any):
         """The only value, or the one at a position."""
         if args:
-            return self._torch[args if len(args) > 1 else numpy.unravel_index(args[0], tuple(self._torch.shape))].item()
+            return self._torch[args if len(args) > 1 else numpy.unravel_index(args[0], tuple(self._torch.shape))].item()  # pyright: ignore[reportGeneralTypeIssues]
         return self._torch.item()
 
     def value(self):
@@ -292,7 +292,7 @@ class Tensor:
                 f"stop_gradient={self.stop_gradient},\n       {values})")
 
 
-_FORMATS = {"float_kind": lambda number: f"{number:.8f}" if number % 1 else f"{number:.0f}."}
+_FORMATS: Any = {"float_kind": lambda number: f"{number:.8f}" if number % 1 else f"{number:.0f}."}
 
 
 class Parameter(Tensor):

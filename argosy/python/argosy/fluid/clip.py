@@ -1,4 +1,6 @@
 """Limits on the size of gradients."""
+from typing import Any
+
 from argosy import _core
 from argosy._core import GradientClip as GradientClipBase
 from argosy.errors import InvalidArgumentError
@@ -7,7 +9,7 @@ from argosy.fluid import framework
 __all__ = ["GradientClipBase", "GradientClipByValue", "GradientClipByNorm", "GradientClipByGlobalNorm", "set_gradient_clip"]
 
 
-def _by_name(need_clip):
+def _by_name(need_clip) -> Any:
     """The filter of parameters as the core calls it: with a name, in the program that is being built."""
     if need_clip is None:
         return None

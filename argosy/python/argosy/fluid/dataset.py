@@ -1,4 +1,5 @@
 """Dataset: files of text, read, parsed and fed by the core, several threads at a time."""
+from typing import Any
 
 __all__ = ["DatasetFactory", "DatasetBase", "InMemoryDataset", "QueueDataset"]
 
@@ -84,7 +85,7 @@ class DatasetBase:
             self._handout = _core.file_handout(_core.fleet())
         return _core.DatasetOptions(self._use_var, self._filelist, self._pipe_command, self._batch_size, self._threads, self._max_bad_lines,
                                     self._fs_name, self._fs_ugi, self._criteo, self._drop_last,
-                                    self._handout if self._file_handout else None)
+                                    self._handout if self._file_handout else None)  # pyright: ignore[reportArgumentType]
 
     def _source(self):
         """The core's dataset for the next pass."""
@@ -126,7 +127,7 @@ class InMemoryDataset(DatasetBase):
 
     def __init__(self):
         super().__init__()
-        self._loaded = None
+        self._loaded: Any = None
         self._preloading = False
         self._shuffles = 0
 

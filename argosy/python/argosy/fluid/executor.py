@@ -1,5 +1,6 @@
 """Running programs."""
 import contextlib
+from typing import Any
 
 import numpy
 
@@ -98,7 +99,7 @@ class DatasetReport:
         return self.fetched[index]
 
     def __repr__(self):
-        return f"DatasetReport({self.samples} samples in {self.seconds:.2f} s, {self.samples_per_second:.0f} samples/s)"
+        return f"DatasetReport({self.samples} samples in {self.seconds:.2f} s, {self.samples_per_second:.0f} samples/s)"  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class Executor:
@@ -148,7 +149,7 @@ class Executor:
         arrays = [[_as_numpy(tensor, name) for tensor in tensors] for tensors, name in zip(by_name, names)]
         return [parallel.merged(values).view(FetchedArray) for values in arrays] if return_merged else arrays
 
-    def train_from_dataset(self, program=None, dataset=None, scope=None, thread=0, debug=False, fetch_list=None, fetch_info=None,
+    def train_from_dataset(self, program=None, dataset: Any = None, scope=None, thread=0, debug=False, fetch_list=None, fetch_info=None,
                            print_period=100, fetch_handler=None, progress=None):
         """One pass over a dataset on `thread` threads (0: as many as the dataset says) that share the parameters.
 

@@ -1,5 +1,6 @@
 """Programs and what they are made of."""
 import contextlib
+from typing import Any
 
 from argosy import _core
 from argosy.device import cpu_places, cuda_places, is_compiled_with_cuda
@@ -23,9 +24,9 @@ __all__ = [
     "is_compiled_with_cuda", "require_version", "seed", "convert_np_dtype_to_dtype_", "grad_var_name",
 ]
 
-Variable.__getitem__ = indexing.getitem
-Variable.__iter__ = indexing.iterate
-Variable.ndim = property(lambda self: len(self.shape))
+Variable.__getitem__ = indexing.getitem  # pyright: ignore[reportAttributeAccessIssue]
+Variable.__iter__ = indexing.iterate  # pyright: ignore[reportAttributeAccessIssue]
+Variable.ndim = property(lambda self: len(self.shape))  # pyright: ignore[reportAttributeAccessIssue]
 
 _clone = Program.clone
 
@@ -116,7 +117,7 @@ def require_version(min_version, max_version=None):
     >>> paddle.utils.require_version("2.0.0", "2.6.2")
     """
     lowest = _version(min_version, "min_version")
-    highest = _version(max_version, "max_version") if max_version is not None else (2, 6)
+    highest: Any = _version(max_version, "max_version") if max_version is not None else (2, 6)
     if lowest > (2, 6, 99) or highest < (1, 5):
         raise InvalidArgumentError(f"argosy speaks Paddle's dialects 1.5 to 2.6; {min_version} to {max_version or 'any'} was required")
 

@@ -84,7 +84,7 @@ class NumpyArrayInitializer(Initializer):
     def __init__(self, value):
         if not isinstance(value, numpy.ndarray):
             raise InvalidArgumentError(f"NumpyArrayInitializer takes a numpy array; found {type(value).__name__}")
-        super().__init__(_core.values_initializer(value.astype("float32").ravel()))
+        super().__init__(_core.values_initializer(value.astype("float32").ravel()))  # pyright: ignore[reportArgumentType]
 
 
 Constant = ConstantInitializer

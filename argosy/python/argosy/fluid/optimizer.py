@@ -1,4 +1,6 @@
 """Optimizers: fluid's names over the core's update rules."""
+from typing import Any
+
 import numpy
 
 from argosy import _core
@@ -57,7 +59,7 @@ class Optimizer:
     (True, 2)
     """
 
-    _rule = None
+    _rule: Any = None
     _multi_precision = False
 
     def __init__(self, learning_rate, parameter_list=None, regularization=None, grad_clip=None, name=None):
@@ -87,7 +89,7 @@ class Optimizer:
         if isinstance(given, framework.Variable):
             return 0.0
         if callable(given):
-            return float(given())
+            return float(given())  # pyright: ignore[reportArgumentType]
         if isinstance(given, (int, float, numpy.floating)) and not isinstance(given, bool):
             return float(given)
         raise InvalidArgumentError(f"a learning rate is a number, a Variable or a scheduler; found {type(given).__name__}")
@@ -107,7 +109,7 @@ class Optimizer:
         program = params_grads[0][0].block.program
         block = program.global_block()
         count = len(block.ops)
-        pairs, variable = _core.apply_gradients(self._spec(grad_clip), params_grads, startup_program, self._rate_variable(program))
+        pairs, variable = _core.apply_gradients(self._spec(grad_clip), params_grads, startup_program, self._rate_variable(program))  # pyright: ignore[reportArgumentType]
         if program._id not in self._rates:
             self._rates[program._id] = variable
             if callable(self._learning_rate) and not isinstance(self._learning_rate, framework.Variable):

@@ -25,4 +25,4 @@ class ParamAttr(_core.ParamAttr):
     @initializer.setter
     def initializer(self, initializer):
         self._filling = initializer if hasattr(initializer, "fill") else None
-        _core.ParamAttr.initializer.__set__(self, initializer)
+        _core.ParamAttr.initializer.__set__(self, initializer)  # pyright: ignore

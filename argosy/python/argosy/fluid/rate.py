@@ -32,7 +32,7 @@ def serve(program, variable, send):
     variable: its (name, value), or None where the servers follow a schedule of their own.
     """
     if variable is not None:
-        _served[program._id] = _Served(*variable, send)
+        _served[program._id] = _Served(*variable, send)  # pyright: ignore[reportCallIssue]
 
 
 def hand_on(program, copy):

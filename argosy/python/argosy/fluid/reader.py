@@ -63,11 +63,11 @@ class GeneratorLoader:
         if not iterable:
             from argosy.fluid.framework import default_main_program
             self._program = default_main_program()  # held here: its attributes last as long as its Python object
-            self._program._loaders = (*getattr(self._program, "_loaders", ()), weakref.ref(self))
+            self._program._loaders = (*getattr(self._program, "_loaders", ()), weakref.ref(self))  # pyright: ignore[reportAttributeAccessIssue]
 
     def __del__(self):
         if getattr(self, "_ahead", None) is not None:
-            self._ahead.close(patience=0)
+            self._ahead.close(patience=0)  # pyright: ignore[reportOptionalMemberAccess]
 
     @property
     def iterable(self):

@@ -108,5 +108,5 @@ def read_folder(folder):
         path = os.path.join(folder, name)
         if os.path.isfile(path) and name != "__model__":
             with open(path, "rb") as file:
-                state[name] = _core.decode_tensor(file.read())
+                state[name] = _core.decode_tensor(file.read())  # pyright: ignore[reportArgumentType]
     return state

@@ -6,6 +6,7 @@ written whole under a name of its own and renamed, so that several processes may
 import io
 import os
 import pickle
+from typing import Any
 
 import numpy
 import torch
@@ -112,7 +113,7 @@ def _loaded(value, named, return_numpy):
     return value
 
 
-def tensors_of(found, return_numpy=False):
+def tensors_of(found, return_numpy=False) -> Any:
     """What a file of save held, with tensors in it."""
     return _loaded(found, _contains_named(found), return_numpy)
 
@@ -123,7 +124,7 @@ def _opened(found, return_numpy, keep_name_table):
     return {**result, _NAMES: names} if keep_name_table and names is not None else result
 
 
-def load(path, return_numpy=False, keep_name_table=False):
+def load(path, return_numpy=False, keep_name_table=False) -> Any:
     """What save wrote, here or in PaddlePaddle, from a file or from where an io.BytesIO stands. A prefix gives (what its .pdparams holds, what its
     .pdopt holds), None for one that is not there.
 

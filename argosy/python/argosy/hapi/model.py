@@ -2,6 +2,7 @@
 import contextlib
 import os
 import warnings
+from typing import Any
 
 import numpy
 
@@ -56,7 +57,8 @@ class Model:
         self.network, self.mode, self.stop_training = network, "train", False
         self._inputs, self._labels = _listed(inputs), _listed(labels)
         self._optimizer = self._loss = self._scaler = None
-        self._metrics, self._amp = [], {}
+        self._metrics: list[Any] = []
+        self._amp: dict[str, Any] = {}
         self._parallel = None  # the network in step with other processes
 
     def prepare(self, optimizer=None, loss=None, metrics=None, amp_configs=None):
@@ -72,14 +74,14 @@ class Model:
         self._amp = {"level": amp_configs} if isinstance(amp_configs, str) else dict(amp_configs or {})
         if self._amp:
             scaling = self._amp.pop("init_loss_scaling", None)
-            self._scaler = amp.GradScaler(**({} if scaling is None else {"init_loss_scaling": scaling}))
+            self._scaler = amp.GradScaler(**({} if scaling is None else {"init_loss_scaling": scaling}))  # pyright: ignore[reportArgumentType]
 
     def parameters(self, *args, **kwargs):
         return self.network.parameters(*args, **kwargs)
 
     # One batch.
     def _forward(self, inputs):
-        with amp.auto_cast(**self._amp) if self._amp else contextlib.nullcontext():
+        with amp.auto_cast(**self._amp) if self._amp else contextlib.nullcontext():  # pyright: ignore[reportArgumentType]
             return _listed((self._parallel or self.network)(*_tensors(inputs)))
 
     def _losses(self, outputs, labels):
@@ -194,7 +196,7 @@ class Model:
         for metric in self._metrics:
             metric.reset()
         logs, step = {}, -1
-        for step, batch in enumerate(loader):
+        for step, batch in enumerate(loader):  # pyright: ignore[reportArgumentType]
             inputs, labels = self._split(batch)
             call("on_train_batch_begin", step, logs)
             update = (step + 1) % accumulate == 0 or step + 1 in (steps, limit)
@@ -209,7 +211,7 @@ class Model:
             metric.reset()
         samples, logs = 0, {}
         call("on_eval_begin", {"steps": self._length(loader), "metrics": self._names()})
-        for step, batch in enumerate(loader):
+        for step, batch in enumerate(loader):  # pyright: ignore[reportArgumentType]
             inputs, labels = self._split(batch)
             call("on_eval_batch_begin", step, logs)
             logs = self._logs(self.eval_batch(inputs, labels))
@@ -231,7 +233,7 @@ class Model:
         call = self._callbacks(callbacks, 1, verbose, self._length(loader))
         found, samples = [], 0
         call("on_predict_begin", {"steps": self._length(loader)})
-        for step, batch in enumerate(loader):
+        for step, batch in enumerate(loader):  # pyright: ignore[reportArgumentType]
             call("on_predict_batch_begin", step, {})
             inputs = _listed(batch)[:len(self._inputs)] if self._inputs else self._split(batch)[0]
             found.append(self.predict_batch(inputs))

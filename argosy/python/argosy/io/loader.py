@@ -2,6 +2,7 @@
 import collections
 import os
 import warnings
+from typing import Any
 
 import numpy
 import torch
@@ -24,7 +25,7 @@ def get_worker_info():
     >>> print(paddle.io.get_worker_info())
     None
     """
-    info = torch.utils.data.get_worker_info()
+    info: Any = torch.utils.data.get_worker_info()
     return None if info is None else WorkerInfo(info.id, info.num_workers, info.dataset.dataset, info.seed)
 
 

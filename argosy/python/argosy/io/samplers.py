@@ -2,6 +2,7 @@
 import itertools
 import math
 import warnings
+from typing import Any
 
 import numpy
 
@@ -20,7 +21,7 @@ class Sampler:
     [2, 1, 0]
     """
 
-    def __init__(self, data_source=None):
+    def __init__(self, data_source: Any = None):
         self.data_source = data_source
 
     def __iter__(self):
@@ -88,7 +89,7 @@ class WeightedRandomSampler(Sampler):
 
     def __iter__(self):
         chances = self.weights / self.weights.sum()
-        return iter(numpy.random.choice(len(chances), self.num_samples, self.replacement, chances).tolist())
+        return iter(numpy.random.choice(len(chances), self.num_samples, self.replacement, chances).tolist())  # pyright: ignore[reportAttributeAccessIssue]
 
     def __len__(self):
         return self.num_samples

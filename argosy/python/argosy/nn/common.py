@@ -1,4 +1,7 @@
 """Layers with a weight and a bias, lookups, dropout and changes of shape."""
+from collections.abc import Callable
+from typing import Any
+
 from argosy.dynamic import functional as F
 from argosy.dynamic import shape as shapes
 from argosy.dynamic.functional.formats import channels_behind
@@ -307,7 +310,8 @@ class PairwiseDistance(Layer):
 class _Shuffle(Layer):
     """A function on images with one number."""
 
-    _function = _argument = None
+    _function: Callable[..., Any]
+    _argument: str
 
     def __init__(self, number, data_format="NCHW", name=None):
         super().__init__()
@@ -317,7 +321,7 @@ class _Shuffle(Layer):
         self._number, self._data_format = number, data_format
 
     def forward(self, x):
-        return type(self)._function(x, self._number, self._data_format)
+        return self._function(x, self._number, self._data_format)
 
     def extra_repr(self):
         return f"{self._argument}={self._number}" + ("" if self._data_format == "NCHW" else f", data_format={self._data_format}")

@@ -1,5 +1,7 @@
 """First values of parameters, under their 2.x names."""
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy
 
@@ -121,6 +123,8 @@ class Assign(fluid.NumpyArrayInitializer):
 
 class _Filling(Initializer):
     """Values that depend on the whole shape: fill() makes them, for parameters of the dynamic graph. Programs have no operator for them."""
+
+    _values: Callable[[list[int]], Any]
 
     def __init__(self):
         graph_mode.refuse_static(f"paddle.nn.initializer.{type(self).__name__}")

@@ -138,7 +138,7 @@ class Layer:
         """A parameter, named after the layer; None where attr is False."""
         if attr is False:
             return None
-        made = initial.parameter(shape, attr, dtype or self._dtype, is_bias, default_initializer)
+        made: Any = initial.parameter(shape, attr, dtype or self._dtype, is_bias, default_initializer)
         if made._name is None:
             made.name = _core.unique_name(f"{self._full_name}.{'b' if is_bias else 'w'}")
         return made

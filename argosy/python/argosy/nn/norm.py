@@ -120,7 +120,7 @@ class SyncBatchNorm(_BatchNorm):
         if input.ndim not in self._axes:
             raise InvalidArgumentError(f"SyncBatchNorm takes {' or '.join(map(str, self._axes))} axes; found shape {input.shape}")
         behind = self._data_format.endswith("C")
-        found = _core.sync_batch_norm(job.world(), input._torch.movedim(-1, 1) if behind else input._torch, *map(_torch, (self.weight, self.bias)),
+        found = _core.sync_batch_norm(job.world(), input._torch.movedim(-1, 1) if behind else input._torch, _torch(self.weight), _torch(self.bias),
                                       self._mean._torch, self._variance._torch, 1 - self._momentum, self._epsilon)
         return Tensor(found.movedim(1, -1) if behind else found)
 

@@ -60,7 +60,7 @@ class _Recurrent(Layer):
             outputs, last = self._run(data, None, states)
         else:
             packed = rnn.pack_padded_sequence(data, unwrap(sequence_length).cpu(), enforce_sorted=False)
-            found, last = self._run(packed.data, packed.batch_sizes, [state.index_select(1, packed.sorted_indices) for state in states])
+            found, last = self._run(packed.data, packed.batch_sizes, [state.index_select(1, packed.sorted_indices) for state in states])  # pyright: ignore[reportArgumentType]
             whole = rnn.PackedSequence(found, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
             outputs, _ = rnn.pad_packed_sequence(whole, total_length=data.shape[0])
             last = [state.index_select(1, packed.unsorted_indices) for state in last]

@@ -118,7 +118,7 @@ class Updates:
                 yield parameter, gradient
                 continue
             value = parameter._torch.detach()
-            coefficient = penalty if isinstance(penalty, (int, float)) else penalty.coeff
+            coefficient = penalty if isinstance(penalty, (int, float)) else penalty.coeff  # pyright: ignore[reportAttributeAccessIssue]
             gradient = gradient.to_dense() if gradient.is_sparse else gradient
             absolute = getattr(penalty, "kind", "l2") == "l1"
             yield parameter, gradient.add(value.sign() if absolute else value, alpha=coefficient)

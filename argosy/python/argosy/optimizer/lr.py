@@ -1,5 +1,6 @@
 """Learning rates that a script moves on with step(), as a rule once an epoch. Light: without torch and NumPy."""
 import math
+from typing import Any
 
 from argosy.errors import InvalidArgumentError
 
@@ -262,10 +263,10 @@ class LambdaDecay(LRScheduler):
     0.266667
     """
 
-    def __init__(self, learning_rate, lr_lambda, last_epoch=-1, verbose=False):
+    def __init__(self, learning_rate, lr_lambda: Any, last_epoch=-1, verbose=False):
         if not callable(lr_lambda):
             raise InvalidArgumentError(f"{type(self).__name__}: lr_lambda is a function of the epoch; found {type(lr_lambda).__name__}")
-        self.lr_lambda = lr_lambda
+        self.lr_lambda: Any = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self):
@@ -446,7 +447,8 @@ class ReduceOnPlateau(LRScheduler):
                                        f"found {mode!r}, {threshold_mode!r}, {factor!r}")
         self.mode, self.factor, self.patience, self.threshold, self.threshold_mode = mode, factor, patience, threshold, threshold_mode
         self.cooldown, self.min_lr, self.epsilon = cooldown, min_lr, epsilon
-        self.cooldown_counter, self.best, self.num_bad_epochs = 0, None, 0
+        self.cooldown_counter, self.num_bad_epochs = 0, 0
+        self.best: Any = None
         self.base_lr = self.last_lr = float(learning_rate)
         self.last_epoch, self.verbose = 0, verbose
 

@@ -223,5 +223,5 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     >>> F.scaled_dot_product_attention(*[paddle.ones([1, 3, 2, 4])] * 3).shape
     [1, 3, 2, 4]
     """
-    turned = [one.transpose(1, 2) for one in (query, key, value)]
-    return functional.scaled_dot_product_attention(*turned, attn_mask, dropout_p if training else 0.0, is_causal).transpose(1, 2)
+    query, key, value = (one.transpose(1, 2) for one in (query, key, value))
+    return functional.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p if training else 0.0, is_causal).transpose(1, 2)

@@ -1,4 +1,6 @@
 """Images as columns of their windows, and back."""
+from typing import Any
+
 from torch.nn import functional
 
 from argosy.dynamic.calls import computes
@@ -22,7 +24,7 @@ def _widths(paddings, what):
     return [int(one) for one in paddings] * (4 // len(paddings))
 
 
-def _options(what, kernel_sizes, strides, dilations):
+def _options(what, kernel_sizes, strides, dilations) -> dict[str, Any]:
     return {"kernel_size": _pair(kernel_sizes, f"{what}: kernel_sizes"), "stride": _pair(strides, f"{what}: strides"),
             "dilation": _pair(dilations, f"{what}: dilations")}
 
@@ -53,5 +55,5 @@ def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name
         raise InvalidArgumentError(f"fold: x is [batch, channels * window, windows]; found {list(x.shape)}")
     height, width = _pair(output_sizes, "fold: output_sizes")
     top, left, bottom, right = _widths(paddings, "fold")
-    whole = functional.fold(x, [height + top + bottom, width + left + right], **_options("fold", kernel_sizes, strides, dilations))
+    whole = functional.fold(x, (height + top + bottom, width + left + right), **_options("fold", kernel_sizes, strides, dilations))
     return whole[:, :, top:top + height, left:left + width]

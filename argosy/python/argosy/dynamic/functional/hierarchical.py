@@ -1,4 +1,6 @@
 """A loss over many classes along the path to one of them in a binary tree."""
+from typing import Any
+
 import torch
 from torch.nn import functional
 
@@ -33,7 +35,7 @@ def _check(label, num_classes, path_table, path_code):
 
 
 @computes
-def hsigmoid_loss(input, label, num_classes, weight, bias=None, path_table=None, path_code=None, is_sparse=False):
+def hsigmoid_loss(input, label, num_classes, weight, bias=None, path_table: Any = None, path_code: Any = None, is_sparse=False):
     """The sum of the logistic losses of the decisions on the path to each label in a tree of classes, [batch, 1].
 
     The weight has a row for each inner node. path_table and path_code are the paths of a tree of one's own. A path shorter than the tree is deep

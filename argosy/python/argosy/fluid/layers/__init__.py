@@ -3,7 +3,7 @@
 Most are the core's own, bound under Paddle's names with Paddle's arguments.
 """
 from argosy import _core
-from argosy._core.layers import *  # noqa: F403
+from argosy._core.layers import *  # noqa: F403  # pyright: ignore[reportMissingModuleSource]
 from argosy.fluid import framework as framework  # gives variables their operators
 from argosy.fluid.layers import learning_rate_scheduler
 from argosy.fluid.layers.learning_rate_scheduler import *  # noqa: F403

@@ -138,7 +138,7 @@ class DistributeTranspiler:
         if isinstance(trainers, str) or not isinstance(trainer_id, int):
             raise InvalidArgumentError(f"transpile(trainer_id={trainer_id!r}, trainers={trainers!r}): both are numbers for parameter servers; mode "
                                        "'nccl2' takes the trainers' endpoints")
-        self._core.transpile(trainer_id, main, pservers, trainers, startup_program, current_endpoint, self.config._core_strategy(sync_mode))
+        self._core.transpile(trainer_id, main, pservers, trainers, startup_program, current_endpoint, self.config._core_strategy(sync_mode))  # pyright: ignore[reportArgumentType]
         self._startup = framework.default_startup_program() if startup_program is None else startup_program
         if self.config.print_log:
             print(self._core.describe(), flush=True)

@@ -1,5 +1,6 @@
 """Changes of one image: a PIL image, an array of height, width, channel, or a tensor of channel, height, width. The kind stays."""
 import numbers
+from typing import Any
 
 import numpy
 import torch
@@ -26,6 +27,10 @@ def _is_pil(img):
 def _check(img):
     if not _is_pil(img) and not isinstance(img, (numpy.ndarray, Tensor)):
         raise InvalidArgumentError(f"an image is a PIL image, an array or a Tensor; found {type(img).__name__}")
+
+
+def is_number(value):
+    return isinstance(value, numbers.Number)
 
 
 def size_of(img):
@@ -70,7 +75,7 @@ def normalize(img, mean, std, data_format="CHW", to_rgb=False):
     [[[2.0]]]
     """
     shape = (-1, 1, 1) if data_format == "CHW" else (1, 1, -1)
-    mean, std = (numpy.asarray(one, "float32").reshape(shape) if not isinstance(one, numbers.Number) else float(one) for one in (mean, std))
+    mean, std = (numpy.asarray(one, "float32").reshape(shape) if not is_number(one) else float(one) for one in (mean, std))
     if isinstance(img, Tensor):
         mean, std = (torch.from_numpy(one) if isinstance(one, numpy.ndarray) else one for one in (mean, std))
         return Tensor((img._torch - mean) / std)
@@ -148,9 +153,9 @@ def pad(img, padding, fill=0, padding_mode="constant"):
     if padding_mode not in modes:
         raise InvalidArgumentError(f"pad: padding_mode is one of {', '.join(modes)}; found {padding_mode!r}")
     frame = [(top, bottom), (left, right)] + [(0, 0)] * (array.ndim - 2)
-    options = {"constant_values": fill} if padding_mode == "constant" and isinstance(fill, numbers.Number) else {}
-    padded = numpy.pad(array, frame, modes[padding_mode], **options)
-    if padding_mode == "constant" and not isinstance(fill, numbers.Number):
+    options: Any = {"constant_values": fill} if padding_mode == "constant" and is_number(fill) else {}
+    padded = numpy.pad(array, frame, modes[padding_mode], **options)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    if padding_mode == "constant" and not is_number(fill):
         inside = numpy.pad(numpy.ones(array.shape[:2], bool), frame[:2])
         padded[~inside] = fill
     return back(padded)

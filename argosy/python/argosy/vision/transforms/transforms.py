@@ -1,7 +1,8 @@
 """Changes of images as objects. What is random comes from Python's random, as in Paddle."""
 import math
-import numbers
 import random
+from collections.abc import Callable
+from typing import Any
 
 from argosy.errors import InvalidArgumentError
 from argosy.vision.transforms import functional as F
@@ -85,8 +86,8 @@ class Normalize(BaseTransform):
 
     def __init__(self, mean=0.0, std=1.0, data_format="CHW", to_rgb=False, keys=None):
         super().__init__(keys)
-        self.mean = [mean] * 3 if isinstance(mean, numbers.Number) else mean
-        self.std = [std] * 3 if isinstance(std, numbers.Number) else std
+        self.mean = [mean] * 3 if F.is_number(mean) else mean
+        self.std = [std] * 3 if F.is_number(std) else std
         self.data_format, self.to_rgb = data_format, to_rgb
 
     def _apply_image(self, img):
@@ -249,7 +250,7 @@ class RandomRotation(BaseTransform):
 
     def __init__(self, degrees, interpolation="nearest", expand=False, center=None, fill=0, keys=None):
         super().__init__(keys)
-        self.degrees = (-degrees, degrees) if isinstance(degrees, numbers.Number) else tuple(degrees)
+        self.degrees = (-degrees, degrees) if F.is_number(degrees) else tuple(degrees)
         self._arguments = (interpolation, expand, center, fill)
 
     def _get_params(self, inputs):
@@ -277,11 +278,12 @@ class Grayscale(BaseTransform):
 class _Adjust(BaseTransform):
     """A factor from 1 - value to 1 + value."""
 
-    _function, _middle, _most = None, 1.0, math.inf
+    _function: Callable[..., Any]
+    _middle, _most = 1.0, math.inf
 
     def __init__(self, value, keys=None):
         super().__init__(keys)
-        if isinstance(value, numbers.Number):
+        if F.is_number(value):
             if not 0 <= value <= self._most:
                 raise InvalidArgumentError(f"{type(self).__name__}: value is 0 or more, up to {self._most}; found {value}")
             low = self._middle - value
@@ -290,7 +292,7 @@ class _Adjust(BaseTransform):
             self.value = tuple(value)
 
     def _apply_image(self, img):
-        return type(self)._function(img, random.uniform(*self.value)) if self.value[0] != self.value[1] else img
+        return self._function(img, random.uniform(*self.value)) if self.value[0] != self.value[1] else img
 
 
 class BrightnessTransform(_Adjust):

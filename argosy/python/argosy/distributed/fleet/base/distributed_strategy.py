@@ -1,5 +1,6 @@
 """DistributedStrategy: how a job of paddle.distributed.fleet trains."""
 import numbers
+from typing import Any
 
 from argosy import _core
 from argosy.distributed.collective_options import CollectiveOptions
@@ -118,7 +119,7 @@ class DistributedStrategy(Settings):
     def a_sync_configs(self):
         return {name: getattr(self._async, name) for name in _AsyncConfigs._fields}
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name, value: Any):
         if name == "a_sync_configs":
             if not isinstance(value, dict):
                 raise TypeError(f"a_sync_configs is a dict; found {type(value).__name__}")
@@ -129,7 +130,7 @@ class DistributedStrategy(Settings):
             value = _STRATEGIES[name]() if value is None else value
             check_strategy(f"DistributedStrategy.{name}", value, _STRATEGIES[name])
         if name == "settings":
-            value = dict(value)
+            value = dict(value)  # pyright: ignore[reportCallIssue, reportArgumentType]
         if name == "fleet_desc_configs":
             value = _table_options(value)
         super().__setattr__(name, _checked(name, value) if name in _COLLECTIVE else value)

@@ -1,6 +1,7 @@
 """Text of protocol buffers, as far as strategies need it: numbers, texts, true and false, and groups of them."""
 import json
 import re
+from typing import Any
 
 __all__ = ["read", "write"]
 
@@ -40,7 +41,7 @@ def _scalar(kind, token):
     raise ValueError(token)
 
 
-def read(text, file):
+def read(text, file) -> Any:
     """{name: value or dict} of a text; what cannot be read is a ValueError that names file and line."""
     return _group(_tokens(text, file), file, "end")
 

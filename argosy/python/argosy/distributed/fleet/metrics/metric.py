@@ -1,5 +1,7 @@
 """Metrics over all workers, from what each has counted. A value is an array, a number, a Variable or its name; the two last are
 looked up in `scope`."""
+from typing import Any
+
 import numpy
 
 from argosy import _core
@@ -19,7 +21,7 @@ def _util(util):
 def _local(value, scope):
     if not isinstance(value, (str, framework.Variable)):
         return numpy.asarray(value)
-    name = getattr(value, "name", value)
+    name: Any = getattr(value, "name", value)
     found = (executor.global_scope() if scope is None else scope).find_var(name)
     if found is None:
         raise NotFoundError(f"variable '{name}' has no value in the scope; run the program first")
@@ -77,7 +79,7 @@ def auc(stat_pos, stat_neg, scope=None, util=None):
     1.0
     """
     positive, negative = (_total(value, scope, util).astype("int64").ravel() for value in (stat_pos, stat_neg))
-    return _core.auc_of_counts(positive, negative)
+    return _core.auc_of_counts(positive, negative)  # pyright: ignore[reportArgumentType]
 
 
 def mae(abserr, total_ins_num, scope=None, util=None):

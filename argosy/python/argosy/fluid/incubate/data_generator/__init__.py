@@ -3,6 +3,7 @@
 Imports nothing but the standard library, because a pipe command starts once for every data file.
 """
 import sys
+from collections.abc import Callable, Iterable
 
 __all__ = ["DataGenerator", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator"]
 
@@ -23,7 +24,7 @@ class DataGenerator:
         """How many samples generate_batch is given at once."""
         self.batch_size_ = batch_size
 
-    def generate_sample(self, line):
+    def generate_sample(self, line) -> Callable[[], Iterable]:
         """Returns a function that yields samples: lists or tuples of (slot, values)."""
         raise TypeError("%s must define generate_sample(self, line); it returns a generator function of [(slot, [values…]), …]"
                         % type(self).__name__)

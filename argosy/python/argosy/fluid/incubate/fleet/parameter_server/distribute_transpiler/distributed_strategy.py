@@ -1,5 +1,6 @@
 """Strategies of parameter-server jobs by mode: StrategyFactory.create_sync_strategy() and so on."""
 import os
+from typing import Any
 
 from argosy import _core
 from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy
@@ -110,7 +111,7 @@ def _set(config, kind, given, what):
 class DistributedStrategy:
     """What the strategies share. settings: those of docs/settings.md, by name."""
 
-    _mode = None
+    _mode: Any = None
 
     def __init__(self):
         if self._mode is None:
