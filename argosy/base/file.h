@@ -8,12 +8,10 @@
 #include <string_view>
 
 #include "argosy/base/status.h"
+#include "argosy/base/system_error.h"
 #include "argosy/base/temporary.h"
 
 namespace argosy {
-
-// "<what> '<path>': <the system's reason>" for errno, with the code that goes with it: a full disk is `resource_exhausted`.
-Status system_error(std::string_view what, const std::filesystem::path& path);
 
 // Makes the names in a folder survive a power cut: files that were created, renamed or removed in it.
 Status sync_folder(const std::filesystem::path& folder);

@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <vector>
 
-#include "argosy/base/file.h"
 #include "argosy/base/log.h"
+#include "argosy/base/system_error.h"
 
 namespace argosy {
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "argosy/launch/command_line.h"
+#include "argosy/launch/command/command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "argosy/base/text.h"
 #include "argosy/cli/arguments.h"
 #include "argosy/launch/collective/devices.h"
-#include "argosy/launch/flags.h"
+#include "argosy/launch/command/flags.h"
 
 namespace argosy::launch {
 namespace {

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "argosy/launch/command_line.h"
+#include "argosy/base/status.h"
+#include "argosy/launch/command/command_options.h"
 
 namespace CLI {
 class App;

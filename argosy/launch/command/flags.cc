@@ -1,4 +1,4 @@
-#include "argosy/launch/flags.h"
+#include "argosy/launch/command/flags.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,11 +1,11 @@
-#include "argosy/launch/command_line.h"
+#include "argosy/launch/command/command_line.h"
 
 #include <gmock/gmock.h>
 
 #include <cstdlib>
 
 #include "argosy/base/settings.h"
-#include "argosy/launch/flags.h"
+#include "argosy/launch/command/flags.h"
 
 namespace argosy::launch {
 namespace {

@@ -1,26 +1,12 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "argosy/base/status.h"
-#include "argosy/launch/collective/run_collective.h"
-#include "argosy/launch/process/training_program.h"
-#include "argosy/launch/servers/server_job.h"
-#include "argosy/launch/servers/supervisor.h"
+#include "argosy/launch/command/command_options.h"
 
 namespace argosy::launch {
-
-struct CommandLine {
-  enum class Mode { unsaid, ps, collective } mode = Mode::unsaid;
-  TrainingProgram program;
-  ServerJobOptions job;                // of a parameter-server job
-  SupervisorOptions supervisor;  // likewise
-  CollectiveOptions collective;  // of a collective one
-  std::string text;  // what the user wants to see instead of a job: the help, the version, the table of settings; empty: nothing
-  std::map<std::string, std::string> given;  // the flags that were given, by name without dashes, as text
-};
 
 std::string launch_help();
 
