@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "argosy/optim/kernel_rule.h"
 
 // The rules that divide by a running sum or mean of squared gradients.
@@ -16,9 +14,10 @@ struct Adagrad {
 
   static Adagrad begin(std::span<const float> hyper, float rate, std::span<float>) { return {rate, hyper[0]}; }
 
-  void operator()(float& p, float g, float& moment) const {
+  template <typename T>
+  void operator()(T& p, const T& g, T& moment) const {
     moment += g * g;
-    p -= rate * g / (std::sqrt(moment) + epsilon);
+    p -= rate * g / (root(moment) + epsilon);
   }
 };
 
@@ -30,9 +29,10 @@ struct DecayedAdagrad {
 
   static DecayedAdagrad begin(std::span<const float> hyper, float rate, std::span<float>) { return {rate, hyper[0], hyper[1]}; }
 
-  void operator()(float& p, float g, float& moment) const {
+  template <typename T>
+  void operator()(T& p, const T& g, T& moment) const {
     moment = decay * moment + (1 - decay) * g * g;
-    p -= rate * g / (std::sqrt(moment) + epsilon);
+    p -= rate * g / (root(moment) + epsilon);
   }
 };
 
@@ -49,9 +49,10 @@ struct Adadelta {
     return {hyper[0], hyper[1], hyper[2] != 0 ? rate : 1};
   }
 
-  void operator()(float& p, float g, float& squared_grad, float& squared_update) const {
+  template <typename T>
+  void operator()(T& p, const T& g, T& squared_grad, T& squared_update) const {
     squared_grad = rho * squared_grad + (1 - rho) * g * g;
-    const float update = std::sqrt((squared_update + epsilon) / (squared_grad + epsilon)) * g;
+    const T update = root((squared_update + epsilon) / (squared_grad + epsilon)) * g;
     squared_update = rho * squared_update + (1 - rho) * update * update;
     p -= rate * update;
   }
@@ -71,11 +72,12 @@ struct RmsProp {
     return {rate, hyper[0], hyper[1], hyper[2], hyper[3] != 0};
   }
 
-  void operator()(float& p, float g, float& mean_square, float& mean_grad, float& moment) const {
+  template <typename T>
+  void operator()(T& p, const T& g, T& mean_square, T& mean_grad, T& moment) const {
     mean_square = decay * mean_square + (1 - decay) * g * g;
     mean_grad = centered ? decay * mean_grad + (1 - decay) * g : mean_grad;
-    const float variance = centered ? mean_square - mean_grad * mean_grad : mean_square;
-    moment = momentum * moment + rate * g / std::sqrt(variance + epsilon);
+    const T variance = centered ? mean_square - mean_grad * mean_grad : mean_square;
+    moment = momentum * moment + rate * g / root(variance + epsilon);
     p -= moment;
   }
 };

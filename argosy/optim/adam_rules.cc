@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "argosy/optim/kernel_rule.h"
 
 // The rules that keep a mean of the gradients beside a measure of their size.
@@ -16,16 +14,17 @@ struct Adam {
   float rate, beta1, beta2, epsilon;  // rate: with both bias corrections
 
   static Adam begin(std::span<const float> hyper, float rate, std::span<float> powers) {
-    const float corrected = rate * std::sqrt(1 - powers[1]) / (1 - powers[0]);
+    const float corrected = rate * root(1 - powers[1]) / (1 - powers[0]);
     powers[0] *= hyper[0];
     powers[1] *= hyper[1];
     return {corrected, hyper[0], hyper[1], hyper[2]};
   }
 
-  void operator()(float& p, float g, float& m, float& v) const {
+  template <typename T>
+  void operator()(T& p, const T& g, T& m, T& v) const {
     m = beta1 * m + (1 - beta1) * g;
     v = beta2 * v + (1 - beta2) * g * g;
-    p -= rate * (m / (std::sqrt(v) + epsilon));
+    p -= rate * (m / (root(v) + epsilon));
   }
 };
 
@@ -39,17 +38,18 @@ struct AdamW {
 
   static AdamW begin(std::span<const float> hyper, float rate, std::span<float> powers) {
     rate *= hyper[4];
-    const float root = std::sqrt(1 - powers[1]);
-    const float corrected = rate * root / (1 - powers[0]);
+    const float unbiased = root(1 - powers[1]);
+    const float corrected = rate * unbiased / (1 - powers[0]);
     powers[0] *= hyper[0];
     powers[1] *= hyper[1];
-    return {corrected, hyper[0], hyper[1], hyper[2] * root, hyper[5] != 0 ? 1 - rate * hyper[3] : 1};
+    return {corrected, hyper[0], hyper[1], hyper[2] * unbiased, hyper[5] != 0 ? 1 - rate * hyper[3] : 1};
   }
 
-  void operator()(float& p, float g, float& m, float& v) const {
+  template <typename T>
+  void operator()(T& p, const T& g, T& m, T& v) const {
     m = beta1 * m + (1 - beta1) * g;
     v = beta2 * v + (1 - beta2) * g * g;
-    p = keep * p - rate * (m / (std::sqrt(v) + epsilon));
+    p = keep * p - rate * (m / (root(v) + epsilon));
   }
 };
 
@@ -67,10 +67,10 @@ struct Adamax {
     return {corrected, hyper[0], hyper[1], hyper[2]};
   }
 
-  void operator()(float& p, float g, float& m, float& norm) const {
+  template <typename T>
+  void operator()(T& p, const T& g, T& m, T& norm) const {
     m = beta1 * m + (1 - beta1) * g;
-    const float faded = beta2 * norm + epsilon, size = std::abs(g);
-    norm = size > faded ? size : faded;
+    norm = larger(absolute(g), beta2 * norm + epsilon);
     p -= rate * (m / norm);
   }
 };

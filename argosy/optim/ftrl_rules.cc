@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "argosy/optim/kernel_rule.h"
 
 namespace argosy::optim::internal {
@@ -11,24 +9,29 @@ struct Ftrl {
   static constexpr HyperParameter kHyper[] = {{"l1", 0}, {"l2", 0}, {"lr_power", -0.5f}};
   static constexpr StateSlot kSlots[] = {{"SquaredAccumulator", "SquaredAccumOut", "squared"},
                                          {"LinearAccumulator", "LinearAccumOut", "linear"}};
-  float per_rate, l1, l2, power;  // per_rate: 1 / rate
+  float per_rate, l1, l2, exponent;  // per_rate: 1 / rate
 
   static Ftrl begin(std::span<const float> hyper, float rate, std::span<float>) {
     return {1 / rate, hyper[0], hyper[1], -hyper[2]};
   }
 
-  float root(float squares) const { return std::pow(squares, power); }
+  template <typename T>
+  T scale(const T& squares) const {
+    return power(squares, exponent);
+  }
 
-  void operator()(float& p, float g, float& squared, float& linear) const { update(*this, p, g, squared, linear); }
+  template <typename T>
+  void operator()(T& p, const T& g, T& squared, T& linear) const {
+    update(*this, p, g, squared, linear);
+  }
 
-  template <typename Self>
-  [[gnu::always_inline]] static inline void update(const Self& self, float& p, float g, float& squared, float& linear) {
-    const float new_root = self.root(squared + g * g);
-    linear += g - (new_root - self.root(squared)) * self.per_rate * p;
+  template <typename Self, typename T>
+  [[gnu::always_inline]] static inline void update(const Self& self, T& p, const T& g, T& squared, T& linear) {
+    const T new_scale = self.scale(squared + g * g);
+    linear += g - (new_scale - self.scale(squared)) * self.per_rate * p;
     squared += g * g;
-    const float pull = (linear > 0 ? self.l1 : linear < 0 ? -self.l1 : 0) - linear;
-    const float moved = pull / (new_root * self.per_rate + 2 * self.l2);
-    p = std::abs(linear) > self.l1 ? moved : 0;
+    const T pull = self.l1 * sign(linear) - linear;
+    p = mask_above(absolute(linear), self.l1, pull / (new_scale * self.per_rate + 2 * self.l2));
   }
 };
 
@@ -38,9 +41,15 @@ struct RootFtrl : Ftrl {
     return {Ftrl::begin(hyper, rate, scalars)};
   }
 
-  float root(float squares) const { return std::sqrt(squares); }
+  template <typename T>
+  T scale(const T& squares) const {
+    return root(squares);
+  }
 
-  void operator()(float& p, float g, float& squared, float& linear) const { update(*this, p, g, squared, linear); }
+  template <typename T>
+  void operator()(T& p, const T& g, T& squared, T& linear) const {
+    update(*this, p, g, squared, linear);
+  }
 };
 
 std::unique_ptr<Rule> make_ftrl(const RuleInfo& info, std::vector<float> hyper) {

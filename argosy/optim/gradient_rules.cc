@@ -9,7 +9,10 @@ struct Sgd {
 
   static Sgd begin(std::span<const float>, float rate, std::span<float>) { return {rate}; }
 
-  void operator()(float& p, float g) const { p -= rate * g; }
+  template <typename T>
+  void operator()(T& p, const T& g) const {
+    p -= rate * g;
+  }
 };
 
 struct Momentum {
@@ -21,7 +24,8 @@ struct Momentum {
 
   static Momentum begin(std::span<const float> hyper, float rate, std::span<float>) { return {rate, hyper[0], hyper[1] != 0}; }
 
-  void operator()(float& p, float g, float& velocity) const {
+  template <typename T>
+  void operator()(T& p, const T& g, T& velocity) const {
     velocity = mu * velocity + g;
     p -= rate * (nesterov ? g + mu * velocity : velocity);
   }
@@ -35,7 +39,10 @@ struct RunningMean {
 
   static RunningMean begin(std::span<const float> hyper, float, std::span<float>) { return {hyper[0], 1.0f - hyper[0]}; }
 
-  void operator()(float& p, float g) const { p = kept * p + taken * g; }
+  template <typename T>
+  void operator()(T& p, const T& g) const {
+    p = kept * p + taken * g;
+  }
 };
 
 }  // namespace

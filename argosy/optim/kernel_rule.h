@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "argosy/optim/array.h"
 #include "argosy/optim/rule.h"
 #include "argosy/optim/simd.h"
 
@@ -95,7 +96,10 @@ ARGOSY_SIMD_CLONES void update_rows(Kernel kernel, Rows rows, float* s0, float* 
 // A rule whose elements are independent. A Kernel holds the constants of a step and has
 //   static constexpr size_t kStates;                                                                its element states
 //   static Kernel begin(std::span<const float> hyper, float rate, std::span<float> scalars);  the first phase
-//   void operator()(float& p, float g, float& s0, …) const;                                         the second, for one element
+//   template <typename T> void operator()(T& p, const T& g, T& s0, …) const;                     the second
+//
+// T is float, for one element of a span, or Array, for lists of arrays at once: the formula is written once, with the
+// functions of array.h.
 template <typename Kernel>
 class KernelRule final : public Rule {
  public:
@@ -118,6 +122,15 @@ class KernelRule final : public Rule {
     if (rows.width == 0) return;
     float* const* states = rows.element_states;
     update_rows(unpack<Kernel>(step), rows, state(states, 0), state(states, 1), state(states, 2));
+  }
+
+  void apply(const Step& step, Array& param, const Array& grad, std::span<Array> states) const override {
+    ARGOSY_CHECK(states.size() == Kernel::kStates);
+    const Kernel kernel = unpack<Kernel>(step);
+    if constexpr (Kernel::kStates == 0) kernel(param, grad);
+    if constexpr (Kernel::kStates == 1) kernel(param, grad, states[0]);
+    if constexpr (Kernel::kStates == 2) kernel(param, grad, states[0], states[1]);
+    if constexpr (Kernel::kStates == 3) kernel(param, grad, states[0], states[1], states[2]);
   }
 
  private:

@@ -6,12 +6,14 @@ namespace argosy::optim::internal {
 namespace {
 
 // As in Paddle 1.8: without bias_correction the moments are not corrected for their start at 0, so nothing reads the powers of
-// beta, and the op does not advance them. They are there because a checkpoint has them. Paddle 2 corrects.
+// beta, and the op does not advance them. They are there because a checkpoint has them. Paddle 2 corrects, and without
+// always_adapt it takes the rate as given where there is no weight decay.
 constexpr HyperParameter kHyper[] = {{"beta1", 0.9f},
                                      {"beta2", 0.999f},
                                      {"epsilon", 1e-6f},
                                      {"weight_decay", 0.01f},
-                                     {"bias_correction", 0, HyperParameter::boolean}};
+                                     {"bias_correction", 0, HyperParameter::boolean},
+                                     {"always_adapt", 1, HyperParameter::boolean, /*is_attribute=*/false}};
 constexpr StateSlot kSlots[] = {{"Moment1", "Moment1Out", "moment1"},
                                 {"Moment2", "Moment2Out", "moment2"},
                                 {"Beta1Pow", "", "beta1_pow_acc", StateSlot::scalar, 0, "beta1"},
@@ -19,9 +21,19 @@ constexpr StateSlot kSlots[] = {{"Moment1", "Moment1Out", "moment1"},
 
 struct Lamb {
   float rate, beta1, beta2, epsilon, weight_decay;
+  bool adapts;                   // to the norms
   float scale1 = 1, scale2 = 1;  // of the moments
 
-  float direction(float p, float m, float v) const { return scale1 * m / (std::sqrt(scale2 * v) + epsilon) + weight_decay * p; }
+  template <typename T>
+  void move(const T& g, T& m, T& v) const {
+    m = beta1 * m + (1 - beta1) * g;
+    v = beta2 * v + (1 - beta2) * g * g;
+  }
+
+  template <typename T>
+  T direction(const T& p, const T& m, const T& v) const {
+    return scale1 * m / (root(scale2 * v) + epsilon) + weight_decay * p;
+  }
 };
 
 struct Norms {
@@ -35,8 +47,8 @@ ARGOSY_SIMD_CLONES Norms move_moments(Lamb k, const float* __restrict p, const f
   constexpr size_t kLanes = 16;
   double param[kLanes] = {}, direction[kLanes] = {};
   const auto move = [&](size_t i, size_t lane) {
-    const float mean = k.beta1 * m[i] + (1 - k.beta1) * g[i];
-    const float square = k.beta2 * v[i] + (1 - k.beta2) * g[i] * g[i];
+    float mean = m[i], square = v[i];
+    k.move(g[i], mean, square);
     const double along = k.direction(p[i], mean, square), value = p[i];
     m[i] = mean;
     v[i] = square;
@@ -72,7 +84,8 @@ class LambRule final : public Rule {
 
   Step begin_step(float learning_rate, std::span<float> scalars) const override {
     ARGOSY_CHECK(scalars.size() == scalar_states());
-    Lamb kernel{learning_rate, hyper()[0], hyper()[1], hyper()[2], hyper()[3]};
+    const bool adapts = hyper()[5] != 0 || hyper()[3] != 0;
+    Lamb kernel{learning_rate, hyper()[0], hyper()[1], hyper()[2], hyper()[3], adapts};
     if (hyper()[4] != 0) {
       kernel.scale1 = 1 / (1 - scalars[0]);
       kernel.scale2 = 1 / (1 - scalars[1]);
@@ -95,13 +108,19 @@ class LambRule final : public Rule {
     }
   }
 
+  void apply(const Step& step, Array& param, const Array& grad, std::span<Array> states) const override {
+    const Lamb k = unpack<Lamb>(step);
+    k.move(grad, states[0], states[1]);
+    const Array along = k.direction(param, states[0], states[1]);
+    param -= k.adapts ? k.rate * ratio(norm(param), norm(along)) * along : k.rate * along;
+  }
+
  private:
   static void update(const Lamb& k, float* param, const float* grad, float* moment1, float* moment2, size_t n) {
     const Norms squared = move_moments(k, param, grad, moment1, moment2, n);
     const auto param_norm = static_cast<float>(std::sqrt(squared.param));
     const auto direction_norm = static_cast<float>(std::sqrt(squared.direction));
-    const float trust = param_norm > 0 && direction_norm > 0 ? param_norm / direction_norm : 1;
-    move_param(k, k.rate * trust, param, moment1, moment2, n);
+    move_param(k, k.adapts ? k.rate * ratio(param_norm, direction_norm) : k.rate, param, moment1, moment2, n);
   }
 };
 

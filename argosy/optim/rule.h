@@ -34,7 +34,7 @@ struct HyperParameter {
   std::string_view name;  // of the op's attribute, "beta1"
   float default_value = 0;
   Kind kind = number;
-  bool is_attribute = true;  // false: used for initial values only, not written into the op
+  bool is_attribute = true;  // false: not written into the op, which has the default
 };
 
 // What the rest of the project needs to know of a rule to make its op and its variables.
@@ -77,6 +77,8 @@ struct Rows {
 
 inline constexpr size_t kMaxElementStates = 3;
 
+class Array;  // array.h
+
 // An update rule with its hyper-parameters. A step has two phases, so that what is common to all elements is computed once:
 //
 //   Step step = rule.begin_step(rate, scalars);           // once a parameter and step
@@ -112,6 +114,10 @@ class Rule {
   // Updates the rows, each as apply() would, with the memory of later rows on its way while a row is computed. REQUIRES:
   // the indices are unique and inside the arrays; arrays may interleave (stride > width) but no two rows overlap.
   virtual void apply_rows(const Step& step, const Rows& rows) const = 0;
+
+  // Updates whole arrays by the same formula: each becomes another value. `states` as element_states above. Rounding may differ
+  // from the spans' by what the arrays' owner does differently (a fused product and sum, another order of a norm's sum).
+  virtual void apply(const Step& step, Array& param, const Array& grad, std::span<Array> states) const = 0;
 
  protected:
   Rule(const RuleInfo& info, std::vector<float> hyper_parameters);

@@ -1,0 +1,180 @@
+#include "argosy/engine/ops/tensor_rule.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+
+#include "argosy/optim/array.h"
+
+namespace argosy::engine {
+namespace {
+
+constexpr int64_t kGrain = 32768;  // elements that are worth a thread
+
+using Tensors = std::vector<at::Tensor>;
+
+// A list of tensors as the arrays of a formula. Torch makes one call of many small tensors where a device has such calls.
+class TensorList final : public optim::ArrayValue {
+ public:
+  explicit TensorList(Tensors tensors) : tensors_(std::move(tensors)) {}
+  const Tensors& tensors() const { return tensors_; }
+
+  Pointer combine(Binary op, const ArrayValue& right) const override { return made(combined(op, of(right))); }
+  Pointer combine(Binary op, float right) const override { return made(combined_number(op, static_cast<double>(right))); }
+  Pointer combine_reversed(float left, Binary op) const override {
+    const double number = left;
+    switch (op) {
+      case Binary::subtract: return made(at::_foreach_add(at::_foreach_neg(tensors_), number));
+      case Binary::divide: return made(at::_foreach_mul(at::_foreach_reciprocal(tensors_), number));
+      default: return made(combined_number(op, number));
+    }
+  }
+  Pointer map(Unary op) const override { return made(mapped(op)); }
+  Pointer power(float exponent) const override { return made(at::_foreach_pow(tensors_, static_cast<double>(exponent))); }
+  Pointer mask_above(float limit, const ArrayValue& kept) const override {
+    Tensors out;
+    for (size_t i = 0; i < tensors_.size(); ++i) out.push_back(at::where(tensors_[i] > limit, of(kept)[i], 0));
+    return made(std::move(out));
+  }
+
+ private:
+  static const Tensors& of(const ArrayValue& value) { return static_cast<const TensorList&>(value).tensors_; }
+  static Pointer made(Tensors tensors) { return std::make_shared<TensorList>(std::move(tensors)); }
+
+  Tensors combined(Binary op, const Tensors& right) const {
+    switch (op) {
+      case Binary::add: return at::_foreach_add(tensors_, right);
+      case Binary::subtract: return at::_foreach_sub(tensors_, right);
+      case Binary::multiply: return at::_foreach_mul(tensors_, right);
+      case Binary::divide: return at::_foreach_div(tensors_, right);
+      case Binary::larger: return at::_foreach_maximum(tensors_, right);
+      case Binary::ratio: break;
+    }
+    Tensors out;
+    for (size_t i = 0; i < tensors_.size(); ++i)
+      out.push_back(at::where((tensors_[i] > 0).logical_and(right[i] > 0), tensors_[i] / right[i], 1));
+    return out;
+  }
+
+  Tensors combined_number(Binary op, double right) const {
+    switch (op) {
+      case Binary::add: return at::_foreach_add(tensors_, right);
+      case Binary::subtract: return at::_foreach_sub(tensors_, right);
+      case Binary::multiply: return at::_foreach_mul(tensors_, right);
+      case Binary::divide: return at::_foreach_div(tensors_, right);
+      case Binary::larger: return at::_foreach_clamp_min(tensors_, right);
+      case Binary::ratio: break;
+    }
+    ARGOSY_CHECK(false, "a ratio is of two lists");
+    return {};
+  }
+
+  Tensors mapped(Unary op) const {
+    switch (op) {
+      case Unary::root: return at::_foreach_sqrt(tensors_);
+      case Unary::absolute: return at::_foreach_abs(tensors_);
+      case Unary::sign: return at::_foreach_sign(tensors_);
+      case Unary::norm: return at::_foreach_norm(tensors_);
+    }
+    return {};
+  }
+
+  Tensors tensors_;
+};
+
+Status check_like_param(const TensorUpdate& update, const Tensors& list, const char* what) {
+  if (list.size() != update.param.size())
+    return Status::invalid_argument("{} tensors as {} of {} parameters", list.size(), what, update.param.size());
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].sizes() != update.param[i].sizes()) {
+      return Status::invalid_argument("{} {} has {} elements, its parameter {}; expected the same shape", what, i,
+                                      list[i].numel(), update.param[i].numel());
+    }
+  }
+  return {};
+}
+
+Status check_update(const optim::Rule& rule, const TensorUpdate& update) {
+  if (update.states.size() != rule.element_states()) {
+    return Status::invalid_argument("update rule '{}' has {} states of the parameter's shape, {} were given", rule.info().op_type,
+                                    rule.element_states(), update.states.size());
+  }
+  RETURN_IF_ERROR(check_like_param(update, update.grad, "gradient"));
+  for (const Tensors& list : update.states) RETURN_IF_ERROR(check_like_param(update, list, "state"));
+  return {};
+}
+
+bool is_span(const at::Tensor& tensor) {
+  return tensor.device().is_cpu() && tensor.scalar_type() == at::kFloat && tensor.is_contiguous() && !tensor.is_sparse();
+}
+
+bool are_spans(const TensorUpdate& update, size_t i) {
+  bool all = is_span(update.param[i]);
+  for (const Tensors& list : update.states) all = all && is_span(list[i]);
+  return all;
+}
+
+void move_span(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update, size_t i) {
+  const at::Tensor grad = update.grad[i].to(at::kFloat).contiguous();
+  float* const param = update.param[i].data_ptr<float>();
+  const float* const by = grad.const_data_ptr<float>();
+  const int64_t n = update.param[i].numel();
+  const auto part = [&](int64_t begin, int64_t end) {
+    float* states[optim::kMaxElementStates] = {};
+    for (size_t k = 0; k < update.states.size(); ++k) states[k] = update.states[k][i].data_ptr<float>() + begin;
+    rule.apply(step, param + begin, by + begin, states, static_cast<size_t>(end - begin));
+  };
+  if (rule.info().elementwise && n > kGrain)
+    at::parallel_for(0, n, kGrain, part);
+  else
+    part(0, n);
+  update.param[i].unsafeGetTensorImpl()->bump_version();  // as torch's own writes do: a graph that has saved it must notice
+}
+
+optim::Array as_array(Tensors tensors) { return optim::Array(std::make_shared<TensorList>(std::move(tensors))); }
+
+const Tensors& in_array(const optim::Array& array) { return static_cast<const TensorList&>(array.value()).tensors(); }
+
+void move_lists(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update) {
+  if (update.param.empty()) return;
+  Tensors grads;
+  for (size_t i = 0; i < update.grad.size(); ++i) grads.push_back(update.grad[i].to(update.param[i].scalar_type()));
+  optim::Array param = as_array(update.param);
+  std::vector<optim::Array> states;
+  for (const Tensors& list : update.states) states.push_back(as_array(list));
+  rule.apply(step, param, as_array(std::move(grads)), states);
+  at::_foreach_copy_(update.param, in_array(param));
+  for (size_t k = 0; k < states.size(); ++k) {
+    if (in_array(states[k])[0].unsafeGetTensorImpl() != update.states[k][0].unsafeGetTensorImpl())
+      at::_foreach_copy_(update.states[k], in_array(states[k]));
+  }
+}
+
+}  // namespace
+
+Status step_tensors(const optim::Rule& rule, float rate, std::span<float> scalars, const TensorUpdate& update) {
+  RETURN_IF_ERROR(check_update(rule, update));
+  at::NoGradGuard no_grad;
+  const optim::Step step = rule.begin_step(rate, scalars);
+  TensorUpdate others{.states = std::vector<Tensors>(update.states.size())};
+  for (size_t i = 0; i < update.param.size(); ++i) {
+    if (are_spans(update, i)) {
+      move_span(rule, step, update, i);
+      continue;
+    }
+    others.param.push_back(update.param[i]);
+    others.grad.push_back(update.grad[i]);
+    for (size_t k = 0; k < update.states.size(); ++k) others.states[k].push_back(update.states[k][i]);
+  }
+  move_lists(rule, step, others);
+  return {};
+}
+
+Status step_tensor_lists(const optim::Rule& rule, float rate, std::span<float> scalars, const TensorUpdate& update) {
+  RETURN_IF_ERROR(check_update(rule, update));
+  at::NoGradGuard no_grad;
+  move_lists(rule, rule.begin_step(rate, scalars), update);
+  return {};
+}
+
+}  // namespace argosy::engine
