@@ -83,9 +83,10 @@ class DatasetBase:
             raise ValueError("the dataset does not know its variables: call set_use_var")
         if self._file_handout and self._handout is None:
             self._handout = _core.file_handout(_core.fleet())
+        handout: Any = self._handout if self._file_handout else None
         return _core.DatasetOptions(self._use_var, self._filelist, self._pipe_command, self._batch_size, self._threads, self._max_bad_lines,
                                     self._fs_name, self._fs_ugi, self._criteo, self._drop_last,
-                                    self._handout if self._file_handout else None)  # pyright: ignore[reportArgumentType]
+                                    handout)
 
     def _source(self):
         """The core's dataset for the next pass."""
