@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "argosy/data/scratch_files_test.h"
+#include "argosy/data/text_block.h"
 
 namespace argosy::data {
 namespace {
