@@ -8,6 +8,7 @@ import glob
 import sys
 
 import numpy as np
+
 import paddle.fluid as fluid
 from paddle.distributed.fleet import metrics
 from paddle.fluid.incubate.fleet.base import role_maker

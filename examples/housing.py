@@ -12,6 +12,7 @@ import os
 import sys
 
 import numpy as np
+
 import paddle.fluid as fluid
 
 FACTS, BATCH, STEPS = 13, 32, 200

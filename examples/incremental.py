@@ -8,6 +8,7 @@ The twin of incremental.cc; each takes up what the other saved.
 import sys
 
 import numpy as np
+
 import paddle.fluid as fluid
 from paddle.fluid.incubate.fleet.base import role_maker
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet

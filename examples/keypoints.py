@@ -7,6 +7,7 @@ The twin of keypoints.cc.
 import sys
 
 import numpy as np
+
 import paddle
 from paddle.distributed import fleet
 

@@ -7,6 +7,7 @@ The twin of mlp_fleet.cc.
 import sys
 
 import numpy as np
+
 import paddle.fluid as fluid
 from paddle.fluid.incubate.fleet.base import role_maker
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet

@@ -18,8 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^#include "(argosy/[^"]+)"', re.M)
 TEST = re.compile(r"_(test|bench)\.(cc|h)$|_scratch\.h$|/testing/")
 # clang-format puts a function's first line and its closing brace at one indentation; namespaces and types are not functions.
-OPENS = re.compile(r"^(?P<indent> *)(?!namespace|struct|class|enum|union|extern|if|for|while|switch|do|else|try|return|case|default|public|private)[\w~].*\)[^;]*\{$")
-CONTINUED = re.compile(r"^ {4,}.*\)[^;]*\{$")
+OTHERS = "namespace|struct|class|enum|union|extern|if|for|while|switch|do|else|try|return|case|default|public|private"
+OPENS = re.compile(rf"^(?P<indent> *)(?!{OTHERS})[\w~].*\)[^;]*\{{$")
 
 
 def sources(root):
@@ -118,7 +118,8 @@ def measure(root):
 def measure_commit(commit):
     archive = subprocess.run(["git", "-C", ROOT, "archive", commit, "argosy"], check=True, capture_output=True).stdout
     with tempfile.TemporaryDirectory() as folder:
-        tarfile.open(fileobj=io.BytesIO(archive)).extractall(folder, filter="data")
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(folder, filter="data")
         return measure(pathlib.Path(folder))
 
 

@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+
 from machines import two_machines
 from ports import free_range
 from ps_job import SECONDS, until
