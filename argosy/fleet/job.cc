@@ -1,6 +1,7 @@
 #include "argosy/fleet/job.h"
 
 #include "argosy/base/run_id.h"
+#include "argosy/engine/remote/context.h"
 #include "argosy/fleet/apply_strategy.h"
 #include "argosy/ps/settings.h"
 

@@ -14,6 +14,8 @@
 #include "argosy/base/random.h"
 #include "argosy/data/queue_dataset.h"
 #include "argosy/engine/program/model_io.h"
+#include "argosy/engine/remote/context.h"
+#include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/engine/train/column_value.h"
 #include "argosy/engine/train/executor.h"
 #include "argosy/engine/train/trainer.h"
