@@ -1,4 +1,5 @@
 // A fused program must train exactly as the program that was written.
+#include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/passes.h"
 
 #include "argosy/engine/ops/layer_test.h"

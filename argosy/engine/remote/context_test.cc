@@ -21,7 +21,7 @@ class NoServers : public RemoteParameters {
   Status begin_parallel(int) override { return {}; }
   Status end_parallel() override { return {}; }
   BatchId begin_batch() override { return 0; }
-  BatchId begin_batch(uint32_t, uint32_t) override { return 0; }
+  BatchId begin_batch(uint32_t, uint32_t, std::span<const data::LineRange>) override { return 0; }
   bool wants(BatchId) const override { return true; }
   Status pull(std::span<const RowRequest>) override { return {}; }
   Status step(const StepGradients&) override { return {}; }
