@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class JobTest : public testing::TestWithParam<Mode> {
+class JobTest : public ::testing::TestWithParam<Mode> {
  protected:
   Strategy strategy(Mode mode) {
     return {
@@ -82,7 +82,7 @@ TEST_P(JobTest, EveryModeLearns) {
   };
   EXPECT_LT(mean(200, 300), 0.7 * mean(0, 5));
 }
-INSTANTIATE_TEST_SUITE_P(All, JobTest, testing::Values(Mode::sync, Mode::half_async, Mode::async, Mode::geo),
+INSTANTIATE_TEST_SUITE_P(All, JobTest, ::testing::Values(Mode::sync, Mode::half_async, Mode::async, Mode::geo),
                          [](const auto& info) { return std::string(ps::mode_name(info.param)); });
 
 // What one process saved, states included, is where servers go on; and what they hold is saved again as it was.
@@ -167,9 +167,9 @@ TEST_F(StartFromModel, WhatAJobSaved) {
   throw_if_error(write_file_atomically(folder_ / "old_table", "of a layer that is gone"));
   LoadReport report;
   EXPECT_TRUE(at::equal(start_from({.folder = folder_.string()}, 1, report), table));
-  EXPECT_THAT(report.loaded, testing::IsSupersetOf({"emb", "emb_moment1_0", "fc_0.w_0"}));
-  EXPECT_THAT(report.missing, testing::ElementsAre("fc_1.b_0"));
-  EXPECT_THAT(report.unused, testing::Contains("old_table"));
+  EXPECT_THAT(report.loaded, ::testing::IsSupersetOf({"emb", "emb_moment1_0", "fc_0.w_0"}));
+  EXPECT_THAT(report.missing, ::testing::ElementsAre("fc_1.b_0"));
+  EXPECT_THAT(report.unused, ::testing::Contains("old_table"));
 }
 
 TEST_F(StartFromModel, AFullSnapshotAndADeltaOnItsBase) {
@@ -183,8 +183,8 @@ TEST_F(StartFromModel, AFullSnapshotAndADeltaOnItsBase) {
     SCOPED_TRACE(name);
     LoadReport report;
     EXPECT_TRUE(at::equal(start_from({.folder = (folder_ / name).string()}, 3, report), table));
-    EXPECT_THAT(report.loaded, testing::UnorderedElementsAre("emb", "fc_0.w_0", "fc_0.b_0", "fc_1.w_0", "fc_1.b_0"));
-    EXPECT_THAT(report.missing, testing::IsEmpty());
+    EXPECT_THAT(report.loaded, ::testing::UnorderedElementsAre("emb", "fc_0.w_0", "fc_0.b_0", "fc_1.w_0", "fc_1.b_0"));
+    EXPECT_THAT(report.missing, ::testing::IsEmpty());
   }
 }
 
@@ -201,9 +201,9 @@ TEST_F(StartFromModel, OnlyTheVariablesThatAreNamed) {
     const std::string folder = (folder_ / name).string();
     LoadReport report;
     EXPECT_TRUE(at::equal(rows(start_from({.folder = folder, .names = {"emb"}}, 2, report)), rows(table)));
-    EXPECT_THAT(report.loaded, testing::ElementsAre("emb"));
+    EXPECT_THAT(report.loaded, ::testing::ElementsAre("emb"));
     EXPECT_TRUE(at::equal(rows(start_from({.folder = folder, .names = {"fc_0.w_0", "fc_1.b_0"}}, 2, report)), fresh));
-    EXPECT_THAT(report.loaded, testing::UnorderedElementsAre("fc_0.w_0", "fc_1.b_0"));
+    EXPECT_THAT(report.loaded, ::testing::UnorderedElementsAre("fc_0.w_0", "fc_1.b_0"));
   }
 }
 
@@ -221,10 +221,10 @@ TEST_F(StartFromModel, ANameThatIsNowhereIsToldAndNothingStarts) {
   });
   fs::remove(folder_ / "files" / "emb");
   const std::string files = (folder_ / "files").string(), snapshot = (folder_ / "snapshot").string();
-  EXPECT_THAT(refusal({.folder = files, .names = {"embb"}}), testing::HasSubstr("no variable 'embb'; they have emb, "));
-  EXPECT_THAT(refusal({.folder = files, .names = {"emb"}}), testing::HasSubstr("it lacks emb"));
-  EXPECT_THAT(refusal({.folder = files, .names = {"emb", "fc_0.w_0"}}), testing::HasSubstr("has no emb, which"));
-  EXPECT_THAT(refusal({.folder = snapshot, .names = {"emb_moment1_0"}}), testing::HasSubstr("the parameter 'emb': name that"));
+  EXPECT_THAT(refusal({.folder = files, .names = {"embb"}}), ::testing::HasSubstr("no variable 'embb'; they have emb, "));
+  EXPECT_THAT(refusal({.folder = files, .names = {"emb"}}), ::testing::HasSubstr("it lacks emb"));
+  EXPECT_THAT(refusal({.folder = files, .names = {"emb", "fc_0.w_0"}}), ::testing::HasSubstr("has no emb, which"));
+  EXPECT_THAT(refusal({.folder = snapshot, .names = {"emb_moment1_0"}}), ::testing::HasSubstr("the parameter 'emb': name that"));
 }
 
 TEST_F(JobTest, AWorkerThatHasLeftSaysSo) {

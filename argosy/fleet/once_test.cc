@@ -47,7 +47,7 @@ std::map<std::string, std::string> files_of(const fs::path& folder) {
   return files;
 }
 
-class OnceTest : public testing::TestWithParam<Mode> {
+class OnceTest : public ::testing::TestWithParam<Mode> {
  protected:
   OnceTest() {
     for (const int port : value_or_throw(free_ports("127.0.0.1", 2))) endpoints_.push_back(fmt::format("127.0.0.1:{}", port));
@@ -150,12 +150,12 @@ TEST_P(OnceTest, AWorkerThatIsStartedAgainRepeatsNothing) {
   EXPECT_EQ(second.rate, first.rate);
   EXPECT_EQ(files_of(folder_), files) << "a finished save was changed";
   if (GetParam() != Mode::geo) {
-    EXPECT_THAT(first.w, testing::Each(17)) << "10, six batches, one of them at rate 2";
+    EXPECT_THAT(first.w, ::testing::Each(17)) << "10, six batches, one of them at rate 2";
     EXPECT_EQ(first.emb[2], 14) << "10, two batches at rate 1 and one at rate 2";
   }
   leave();
 }
-INSTANTIATE_TEST_SUITE_P(All, OnceTest, testing::Values(Mode::sync, Mode::half_async, Mode::async, Mode::geo),
+INSTANTIATE_TEST_SUITE_P(All, OnceTest, ::testing::Values(Mode::sync, Mode::half_async, Mode::async, Mode::geo),
                          [](const auto& info) { return std::string(ps::mode_name(info.param)); });
 
 }  // namespace

@@ -13,11 +13,11 @@ namespace argosy::fleet {
 namespace {
 
 namespace L = argosy::layers;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // A table "emb" of 100 x 4 and two fc layers, trained by whatever optimizer a test gives.
-class PlanTest : public testing::Test {
+class PlanTest : public ::testing::Test {
  protected:
   PlanTest() : main_(graph::Program::create()), startup_(graph::Program::create()), programs_(main_, startup_) {}
 
@@ -107,12 +107,12 @@ TEST_F(PlanTest, AWorkersProgramsSendAndReceiveAndHoldNoTable) {
   ASSERT_TRUE(make_worker_programs(result, "job", *main_, *startup_).ok());
   const auto ops = types(main_->global_block());
   EXPECT_EQ(ops.back(), "send");
-  EXPECT_THAT(ops, testing::Not(testing::Contains("adam")));
+  EXPECT_THAT(ops, ::testing::Not(::testing::Contains("adam")));
   EXPECT_EQ(types(startup_->global_block()).back(), "recv");
   for (const auto& op : startup_->global_block().ops()) {
     for (const std::string& name : op->output_names()) {
       EXPECT_NE(name, "emb");
-      EXPECT_THAT(name, testing::Not(HasSubstr("moment")));
+      EXPECT_THAT(name, ::testing::Not(HasSubstr("moment")));
     }
   }
 }
@@ -150,7 +150,7 @@ TEST_F(PlanTest, RunningStatisticsFollowTheBatchs) {
   EXPECT_EQ(ops[0]->outputs.find("BatchMean"), nullptr);
   EXPECT_THAT(*ops[1]->outputs.find("BatchMean"), ElementsAre("mean@GRAD"));
   EXPECT_THAT(*ops[1]->outputs.find("BatchVariance"), ElementsAre("variance@GRAD"));
-  EXPECT_THAT(*ops.back()->inputs.find("X"), testing::IsSupersetOf({"mean@GRAD", "variance@GRAD"}));
+  EXPECT_THAT(*ops.back()->inputs.find("X"), ::testing::IsSupersetOf({"mean@GRAD", "variance@GRAD"}));
 }
 
 TEST_F(PlanTest, AParameterThatSomethingElseChangesIsNamed) {
@@ -159,7 +159,7 @@ TEST_F(PlanTest, AParameterThatSomethingElseChangesIsNamed) {
   const Variable out = L::batch_norm(L::batch_norm(x, shared), shared);
   graph::minimize(optim::SGD{.learning_rate = 0.1}, L::mean(out));
   EXPECT_THAT(make_plan(*main_, *startup_, ps::Mode::sync, 1).status().message(),
-              testing::AllOf(HasSubstr("'mean'"), HasSubstr("batch_norm"), HasSubstr("another before it")));
+              ::testing::AllOf(HasSubstr("'mean'"), HasSubstr("batch_norm"), HasSubstr("another before it")));
 }
 
 TEST_F(PlanTest, WhatServersCannotDoIsRefusedByName) {
@@ -176,7 +176,7 @@ TEST_F(PlanTest, WhatServersCannotDoIsRefusedByName) {
 
 TEST_F(PlanTest, GeoTrainsWithSgdOnly) {
   EXPECT_THAT(plan(optim::Adam{.learning_rate = 0.1}, ps::Mode::geo).status().message(),
-              testing::AllOf(HasSubstr("'emb'"), HasSubstr("'adam'"), HasSubstr("sgd only")));
+              ::testing::AllOf(HasSubstr("'emb'"), HasSubstr("'adam'"), HasSubstr("sgd only")));
 }
 
 TEST_F(PlanTest, EntriesSayWhichKeysGetARow) {

@@ -71,7 +71,7 @@ std::string name_of(const BadCase& one) {
 }
 void PrintTo(const BadCase& one, std::ostream* out) { *out << name_of(one); }
 
-class BadEnvironment : public testing::TestWithParam<BadCase> {};
+class BadEnvironment : public ::testing::TestWithParam<BadCase> {};
 
 TEST_P(BadEnvironment, IsNamed) {
   const Environment environment(GetParam().variables);
@@ -86,7 +86,7 @@ const std::map<std::string, std::string> kServer = {{"TRAINING_ROLE", "PSERVER"}
 
 INSTANTIATE_TEST_SUITE_P(
     AnyRole, BadEnvironment,
-    testing::Values(
+    ::testing::Values(
         BadCase{{}, "TRAINING_ROLE is not set (nor PADDLE_TRAINING_ROLE)"},
         BadCase{with(kWorker, {{"TRAINING_ROLE", "BOSS"}}), "TRAINING_ROLE='BOSS': expected TRAINER or PSERVER"},
         BadCase{with(kWorker, {{"TRAINING_ROLE", ""}, {"PADDLE_TRAINING_ROLE", "BOSS"}}),
@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Workers, BadEnvironment,
-    testing::Values(
+    ::testing::Values(
         BadCase{with(kWorker, {{"PADDLE_TRAINER_ID", ""}}), "PADDLE_TRAINER_ID is not set"},
         BadCase{with(kWorker, {{"PADDLE_TRAINER_ID", "2"}}), "PADDLE_TRAINER_ID='2': there are 2 workers, numbered from 0"},
         BadCase{with(kWorker, {{"PADDLE_TRAINER_ID", "-1"}}), "PADDLE_TRAINER_ID='-1': expected a whole number from 0"},
@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Servers, BadEnvironment,
-    testing::Values(
+    ::testing::Values(
         BadCase{kServer, "cannot tell which of 127.0.0.1:6001,127.0.0.1:6002 it is"},
         BadCase{with(kServer, {{"POD_IP", "127.0.0.1"}}), "or PADDLE_PSERVER_ID; found only POD_IP='127.0.0.1'"},
         BadCase{with(kServer, {{"PADDLE_PSERVER_ID", "1"}, {"PADDLE_PORT", "6001"}}),

@@ -30,7 +30,7 @@ class OneJob {
   }
 
   void start() { executor_.run(network_.startup, {}, {}, &scope_); }
-  float step() { return executor_.run(network_.main, batch(random_), {network_.loss}, &scope_)[0].tensor.item<float>(); }
+  float step() { return executor_.run(network_.main, small_batch(random_), {network_.loss}, &scope_)[0].tensor.item<float>(); }
   // As it is saved, from the servers.
   at::Tensor table(const fs::path& folder) {
     fleet_.save_persistables(folder.string(), *network_.main);
@@ -69,7 +69,7 @@ TEST(TwoJobs, TrainInOneProcessAsEachWouldAlone) {
   }
   for (size_t i = 0; i < 2; ++i) {
     SCOPED_TRACE(i);
-    EXPECT_THAT(found[i], testing::Pointwise(testing::FloatNear(1e-5f), expected[i]));
+    EXPECT_THAT(found[i], ::testing::Pointwise(::testing::FloatNear(1e-5f), expected[i]));
     EXPECT_TRUE(at::allclose(jobs[i]->table(folder / std::to_string(i)), alone[i].find("emb")->tensor, 1e-5, 1e-5));
     jobs[i]->stop();
   }
@@ -90,7 +90,7 @@ TEST(TwoJobs, AProgramIsNotRunInTheContextOfAnother) {
     other.run(network.startup, {}, {}, &scope);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("of which this process is no worker"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("of which this process is no worker"));
   }
 }
 
