@@ -72,9 +72,8 @@ inline Status commit(State& state, const StoredRecord& record) {
 
 // Everything that a snapshot of the state would have.
 inline std::string bytes_of(State& state) {
-  StateCut cut = state.cut();
-  cut.head.clear_rates();  // a map, in no order
-  std::string bytes = cut.head.SerializeAsString();
+  const StateCut cut = state.cut();
+  std::string bytes = cut.head.ShortDebugString();  // in which maps are in order
   for (const StateCut::Letter& letter : cut.letters)
     bytes += fmt::format("\nfrom {} to {} ", letter.from, letter.to) + *letter.bytes;
   for (const auto& [step, contributions] : state.sync().held()) {
