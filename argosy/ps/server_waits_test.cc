@@ -138,10 +138,12 @@ TEST(ServerWaits, ShrinksTheJobWhereThatIsAskedFor) {
   EXPECT_EQ(*again.push({batch_id(0, 0)}, {count_at({5})}, {}, Position{0, 0}), wire::LATE);
 }
 
-// A server ends, naming them, when the workers that are left have been away for longer than anybody waits.
+// A server whose workers somebody starts again ends, naming them, when those that are left have been away for longer than anybody
+// waits.
 TEST(ServerWaits, GivesUpWhenTheLastWorkersAreLost) {
   const JobSpec spec = job(Mode::async, 2, {});
   ServerOptions options = InProcess::options();
+  options.workers_return = true;
   options.lease_seconds = 1.5;
   options.worker_wait_seconds = 1.5;
   for (const bool one_is_done : {true, false}) {

@@ -4,9 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
 #include "argosy/base/check.h"
 #include "argosy/ps/job_spec_wire.h"
 #include "argosy/ps/state.h"
@@ -76,13 +73,7 @@ inline Status commit(State& state, const StoredRecord& record) {
 // Everything that a snapshot of the state would have.
 inline std::string bytes_of(State& state) {
   const StateCut cut = state.cut();
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // maps in the order of their keys
-    ARGOSY_CHECK(cut.head.SerializeToCodedStream(&coded));
-  }
+  std::string bytes = cut.head.ShortDebugString();  // in which maps are in order
   for (const StateCut::Letter& letter : cut.letters)
     bytes += fmt::format("\nfrom {} to {} ", letter.from, letter.to) + *letter.bytes;
   for (const auto& [step, contributions] : state.sync().held()) {
