@@ -80,7 +80,7 @@ PLANTS = (
     Plant("unsynced_rename", "argosy/base/file.cc",
           "a file gets its name before its bytes are on the disk",
           ("sync_order.py",)),
-    Plant("pipe_status_ignored", "argosy/data/process.cc",
+    Plant("pipe_status_ignored", "argosy/data/pipe_command.cc",
           "a pipe command that fails ends its file as if it were complete",
           ("pipe_fails_always-async-dataset-1", "data_test:*Command*")),
     Plant("bad_line_swallowed", "argosy/data/feed.cc",

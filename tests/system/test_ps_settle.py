@@ -79,7 +79,11 @@ class Proxy(threading.Thread):
                 for key, _ in selector.select(0.05):
                     if key.data is None:
                         near = self.listener.accept()[0]
-                        far = socket.create_connection(("127.0.0.1", self.target))
+                        try:
+                            far = socket.create_connection(("127.0.0.1", self.target))
+                        except OSError:  # the server is still to come
+                            near.close()
+                            continue
                         selector.register(near, selectors.EVENT_READ, ("requests", far))
                         selector.register(far, selectors.EVENT_READ, ("answers", near))
                     else:
