@@ -182,7 +182,7 @@ Status PipeCommand::judge(const ExitStatus& exit) {
   if (exit.ok() || ARGOSY_PLANTED("pipe_status_ignored")) return {};
   const std::string how = exit.signal == 0 ? fmt::format("exited with status {}", exit.code) : "was " + exit.to_string();
   const std::string errors = errors_->text();
-  return Status::unknown("the command '{}' {}; its stderr {}", title_, how,
+  return Status::aborted("the command '{}' {}; its stderr {}", title_, how,
                          errors.empty() ? "is empty" : "ends with:\n" + errors);
 }
 

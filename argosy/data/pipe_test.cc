@@ -98,7 +98,7 @@ TEST_F(PipeTest, AMissingFileAndAFolderAreNamed) {
 TEST_F(PipeTest, AFailingCommandIsAnErrorWithItsStderr) {
   const std::string path = files_.write("a", "x\n");
   const auto result = read_all({.path = path, .command = "cat; echo went wrong >&2; exit 3"});
-  EXPECT_EQ(result.status().code(), Code::unknown);
+  EXPECT_EQ(result.status().code(), Code::aborted);
   EXPECT_THAT(result.status().message(),
               AllOf(HasSubstr(path), HasSubstr("exited with status 3"), HasSubstr("went wrong"), HasSubstr("exit 3'")));
   EXPECT_THAT(read_all({.path = path, .command = "no-such-program-here"}).status().message(),
@@ -183,7 +183,7 @@ TEST_F(HadoopTest, UnpacksAndPipesWhatItReads) {
 TEST_F(HadoopTest, ItsFailureIsNotHiddenByTheCommand) {
   for (const char* command : {"cat", "wc -l"}) {
     const auto result = read_all({.path = "hdfs:/not/there", .command = command, .store = {.fs_ugi = "me,secret"}});
-    EXPECT_EQ(result.status().code(), Code::unknown);
+    EXPECT_EQ(result.status().code(), Code::aborted);
     EXPECT_THAT(result.status().message(),
                 AllOf(HasSubstr("hadoop fs -cat hdfs:/not/there"), HasSubstr("No such file"), testing::Not(HasSubstr("secret"))));
   }

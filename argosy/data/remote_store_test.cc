@@ -108,7 +108,7 @@ TEST_F(RemoteStoreTest, AStoreThatIsNamedMakesAnyPathRemote) {
 
 TEST_F(RemoteStoreTest, AFailureHasTheCommandsWordsAndNoPassword) {
   const auto missing = WorkingFolder::for_reading({"hdfs:/not/there", store_});
-  EXPECT_EQ(missing.status().code(), Code::unknown);
+  EXPECT_EQ(missing.status().code(), Code::aborted);
   EXPECT_THAT(missing.status().message(),
               AllOf(HasSubstr("copy-files -get hdfs:/not/there"), HasSubstr("No such file"), Not(HasSubstr("secret"))));
 }

@@ -28,7 +28,7 @@ class CancelledError(Error):
 
 
 class UnknownError(Error):
-    """Something outside has failed, such as a pipe command that ended with another status than 0, or nothing more is known.
+    """A failure of which nothing more is known.
 
     >>> issubclass(paddle.errors.UnknownError, paddle.errors.Error)
     True
