@@ -10,8 +10,8 @@
 #include "argosy/engine/program/value.h"
 #include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/fleet/plan.h"
-#include "argosy/ps/client.h"
-#include "argosy/ps/communicator.h"
+#include "argosy/ps/client/client.h"
+#include "argosy/ps/communicator/communicator.h"
 
 namespace argosy::fleet {
 
@@ -81,12 +81,12 @@ class RemoteWorker : public engine::RemoteParameters {
   const ps::ClientOptions client_options_;
   const ps::CommunicatorOptions communicator_options_;
 
-  mutable std::mutex mutex_;         // of the life cycle: connect, attach, close
+  mutable std::mutex mutex_;  // of the life cycle: connect, attach, close
   std::atomic<bool> closed_{false};  // written under mutex_
-  std::unique_ptr<ps::Client> client_;              // set by connect(), then constant
-  std::map<int, engine::Value> dense_;              // tensors that the communicator writes to, by table; set by attach()
+  std::unique_ptr<ps::Client> client_;  // set by connect(), then constant
+  std::map<int, engine::Value> dense_;  // tensors that the communicator writes to, by table; set by attach()
   std::unique_ptr<ps::Communicator> communicator_;  // set by attach(), then constant; uses client_
-  std::atomic<bool> started_{false};                // communicator_ may be used
+  std::atomic<bool> started_{false};  // communicator_ may be used
   std::atomic<int> handouts_{0};
 };
 
