@@ -38,7 +38,7 @@ function(argosy_stubs name)
     OUTPUT "${stub}"
     COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/write_stubs.py" "argosy.${name}" "${packages}"
     DEPENDS ${name} "${PROJECT_SOURCE_DIR}/tools/write_stubs.py" COMMENT "Writing the stubs of ${name}" VERBATIM)
-  add_custom_target(${name}_stubs DEPENDS "${stub}")
+  add_custom_target(${name}_stubs ALL DEPENDS "${stub}")
   add_dependencies(${name}_stubs argosy_python_packages)  # the extension is imported as a part of its package
   install(DIRECTORY "${packages}/argosy/${name}" DESTINATION argosy COMPONENT python FILES_MATCHING PATTERN "*.pyi")
 endfunction()

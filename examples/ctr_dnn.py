@@ -44,7 +44,12 @@ def main(pattern, model, threads=1):
     dataset.set_thread(int(threads))
     dataset.set_filelist(sorted(glob.glob(pattern)))
     exe.train_from_dataset(
-        program=fluid.default_main_program(), dataset=dataset, fetch_list=[loss, auc], fetch_info=["loss", "auc"], print_period=10)
+        program=fluid.default_main_program(),
+        dataset=dataset,
+        fetch_list=[loss, auc],
+        fetch_info=["loss", "auc"],
+        print_period=10,
+    )
     fluid.io.save_inference_model(model, [v.name for v in [dense] + slots], [predict], exe)
     print("saved", model)
 

@@ -3,6 +3,8 @@
 
     tools/changelog.py DATE        DATE such as 2026-11-16; the version is that of the file VERSION
 """
+import argparse
+import datetime
 import pathlib
 import sys
 
@@ -31,6 +33,6 @@ def main(date, root=ROOT):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("date", type=datetime.date.fromisoformat, metavar="DATE")
+    main(parser.parse_args().date.isoformat())

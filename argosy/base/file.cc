@@ -96,6 +96,15 @@ Status write_file_atomically(const fs::path& path, std::string_view bytes) {
   return sync_folder(parent_of(path));
 }
 
+namespace {
+
+void mark_folder(const fs::path& folder, uint64_t mark) {
+  const std::string text = fmt::format("{:016x}", mark);
+  (void)::setxattr(folder.c_str(), kMarkName, text.data(), text.size(), 0);
+}
+
+}  // namespace
+
 Result<FolderWriter> FolderWriter::open(const fs::path& target, bool keep_others) {
   fs::path clean = target.lexically_normal();
   if (!clean.has_filename()) clean = clean.parent_path();
@@ -115,10 +124,7 @@ Status FolderWriter::write(const std::string& name, std::span<const std::string_
   return write_new_file(path, parts);
 }
 
-void FolderWriter::set_mark(uint64_t mark) {
-  const std::string text = fmt::format("{:016x}", mark);
-  (void)::setxattr(temporary_.path().c_str(), kMarkName, text.data(), text.size(), 0);
-}
+void FolderWriter::set_mark(uint64_t mark) { mark_folder(temporary_.path(), mark); }
 
 std::optional<uint64_t> folder_mark(const fs::path& folder) {
   char text[17] = "";
@@ -128,22 +134,62 @@ std::optional<uint64_t> folder_mark(const fs::path& folder) {
   return error == std::errc() && end == text + 16 ? std::optional(mark) : std::nullopt;
 }
 
+// Whether this process works in the folder or below it: it must stay the folder that it is.
+bool FolderWriter::is_worked_in() const {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (error) return false;
+  for (fs::path above = here; above.has_relative_path(); above = above.parent_path()) {
+    if (fs::equivalent(above, target_, error)) return true;
+  }
+  return false;
+}
+
+// Where the folder stays: file by file, each of which is the old one or the new one.
+Status FolderWriter::move_into_target() {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(temporary_.path())) {
+    const fs::path place = target_ / entry.path().filename();
+    if (fs::is_directory(place, error)) fs::remove_all(place, error);
+    if (::rename(entry.path().c_str(), place.c_str()) != 0) return system_error("cannot rename into place", place);
+  }
+  const auto mark = folder_mark(temporary_.path());
+  mark ? mark_folder(target_, *mark) : (void)::removexattr(target_.c_str(), kMarkName);
+  return sync_folder(target_);
+}
+
+// Keeps what the old folder has and the new one lacks.
+Status FolderWriter::keep(const fs::path& from, const fs::path& to, bool by_link) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(from)) {
+    const fs::path kept = to / entry.path().filename();
+    if (fs::exists(fs::symlink_status(kept, error))) continue;
+    if (by_link)
+      fs::copy(entry.path(), kept,
+               fs::copy_options::recursive | fs::copy_options::create_hard_links | fs::copy_options::copy_symlinks, error);
+    else
+      fs::rename(entry.path(), kept, error);
+    if (error) return from_error_code("cannot keep", entry.path(), error);
+  }
+  return {};
+}
+
 Status FolderWriter::commit() {
   std::error_code error;
-  if (keep_others_ && fs::is_directory(target_)) {
-    for (const auto& entry : fs::directory_iterator(target_)) {
-      const fs::path copy = temporary_.path() / entry.path().filename();
-      if (fs::exists(copy)) continue;
-      fs::copy(entry.path(), copy, fs::copy_options::recursive | fs::copy_options::create_hard_links, error);
-      if (error) return from_error_code("cannot keep", entry.path(), error);
-    }
+  const bool exists = fs::is_directory(target_, error);
+  if (exists && is_worked_in()) {
+    if (keep_others_) return move_into_target();
+    return Status::failed_precondition(
+        "cannot replace '{}': this process works in it. Save into a folder below it, or another one", target_.string());
   }
+  if (keep_others_ && exists) RETURN_IF_ERROR(keep(target_, temporary_.path(), /*by_link=*/true));
   RETURN_IF_ERROR(sync_folder(temporary_.path()));
   // Two folders change places in one step where the target exists; the old one is then removed under the temporary name.
   if (::renameat2(AT_FDCWD, temporary_.path().c_str(), AT_FDCWD, target_.c_str(), fs::exists(target_) ? RENAME_EXCHANGE : 0) !=
       0) {
     return system_error("cannot rename into place", target_);
   }
+  if (keep_others_ && exists) RETURN_IF_ERROR(keep(temporary_.path(), target_, /*by_link=*/false));  // what came meanwhile
   fs::remove_all(temporary_.path(), error);
   temporary_.renamed();
   return sync_folder(parent_of(target_));

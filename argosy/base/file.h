@@ -30,7 +30,8 @@ Status write_file_atomically(const std::filesystem::path& path, std::string_view
 // is killed leaves, the next writer beside it removes (temporary.h).
 //
 // Where the target exists, its entries that this folder does not have are kept if `keep_others` is set: saving a model
-// into a folder with other files must not delete those.
+// into a folder with other files must not delete those. A folder that this process works in is never replaced: with `keep_others`
+// its files are, one by one; without, commit() fails.
 class FolderWriter {
  public:
   static Result<FolderWriter> open(const std::filesystem::path& target, bool keep_others);
@@ -46,6 +47,9 @@ class FolderWriter {
  private:
   FolderWriter(std::filesystem::path target, Temporary temporary, bool keep_others)
       : target_(std::move(target)), temporary_(std::move(temporary)), keep_others_(keep_others) {}
+  bool is_worked_in() const;
+  Status move_into_target();
+  static Status keep(const std::filesystem::path& from, const std::filesystem::path& to, bool by_link);
 
   std::filesystem::path target_;
   Temporary temporary_;

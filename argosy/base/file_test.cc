@@ -65,6 +65,31 @@ TEST_F(FileTest, CommitReplacesEqualNamesAndKeepsOthersWhereAsked) {
   }
 }
 
+// A script that saves into "." goes on in the same folder, with what it has there.
+TEST_F(FileTest, AFolderThatIsWorkedInIsNotReplaced) {
+  const fs::path target = folder_ / "work", before = fs::current_path();
+  fs::create_directories(target / "data");
+  std::ofstream(target / "notes") << "mine";
+  fs::current_path(target / "data");
+  const auto save = [&](bool keep) {
+    auto writer = FolderWriter::open(target, keep);
+    EXPECT_TRUE(writer.ok() && writer->write("w", "new").ok());
+    writer->set_mark(7);
+    return writer->commit();
+  };
+  const Status replaced = save(false), kept = save(true);
+  std::ofstream("later") << "here";
+  const bool is_here = fs::exists(target / "data" / "later");
+  fs::current_path(before);
+  EXPECT_EQ(replaced.code(), Code::failed_precondition);
+  EXPECT_TRUE(kept.ok()) << kept.message();
+  EXPECT_TRUE(is_here) << "the working directory was replaced";
+  EXPECT_EQ(*read_file(target / "w"), "new");
+  EXPECT_EQ(*read_file(target / "notes"), "mine");
+  EXPECT_EQ(folder_mark(target), 7u);
+  EXPECT_EQ(entries(folder_), 1u) << "nothing temporary is left";
+}
+
 TEST_F(FileTest, AFolderHasTheMarkOfItsLastWriter) {
   const fs::path target = folder_ / "model";
   EXPECT_EQ(folder_mark(target), std::nullopt);

@@ -36,12 +36,17 @@ int status_of(const std::string& body) {
   return 0;
 }
 
-// A process looks for its launcher once, at its start: hence a program of its own, which is this one, started again with a body.
-// It ends here, before any test runs.
+// A process looks for its launcher once, before main(): hence a program of its own, which is this one, started again with a body
+// and without tests. It ends where the tests would begin.
 constexpr const char* kBody = "ARGOSY_TEST_SEED";
-[[maybe_unused]] const bool is_test = [] {
-  if (const char* body = std::getenv(kBody); body != nullptr && std::getenv(NoticeReceiver::kVariable) != nullptr)
-    ::_exit(status_of(body));
+class BodyRunner : public ::testing::EmptyTestEventListener {
+  void OnTestProgramStart(const ::testing::UnitTest&) override {
+    const char* body = std::getenv(kBody);
+    if (body != nullptr && std::getenv(NoticeReceiver::kVariable) != nullptr) ::_exit(status_of(body));
+  }
+};
+[[maybe_unused]] const bool is_listening = [] {
+  ::testing::UnitTest::GetInstance()->listeners().Append(new BodyRunner);  // which owns it
   return true;
 }();
 

@@ -63,7 +63,7 @@ Result<std::unique_ptr<ByteStream>> open_pipe(const PipeOptions& options, std::s
     return std::unique_ptr<ByteStream>(std::make_unique<NamedStream>(std::move(input.stream), options.path));
   }
   ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> process, PipeCommand::start({"/bin/sh", "-c", options.command}, options.command,
-                                                                       std::move(input), std::move(errors), stop));
+                                                                           std::move(input), std::move(errors), stop));
   return std::unique_ptr<ByteStream>(std::make_unique<NamedStream>(std::move(process), options.path));
 }
 

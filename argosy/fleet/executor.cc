@@ -5,8 +5,6 @@
 namespace argosy {
 namespace {
 
-Scope& scope_of(Scope* given) { return given != nullptr ? *given : global_scope(); }
-
 engine::TrainOptions trainer_options(const DatasetRunOptions& options) {
   engine::TrainOptions result{.print_period = options.print_period,
                               .threads = options.threads,
@@ -25,12 +23,12 @@ std::vector<Value> Executor::run(const std::shared_ptr<Program>& program, const 
                                  Scope* scope) {
   std::vector<std::string> names;
   for (const Variable& variable : fetch) names.push_back(variable.name());
-  return value_or_throw(runner_.run(*program, feed, names, scope_of(scope)));
+  return value_or_throw(runner_.run(*program, feed, names, scope_or_global(scope)));
 }
 
 TrainReport Executor::train_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset,
                                          const DatasetRunOptions& options) {
-  return value_or_throw(engine::train(runner_, *program, dataset, trainer_options(options), scope_of(options.scope)));
+  return value_or_throw(engine::train(runner_, *program, dataset, trainer_options(options), scope_or_global(options.scope)));
 }
 
 TrainReport Executor::infer_from_dataset(const std::shared_ptr<Program>& program, data::BatchSource& dataset,

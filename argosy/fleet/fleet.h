@@ -106,7 +106,7 @@ class Fleet {
   const std::shared_ptr<RemoteWorker>& worker() const;
 
  private:
-  Scope& scope() const { return options_.scope != nullptr ? *options_.scope : global_scope(); }
+  Scope& scope() const { return scope_or_global(options_.scope); }
 
   const FleetOptions options_;
   std::optional<RoleInfo> role_;

@@ -5,8 +5,6 @@
 namespace argosy {
 namespace {
 
-Scope& scope_or_global(Scope* given) { return given != nullptr ? *given : global_scope(); }
-
 std::vector<std::string> names_of(const std::vector<Variable>& variables) {
   std::vector<std::string> names;
   for (const Variable& variable : variables) names.push_back(variable.name());

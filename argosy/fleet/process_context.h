@@ -14,6 +14,7 @@ namespace argosy {
 
 engine::Scope& global_scope();
 engine::Scope* switch_global_scope(engine::Scope* scope);  // returns the one before; null restores the first
+inline engine::Scope& scope_or_global(engine::Scope* given) { return given != nullptr ? *given : global_scope(); }
 
 namespace fleet {
 

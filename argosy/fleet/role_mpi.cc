@@ -49,18 +49,18 @@ class ReservedPort {
 
 // What a rank tells the others. The loopback address does where all of them are on one machine. The token is one that it has
 // drawn because nobody gave it any, or "given".
-struct Place {
+struct RankPlace {
   std::string machine, address, port, token;
   std::string endpoint(bool one_machine) const { return (one_machine ? "127.0.0.1" : address) + ":" + port; }
 };
 
-Result<std::vector<Place>> exchange_places(Mpi& mpi, int port) {
+Result<std::vector<RankPlace>> exchange_places(Mpi& mpi, int port) {
   char machine[128] = "";
   ::gethostname(machine, sizeof machine - 1);
   const bool given = !env_text("ARGOSY_TOKEN").value_or("").empty();
   const std::string text = fmt::format("{} {} {} {}", machine, own_address(), port, given ? kGiven : draw_token());
   ASSIGN_OR_RETURN(const auto texts, mpi.all_gather(text, Deadline::after_seconds(kExchangeSeconds)));
-  std::vector<Place> places;
+  std::vector<RankPlace> places;
   for (size_t rank = 0; rank < texts.size(); ++rank) {
     const auto parts = split(texts[rank], ' ');
     if (parts.size() != 4 || parts[2] == "0")
@@ -71,8 +71,8 @@ Result<std::vector<Place>> exchange_places(Mpi& mpi, int port) {
 }
 
 // The ranks of a run have the token that the first one has drawn, unless mpirun has handed one on.
-void share_token(const std::vector<Place>& places) {
-  if (std::none_of(places.begin(), places.end(), [](const Place& place) { return place.token == kGiven; }))
+void share_token(const std::vector<RankPlace>& places) {
+  if (std::none_of(places.begin(), places.end(), [](const RankPlace& place) { return place.token == kGiven; }))
     set_drawn_token(places[0].token);
 }
 
@@ -91,7 +91,7 @@ Result<RoleInfo> find_out() {
   ASSIGN_OR_RETURN(const auto places, exchange_places(*mpi, port.port()));
   share_token(places);
   const bool one_machine =
-      std::all_of(places.begin(), places.end(), [&](const Place& place) { return place.machine == places[0].machine; });
+      std::all_of(places.begin(), places.end(), [&](const RankPlace& place) { return place.machine == places[0].machine; });
   RoleInfo info{
       .role = mpi->rank() % 2 == 0 ? Role::server : Role::worker, .index = mpi->rank() / 2, .worker_count = mpi->size() / 2};
   for (size_t rank = 0; rank < places.size(); ++rank) {

@@ -40,7 +40,7 @@ struct Network {
   Variable loss;
 };
 
-inline Feed batch(Random& random) {
+inline Feed small_batch(Random& random) {
   std::vector<int64_t> ids;
   std::vector<float> x, y;
   for (int i = 0; i < 8; ++i) {
@@ -61,7 +61,7 @@ inline std::vector<float> train(Network& network, Scope& scope, int steps, const
   Random random(3);
   std::vector<float> losses;
   for (int i = 0; i < steps; ++i)
-    losses.push_back(exe.run(network.main, batch(random), {network.loss}, &scope)[0].tensor.item<float>());
+    losses.push_back(exe.run(network.main, small_batch(random), {network.loss}, &scope)[0].tensor.item<float>());
   return losses;
 }
 

@@ -30,7 +30,7 @@ class OneJob {
   }
 
   void start() { executor_.run(network_.startup, {}, {}, &scope_); }
-  float step() { return executor_.run(network_.main, batch(random_), {network_.loss}, &scope_)[0].tensor.item<float>(); }
+  float step() { return executor_.run(network_.main, small_batch(random_), {network_.loss}, &scope_)[0].tensor.item<float>(); }
   // As it is saved, from the servers.
   at::Tensor table(const fs::path& folder) {
     fleet_.save_persistables(folder.string(), *network_.main);

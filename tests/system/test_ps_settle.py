@@ -14,7 +14,7 @@ import pytest
 from ports import free_range
 from ps_job import until
 
-# One dense parameter, a half of it on each server. A step adds the mean of the workers' scales to it.
+# One dense parameter, a half of it on each server, and small enough to be sent before the server has answered anything. A step adds the mean of the workers' scales to it.
 SCRIPT = """
 import json, os, sys, time
 import numpy as np
@@ -26,7 +26,7 @@ from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import f
 paddle.enable_static()
 fleet.init(role_maker.PaddleCloudRoleMaker())
 scale = fluid.layers.data('scale', [1], append_batch_size=False)
-w = fluid.layers.create_parameter([40000], 'float32', name='w', default_initializer=fluid.initializer.Constant(0.0))
+w = fluid.layers.create_parameter([20000], 'float32', name='w', default_initializer=fluid.initializer.Constant(0.0))
 loss = -fluid.layers.reduce_sum(fluid.layers.elementwise_mul(w, scale))
 fleet.distributed_optimizer(fluid.optimizer.SGD(1.0)).minimize(loss)
 if fleet.is_server():
@@ -78,14 +78,21 @@ class Proxy(threading.Thread):
             while not self.ended:
                 for key, _ in selector.select(0.05):
                     if key.data is None:
-                        near = self.listener.accept()[0]
-                        far = socket.create_connection(("127.0.0.1", self.target))
-                        selector.register(near, selectors.EVENT_READ, ("requests", far))
-                        selector.register(far, selectors.EVENT_READ, ("answers", near))
+                        self.accept(selector)
                     else:
                         self.pass_on(selector, key.fileobj, *key.data)
             for key in list(selector.get_map().values()):
                 key.fileobj.close()
+
+    def accept(self, selector):
+        near = self.listener.accept()[0]
+        try:
+            far = socket.create_connection(("127.0.0.1", self.target))
+        except ConnectionRefusedError:  # the server does not listen yet, and the worker tries again
+            near.close()
+            return
+        selector.register(near, selectors.EVENT_READ, ("requests", far))
+        selector.register(far, selectors.EVENT_READ, ("answers", near))
 
     def pass_on(self, selector, source, direction, to):
         try:

@@ -1,8 +1,8 @@
 // A fused program must train exactly as the program that was written.
-#include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/passes.h"
 
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/prepared.h"
 #include "argosy/graph/layers.h"
 #include "argosy/graph/minimize.h"

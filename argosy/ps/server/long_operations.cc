@@ -69,7 +69,9 @@ LongOperations::OperationPtr LongOperations::ask(const Key& key, const wire::Cal
     if (stopped_) {
       known = Result<std::string>(stopping());
     } else if (std::ranges::find(cancelled_, attempt) != cancelled_.end()) {
-      known = Result<std::string>(cancelled());
+      const auto operation = operations_.find(key);  // it may have been done before it was cancelled
+      const bool done = operation != operations_.end() && operation->second->answer_ && operation->second->answer_->ok();
+      known = done ? *operation->second->answer_ : Result<std::string>(cancelled());
     } else {
       OperationPtr& operation = operations_[key];
       const bool failed = operation != nullptr && operation->answer_ && !operation->answer_->ok();

@@ -98,8 +98,12 @@ class Worker {
                      rpc::Buffer* received = nullptr) {
     const rpc::Message message{static_cast<uint16_t>(method), request.SerializeAsString(), std::move(payload)};
     auto answer = link_->channel->call_and_wait(message, Deadline::after_seconds(seconds));
-    if (answer.status().code() == Code::unauthenticated && method != wire::COMPARE && compare().ok())
+    while (answer.status().code() == Code::unauthenticated && method != wire::COMPARE) {
+      const Status compared = compare();
+      if (compared.code() == Code::unauthenticated) break;  // a stranger
+      if (!compared.ok()) return compared;                  // the server is away again
       answer = link_->channel->call_and_wait(message, Deadline::after_seconds(seconds));
+    }
     if (!answer.ok()) return answer.status();
     Reply reply;
     if (!reply.ParseFromString(answer->header)) return Status::data_loss("the answer cannot be read");
