@@ -13,6 +13,7 @@
 #include "argosy/base/thread.h"
 #include "argosy/fleet/executor.h"
 #include "argosy/fleet/job.h"
+#include "argosy/fleet/model.h"
 #include "argosy/fleet/process_context.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"
