@@ -100,8 +100,8 @@ class Worker {
     auto answer = link_->channel->call_and_wait(message, Deadline::after_seconds(seconds));
     while (answer.status().code() == Code::unauthenticated && method != wire::COMPARE) {
       const Status compared = compare();
-      if (compared.code() == Code::unauthenticated) break;  // a stranger
-      if (!compared.ok()) return compared;                  // the server is away again
+      if (compared.code() == Code::unavailable) return compared;  // the server is away again
+      if (!compared.ok()) break;                                  // a stranger, or one that only reads
       answer = link_->channel->call_and_wait(message, Deadline::after_seconds(seconds));
     }
     if (!answer.ok()) return answer.status();
