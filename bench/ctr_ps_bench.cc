@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "argosy/base/clock.h"
-#include "argosy/ps/server_stats.h"
+#include "argosy/ps/client/server_stats.h"
 #include "bench/cpu_time.h"
 #include "bench/ctr_model.h"
 

@@ -23,5 +23,5 @@ set(ARGOSY_PUBLIC_PROGRAMS
     argosy/graph/layers/tensor.h argosy/graph/layers/types.h argosy/graph/minimize.h argosy/graph/op_desc.h
     argosy/graph/op_schema.h argosy/graph/program.h argosy/graph/var_desc.h argosy/graph/variable.h
     argosy/optim/clip.h argosy/optim/optimizer.h argosy/optim/regularize.h argosy/optim/rule.h argosy/optim/schedule.h
-    argosy/ps/job_spec.h argosy/ps/ledger.h argosy/ps/mode.h argosy/ps/server_stats.h argosy/ps/window.h
+    argosy/ps/spec/job_spec.h argosy/ps/spec/ledger.h argosy/ps/spec/mode.h argosy/ps/client/server_stats.h argosy/ps/spec/window.h
     argosy/table/spec.h)

@@ -105,11 +105,12 @@ function(argosy_unite target)
   endif()
 endfunction()
 
-# argosy_proto(ROOM FILE): the code that protoc makes of argosy/ROOM/FILE.proto, seen by the room and its tests only.
+# argosy_proto(ROOM FILE): the code that protoc makes of argosy/ROOM/FILE.proto (FILE may be in a folder), seen by the room and its tests only.
 function(argosy_proto room file)
   set(wire "${CMAKE_CURRENT_BINARY_DIR}/wire")
   set(made "${wire}/argosy/${room}/${file}.pb")
-  file(MAKE_DIRECTORY "${wire}/argosy/${room}")
+  get_filename_component(folder "${made}" DIRECTORY)
+  file(MAKE_DIRECTORY "${folder}")
   add_custom_command(
     OUTPUT "${made}.cc" "${made}.h"
     COMMAND "${ARGOSY_PROTOC}" "--proto_path=${PROJECT_SOURCE_DIR}" "--cpp_out=${wire}" "argosy/${room}/${file}.proto"

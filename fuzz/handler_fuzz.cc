@@ -15,9 +15,9 @@
 
 #include "argosy/base/check.h"
 #include "argosy/base/log.h"
-#include "argosy/ps/job_spec_wire.h"
-#include "argosy/ps/messages.pb.h"
-#include "argosy/ps/server.h"
+#include "argosy/ps/server/server.h"
+#include "argosy/ps/spec/job_spec_wire.h"
+#include "argosy/ps/spec/messages.pb.h"
 #include "argosy/rpc/handler.h"
 
 using namespace argosy;

@@ -9,8 +9,8 @@
 #include "argosy/cli/arguments.h"
 #include "argosy/data/criteo.h"
 #include "argosy/graph/wire.h"
-#include "argosy/ps/repair.h"
-#include "argosy/ps/reshard.h"
+#include "argosy/ps/server/repair.h"
+#include "argosy/ps/server/reshard.h"
 
 namespace {
 

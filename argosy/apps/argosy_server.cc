@@ -8,8 +8,8 @@
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/cli/arguments.h"
-#include "argosy/ps/server.h"
-#include "argosy/ps/settings.h"
+#include "argosy/ps/server/server.h"
+#include "argosy/ps/server/settings.h"
 
 namespace {
 

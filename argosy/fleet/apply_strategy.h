@@ -4,8 +4,8 @@
 #include "argosy/base/status.h"
 #include "argosy/fleet/plan.h"
 #include "argosy/fleet/strategy.h"
-#include "argosy/ps/communicator.h"
-#include "argosy/ps/job_spec.h"
+#include "argosy/ps/communicator/communicator.h"
+#include "argosy/ps/spec/job_spec.h"
 
 namespace argosy::fleet {
 

@@ -16,10 +16,10 @@
 #include "argosy/fleet/util.h"
 #include "argosy/graph/minimize.h"
 #include "argosy/optim/optimizer.h"
-#include "argosy/ps/ledger.h"
+#include "argosy/ps/spec/ledger.h"
 
 namespace argosy::ps {
-struct ServerStats;  // argosy/ps/server_stats.h
+struct ServerStats;  // argosy/ps/client/server_stats.h
 }  // namespace argosy::ps
 
 namespace argosy::fleet {

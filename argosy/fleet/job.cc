@@ -3,7 +3,7 @@
 #include "argosy/base/run_id.h"
 #include "argosy/engine/remote/context.h"
 #include "argosy/fleet/apply_strategy.h"
-#include "argosy/ps/settings.h"
+#include "argosy/ps/server/settings.h"
 
 namespace argosy::fleet {
 namespace {

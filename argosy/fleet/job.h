@@ -12,7 +12,7 @@
 #include "argosy/fleet/serve.h"
 #include "argosy/fleet/strategy.h"
 #include "argosy/graph/program.h"
-#include "argosy/ps/server.h"
+#include "argosy/ps/server/server.h"
 
 namespace argosy::fleet {
 

@@ -14,6 +14,7 @@
 #include "argosy/data/working_folder.h"
 #include "argosy/fleet/table_rows.h"
 #include "argosy/graph/tensor_file.h"
+#include "argosy/ps/server/snapshot_folder.h"
 
 namespace argosy::fleet {
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include "argosy/engine/program/scope.h"
 #include "argosy/fleet/plan.h"
 #include "argosy/fleet/server_model.h"
-#include "argosy/ps/server.h"
+#include "argosy/ps/server/server.h"
 
 namespace argosy::fleet {
 

@@ -8,8 +8,8 @@
 #include "argosy/base/status.h"
 #include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/graph/program.h"
-#include "argosy/ps/communicator.h"
-#include "argosy/ps/job_spec.h"
+#include "argosy/ps/communicator/communicator.h"
+#include "argosy/ps/spec/job_spec.h"
 
 namespace argosy::fleet {
 

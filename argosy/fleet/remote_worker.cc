@@ -7,6 +7,7 @@
 #include "argosy/base/log.h"
 #include "argosy/engine/program/scope.h"
 #include "argosy/fleet/table_rows.h"
+#include "argosy/ps/communicator/make_communicator.h"
 
 namespace argosy::fleet {
 namespace {
@@ -67,7 +68,7 @@ Status RemoteWorker::attach(engine::Scope& scope) {
 }
 
 Status RemoteWorker::start(engine::Scope& scope) {
-  ASSIGN_OR_RETURN(auto communicator, ps::Communicator::create(communicator_options_, *client_));
+  ASSIGN_OR_RETURN(auto communicator, ps::make_communicator(communicator_options_, *client_));
   for (size_t i = 0; i < plan_.spec.tables.size(); ++i) {
     const ps::TableSpec& table = plan_.spec.tables[i];
     if (table.sparse) continue;

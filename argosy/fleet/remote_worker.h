@@ -10,8 +10,8 @@
 #include "argosy/engine/program/value.h"
 #include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/fleet/plan.h"
-#include "argosy/ps/client.h"
-#include "argosy/ps/communicator.h"
+#include "argosy/ps/client/client.h"
+#include "argosy/ps/communicator/communicator.h"
 
 namespace argosy::fleet {
 

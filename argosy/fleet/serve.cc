@@ -5,7 +5,7 @@
 
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
-#include "argosy/ps/settings.h"
+#include "argosy/ps/server/settings.h"
 
 namespace argosy::fleet {
 namespace {

@@ -10,7 +10,7 @@
 #include "argosy/engine/program/scope.h"
 #include "argosy/fleet/model_files.h"
 #include "argosy/fleet/plan.h"
-#include "argosy/ps/server.h"
+#include "argosy/ps/server/server.h"
 
 namespace argosy::fleet {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "argosy/ps/mode.h"
+#include "argosy/ps/spec/mode.h"
 
 namespace argosy {
 

@@ -71,7 +71,7 @@ class Layout:
 
 
 def server_of(key, servers):
-    """Where a row lives: argosy/ps/job_spec.h."""
+    """Where a row lives: argosy/ps/spec/job_spec.h."""
     x = (key + 0x9E3779B97F4A7C15) & _MASK
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK

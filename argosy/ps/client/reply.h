@@ -1,0 +1,17 @@
+#pragma once
+
+#include "argosy/base/status.h"
+#include "argosy/rpc/channel.h"
+
+namespace argosy::ps {
+
+// Parses the header of an answer.
+template <typename Reply>
+Result<Reply> parse_reply(const rpc::Received& received) {
+  Reply reply;
+  if (reply.ParseFromString(received.header)) return reply;
+  return Status::data_loss("the answer to method {} has a header of {} bytes that cannot be read", received.method,
+                           received.header.size());
+}
+
+}  // namespace argosy::ps

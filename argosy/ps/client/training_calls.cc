@@ -1,0 +1,409 @@
+#include "argosy/ps/client/training_calls.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "argosy/base/log.h"
+#include "argosy/ps/client/reply.h"
+#include "argosy/ps/client/table_check.h"
+#include "argosy/ps/spec/job_spec_wire.h"
+
+namespace argosy::ps {
+namespace {
+
+// Trainer threads may read the same floats meanwhile.
+void store_relaxed(std::span<const float> from, float* to) {
+  for (size_t i = 0; i < from.size(); ++i) std::atomic_ref<float>(to[i]).store(from[i], std::memory_order_relaxed);
+}
+
+bool has_statistics(const RowGradients& rows) { return rows.shows != nullptr || rows.clicks != nullptr; }
+
+Status wrong_size(const rpc::Received& received, size_t expected) {
+  return Status::data_loss("the answer to method {} has {} bytes of payload; expected {}", received.method,
+                           received.payload.size(), expected);
+}
+
+}  // namespace
+
+Status TrainingCalls::pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline) {
+  for (const RowRequest& request : requests) RETURN_IF_ERROR(check_table_kind(job(), request.table, true));
+  const auto makes = [](const RowRequest& request) { return request.create; };
+  const auto creating = std::ranges::count_if(requests, makes);
+  if (creating == 0) return pull_rows_alike(requests, false, min_step, deadline);
+  if (creating == std::ssize(requests)) return pull_rows_alike(requests, true, min_step, deadline);
+  std::vector<RowRequest> sorted(requests.begin(), requests.end());
+  const auto readers = std::stable_partition(sorted.begin(), sorted.end(), makes);
+  RETURN_IF_ERROR(pull_rows_alike({sorted.begin(), readers}, true, min_step, deadline));
+  return pull_rows_alike({readers, sorted.end()}, false, min_step, deadline);
+}
+
+Status TrainingCalls::pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step,
+                                      Deadline deadline) {
+  const auto scratch = scratch_.take();
+  scratch->lists.clear();
+  for (const RowRequest& request : requests) scratch->lists.push_back(request.keys);
+  RowSplit& split = scratch->split;
+  split.assign(scratch->lists, servers().size());
+
+  std::vector<ServerCall> calls;
+  for (int server = 0; server < servers().size(); ++server) {
+    const size_t keys = split.count(server);
+    if (keys == 0) continue;
+    wire::PullRowsRequest header;
+    if (min_step) *header.mutable_min_step() = to_wire(*min_step);
+    header.set_create(create);
+    PayloadWriter payload(bytes_, keys * sizeof(uint64_t));
+    for (size_t list = 0; list < requests.size(); ++list) {
+      wire::Section& section = *header.add_sections();
+      section.set_table(static_cast<uint32_t>(requests[list].table));
+      section.set_count(split.count(server, list));
+      split.copy_keys(server, list, requests[list].keys, payload.room<uint64_t>(split.count(server, list)));
+    }
+    calls.push_back({server, session_.message(wire::PULL_ROWS, server, std::move(header))});
+    calls.back().message.payload = payload.finish();
+  }
+  if (calls.empty()) return {};
+  std::vector<int> asked;
+  for (const ServerCall& call : calls) asked.push_back(call.server);
+  ASSIGN_OR_RETURN(const auto answers, servers().call(std::move(calls), min_step ? std::optional(deadline) : std::nullopt));
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (Status s = store_rows(asked[i], requests, split, answers[i]); !s.ok())
+      return s.with_context("{}", servers().name(asked[i]));
+  }
+  return {};
+}
+
+Status TrainingCalls::store_rows(int server, std::span<const RowRequest> requests, const RowSplit& split,
+                                 const rpc::Received& received) const {
+  size_t offset = 0;
+  for (size_t list = 0; list < requests.size(); ++list) {
+    const size_t width = job().tables[static_cast<size_t>(requests[list].table)].width;
+    const size_t floats = split.count(server, list) * width;
+    const auto rows = received.payload.values<float>(offset, floats);
+    if (rows.size() != floats) return wrong_size(received, offset + floats * sizeof(float));
+    split.scatter(server, list, rows.data(), width, requests[list].rows);
+    offset += rows.size_bytes();
+  }
+  return offset == received.payload.size() ? Status() : wrong_size(received, offset);
+}
+
+Status TrainingCalls::pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline) {
+  for (const DenseRequest& request : requests) RETURN_IF_ERROR(check_dense_size(job(), request.table, request.values.size()));
+  std::vector<ServerCall> calls;
+  for (int server = 0; server < servers().size(); ++server) {
+    wire::PullDenseRequest header;
+    for (const DenseRequest& request : requests) {
+      const Range range = dense_range(job(), static_cast<size_t>(request.table), servers().size(), server);
+      if (range.size() > 0) header.add_tables(static_cast<uint32_t>(request.table));
+    }
+    // With a position every server is asked: the question also tells it that all servers have this worker's last step.
+    if (header.tables_size() == 0 && !min_step) continue;
+    if (min_step) *header.mutable_min_step() = to_wire(*min_step);
+    calls.push_back({server, session_.message(wire::PULL_DENSE, server, std::move(header))});
+  }
+  std::vector<int> asked;
+  for (const ServerCall& call : calls) asked.push_back(call.server);
+  ASSIGN_OR_RETURN(const auto answers, servers().call(std::move(calls), min_step ? std::optional(deadline) : std::nullopt));
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (Status s = store_dense(asked[i], requests, answers[i]); !s.ok()) return s.with_context("{}", servers().name(asked[i]));
+  }
+  return {};
+}
+
+Status TrainingCalls::store_dense(int server, std::span<const DenseRequest> requests, const rpc::Received& received) const {
+  size_t offset = 0;
+  for (const DenseRequest& request : requests) {
+    const Range range = dense_range(job(), static_cast<size_t>(request.table), servers().size(), server);
+    const auto values = received.payload.values<float>(offset, range.size());
+    if (values.size() != range.size()) return wrong_size(received, offset + range.size() * sizeof(float));
+    store_relaxed(values, request.values.data() + range.begin);
+    offset += values.size_bytes();
+  }
+  return offset == received.payload.size() ? Status() : wrong_size(received, offset);
+}
+
+Result<Position> TrainingCalls::position() {
+  ASSIGN_OR_RETURN(const auto answers, servers().call(session_.to_all(wire::PULL_DENSE, wire::PullDenseRequest())));
+  std::optional<Position> lowest;
+  for (const rpc::Received& answer : answers) {
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullDenseReply>(answer));
+    const Position position = from_wire(reply.position());
+    if (!lowest || position < *lowest) lowest = position;
+  }
+  return *lowest;
+}
+
+Result<std::vector<TrainingCalls::PushPart>> TrainingCalls::parts_of(const Push& push, Scratch& scratch) const {
+  std::vector<PushPart> parts;
+  for (const DenseGradient& gradient : push.dense) {
+    RETURN_IF_ERROR(check_dense_size(job(), gradient.table, gradient.values.size()));
+    parts.push_back({.table = gradient.table, .dense = &gradient});
+  }
+  scratch.lists.clear();
+  for (const RowGradients& gradients : push.rows) {
+    RETURN_IF_ERROR(check_table_kind(job(), gradients.table, true));
+    parts.push_back({.table = gradients.table, .rows = &gradients, .list = scratch.lists.size()});
+    scratch.lists.push_back(gradients.keys);
+  }
+  std::ranges::sort(parts, {}, &PushPart::table);
+  const auto twice = std::ranges::adjacent_find(parts, {}, &PushPart::table);
+  if (twice == parts.end()) return parts;
+  return Status::invalid_argument("table '{}' is in a push twice", job().tables[static_cast<size_t>(twice->table)].name);
+}
+
+// The batches of a push that `server` did not have when this worker connected.
+Result<std::vector<BatchId>> TrainingCalls::lacking(int server, const Push& push) const {
+  std::vector<BatchId> batches(push.batches.begin(), push.batches.end());
+  if (!session_.replays()) return batches;
+  std::erase_if(batches, [&](BatchId batch) { return session_.had(server, batch); });
+  if (push.by_server || batches.empty() || batches.size() == push.batches.size()) return batches;
+  return Status::failed_precondition(
+      "{} has some of the batches {} to {} of round {} from an earlier start of worker {} and lacks the others: the worker now "
+      "takes "
+      "its data in another order or with another number of threads",
+      servers().name(server), index_of(push.batches.front()), index_of(push.batches.back()), round_of(push.batches.front()),
+      session_.worker());
+}
+
+Status TrainingCalls::push(const Push& push) {
+  if (push.batches.empty()) return Status::invalid_argument("a push without batches");
+  const auto scratch = scratch_.take();
+  ASSIGN_OR_RETURN(const auto parts, parts_of(push, *scratch));
+  scratch->split.assign(scratch->lists, servers().size());
+  const uint64_t sequence = ++sequence_;
+  std::vector<ServerCall> calls;
+  std::vector<std::vector<BatchId>> sent(static_cast<size_t>(servers().size()));
+  std::vector<uint64_t> boots(sent.size());
+  for (int server = 0; server < servers().size(); ++server) {
+    ASSIGN_OR_RETURN(auto batches, lacking(server, push));
+    if (batches.empty()) continue;
+    calls.push_back({server, push_message(server, push, batches, sequence, parts, scratch->split)});
+    sent[static_cast<size_t>(server)] = std::move(batches);
+    boots[static_cast<size_t>(server)] = comparison_.acknowledged().boot(server);
+  }
+  pushes_ += calls.size();
+  const auto note = [&](int server, const rpc::Received& answer) -> Status {
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PushReply>(answer));
+    const auto& batches = sent[static_cast<size_t>(server)];
+    if (reply.outcome() != wire::LATE) {
+      // Another thread may have compared with the server's next process before this answer was seen.
+      const bool in_time = comparison_.acknowledged().add(server, batches, boots[static_cast<size_t>(server)]);
+      return in_time ? Status() : comparison_.compare_with(server, true);
+    }
+    log_warning("step {} was taken without this worker; its gradients are dropped", push.step ? push.step->step : 0);
+    comparison_.acknowledged().add_late(server, batches, samples_for(server, push));
+    return {};
+  };
+  const Status pushed = servers().call(std::move(calls), {}, note).status();
+  if (pushed.code() == Code::data_loss) comparison_.lost();
+  return pushed;
+}
+
+uint64_t TrainingCalls::samples_for(int server, const Push& push) const {
+  uint64_t samples = 0;
+  for (size_t i = 0; i < push.samples.size(); ++i) {
+    if (!session_.had(server, push.batches[i])) samples += push.samples[i];
+  }
+  return samples;
+}
+
+rpc::Message TrainingCalls::push_message(int server, const Push& push, std::span<const BatchId> batches, uint64_t sequence,
+                                         std::span<const PushPart> parts, const RowSplit& split) {
+  wire::PushRequest header;
+  header.set_sequence(sequence);
+  header.set_samples(samples_for(server, push));
+  header.mutable_batches()->Add(batches.begin(), batches.end());
+  for (const BatchLines& lines : push.lines) {
+    if (std::ranges::find(batches, lines.batch) == batches.end()) continue;
+    wire::LineRange* range = header.add_lines();
+    range->set_file(lines.file);
+    range->set_first(lines.first);
+    range->set_count(lines.count);
+  }
+  if (push.step) *header.mutable_step() = to_wire(*push.step);
+  for (const PushPart& part : parts) {
+    wire::Section& section = *header.add_sections();
+    section.set_table(static_cast<uint32_t>(part.table));
+    if (part.dense != nullptr) {
+      section.set_count(dense_range(job(), static_cast<size_t>(part.table), servers().size(), server).size());
+    } else {
+      section.set_count(split.count(server, part.list));
+      section.set_statistics(has_statistics(*part.rows));
+    }
+  }
+  auto payload = push_payload(server, push, parts, split);
+  rpc::Message result = session_.message(wire::PUSH, server, std::move(header));
+  result.payload = std::move(payload);
+  return result;
+}
+
+// The keys of all parts, then their floats. With an owner the memory is sent from where it lies, but for rows that have to be
+// picked out for several servers.
+std::vector<rpc::Slice> TrainingCalls::push_payload(int server, const Push& push, std::span<const PushPart> parts,
+                                                    const RowSplit& split) {
+  const bool rows_in_place = push.owner != nullptr && servers().size() == 1;
+  size_t copied = 0;
+  for (const PushPart& part : parts) {
+    const TableSpec& table = job().tables[static_cast<size_t>(part.table)];
+    if (part.dense != nullptr) {
+      if (push.owner == nullptr) copied += table.size * sizeof(float);
+      continue;
+    }
+    const size_t count = split.count(server, part.list);
+    if (!rows_in_place) copied += count * (sizeof(uint64_t) + table.width * sizeof(float));
+    if (has_statistics(*part.rows)) copied += count * 2 * sizeof(float);
+  }
+
+  PayloadWriter payload(bytes_, copied);
+  for (const PushPart& part : parts) {
+    if (part.rows == nullptr) continue;
+    if (rows_in_place) {
+      payload.refer(part.rows->keys, push.owner);
+    } else {
+      split.copy_keys(server, part.list, part.rows->keys, payload.room<uint64_t>(split.count(server, part.list)));
+    }
+  }
+  for (const PushPart& part : parts) {
+    if (part.rows != nullptr) {
+      write_rows(server, part, split, rows_in_place ? push.owner : nullptr, payload);
+      continue;
+    }
+    const Range range = dense_range(job(), static_cast<size_t>(part.table), servers().size(), server);
+    const auto values = part.dense->values.subspan(range.begin, range.size());
+    push.owner != nullptr ? payload.refer(values, push.owner) : payload.copy(values);
+  }
+  return payload.finish();
+}
+
+void TrainingCalls::write_rows(int server, const PushPart& part, const RowSplit& split, const std::shared_ptr<const void>& owner,
+                               PayloadWriter& payload) const {
+  const RowGradients& rows = *part.rows;
+  const size_t width = job().tables[static_cast<size_t>(part.table)].width, count = split.count(server, part.list);
+  if (owner != nullptr) {
+    payload.refer(std::span(rows.values, count * width), owner);
+  } else {
+    split.gather(server, part.list, rows.values, width, payload.room<float>(count * width));
+  }
+  if (!has_statistics(rows)) return;
+  const auto write = [&](const float* counts, float otherwise) {
+    float* place = payload.room<float>(count);
+    if (counts == nullptr) {
+      std::fill_n(place, count, otherwise);
+    } else {
+      split.gather(server, part.list, counts, 1, place);
+    }
+  };
+  write(rows.shows, 1.0f);
+  write(rows.clicks, 0.0f);
+}
+
+Status TrainingCalls::leave(uint32_t round, uint32_t steps, const PassReading* reading) {
+  wire::LeaveRequest request;
+  request.set_round(round);
+  request.set_steps(steps);
+  if (reading != nullptr) *request.mutable_ledger() = ps::to_wire(*reading);
+  std::vector<ServerCall> calls;
+  for (int server = 0; server < servers().size(); ++server) {
+    wire::LeaveRequest own = request;
+    const Acknowledged::Late late = comparison_.acknowledged().late(server, round);
+    if (reading != nullptr) {
+      own.mutable_ledger()->mutable_given_up()->Add(late.batches.begin(), late.batches.end());
+      own.mutable_ledger()->set_given_up_samples(late.samples);
+    }
+    calls.push_back({server, session_.message(wire::LEAVE, server, std::move(own))});
+  }
+  const uint32_t batches = reading == nullptr ? 0 : reading->batches - static_cast<uint32_t>(reading->empty.size());
+  const auto note = [&](int server, const rpc::Received& answer) -> Status {
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::LeaveReply>(answer));
+    comparison_.acknowledged().leave(server, round, batches);
+    if (reply.lost_batches() > 0) {
+      log_warning("{}: {} batches ({} samples) of pass {} of worker {} are lost, as its durability allows",
+                  servers().name(server), reply.lost_batches(), reply.lost_samples(), round, session_.worker());
+    }
+    return {};
+  };
+  const Status left = servers().call(std::move(calls), {}, note).status();
+  if (left.code() == Code::data_loss) comparison_.lost();
+  return left;
+}
+
+Result<std::optional<std::vector<StepNorm>>> TrainingCalls::step_norms(Position step, Deadline deadline) {
+  wire::StepNormsRequest request;
+  *request.mutable_step() = to_wire(step);
+  ASSIGN_OR_RETURN(const auto answers, servers().call(session_.to_all(wire::STEP_NORMS, request), deadline));
+  std::vector<StepNorm> norms;
+  for (const std::string& group : job().clip_groups()) norms.push_back({group, 0});
+  bool everywhere = true;
+  for (const rpc::Received& answer : answers) {
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::StepNormsReply>(answer));
+    if (reply.applied() && reply.norms().empty()) return std::optional<std::vector<StepNorm>>();
+    everywhere = everywhere && reply.applied();
+    if (reply.norms_size() != static_cast<int>(norms.size())) {
+      return Status::data_loss("a server knows {} clip groups; the job has {}", reply.norms_size(), norms.size());
+    }
+    for (size_t i = 0; i < norms.size(); ++i) norms[i].sum_of_squares += reply.norms(static_cast<int>(i)).sum_of_squares();
+  }
+  if (everywhere) return std::optional<std::vector<StepNorm>>();
+  return std::optional(std::move(norms));
+}
+
+Status TrainingCalls::apply_step(Position step, std::span<const ClipFactor> factors) {
+  wire::ApplyStepRequest request;
+  *request.mutable_step() = to_wire(step);
+  for (const ClipFactor& factor : factors) {
+    wire::Number& number = *request.add_factors();
+    number.set_name(factor.group);
+    number.set_value(factor.factor);
+  }
+  return servers().call(session_.to_all(wire::APPLY_STEP, request)).status();
+}
+
+Status TrainingCalls::pull_changed(std::span<const int> tables, const ChangedRows& visit) {
+  for (const int table : tables) RETURN_IF_ERROR(check_table_kind(job(), table, true));
+  std::vector<int> servers = session_.all();
+  // A server that has more than one answer holds is asked again.
+  while (!servers.empty()) {
+    ASSIGN_OR_RETURN(servers, pull_changed(servers, tables, visit));
+  }
+  return {};
+}
+
+Result<std::vector<int>> TrainingCalls::pull_changed(std::span<const int> asked, std::span<const int> tables,
+                                                     const ChangedRows& visit) {
+  std::vector<ServerCall> calls;
+  for (const int server : asked) {
+    wire::PullChangedRequest request;
+    request.set_number(changed_calls_[static_cast<size_t>(server)] + 1);
+    for (const int table : tables) request.add_tables(static_cast<uint32_t>(table));
+    calls.push_back({server, session_.message(wire::PULL_CHANGED, server, std::move(request))});
+  }
+  ASSIGN_OR_RETURN(const auto answers, servers().call(std::move(calls)));
+  std::vector<int> have_more;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const int server = asked[i];
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullChangedReply>(answers[i]));
+    if (Status s = give_changed(answers[i], reply, visit); !s.ok()) return s.with_context("{}", servers().name(server));
+    changed_calls_[static_cast<size_t>(server)] += 1;
+    if (reply.more()) have_more.push_back(server);
+  }
+  return have_more;
+}
+
+Status TrainingCalls::give_changed(const rpc::Received& received, const wire::PullChangedReply& reply,
+                                   const ChangedRows& visit) const {
+  size_t keys_at = 0, rows_at = 0;
+  for (const wire::Section& section : reply.sections()) rows_at += section.count() * sizeof(uint64_t);
+  for (const wire::Section& section : reply.sections()) {
+    RETURN_IF_ERROR(check_table_kind(job(), static_cast<int>(section.table()), true));
+    const size_t floats = section.count() * job().tables[section.table()].width;
+    const auto keys = received.payload.values<uint64_t>(keys_at, section.count());
+    const auto rows = received.payload.values<float>(rows_at, floats);
+    if (keys.size() != section.count() || rows.size() != floats) return wrong_size(received, rows_at + floats * sizeof(float));
+    RETURN_IF_ERROR(visit(static_cast<int>(section.table()), keys, rows));
+    keys_at += keys.size_bytes();
+    rows_at += rows.size_bytes();
+  }
+  return {};
+}
+
+}  // namespace argosy::ps

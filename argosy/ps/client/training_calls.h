@@ -1,0 +1,84 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "argosy/ps/client/client_types.h"
+#include "argosy/ps/client/comparison.h"
+#include "argosy/ps/client/payload.h"
+#include "argosy/ps/client/pool.h"
+#include "argosy/ps/client/row_split.h"
+#include "argosy/ps/client/session.h"
+#include "argosy/ps/spec/ledger.h"
+
+namespace argosy::ps {
+
+// What a client does in every step: pull, push, the two-phase steps of sync mode, the differences of geo mode, the ends of
+// rounds. Cuts each call into one message per server and joins the answers. Client has the contracts.
+//
+// Thread-safe, but for pull_changed(), which one thread calls.
+class TrainingCalls {
+ public:
+  TrainingCalls(Session& session, Comparison& comparison)
+      : session_(session), comparison_(comparison), changed_calls_(static_cast<size_t>(session.size())) {}
+
+  Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline);
+  Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline);
+  Status push(const Push& push);
+  Status leave(uint32_t round, uint32_t steps, const PassReading* reading);
+  Result<Position> position();
+  Result<std::optional<std::vector<StepNorm>>> step_norms(Position step, Deadline deadline);
+  Status apply_step(Position step, std::span<const ClipFactor> factors);
+  Status pull_changed(std::span<const int> tables, const ChangedRows& visit);
+
+  uint64_t pushes() const { return pushes_; }  // messages sent
+  // The servers know this worker as another process now.
+  void resume() { std::ranges::fill(changed_calls_, 0); }
+
+ private:
+  // The memory of one push or pull on its way; see Pool.
+  struct Scratch {
+    RowSplit split;
+    std::vector<std::span<const uint64_t>> lists;
+  };
+
+  // A table's part of a push, dense or sparse.
+  struct PushPart {
+    int table = 0;
+    const DenseGradient* dense = nullptr;
+    const RowGradients* rows = nullptr;
+    size_t list = 0;  // of the split
+  };
+
+  Servers& servers() const { return session_.servers(); }
+  const JobSpec& job() const { return session_.spec(); }
+
+  Status pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step, Deadline deadline);
+  Status store_dense(int server, std::span<const DenseRequest> requests, const rpc::Received& received) const;
+  Status store_rows(int server, std::span<const RowRequest> requests, const RowSplit& split, const rpc::Received& received) const;
+  Result<std::vector<PushPart>> parts_of(const Push& push, Scratch& scratch) const;
+  Result<std::vector<BatchId>> lacking(int server, const Push& push) const;
+  uint64_t samples_for(int server, const Push& push) const;
+  rpc::Message push_message(int server, const Push& push, std::span<const BatchId> batches, uint64_t sequence,
+                            std::span<const PushPart> parts, const RowSplit& split);
+  std::vector<rpc::Slice> push_payload(int server, const Push& push, std::span<const PushPart> parts, const RowSplit& split);
+  void write_rows(int server, const PushPart& part, const RowSplit& split, const std::shared_ptr<const void>& owner,
+                  PayloadWriter& payload) const;
+  // Asks these servers; returns those that have more.
+  Result<std::vector<int>> pull_changed(std::span<const int> asked, std::span<const int> tables, const ChangedRows& visit);
+  Status give_changed(const rpc::Received& received, const wire::PullChangedReply& reply, const ChangedRows& visit) const;
+
+  Session& session_;
+  Comparison& comparison_;
+  Pool<Bytes> bytes_;
+  Pool<Scratch> scratch_;
+  std::vector<uint64_t> changed_calls_;  // answered, by server; of the one thread that calls pull_changed
+  std::atomic<uint64_t> sequence_{0};
+  std::atomic<uint64_t> pushes_{0};
+};
+
+}  // namespace argosy::ps

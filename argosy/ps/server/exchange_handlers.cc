@@ -1,0 +1,77 @@
+#include "argosy/ps/server/exchange_handlers.h"
+
+namespace argosy::ps {
+
+using Verdict = State::Verdict;
+
+void ExchangeHandlers::gather(const CallPtr& call, State& state, const wire::GatherRequest& request) {
+  const uint64_t seen = parking_.version(Topic::gather);
+  changes_.change(call, [&](Verdict verdict) -> std::optional<Outgoing> {
+    std::unique_lock lock(state.mutex());
+    const uint64_t number = state.exchange().number_of(gather_call(request));
+    const auto parts = state.exchange().parts(request.name(), number);
+    lock.unlock();
+    if (parts == nullptr) {
+      parking_.park(Topic::gather, seen, call);
+      return std::nullopt;
+    }
+    if (verdict == Verdict::change) parking_.wake(Topic::gather);
+    wire::GatherReply reply;
+    reply.set_number(number);
+    std::vector<rpc::Slice> payload;
+    for (const std::string& part : *parts) {
+      reply.add_sizes(part.size());
+      payload.push_back({part.data(), part.size(), parts});
+    }
+    return outgoing(reply, std::move(payload));
+  });
+}
+
+void ExchangeHandlers::next_file(const CallPtr& call, State& state, const wire::NextFileRequest& request) {
+  changes_.change(call, [&](Verdict) {
+    const std::lock_guard lock(state.mutex());
+    const auto file = state.exchange().file(request);
+    wire::NextFileReply reply;
+    reply.set_done(true);
+    if (file.ok()) reply = state.exchange().answer(request, *file);
+    return outgoing(reply);
+  });
+}
+
+void ExchangeHandlers::post(const CallPtr& call, State&, const wire::PostRequest&) {
+  changes_.change(call, [&](Verdict) {
+    parking_.wake(Topic::mail);
+    return outgoing(wire::PostReply());
+  });
+}
+
+void ExchangeHandlers::take(const CallPtr& call, State& state, const wire::TakeRequest& request) {
+  const uint64_t seen = parking_.version(Topic::mail);
+  std::unique_lock lock(state.mutex());
+  const auto letter = state.exchange().letter(static_cast<int>(request.caller().worker()), request.number());
+  lock.unlock();
+  if (!letter.ok()) return call->fail(letter.status());
+  if (letter->bytes == nullptr) return parking_.park(Topic::mail, seen, call);
+  wire::TakeReply reply;
+  reply.set_from(letter->from);
+  call->send(outgoing(reply, {{letter->bytes->data(), letter->bytes->size(), letter->bytes}}));
+}
+
+void ExchangeHandlers::begin_operation(const CallPtr& call, State& state, const wire::BeginOperationRequest& request) {
+  const uint32_t worker = request.caller().worker();
+  std::unique_lock lock(state.mutex());
+  const Status status = state.operations().check(worker, request.operation());
+  const wire::BeginOperationReply reply = state.operations().find(worker, request.operation());
+  lock.unlock();
+  status.ok() ? call->send(outgoing(reply)) : call->fail(status);
+}
+
+void ExchangeHandlers::end_operation(const CallPtr& call, State&, const wire::EndOperationRequest&) {
+  changes_.change(call, [](Verdict verdict) {
+    wire::EndOperationReply reply;
+    reply.set_duplicate(verdict == Verdict::duplicate);
+    return outgoing(reply);
+  });
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,185 @@
+#include "argosy/ps/server/server.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "argosy/base/port_claim.h"
+#include "argosy/ps/server/server_core.h"
+#include "argosy/ps/spec/job_spec_wire.h"
+#include "argosy/rpc/server.h"
+
+namespace argosy::ps {
+namespace {
+
+constexpr double kStopGraceSeconds = 2;
+
+class RunningServer final : public Server {
+ public:
+  explicit RunningServer(const ServerOptions& options) : options_(options), core_(options) {}
+
+  ~RunningServer() override {
+    if (rpc_ != nullptr) rpc_->stop(Deadline::after_seconds(0));
+    (void)core_.stop(false);
+  }
+
+  Status begin() {
+    RETURN_IF_ERROR(claim_port());
+    RETURN_IF_ERROR(core_.recover());
+    core_.start([this] {
+      const rpc::Server* rpc = listening_;
+      return rpc == nullptr ? rpc::ServerCounters() : rpc->counters();
+    });
+    if (options_.address.empty()) return {};
+    const rpc::ServerOptions listen{.address = options_.address,
+                                    .security = options_.security,
+                                    .threads = options_.threads,
+                                    .max_message_bytes = options_.max_message_bytes,
+                                    .lane = [this](uint16_t method) { return core_.lane_of(method); },
+                                    .limits = port_limits()};
+    ASSIGN_OR_RETURN(rpc_, rpc::Server::start(listen, handler()));
+    endpoint_ = rpc_->endpoint();
+    listening_ = rpc_.get();
+    return {};
+  }
+
+  bool found_nothing_trained() const { return core_.untrained(); }
+
+  const std::string& endpoint() const override { return endpoint_; }
+  int port() const override { return rpc_ == nullptr ? 0 : rpc_->port(); }
+
+  bool restored() const override { return core_.restored(); }
+
+  Result<bool> begin_import() override { return core_.begin_import(); }
+  Status end_import() override { return core_.end_import(); }
+
+  Status import_dense(size_t table, std::optional<size_t> state, std::span<const float> values) override {
+    RETURN_IF_ERROR(check_table(table));
+    const Range range = core_.state()->tables().range(table);
+    const bool scalar = state && values.size() == 1;
+    if (!scalar && values.size() != options_.spec->tables[table].size) {
+      return Status::invalid_argument("table '{}' has {} elements, {} were given", options_.spec->tables[table].name,
+                                      options_.spec->tables[table].size, values.size());
+    }
+    if (range.size() == 0) return {};
+    const auto part = scalar ? values : values.subspan(range.begin, range.size());
+    return state ? import_state(table, *state, {}, part)
+                 : import_as<wire::ImportDenseRequest>(wire::IMPORT_DENSE, table, {}, part);
+  }
+
+  Status import_rows(size_t table, std::optional<size_t> state, std::span<const uint64_t> keys,
+                     std::span<const float> values) override {
+    RETURN_IF_ERROR(check_table(table));
+    if (keys.empty() && state) return import_state(table, *state, keys, values);
+    const size_t width = options_.spec->tables[table].width;
+    if (values.size() != keys.size() * width)
+      return Status::invalid_argument("table '{}': {} keys of width {}, but {} numbers", options_.spec->tables[table].name,
+                                      keys.size(), width, values.size());
+    std::vector<uint64_t> own;
+    std::vector<float> rows;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (server_of(keys[i], options_.servers) != options_.server) continue;
+      own.push_back(keys[i]);
+      rows.insert(rows.end(), values.begin() + static_cast<std::ptrdiff_t>(i * width),
+                  values.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+    }
+    if (own.empty()) return {};
+    return state ? import_state(table, *state, own, rows)
+                 : import_as<wire::ImportRowsRequest>(wire::IMPORT_ROWS, table, own, rows);
+  }
+
+  Result<LoadReport> load_snapshot(const std::filesystem::path& folder, std::span<const std::string> only) override {
+    wire::LoadSnapshotRequest request;
+    request.set_folder(folder.string());
+    for (const std::string& table : only) request.add_tables(table);
+    ASSIGN_OR_RETURN(const wire::LoadSnapshotReply reply, core_.load_snapshot(request));
+    LoadReport report{.tables = {}, .extra = reply.extra()};
+    for (const wire::TableReport& table : reply.tables()) report.tables.push_back(from_wire(table));
+    return report;
+  }
+
+  rpc::Handler handler() override {
+    return [this](rpc::Request request, rpc::Reply reply) { core_.handle(std::move(request), std::move(reply)); };
+  }
+
+  Result<bool> wait(Deadline deadline) override { return core_.wait(deadline); }
+
+  Status stop() override {
+    if (rpc_ != nullptr) rpc_->stop(Deadline::after_seconds(kStopGraceSeconds));
+    return core_.stop(true);
+  }
+
+ private:
+  // A launcher has the claims of its processes' ports.
+  Status claim_port() {
+    if (options_.address.empty() || !options_.launch.empty()) return {};
+    ASSIGN_OR_RETURN(const Address address, Address::parse_with_port(options_.address));
+    if (address.port == 0) return {};
+    auto claim = PortClaim::take(address);
+    if (!claim.ok()) return claim.status().with_context("cannot listen on {}", options_.address);
+    claim_ = std::move(*claim);
+    return {};
+  }
+
+  // Each worker has two connections to each server, and two more while it comes back.
+  rpc::ServerLimits port_limits() const {
+    rpc::ServerLimits limits{.reply_bytes = options_.reply_limit_bytes};
+    const auto workers = static_cast<uint64_t>(options_.spec ? options_.spec->workers : options_.workers);
+    if (workers > 0) limits.connections = 64 + 4 * workers;
+    limits.streams = std::min(limits.streams, limits.connections + 64);
+    return limits;
+  }
+
+  Status check_table(size_t table) const {
+    if (options_.spec && table < options_.spec->tables.size()) return {};
+    return Status::invalid_argument("there is no table {} whose values could be set", table);
+  }
+
+  template <typename Message>
+  Status send(wire::Method method, const Message& message, std::span<const uint64_t> keys, std::span<const float> values) {
+    std::vector<std::byte> payload(keys.size_bytes() + values.size_bytes());
+    if (!keys.empty()) std::memcpy(payload.data(), keys.data(), keys.size_bytes());
+    if (!values.empty()) std::memcpy(payload.data() + keys.size_bytes(), values.data(), values.size_bytes());
+    return core_.import(method, message.SerializeAsString(), payload);
+  }
+  template <typename Message>
+  Status import_as(wire::Method method, size_t table, std::span<const uint64_t> keys, std::span<const float> values) {
+    Message message;
+    message.set_table(static_cast<uint32_t>(table));
+    if constexpr (requires { message.set_count(0); }) message.set_count(keys.size());
+    return send(method, message, keys, values);
+  }
+  Status import_state(size_t table, size_t state, std::span<const uint64_t> keys, std::span<const float> values) {
+    wire::ImportStateRequest message;
+    message.set_table(static_cast<uint32_t>(table));
+    message.set_state(static_cast<uint32_t>(state));
+    message.set_count(keys.size());
+    return send(wire::IMPORT_STATE, message, keys, values);
+  }
+
+  const ServerOptions options_;
+  std::optional<PortClaim> claim_;
+  std::string endpoint_;
+  Core core_;
+  std::unique_ptr<rpc::Server> rpc_;
+  std::atomic<const rpc::Server*> listening_ = nullptr;  // rpc_, for calls that come while it is being assigned
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
+  RETURN_IF_ERROR(options.check());
+  auto server = std::make_unique<RunningServer>(options);
+  if (const Status status = server->begin(); !status.ok()) {
+    if (!server->found_nothing_trained()) return status;
+    server.reset();
+    ServerOptions anew = options;
+    anew.on_old_state = OnOldState::fresh;
+    server = std::make_unique<RunningServer>(anew);
+    RETURN_IF_ERROR(server->begin());
+  }
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "argosy/ps/server/adoption.h"
+#include "argosy/ps/server/call_admission.h"
+#include "argosy/ps/server/changes.h"
+#include "argosy/ps/server/ending.h"
+#include "argosy/ps/server/exchange_handlers.h"
+#include "argosy/ps/server/exports.h"
+#include "argosy/ps/server/keeper.h"
+#include "argosy/ps/server/leases.h"
+#include "argosy/ps/server/method_table.h"
+#include "argosy/ps/server/observers.h"
+#include "argosy/ps/server/parking.h"
+#include "argosy/ps/server/pass_reports.h"
+#include "argosy/ps/server/run_notes.h"
+#include "argosy/ps/server/server_limits.h"
+#include "argosy/ps/server/server_options.h"
+#include "argosy/ps/server/server_run.h"
+#include "argosy/ps/server/snapshot_host.h"
+#include "argosy/ps/server/snapshotter.h"
+#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/stats_handler.h"
+#include "argosy/ps/server/table_handlers.h"
+#include "argosy/ps/server/training_handlers.h"
+#include "argosy/ps/server/waiting_calls.h"
+#include "argosy/ps/server/worker_handlers.h"
+#include "argosy/rpc/server.h"
+#include "argosy/table/snapshot.h"
+
+namespace argosy::ps {
+
+// What is behind a server's port: puts its parts together, and has the table of its methods (server_core.cc). Each part has a
+// contract of its own, and sees of the others only what it is given.
+//
+// Thread-safe.
+class Core {
+ public:
+  explicit Core(const ServerOptions& options);
+  ~Core();
+
+  // Recovers what the directory has. Before anything else.
+  Status recover();
+  // Starts the threads "ps-keeper" and "ps-snapshot". `counters` are those of the port, for Stats. Before the first handle().
+  void start(std::function<rpc::ServerCounters()> counters);
+
+  void handle(rpc::Request request, rpc::Reply reply);
+  // Which threads of the port a method runs on.
+  rpc::Lane lane_of(uint16_t method) const { return methods_.lane_of(method); }
+
+  // A change from this process, before workers come: as if a worker had sent it.
+  Status import(wire::Method method, const std::string& header, std::span<const std::byte> payload);
+  // The same for all that a snapshot has.
+  Result<wire::LoadSnapshotReply> load_snapshot(const wire::LoadSnapshotRequest& request);
+  // See Server.
+  Result<bool> begin_import();
+  Status end_import();
+  // Takes the tables of all servers of a run and this state in place of its own. After recover(), before start().
+  Status take_over(std::span<const table::Snapshot> parts, const wire::StateImage& image);
+  uint64_t count_rows() const { return notes_.count_rows(); }
+  State* state() const { return state_.get(); }
+  bool restored() const { return restored_; }
+  // After recover() has refused a run: nothing was trained in it, and a start that moves it aside loses nothing.
+  bool untrained() const { return untrained_; }
+
+  Result<bool> wait(Deadline deadline) { return ending_.wait(deadline); }
+  // Stops the threads, answers who waits, and cuts a last snapshot if asked. After the last handle().
+  Status stop(bool with_snapshot);
+
+ private:
+  void add_methods();
+  void add_snapshot_methods();
+  void add_tasks();
+  SnapshotterOptions snapshotter_options() const;
+  Status log_import(bool finished);
+
+  // ---- recover()
+  Status recover_state();
+  Status recover_run();
+  Status begin_again();
+  Status forget_half_import();
+
+  const ServerOptions options_;
+  const std::string name_;  // in messages: "server 0 (127.0.0.1:6170, pid 4711)"
+  const uint64_t boot_;     // of this process, drawn; not 0
+  bool restored_ = false;   // there was something to recover. Constant after recover(), as is the next
+  bool untrained_ = false;
+
+  RunGuard run_;
+  ServerLimits limits_;
+  Observers observers_{limits_.observers};
+  StateSlot state_;
+  Ending ending_{name_};
+  Parking parking_;
+  Changes changes_;
+  Adoption adoption_{options_, name_, limits_, state_};
+  CallAdmission admission_;
+  RunNotes notes_;
+  ServerSnapshotHost snapshot_host_;
+  Snapshotter snapshotter_;
+
+  PassReports reports_;
+  Exports exports_{name_, limits_.exports, limits_.answer};
+  WorkerHandlers workers_;
+  TrainingHandlers training_{options_, changes_, parking_, limits_, reports_};
+  ExchangeHandlers exchange_{changes_, parking_};
+  TableHandlers tables_{changes_, parking_, limits_, exports_};
+  StatsHandler stats_{changes_, limits_, snapshotter_};
+  MethodTable methods_{name_, ending_, admission_};
+
+  Leases leases_;
+  WaitingCalls waiting_;
+  Keeper keeper_{ending_};
+};
+
+}  // namespace argosy::ps

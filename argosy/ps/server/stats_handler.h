@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+
+#include "argosy/ps/server/changes.h"
+#include "argosy/ps/server/server_call.h"
+#include "argosy/ps/server/server_limits.h"
+#include "argosy/ps/server/snapshotter.h"
+#include "argosy/rpc/server.h"
+
+namespace argosy::ps {
+
+// What a server tells of itself: tables, workers, the log, and every limit with its count.
+//
+// Thread-safe, but for set_counters(), which comes before the first call.
+class StatsHandler {
+ public:
+  StatsHandler(Changes& changes, ServerLimits& limits, const Snapshotter& snapshotter)
+      : changes_(changes), limits_(limits), snapshotter_(snapshotter) {}
+
+  // Those of the port.
+  void set_counters(std::function<rpc::ServerCounters()> counters) { counters_ = std::move(counters); }
+
+  void stats(const CallPtr& call, State& state, const wire::StatsRequest& request);
+  // Keys that are counted and not admitted yet take memory for as long as nobody shrinks their table: pushes are refused beyond a
+  // limit. To be called from time to time.
+  void watch_waiting_keys(const State& state);
+
+ private:
+  void add_limits(State& state, wire::StatsReply& reply);
+
+  Changes& changes_;
+  ServerLimits& limits_;
+  const Snapshotter& snapshotter_;
+  std::function<rpc::ServerCounters()> counters_;
+};
+
+}  // namespace argosy::ps

@@ -1,0 +1,96 @@
+#include "argosy/ps/spec/ledger.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "argosy/base/text.h"
+
+namespace argosy::ps {
+namespace {
+
+std::string count(uint64_t number) { return with_thousands(static_cast<int64_t>(number)); }
+
+}  // namespace
+
+void PassSummary::add(const PassSummary& other) {
+  batches += other.batches;
+  samples += other.samples;
+  lines += other.lines;
+  bad_lines += other.bad_lines;
+  files += other.files;
+  given_up_batches += other.given_up_batches;
+  given_up_samples += other.given_up_samples;
+  failed_runs += other.failed_runs;
+  restarts += other.restarts;
+  unsent += other.unsent;
+  workers += other.workers;
+  fed = fed || other.fed;
+  lines_of_lost += other.lines_of_lost;
+  lines_in_parts += other.lines_in_parts;
+}
+
+std::string PassSummary::text() const {
+  // Recorded passes are complete but for what was given up: anything else is refused when a worker leaves the pass.
+  std::string text =
+      samples == 0 && fed
+          ? fmt::format("{} runs, {} applied once, {} lost", count(batches), count(applied_batches()), count(given_up_batches))
+          : fmt::format("{} samples read, {} applied once, {} lost, {} bad lines skipped", count(samples),
+                        count(applied_samples()), count(given_up_samples), count(bad_lines));
+  if (given_up_batches > 0) {
+    text += fmt::format("; given up by choice (on_worker_loss=shrink, durability=snapshot): {} batches", count(given_up_batches));
+  }
+  if (failed_runs > 0) text += fmt::format("; {} runs ended with an error and count nothing", count(failed_runs));
+  if (lines_of_lost > 0) text += fmt::format("; {} lines of lost workers' files count for those", count(lines_of_lost));
+  if (lines_in_parts > 0) text += fmt::format("; {} of these are on some servers only", count(lines_in_parts));
+  if (unsent > 0) text += fmt::format("; geo: differences of {:.6g} in sum are not sent yet", unsent);
+  return text;
+}
+
+std::string OpenPass::text() const {
+  std::string text = fmt::format("pass {} of worker {}, which is {}, is not finished: {} batches of it ({} samples) are applied",
+                                 round, worker, state, count(batches), count(samples));
+  if (!lost) return text;
+  if (dropped_batches > 0)
+    text += fmt::format("; {} more ({} samples) were not on all servers and are dropped", count(dropped_batches),
+                        count(dropped_samples));
+  if (files_handed_on > 0) text += fmt::format("; other workers have {} of its files, and go on where it was", files_handed_on);
+  if (files_left > 0) text += fmt::format("; nobody has asked for {} of its files", files_left);
+  if (files_twice > 0)
+    text +=
+        fmt::format("; {} of its files are read again from the beginning: what it had trained of them counts twice", files_twice);
+  if (unknown_given_up())
+    text += fmt::format("; given up by choice (on_worker_loss=shrink): unknown (the rest of worker {}'s {})", worker,
+                        files_handed_on > 0 ? "files" : "pass, and its later ones");
+  return text;
+}
+
+std::string JobLedger::to_json() const {
+  const auto pass_json = [](const PassSummary& pass) {
+    return fmt::format(
+        "\"batches\": {}, \"samples_read\": {}, \"samples_applied\": {}, \"samples_lost\": {}, \"bad_lines\": {}, \"lines\": {}, "
+        "\"files\": {}, \"batches_given_up\": {}, \"samples_given_up\": {}, \"failed_runs\": {}, \"restarts\": {}, \"unsent\": "
+        "{:.9g}, \"fed\": {}, \"lines_of_lost\": {}, \"lines_in_parts\": {}, \"text\": \"{}\"",
+        pass.batches, pass.samples, pass.applied_samples(), pass.samples - pass.applied_samples(), pass.bad_lines, pass.lines,
+        pass.files, pass.given_up_batches, pass.given_up_samples, pass.failed_runs, pass.restarts,
+        std::isfinite(pass.unsent) ? pass.unsent : -1, pass.fed, pass.lines_of_lost, pass.lines_in_parts, pass.text());
+  };
+  std::string json = "{\"passes\": [\n ";
+  for (size_t i = 0; i < passes.size(); ++i) {
+    json += fmt::format("{}{{\"pass\": {}, \"workers\": {}, {}}}", i == 0 ? "" : ",\n ", passes[i].round, passes[i].workers,
+                        pass_json(passes[i]));
+  }
+  json += "],\n\"open\": [";
+  for (size_t i = 0; i < open.size(); ++i) {
+    const OpenPass& one = open[i];
+    json += fmt::format(
+        "{}{{\"worker\": {}, \"state\": \"{}\", \"pass\": {}, \"batches\": {}, \"samples\": {}, \"batches_dropped\": {}, "
+        "\"samples_dropped\": {}, \"files_handed_on\": {}, \"files_left\": {}, \"files_twice\": {}, \"given_up\": {}, \"text\": "
+        "\"{}\"}}",
+        i == 0 ? "" : ", ", one.worker, one.state, one.round, one.batches, one.samples, one.dropped_batches, one.dropped_samples,
+        one.files_handed_on, one.files_left, one.files_twice, one.unknown_given_up() ? "\"unknown\"" : "0", one.text());
+  }
+  return json + fmt::format("],\n\"total\": {{{}}}}}\n", pass_json(total));
+}
+
+}  // namespace argosy::ps
