@@ -71,11 +71,13 @@ planted: setup ## the tests against each planted bug (ONLY=name); writes the tab
 format: setup ## puts the C++ sources into the form of .clang-format
 	@tools/format.sh
 
-lint: setup $(BUILD)/build.ninja ## clang-format's check, the layers of the rooms, the Python sources and their types, every header compiled alone
+lint: setup $(BUILD)/build.ninja ## clang-format's check, the layers of the rooms, the Python sources and their types, locks (clang), every header compiled alone
 	@tools/format.sh --check
 	@$(PYTHON) tools/check_layers.py
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target argosy_python_packages _core_stubs
 	@tools/lint_python.sh
+	@$(CMAKE) --preset fuzz > /dev/null
+	@$(PYTHON) tools/check_locks.py build/fuzz
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target argosy_headers
 
 tidy: setup ## clang-tidy over the torch-free rooms

@@ -9,7 +9,7 @@ set(ARGOSY_PUBLIC_COLLECTIVE
 
 set(ARGOSY_PUBLIC_PROGRAMS
     argosy/argosy.h
-    argosy/base/random.h argosy/base/step_gradients.h argosy/base/thread.h
+    argosy/base/mutex.h argosy/base/random.h argosy/base/step_gradients.h argosy/base/thread.h
     argosy/data/batch.h argosy/data/buffer.h argosy/data/criteo.h argosy/data/criteo_options.h argosy/data/dataset.h argosy/data/in_memory_dataset.h
     argosy/data/line_parser.h argosy/data/queue_dataset.h argosy/data/record_store.h argosy/data/remote_store.h argosy/data/slot.h
     argosy/engine/program/kernel.h argosy/engine/program/op.h argosy/engine/program/model_io.h argosy/engine/program/scope.h argosy/engine/program/value.h

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 
 namespace argosy {
 
@@ -23,8 +22,9 @@ class Queue {
 
   // Takes `item` where the result is ok, and leaves it alone otherwise.
   QueueState push(T&& item, Deadline deadline) {
-    std::unique_lock lock(mutex_);
-    const bool ready = not_full_.wait_until(lock, deadline.when(), [&] { return closed_ || items_.size() < capacity_; });
+    MutexLock lock(mutex_);
+    const bool ready = not_full_.wait_until(lock, deadline.when(),
+                                            [&]() ARGOSY_REQUIRES(mutex_) { return closed_ || items_.size() < capacity_; });
     if (closed_) return QueueState::closed;
     if (!ready) return QueueState::timed_out;
     items_.push_back(std::move(item));
@@ -35,8 +35,9 @@ class Queue {
 
   // Moves the oldest item into `out`.
   QueueState pop(T& out, Deadline deadline) {
-    std::unique_lock lock(mutex_);
-    const bool ready = not_empty_.wait_until(lock, deadline.when(), [&] { return closed_ || !items_.empty(); });
+    MutexLock lock(mutex_);
+    const bool ready =
+        not_empty_.wait_until(lock, deadline.when(), [&]() ARGOSY_REQUIRES(mutex_) { return closed_ || !items_.empty(); });
     if (items_.empty()) return ready ? QueueState::closed : QueueState::timed_out;
     out = std::move(items_.front());
     items_.pop_front();
@@ -46,7 +47,7 @@ class Queue {
   }
 
   std::optional<T> try_pop() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (items_.empty()) return std::nullopt;
     std::optional<T> item(std::move(items_.front()));
     items_.pop_front();
@@ -57,7 +58,7 @@ class Queue {
 
   void close() {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       closed_ = true;
     }
     not_full_.notify_all();
@@ -65,16 +66,16 @@ class Queue {
   }
 
   size_t size() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return items_.size();
   }
 
  private:
   const size_t capacity_;
-  mutable std::mutex mutex_;
-  std::condition_variable not_full_, not_empty_;
-  std::deque<T> items_;  // guarded by mutex_
-  bool closed_ = false;  // guarded by mutex_
+  mutable Mutex mutex_;
+  ConditionVariable not_full_, not_empty_;
+  std::deque<T> items_ ARGOSY_GUARDED_BY(mutex_);
+  bool closed_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace argosy

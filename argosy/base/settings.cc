@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <mutex>
 
 #include "argosy/base/env.h"
 #include "argosy/base/identity.h"
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/text.h"
 
 extern char** environ;
@@ -168,8 +168,8 @@ const std::vector<OtherVariable>& other_table() {
 }
 
 struct DrawnToken {
-  std::mutex mutex;
-  std::string value;  // guarded by mutex
+  Mutex mutex;
+  std::string value ARGOSY_GUARDED_BY(mutex);
 };
 
 DrawnToken& drawn_token() {
@@ -273,13 +273,13 @@ Result<Settings> Settings::from_environment(const std::map<std::string, std::str
       log_info("{}={} wins over the script's {}", row.variable(), *value, settings.values_[row.name]);
     settings.values_[row.name] = *value;
   }
-  std::scoped_lock lock(drawn_token().mutex);
+  MutexLock lock(drawn_token().mutex);
   if (settings.text("token").empty() && !drawn_token().value.empty()) settings.values_["token"] = drawn_token().value;
   return settings;
 }
 
 void set_drawn_token(const std::string& token) {
-  std::scoped_lock lock(drawn_token().mutex);
+  MutexLock lock(drawn_token().mutex);
   drawn_token().value = token;
 }
 

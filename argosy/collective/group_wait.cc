@@ -1,10 +1,9 @@
 // How a call of a group waits: on the CPU in slices, so that somebody who pressed Ctrl-C does not wait for the deadline. On a GPU
 // NCCL would take the end of a slice for that of the call, and a wait belongs to the stream of the thread that waits.
-#include <condition_variable>
-#include <mutex>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/base/wait_check.h"
 #include "argosy/collective/group.h"
@@ -32,19 +31,19 @@ Status Group::await(c10d::Work& work, const std::string& call) {
 // Gloo takes a wait for a message that timed out for the end of the connection, so that a thread of its own does it.
 Status Group::await_message(c10d::Work& work, const std::string& call) {
   if (!device_.is_cpu()) return explain(guarded([&] { work.wait(shared_->timeout); }), call);
-  std::mutex mutex;
-  std::condition_variable changed;
+  Mutex mutex;
+  ConditionVariable changed;
   bool done = false;  // guarded by mutex
   Status status;
   Thread waiting("message", [&] {
     const Status ended = guarded([&] { work.wait(shared_->timeout); });
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     status = ended;
     done = true;
     changed.notify_one();
   });
   const auto ended = [&] {
-    std::unique_lock lock(mutex);
+    MutexLock lock(mutex);
     return changed.wait_for(lock, kSlice, [&] { return done; });
   };
   bool aborted = false;

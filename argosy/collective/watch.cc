@@ -2,6 +2,7 @@
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/notice.h"
 #include "argosy/collective/guard.h"
 
@@ -27,13 +28,13 @@ Watch::Watch(c10::intrusive_ptr<c10d::Store> store, int rank, int size, WatchOpt
 
 Watch::~Watch() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   stop_changed_.notify_all();
   thread_.join();
   const bool told = guarded([&] {
-                      const std::lock_guard lock(store_mutex_);
+                      const MutexLock lock(store_mutex_);
                       store_->set(left_key(rank_), std::string("1"));
                     }).ok();
   if (rank_ != 0 || !told) return;
@@ -43,24 +44,24 @@ Watch::~Watch() {
   bool gone = all.empty() || lost_;
   while (!gone && Clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    const std::lock_guard lock(store_mutex_);
+    const MutexLock lock(store_mutex_);
     if (!guarded([&] { gone = store_->check(all); }).ok()) return;
   }
 }
 
 void Watch::doing(std::string what) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   doing_ = std::move(what);
 }
 
 std::string Watch::text() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return doing_;
 }
 
 std::string Watch::read(const std::string& key) {
   std::string value;
-  const std::lock_guard lock(store_mutex_);
+  const MutexLock lock(store_mutex_);
   const Status status = guarded([&] {
     if (!store_->check({key})) return;
     const auto bytes = store_->get(key);
@@ -71,7 +72,7 @@ std::string Watch::read(const std::string& key) {
 
 bool Watch::beat(int64_t count) {
   const std::string value = std::to_string(count) + " " + text();
-  const std::lock_guard lock(store_mutex_);
+  const MutexLock lock(store_mutex_);
   return guarded([&] { store_->set(beat_key(rank_), value); }).ok();
 }
 
@@ -83,8 +84,8 @@ void Watch::run() {
     } else if (!host_left_) {
       lose("rank 0, where the job's processes meet, hung up");
     }
-    std::unique_lock lock(mutex_);
-    if (stop_changed_.wait_for(lock, options_.beat, [&] { return stop_; })) return;
+    MutexLock lock(mutex_);
+    if (stop_changed_.wait_for(lock, options_.beat, [&]() ARGOSY_REQUIRES(mutex_) { return stop_; })) return;
   }
 }
 
@@ -100,7 +101,7 @@ void Watch::look_after_the_next() {
   if (Clock::now() - next_heard_ < options_.peer_timeout) return;
   const std::string words = fmt::format("rank {} gave no sign of life for {} s{}", next, seconds(options_.peer_timeout),
                                         now.empty() ? "" : ", last seen in " + what_of(now));
-  const std::lock_guard lock(store_mutex_);
+  const MutexLock lock(store_mutex_);
   static_cast<void>(guarded([&] { store_->set("lost", words); }));
 }
 
@@ -111,7 +112,7 @@ void Watch::hear_of_a_loss() {
 
 void Watch::lose(const std::string& who) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (lost_ || stop_) return;
     lost_ = true;
   }
@@ -142,7 +143,7 @@ std::string Watch::report() {
       lines += fmt::format("\n  rank {} is in {}", other, what);
     }
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   lost_ = lost_ || lost;
   return lines;
 }

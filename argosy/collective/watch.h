@@ -3,11 +3,10 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 
 namespace c10d {
@@ -50,16 +49,16 @@ class Watch {
 
   const int rank_, size_;
   const WatchOptions options_;
-  std::mutex store_mutex_;  // over store_, whose calls are short: no key is waited for
-  c10::intrusive_ptr<c10d::Store> store_;
+  Mutex store_mutex_;  // calls of the store are short: no key is waited for
+  c10::intrusive_ptr<c10d::Store> store_ ARGOSY_GUARDED_BY(store_mutex_);
 
-  std::mutex mutex_;  // over the rest
-  std::condition_variable stop_changed_;
-  bool stop_ = false, lost_ = false;
-  std::string doing_ = "starting";
-  std::string next_beat_;
-  std::chrono::steady_clock::time_point next_heard_;
-  bool host_left_ = false;
+  Mutex mutex_;
+  ConditionVariable stop_changed_;
+  bool stop_ ARGOSY_GUARDED_BY(mutex_) = false, lost_ ARGOSY_GUARDED_BY(mutex_) = false;
+  std::string doing_ ARGOSY_GUARDED_BY(mutex_) = "starting";
+  std::string next_beat_ ARGOSY_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point next_heard_ ARGOSY_GUARDED_BY(mutex_);
+  bool host_left_ ARGOSY_GUARDED_BY(mutex_) = false;
 
   Thread thread_;
 };

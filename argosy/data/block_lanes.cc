@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 
 namespace argosy::data {
@@ -23,7 +24,7 @@ bool BlockLanes::push(size_t lane, std::shared_ptr<const TextBlock> block) {
 
 void BlockLanes::end(size_t lane) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     lanes_[lane].ended = true;
   }
   changed_.notify_all();
@@ -31,14 +32,16 @@ void BlockLanes::end(size_t lane) {
 
 bool BlockLanes::wait_for_demand(size_t lane) {
   Lock lock(mutex_);
-  const auto wanted = [&] { return taking_ && current_lines_ == 0 && in_turn() && turn_ == lane && lanes_[lane].blocks.empty(); };
+  const auto wanted = [&]() ARGOSY_REQUIRES(mutex_) {
+    return taking_ && current_lines_ == 0 && in_turn() && turn_ == lane && lanes_[lane].blocks.empty();
+  };
   while (!closed_ && !wanted()) changed_.wait_for(lock, patience_);
   return !closed_;
 }
 
 void BlockLanes::close() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     closed_ = true;
   }
   changed_.notify_all();
@@ -63,7 +66,7 @@ bool BlockLanes::in_turn() {
 }
 
 bool BlockLanes::begin_take(Lock& lock) {
-  wait(lock, [this] { return closed_ || !taking_; });
+  wait(lock, [this]() ARGOSY_REQUIRES(mutex_) { return closed_ || !taking_; });
   if (closed_) return false;
   taking_ = true;
   return true;
@@ -72,7 +75,7 @@ bool BlockLanes::begin_take(Lock& lock) {
 bool BlockLanes::make_current(Lock& lock) {
   if (current_lines_ > 0) return true;
   changed_.notify_all();  // who waits for demand
-  wait(lock, [this] { return closed_ || !in_turn() || !lanes_[turn_].blocks.empty(); });
+  wait(lock, [this]() ARGOSY_REQUIRES(mutex_) { return closed_ || !in_turn() || !lanes_[turn_].blocks.empty(); });
   if (closed_ || !in_turn()) return false;
   Lane& lane = lanes_[turn_];
   std::shared_ptr<const TextBlock> block = std::move(lane.blocks.front());

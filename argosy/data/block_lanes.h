@@ -1,14 +1,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/queue.h"
 #include "argosy/data/text_block.h"
 
@@ -55,27 +54,29 @@ class BlockLanes {
     std::deque<std::shared_ptr<const TextBlock>> blocks;
     bool ended = false;
   };
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = MutexLock;
 
-  void wait(Lock& lock, const std::function<bool()>& ready);
-  bool begin_take(Lock& lock);  // false: closed
-  bool make_current(Lock& lock);  // false: no more blocks, or closed
-  bool in_turn();  // moves turn_ to a lane that has a block, or where it waits for one; false: all have ended
-  TextPiece cut(int64_t lines);  // REQUIRES: current_ has lines left
+  // `lock` holds mutex_, but while silence_ is called.
+  void wait(Lock& lock, const std::function<bool()>& ready) ARGOSY_REQUIRES(mutex_) ARGOSY_UNCHECKED_LOCKING;
+  bool begin_take(Lock& lock) ARGOSY_REQUIRES(mutex_);  // false: closed
+  bool make_current(Lock& lock) ARGOSY_REQUIRES(mutex_);  // false: no more blocks, or closed
+  bool in_turn()
+      ARGOSY_REQUIRES(mutex_);  // moves turn_ to a lane that has a block, or where it waits for one; false: all have ended
+  TextPiece cut(int64_t lines) ARGOSY_REQUIRES(mutex_);  // REQUIRES: current_ has lines left
 
   const size_t depth_;
   const std::function<void()> silence_;
   const std::chrono::duration<double> patience_;
-  std::mutex mutex_;
-  std::condition_variable changed_;  // for consumers
-  std::condition_variable room_;  // for readers
-  std::vector<Lane> lanes_;  // guarded by mutex_, as all below
-  size_t turn_ = 0;  // whose block comes next
-  TextPiece current_;  // what is left of the block that is being taken
-  int64_t current_lines_ = 0;
-  uint64_t next_number_ = 0;
-  bool taking_ = false;  // one consumer at a time takes, also while it waits for a block
-  bool closed_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;  // for consumers
+  ConditionVariable room_;  // for readers
+  std::vector<Lane> lanes_ ARGOSY_GUARDED_BY(mutex_);
+  size_t turn_ ARGOSY_GUARDED_BY(mutex_) = 0;  // whose block comes next
+  TextPiece current_ ARGOSY_GUARDED_BY(mutex_);  // what is left of the block that is being taken
+  int64_t current_lines_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  uint64_t next_number_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  bool taking_ ARGOSY_GUARDED_BY(mutex_) = false;  // one consumer at a time takes, also while it waits for a block
+  bool closed_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace argosy::data

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/random.h"
 #include "argosy/data/scratch_files_test.h"
 
@@ -92,14 +93,14 @@ TEST(BlockLanes, TheNthBatchIsTheSameForAllSpeeds) {
         lanes.end(lane);
       });
     }
-    std::mutex mutex;
+    Mutex mutex;
     std::vector<std::string> batches;
     for (int consumer = 0; consumer < 3; ++consumer) {
       threads.emplace_back([&] {
         std::vector<TextPiece> pieces;
         uint64_t number = 0;
         while (lanes.take(5, pieces, number) == QueueState::ok) {
-          std::lock_guard lock(mutex);
+          MutexLock lock(mutex);
           if (batches.size() <= number) batches.resize(number + 1);
           batches[number] = text_of(pieces);
         }

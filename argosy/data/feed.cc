@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 #include "argosy/data/multislot.h"
 #include "argosy/data/pipe.h"
@@ -205,7 +206,7 @@ Status FileFeed::note_bad_line(const TextPiece& piece, const LineError& error) {
 Status FileFeed::fail(Status status) {
   Status kept;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (failure_.ok()) failure_ = std::move(status);
     kept = failure_;
   }
@@ -215,13 +216,13 @@ Status FileFeed::fail(Status status) {
 }
 
 Status FileFeed::failure() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return failure_;
 }
 
 void FileFeed::stop() {
   (void)fail(Status::cancelled("the dataset was stopped"));
-  std::lock_guard lock(join_mutex_);
+  MutexLock lock(join_mutex_);
   for (Thread& reader : readers_) reader.join();
 }
 

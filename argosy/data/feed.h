@@ -2,12 +2,12 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
 #include "argosy/data/block_lanes.h"
@@ -68,9 +68,9 @@ class FileFeed {
   Queue<TextBlock> empty_;  // buffers of blocks that have been parsed
   BlockLanes lanes_;        // after empty_, where its blocks go
   std::atomic<int64_t> lines_{0}, bytes_{0}, bad_lines_{0}, lines_of_lost_{0}, lines_in_parts_{0}, read_ns_{0}, parse_ns_{0};
-  mutable std::mutex mutex_;
-  Status failure_;               // guarded by mutex_
-  std::mutex join_mutex_;        // one stop() at a time
+  mutable Mutex mutex_;
+  Status failure_ ARGOSY_GUARDED_BY(mutex_);
+  Mutex join_mutex_;        // one stop() at a time
   std::vector<Thread> readers_;  // last: joined while all above is alive
 };
 

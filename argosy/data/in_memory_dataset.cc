@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/data/feed.h"
 
 namespace argosy::data {
@@ -57,7 +58,7 @@ Status InMemoryDataset::load() {
   if (options_.handout != nullptr) options_.handout->begin_load();
   auto feed = std::make_shared<FileFeed>(options_, *parser_, options_.threads);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     feed_ = feed;
   }
   if (stopped_) feed->stop();
@@ -135,7 +136,7 @@ Status InMemoryDataset::release_memory() {
 Status InMemoryDataset::begin_exchange(uint64_t seed) {
   RETURN_IF_ERROR(check_idle("global_shuffle"));
   if (!loaded_) return Status::failed_precondition("global_shuffle before load_into_memory: there is nothing to shuffle");
-  std::lock_guard lock(give_mutex_);
+  MutexLock lock(give_mutex_);
   outgoing_.emplace(std::exchange(store_, RecordStore(options_.slots)));
   outgoing_->prepare_take();
   exchange_seed_ = seed;
@@ -147,7 +148,7 @@ bool InMemoryDataset::take_records(std::span<std::string> blocks) {
 }
 
 Status InMemoryDataset::give_records(std::string_view block) {
-  std::lock_guard lock(give_mutex_);
+  MutexLock lock(give_mutex_);
   return store_.give(block);
 }
 
@@ -193,7 +194,7 @@ DatasetCounters InMemoryDataset::counters() const {
 }
 
 std::shared_ptr<FileFeed> InMemoryDataset::feed() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return feed_;
 }
 

@@ -2,12 +2,12 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/data/dataset.h"
 #include "argosy/data/line_parser.h"
@@ -77,9 +77,9 @@ class InMemoryDataset : public BatchSource {
   bool same_pass_ = false;               // the next start() begins the first pass over a load, or the last one again
 
   std::unique_ptr<LineParser> parser_;
-  mutable std::mutex mutex_;
-  std::mutex give_mutex_;                // guards store_ during an exchange
-  std::shared_ptr<FileFeed> feed_;       // guarded by mutex_; of the last load
+  mutable Mutex mutex_;
+  Mutex give_mutex_;                // guards store_ during an exchange
+  std::shared_ptr<FileFeed> feed_ ARGOSY_GUARDED_BY(mutex_);  // of the last load
   Status preload_status_;                // written by the preload thread, read after the join
   bool preloading_ = false;
   Thread preload_;                       // last: uses all of the above

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 
 namespace argosy::data {
@@ -52,13 +53,13 @@ void set_nonblocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get()
 }  // namespace
 
 void StderrTail::add(std::string_view text) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   tail_ += text;
   if (tail_.size() > kTail) tail_.erase(0, tail_.size() - kTail);
 }
 
 std::string StderrTail::text() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return tail_;
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "argosy/base/child_process.h"
+#include "argosy/base/mutex.h"
 #include "argosy/data/byte_stream.h"
 
 namespace argosy::data {
@@ -19,8 +19,8 @@ class StderrTail {
   std::string text() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::string tail_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::string tail_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 // What a command reads as its stdin: a file that it gets as it is, or a stream that is copied into a pipe. Neither: nothing.

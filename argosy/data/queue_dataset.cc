@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "argosy/base/mutex.h"
 #include "argosy/data/feed.h"
 
 namespace argosy::data {
@@ -24,7 +25,7 @@ Status QueueDataset::start(int threads) {
   begun_ = true;
   threads_ = threads;
   auto fresh = std::make_shared<FileFeed>(options_, *parser_, threads);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   feed_ = std::move(fresh);
   return {};
 }
@@ -64,7 +65,7 @@ DatasetCounters QueueDataset::counters() const {
 }
 
 std::shared_ptr<FileFeed> QueueDataset::feed() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return feed_;
 }
 

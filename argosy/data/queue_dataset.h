@@ -1,9 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/data/dataset.h"
 #include "argosy/data/line_parser.h"
 
@@ -37,8 +37,8 @@ class QueueDataset : public BatchSource {
   int threads_ = 0;                     // of the current pass
   bool begun_ = false;                  // a pass that may be begun again
   bool again_ = false;                  // the next start() begins it again
-  mutable std::mutex mutex_;
-  std::shared_ptr<FileFeed> feed_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::shared_ptr<FileFeed> feed_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 }  // namespace argosy::data

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <numeric>
 #include <set>
 #include <thread>
 
+#include "argosy/base/mutex.h"
 #include "argosy/data/scratch_files_test.h"
 #include "argosy/data/text_block.h"
 
@@ -134,7 +134,7 @@ TEST_F(QueueDatasetTest, ManyFilesAndThreadsLoseNothing) {
 
 // What threads take, by the numbers of the batches.
 std::vector<std::vector<int64_t>> batches_of(BatchSource& source, int threads) {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<std::vector<int64_t>> batches;
   std::vector<std::thread> running;
   for (int thread = 0; thread < threads; ++thread) {
@@ -144,7 +144,7 @@ std::vector<std::vector<int64_t>> batches_of(BatchSource& source, int threads) {
         const auto more = source.next(thread, batch);
         if (!more.ok() || !*more) return;
         if (thread == 0) std::this_thread::yield();
-        std::lock_guard lock(mutex);
+        MutexLock lock(mutex);
         if (batches.size() <= batch.number) batches.resize(batch.number + 1);
         batches[batch.number] = ints_of(batch.columns[0]);
       }
@@ -173,7 +173,7 @@ TEST_F(QueueDatasetTest, ABatchIsWhatItsNumberSaysWhicheverThreadTakesIt) {
 
 // What a server knows of a list that it deals.
 struct Deck {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<int, size_t> next;  // by pass
   std::set<int> readers;
 };
@@ -183,7 +183,7 @@ class DeckHandout : public FileHandout {
   explicit DeckHandout(Deck& deck) : deck_(deck) {}
   void begin_pass() override { ++pass_; }
   Result<std::optional<File>> next(size_t files, int reader, int64_t) override {
-    std::lock_guard lock(deck_.mutex);
+    MutexLock lock(deck_.mutex);
     deck_.readers.insert(reader);
     size_t& next = deck_.next[pass_];
     return next < files ? std::optional(File{.place = next++}) : std::nullopt;

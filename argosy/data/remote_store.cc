@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/env.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
 #include "argosy/base/wait_check.h"
@@ -50,9 +49,9 @@ class CommandRun {
   std::optional<Status> wait(Deadline deadline) {
     for (;;) {
       {
-        std::unique_lock lock(mutex_);
+        MutexLock lock(mutex_);
         const auto next = std::min(deadline.when(), SteadyClock::now() + kCheckEvery);
-        if (over_.wait_until(lock, next, [this] { return outcome_.has_value(); })) return outcome_;
+        if (over_.wait_until(lock, next, [this]() ARGOSY_REQUIRES(mutex_) { return outcome_.has_value(); })) return outcome_;
       }
       if (deadline.passed() || wait_cancelled()) return std::nullopt;
     }
@@ -61,16 +60,16 @@ class CommandRun {
 
  private:
   void finish(Status outcome) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     outcome_ = std::move(outcome);
     over_.notify_all();
   }
 
   const std::shared_ptr<StderrTail> errors_ = std::make_shared<StderrTail>();
   StopSignal stop_;
-  std::mutex mutex_;
-  std::condition_variable over_;
-  std::optional<Status> outcome_;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable over_;
+  std::optional<Status> outcome_ ARGOSY_GUARDED_BY(mutex_);
   Thread thread_;                  // last: joined while all above is alive
 };
 

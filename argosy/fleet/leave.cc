@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdio>
-#include <mutex>
 #include <vector>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/base/wait_check.h"
 
@@ -20,9 +19,9 @@ namespace {
 constexpr double kSeconds = 60;  // nobody waits longer for a process that has done its work
 
 struct Leaving {
-  std::mutex mutex;
-  std::vector<std::shared_ptr<RemoteWorker>> workers;  // guarded by mutex
-  pid_t process = 0;                                   // that has them; guarded by mutex
+  Mutex mutex;
+  std::vector<std::shared_ptr<RemoteWorker>> workers ARGOSY_GUARDED_BY(mutex);
+  pid_t process ARGOSY_GUARDED_BY(mutex) = 0;  // that has them
 };
 
 // Leaked on purpose: it is used while static objects are destroyed.
@@ -38,19 +37,19 @@ bool close_in_time(RemoteWorker& worker) {
     return false;
   }
   bool well = true;  // written by the thread, read after its end
-  std::mutex mutex;
-  std::condition_variable changed;
+  Mutex mutex;
+  ConditionVariable changed;
   bool done = false;  // guarded by mutex
   Thread closer("leave", [&] {
     if (const Status status = worker.close(); !status.ok()) {
       log_error("leaving the job at the process's end: {}", status.message());
       well = false;
     }
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     done = true;
     changed.notify_all();
   });
-  std::unique_lock lock(mutex);
+  MutexLock lock(mutex);
   if (!changed.wait_until(lock, Deadline::after_seconds(kSeconds).when(), [&] { return done; }))
     set_wait_check([] { return true; });
   lock.unlock();
@@ -63,7 +62,7 @@ void leave(int status, void*) {
   set_wait_check(nullptr);
   std::vector<std::shared_ptr<RemoteWorker>> workers;
   {
-    std::lock_guard lock(leaving().mutex);
+    MutexLock lock(leaving().mutex);
     if (leaving().process == ::getpid()) workers.swap(leaving().workers);
   }
   bool well = true;
@@ -82,7 +81,7 @@ void leave(int status, void*) {
 }  // namespace
 
 void leave_at_exit(std::shared_ptr<RemoteWorker> worker) {
-  std::lock_guard lock(leaving().mutex);
+  MutexLock lock(leaving().mutex);
   auto& workers = leaving().workers;
   if (leaving().process != ::getpid()) {
     leaving().process = ::getpid();

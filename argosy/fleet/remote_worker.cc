@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/engine/program/scope.h"
 #include "argosy/fleet/table_rows.h"
 #include "argosy/ps/communicator/make_communicator.h"
@@ -31,7 +32,7 @@ RemoteWorker::~RemoteWorker() {
 }
 
 Status RemoteWorker::connect() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return connect_locked();
 }
 
@@ -43,12 +44,12 @@ Status RemoteWorker::connect_locked() {
 }
 
 bool RemoteWorker::connected() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return client_ != nullptr && !closed_;
 }
 
 ps::Client& RemoteWorker::client() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ARGOSY_CHECK(client_ != nullptr, "client() before connect()");
   return *client_;
 }
@@ -59,7 +60,7 @@ const engine::RemoteVariable* RemoteWorker::find(std::string_view name) const {
 }
 
 Status RemoteWorker::attach(engine::Scope& scope) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   RETURN_IF_ERROR(connect_locked());
   if (!started_) return start(scope);
   // The startup program has made new tensors; the communicator writes to the first ones.
@@ -233,7 +234,7 @@ Result<RemoteWorker::Outcome> RemoteWorker::once(const std::string& kind, const 
 }
 
 Status RemoteWorker::close() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (closed_) return {};
   closed_ = true;
   Status status;
@@ -245,12 +246,12 @@ Status RemoteWorker::close() {
 }
 
 Status RemoteWorker::unfinished() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return closed_ || communicator_ == nullptr ? Status() : communicator_->unfinished();
 }
 
 void RemoteWorker::fail(const std::string& why) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (closed_.exchange(true)) return;
   if (client_ != nullptr) client_->fail(why);
 }

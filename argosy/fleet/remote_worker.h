@@ -3,10 +3,10 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/engine/program/value.h"
 #include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/fleet/plan.h"
@@ -81,7 +81,7 @@ class RemoteWorker : public engine::RemoteParameters {
   const ps::ClientOptions client_options_;
   const ps::CommunicatorOptions communicator_options_;
 
-  mutable std::mutex mutex_;  // of the life cycle: connect, attach, close
+  mutable Mutex mutex_;  // of the life cycle: connect, attach, close
   std::atomic<bool> closed_{false};  // written under mutex_
   std::unique_ptr<ps::Client> client_;  // set by connect(), then constant
   std::map<int, engine::Value> dense_;  // tensors that the communicator writes to, by table; set by attach()

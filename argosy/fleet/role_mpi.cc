@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 
 #include "argosy/base/address.h"
 #include "argosy/base/env.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/text.h"
 #include "argosy/fleet/mpi.h"
@@ -105,9 +105,9 @@ Result<RoleInfo> find_out() {
 
 // MPI can be begun once a process, and a rank's role does not change.
 Result<RoleInfo> mpi_symmetric_role() {
-  static std::mutex mutex;
+  static Mutex mutex;
   static std::optional<RoleInfo>& known = *new std::optional<RoleInfo>;
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (!known) {
     ASSIGN_OR_RETURN(known, find_out());
   }

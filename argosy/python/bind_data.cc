@@ -111,7 +111,7 @@ class Callbacks {
   BatchSource& source_;
   const py::function print_;
   const py::object progress_, watch_;
-  std::exception_ptr raised_;  // guarded by the GIL
+  std::exception_ptr raised_ ARGOSY_GUARDED_BY(the);  // GIL
 };
 
 py::dict train(engine::Runner& runner, const graph::Program& program, BatchSource& source,

@@ -4,12 +4,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <thread>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/base/wait_check.h"
 
@@ -57,17 +56,17 @@ void run_interruptibly(const std::function<void()>& work, const std::function<vo
   std::exception_ptr raised;
   {
     const py::gil_scoped_release release;
-    std::mutex mutex;
-    std::condition_variable changed;
+    Mutex mutex;
+    ConditionVariable changed;
     bool done = false;  // guarded by mutex
     const Thread worker("interruptible", [&] {
       work();
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       done = true;
       changed.notify_one();
     });
     const auto ended = [&] {
-      std::unique_lock lock(mutex);
+      MutexLock lock(mutex);
       return changed.wait_for(lock, kPollPeriod, [&] { return done; });
     };
     std::optional<InterruptedWork> interrupted;

@@ -1,11 +1,13 @@
 #include "argosy/rpc/call_table.h"
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::rpc {
 
 CallTable::CallTable(std::string peer) : peer_(std::move(peer)), thread_("rpc-calls", [this] { run(); }) {}
 
 CallTable::Id CallTable::begin(uint16_t method, Deadline deadline, uint64_t connection, Callback& done) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (stopped_) return 0;
   const Id id = ++last_id_;
   calls_.emplace(id, Call{method, connection, deadline, {}, std::move(done)});
@@ -15,7 +17,7 @@ CallTable::Id CallTable::begin(uint16_t method, Deadline deadline, uint64_t conn
 }
 
 CallTable::Taken CallTable::take(Id id) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto call = calls_.find(id);
   if (call == calls_.end()) return {};
   Taken taken{call->second.method, std::move(call->second.done)};
@@ -24,7 +26,7 @@ CallTable::Taken CallTable::take(Id id) {
 }
 
 void CallTable::end(Id id, Result<Received> answer) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto call = calls_.find(id);
   if (call == calls_.end()) return;
   end(call, std::move(answer));
@@ -32,7 +34,7 @@ void CallTable::end(Id id, Result<Received> answer) {
 }
 
 void CallTable::end_connection(uint64_t connection, const Status& status) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto call = calls_.begin(); call != calls_.end();) {
     call = call->second.connection == connection ? end(call, status) : std::next(call);
   }
@@ -40,13 +42,13 @@ void CallTable::end_connection(uint64_t connection, const Status& status) {
 }
 
 bool CallTable::ended(Id id) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return !calls_.contains(id);
 }
 
 void CallTable::stop() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopped_ = true;
     for (auto call = calls_.begin(); call != calls_.end();) {
       const uint16_t method = call->second.method;
@@ -76,7 +78,7 @@ void CallTable::end_late_calls() {
 }
 
 void CallTable::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
     end_late_calls();
     if (!ended_.empty()) {

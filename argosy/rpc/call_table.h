@@ -1,15 +1,14 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/base/thread.h"
 #include "argosy/rpc/channel.h"
@@ -60,19 +59,19 @@ class CallTable {
   using Calls = std::map<Id, Call>;
 
   void run();
-  void end_late_calls();  // with mutex_ held, as are the next two
-  Calls::iterator end(Calls::iterator call, Result<Received> answer);
-  Calls::iterator erase(Calls::iterator call);
+  void end_late_calls() ARGOSY_REQUIRES(mutex_);
+  Calls::iterator end(Calls::iterator call, Result<Received> answer) ARGOSY_REQUIRES(mutex_);
+  Calls::iterator erase(Calls::iterator call) ARGOSY_REQUIRES(mutex_);
 
   const std::string peer_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  // All guarded by mutex_. A call is in calls_ and deadlines_ until it ends, then in ended_ until its callback runs.
-  Calls calls_;
-  std::set<std::pair<SteadyClock::time_point, Id>> deadlines_;
-  std::deque<Ended> ended_;
-  Id last_id_ = 0;
-  bool stopped_ = false;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  // A call is in calls_ and deadlines_ until it ends, then in ended_ until its callback runs.
+  Calls calls_ ARGOSY_GUARDED_BY(mutex_);
+  std::set<std::pair<SteadyClock::time_point, Id>> deadlines_ ARGOSY_GUARDED_BY(mutex_);
+  std::deque<Ended> ended_ ARGOSY_GUARDED_BY(mutex_);
+  Id last_id_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  bool stopped_ ARGOSY_GUARDED_BY(mutex_) = false;
   Thread thread_;
 };
 

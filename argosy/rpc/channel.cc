@@ -1,21 +1,21 @@
 #include "argosy/rpc/channel.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <optional>
+
+#include "argosy/base/mutex.h"
 
 namespace argosy::rpc {
 
 Result<Received> Channel::call_and_wait(Message message, Deadline deadline) {
-  std::mutex mutex;
-  std::condition_variable arrived;
+  Mutex mutex;
+  ConditionVariable arrived;
   std::optional<Result<Received>> answer;
   call(std::move(message), deadline, [&](Result<Received> result) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     answer.emplace(std::move(result));
     arrived.notify_one();
   });
-  std::unique_lock lock(mutex);
+  MutexLock lock(mutex);
   arrived.wait(lock, [&] { return answer.has_value(); });  // the call ends by its deadline
   return std::move(*answer);
 }

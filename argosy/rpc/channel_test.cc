@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "argosy/base/check.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/rpc/in_process.h"
 #include "argosy/rpc/server.h"
@@ -33,7 +34,7 @@ class TestHandler {
       case kEcho: return reply.send(request.header, {Slice::own(std::move(request.payload))});
       case kFail: return reply.fail(Status::aborted("{}", request.header));
       case kKeep: {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         kept_.push_back(std::move(reply));
         arrived_.notify_all();
         return;
@@ -43,20 +44,21 @@ class TestHandler {
   }
 
   bool has_kept() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return !kept_.empty();
   }
   Reply take_kept() {
-    std::unique_lock lock(mutex_);
-    ARGOSY_CHECK(arrived_.wait_until(lock, soon().when(), [&] { return !kept_.empty(); }), "no call came");
+    MutexLock lock(mutex_);
+    ARGOSY_CHECK(arrived_.wait_until(lock, soon().when(), [&]() ARGOSY_REQUIRES(mutex_) { return !kept_.empty(); }),
+                 "no call came");
     Reply reply = std::move(kept_.front());
     kept_.erase(kept_.begin());
     return reply;
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
+  Mutex mutex_;
+  ConditionVariable arrived_;
   std::vector<Reply> kept_;
 };
 

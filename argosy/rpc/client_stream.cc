@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "argosy/base/mutex.h"
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/frame.h"
 #include "argosy/rpc/grpc_bytes.h"
@@ -47,7 +48,7 @@ void ClientStream::send(CallTable::Id call, const Message& message, Deadline dea
   const FrameInfo info{message.method, call, microseconds_left(deadline)};
   StreamState::Then then;
   if (state_.add({to_byte_buffer(info, message.header, message.payload), call, nullptr}, then)) return act(then);
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const std::optional<Status> end = end_;
   lock.unlock();
   if (end) shared_->calls.end(call, *end);  // otherwise OnDone is still to come, and finds the call in the table
@@ -89,7 +90,7 @@ void ClientStream::OnDone(const grpc::Status& status) {
   state_.close();
   const Status end = error(status);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     end_ = end;
   }
   shared_->calls.end_connection(number_, end);

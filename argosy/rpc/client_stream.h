@@ -5,10 +5,10 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/rpc/call_table.h"
 #include "argosy/rpc/stream_state.h"
@@ -59,8 +59,8 @@ class ClientStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc
   grpc::ClientContext context_;
   StreamState state_;
   grpc::ByteBuffer incoming_;
-  std::mutex mutex_;
-  std::optional<Status> end_;  // why it is over, once it is; guarded by mutex_
+  Mutex mutex_;
+  std::optional<Status> end_ ARGOSY_GUARDED_BY(mutex_);  // why it is over, once it is
   Status fault_;  // why this side gave the stream up; touched by reactions to reads and the last one only
 };
 

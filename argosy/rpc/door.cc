@@ -19,6 +19,8 @@
 #include <cstring>
 #include <utility>
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::rpc {
 namespace {
 
@@ -158,13 +160,13 @@ void Door::start(HandOn hand_on) {
 
 void Door::stop() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (std::exchange(stopped_, true)) return;
   }
   const uint64_t one = 1;
   (void)!::write(wake_.get(), &one, sizeof one);
   thread_.join();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   listeners_.clear();
   visitors_.clear();
   strangers_ = 0;
@@ -176,7 +178,7 @@ void Door::run() {
   for (;;) {
     bool paused = false;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (stopped_) return;
       if (since_sweep_.seconds() >= kSweepSeconds) sweep();
       refill();
@@ -202,7 +204,7 @@ void Door::accept_from(int listener) {
   socklen_t size = sizeof address;
   Fd fd(::accept4(listener, reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!fd.open()) {
       if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
         ++refused_;
@@ -278,7 +280,7 @@ Door::Visitors::iterator Door::find(std::string_view peer) {
 }
 
 bool Door::let_in(std::string_view peer) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto found = find(peer);
   if (found == visitors_.end()) return true;
   Visitor& visitor = found->second;
@@ -294,12 +296,12 @@ bool Door::let_in(std::string_view peer) {
 }
 
 void Door::stream_ended(std::string_view peer) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (const auto visitor = find(peer); visitor != visitors_.end()) --visitor->second.streams;
 }
 
 void Door::turn_out(std::string_view peer) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto visitor = find(peer);
   if (visitor == visitors_.end() || !visitor->second.stranger) return;
   visitor->second.drop_at = std::min(visitor->second.drop_at, SteadyClock::now() + kReadingTime);
@@ -307,7 +309,7 @@ void Door::turn_out(std::string_view peer) {
 }
 
 Door::Counters Door::counters() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return {.connections = {"connections", visitors_.size(), most_connections_, refused_},
           .strangers = {"strangers", strangers_, limits_.strangers, dropped_}};
 }

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "argosy/base/address.h"
 #include "argosy/base/clock.h"
 #include "argosy/base/fd.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/base/thread.h"
 #include "argosy/rpc/limits.h"
@@ -62,12 +62,12 @@ class Door {
   Door(const ServerLimits& limits, std::vector<Fd> listeners, Fd wake, int port);
   void run();
   void accept_from(int listener);
-  bool make_room();             // with mutex_ held, as are the next ones
-  void sweep();
-  void drop(Visitors::iterator visitor);
-  void forget(Visitors::iterator visitor);
-  Visitors::iterator find(std::string_view peer);
-  void refill();
+  bool make_room() ARGOSY_REQUIRES(mutex_);
+  void sweep() ARGOSY_REQUIRES(mutex_);
+  void drop(Visitors::iterator visitor) ARGOSY_REQUIRES(mutex_);
+  void forget(Visitors::iterator visitor) ARGOSY_REQUIRES(mutex_);
+  Visitors::iterator find(std::string_view peer) ARGOSY_REQUIRES(mutex_);
+  void refill() ARGOSY_REQUIRES(mutex_);
 
   const ServerLimits limits_;
   const uint64_t most_connections_;
@@ -75,14 +75,13 @@ class Door {
   const Fd wake_;
   const int port_;
   HandOn hand_on_;  // constant after start()
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  Visitors visitors_;
-  size_t strangers_ = 0;
-  double drops_left_ = 0;  // until accepting pauses
-  Stopwatch since_refill_, since_sweep_;
-  uint64_t refused_ = 0, dropped_ = 0;
-  bool stopped_ = false;
+  mutable Mutex mutex_;
+  Visitors visitors_ ARGOSY_GUARDED_BY(mutex_);
+  size_t strangers_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  double drops_left_ ARGOSY_GUARDED_BY(mutex_) = 0;  // until accepting pauses
+  Stopwatch since_refill_ ARGOSY_GUARDED_BY(mutex_), since_sweep_ ARGOSY_GUARDED_BY(mutex_);
+  uint64_t refused_ ARGOSY_GUARDED_BY(mutex_) = 0, dropped_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  bool stopped_ ARGOSY_GUARDED_BY(mutex_) = false;
   Thread thread_;
 };
 

@@ -3,13 +3,12 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <thread>
 
 #include "argosy/base/address.h"
+#include "argosy/base/mutex.h"
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/client_stream.h"
 #include "argosy/rpc/credentials.h"
@@ -66,13 +65,13 @@ class GrpcChannel final : public Channel {
 
   ~GrpcChannel() override {
     shared_->calls.stop();
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     closed_ = true;
     stream_.reset();
     for (const auto& [number, stream] : open_) {
       if (stream != nullptr) stream->cancel();
     }
-    stream_ended_.wait(lock, [&] { return open_.empty(); });
+    stream_ended_.wait(lock, [&]() ARGOSY_REQUIRES(mutex_) { return open_.empty(); });
   }
 
   void call(Message message, Deadline deadline, Callback done) override {
@@ -96,22 +95,22 @@ class GrpcChannel final : public Channel {
  private:
   // The stream in use, or a new one; null once the channel is closed.
   std::shared_ptr<ClientStream> open_stream();
-  Route& best_route();  // with mutex_ held
+  Route& best_route() ARGOSY_REQUIRES(mutex_);
   void stream_ended(Route& route, uint64_t number, const grpc::Status& status);
 
   const std::shared_ptr<ClientShared> shared_;
-  std::mutex mutex_;
-  std::condition_variable stream_ended_;
-  // All guarded by mutex_.
-  std::vector<Route> routes_;  // the best first; the last is TCP, which is always tried
-  std::shared_ptr<ClientStream> stream_;
-  std::map<uint64_t, std::shared_ptr<ClientStream>> open_;  // by number: those that gRPC is not done with; null at the end
-  uint64_t last_number_ = 0;
-  bool closed_ = false;
+  Mutex mutex_;
+  ConditionVariable stream_ended_;
+  std::vector<Route> routes_ ARGOSY_GUARDED_BY(mutex_);  // the best first; the last is TCP, which is always tried
+  std::shared_ptr<ClientStream> stream_ ARGOSY_GUARDED_BY(mutex_);
+  std::map<uint64_t, std::shared_ptr<ClientStream>> open_
+      ARGOSY_GUARDED_BY(mutex_);  // by number: those that gRPC is not done with; null at the end
+  uint64_t last_number_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  bool closed_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
 
 std::shared_ptr<ClientStream> GrpcChannel::open_stream() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (closed_) return nullptr;
   if (stream_ != nullptr && !stream_->closed()) return stream_;
   Route& route = best_route();
@@ -132,7 +131,7 @@ Route& GrpcChannel::best_route() {
 void GrpcChannel::stream_ended(Route& route, uint64_t number, const grpc::Status& status) {
   std::shared_ptr<ClientStream> ended;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!status.ok()) route.dead_until = Deadline::after_seconds(1);
     if (stream_ != nullptr && stream_->number() == number) stream_.reset();
     ended = std::move(open_.at(number));
@@ -140,7 +139,7 @@ void GrpcChannel::stream_ended(Route& route, uint64_t number, const grpc::Status
   // Before the destructor may go on: the stream refers to gRPC's channel, whose last reference must not go on gRPC's own
   // thread, which would then wait for itself.
   ended.reset();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   open_.erase(number);
   stream_ended_.notify_all();
 }

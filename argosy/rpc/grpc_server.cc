@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 
 #include "argosy/base/address.h"
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/thread.h"
 #include "argosy/rpc/credentials.h"
@@ -145,7 +145,7 @@ class GrpcServer final : public Server {
   }
 
   void stop(Deadline grace) override {
-    std::lock_guard lock(stopping_);
+    MutexLock lock(stopping_);
     shared_->under_way->close_and_wait(grace);
     if (shared_->door != nullptr) shared_->door->stop();
     unix_.stop();
@@ -168,7 +168,7 @@ class GrpcServer final : public Server {
   }
 
   std::shared_ptr<ServerShared> shared_;
-  std::mutex stopping_;
+  Mutex stopping_;
   Listener tcp_, unix_;
 };
 

@@ -10,13 +10,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <condition_variable>
 #include <latch>
-#include <mutex>
 #include <new>
 #include <thread>
 
 #include "argosy/base/fd.h"
+#include "argosy/base/mutex.h"
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/frame.h"
@@ -88,15 +87,16 @@ class RawStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuf
   ~RawStream() override {
     context_.TryCancel();
     RemoveHold();
-    std::unique_lock lock(mutex_);
-    done_changed_.wait(lock, [this] { return done_; });
+    MutexLock lock(mutex_);
+    done_changed_.wait(lock, [this]() ARGOSY_REQUIRES(mutex_) { return done_; });
   }
 
   // Sends a request, when the one before has left.
   void send(uint16_t method, uint64_t call) {
     {
-      std::unique_lock lock(mutex_);
-      done_changed_.wait_for(lock, std::chrono::duration<double>(kPatience), [this] { return !writing_ || done_; });
+      MutexLock lock(mutex_);
+      done_changed_.wait_for(lock, std::chrono::duration<double>(kPatience),
+                             [this]() ARGOSY_REQUIRES(mutex_) { return !writing_ || done_; });
       if (done_) return;
       writing_ = true;
       const grpc::Slice slice(frame_head({.kind = method, .call = call, .wait_us = 60'000'000}, "", 0));
@@ -106,12 +106,12 @@ class RawStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuf
   }
 
   void OnWriteDone(bool) override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     writing_ = false;
     done_changed_.notify_all();
   }
   void OnDone(const grpc::Status&) override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     done_ = true;
     done_changed_.notify_all();
   }
@@ -119,9 +119,9 @@ class RawStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuf
  private:
   grpc::ClientContext context_;
   grpc::ByteBuffer request_;
-  std::mutex mutex_;
-  std::condition_variable done_changed_;
-  bool done_ = false, writing_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable done_changed_;
+  bool done_ ARGOSY_GUARDED_BY(mutex_) = false, writing_ = false;
 };
 
 grpc::GenericStub raw_stub(const Server& server) {

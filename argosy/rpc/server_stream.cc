@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/grpc_bytes.h"
@@ -60,7 +61,7 @@ void CallsUnderWay::Ticket::answered(uint64_t bytes) {
 
 std::shared_ptr<CallsUnderWay::Ticket> CallsUnderWay::enter(const std::shared_ptr<CallsUnderWay>& calls) {
   {
-    std::lock_guard lock(calls->mutex_);
+    MutexLock lock(calls->mutex_);
     if (calls->closed_) return nullptr;
     ++calls->count_;
   }
@@ -69,14 +70,14 @@ std::shared_ptr<CallsUnderWay::Ticket> CallsUnderWay::enter(const std::shared_pt
 
 void CallsUnderWay::leave(uint64_t unsent) {
   unsent_.fetch_sub(unsent, std::memory_order_relaxed);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (--count_ == 0) left_.notify_all();
 }
 
 bool CallsUnderWay::close_and_wait(Deadline deadline) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   closed_ = true;
-  return left_.wait_until(lock, deadline.when(), [&] { return count_ == 0; });
+  return left_.wait_until(lock, deadline.when(), [&]() ARGOSY_REQUIRES(mutex_) { return count_ == 0; });
 }
 
 ServerStream::ServerStream(std::shared_ptr<ServerShared> shared, std::string peer)
@@ -116,7 +117,7 @@ ServerStream* ServerStream::open(std::shared_ptr<ServerShared> shared, grpc::Gen
 void ServerStream::act(StreamState::Then then) {
   if (then == StreamState::Then::write) StartWrite(state_.front());
   if (then == StreamState::Then::end) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     const grpc::Status status = to_grpc(refusal_);
     lock.unlock();
     Finish(status);
@@ -126,7 +127,7 @@ void ServerStream::act(StreamState::Then then) {
 void ServerStream::refuse(const Status& status) {
   shared_->refused.fetch_add(1, std::memory_order_relaxed);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (refusal_.ok()) refusal_ = status;
   }
   act(state_.close());
@@ -150,7 +151,7 @@ Lane ServerStream::lane_of(const grpc::ByteBuffer& request) const {
 }
 
 bool ServerStream::read_on(int64_t arrived) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   waiting_bytes_ += arrived;
   paused_ = waiting_bytes_ > static_cast<int64_t>(shared_->limits.waiting_bytes);  // one request more than that was read
   return !paused_;
@@ -158,7 +159,7 @@ bool ServerStream::read_on(int64_t arrived) {
 
 void ServerStream::resume(int64_t taken) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     waiting_bytes_ -= taken;
     if (!paused_ || waiting_bytes_ > static_cast<int64_t>(shared_->limits.waiting_bytes)) return;
     paused_ = false;

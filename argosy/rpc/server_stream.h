@@ -3,12 +3,11 @@
 #include <grpcpp/generic/async_generic_service.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/rpc/door.h"
 #include "argosy/rpc/frame.h"
 #include "argosy/rpc/handler.h"
@@ -44,10 +43,10 @@ class CallsUnderWay {
  private:
   void leave(uint64_t unsent);
 
-  std::mutex mutex_;
-  std::condition_variable left_;
-  size_t count_ = 0;  // guarded by mutex_, as is the next
-  bool closed_ = false;
+  Mutex mutex_;
+  ConditionVariable left_;
+  size_t count_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  bool closed_ ARGOSY_GUARDED_BY(mutex_) = false;
   std::atomic<uint64_t> unsent_ = 0;
 };
 
@@ -104,10 +103,10 @@ class ServerStream final : public grpc::ServerGenericBidiReactor, public std::en
   const std::string peer_;
   StreamState state_;
   grpc::ByteBuffer incoming_;
-  std::mutex mutex_;
-  Status refusal_;             // guarded by mutex_, as are the next two
-  int64_t waiting_bytes_ = 0;  // of requests that wait for a thread
-  bool paused_ = false;        // reading goes on when fewer wait
+  Mutex mutex_;
+  Status refusal_ ARGOSY_GUARDED_BY(mutex_);
+  int64_t waiting_bytes_ ARGOSY_GUARDED_BY(mutex_) = 0;  // of requests that wait for a thread
+  bool paused_ ARGOSY_GUARDED_BY(mutex_) = false;  // reading goes on when fewer wait
   bool let_in_ = false;  // by the door; constant after open()
   std::shared_ptr<ServerStream> self_;  // until OnDone
 };

@@ -12,6 +12,7 @@
 #include <latch>
 #include <optional>
 
+#include "argosy/base/mutex.h"
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/endpoint.h"
 
@@ -170,11 +171,11 @@ TEST(Server, LetsCallsFinishWhenItStops) {
 
 // A sync step that never completes must not keep the server from ending.
 TEST(Server, StopsInTimeWhileRepliesAreHeld) {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<Reply> held;
   std::latch begun(3);
   const auto server = start({}, [&](Request, Reply reply) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     held.push_back(std::move(reply));
     begun.count_down();
   });

@@ -2,11 +2,13 @@
 
 #include <utility>
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::rpc {
 
 bool StreamState::add(Outgoing&& frame, Then& then) {
   then = Then::nothing;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (closed_) return false;
   waiting_.push_back(std::move(frame));
   if (!is_writing_) then = next_write();
@@ -16,7 +18,7 @@ bool StreamState::add(Outgoing&& frame, Then& then) {
 StreamState::Then StreamState::written(bool ok) {
   Outgoing done;  // released without the lock
   std::deque<Outgoing> dropped;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   done = std::exchange(writing_, {});
   is_writing_ = false;
   if (!ok) closed_ = true;
@@ -27,40 +29,40 @@ StreamState::Then StreamState::written(bool ok) {
 
 void StreamState::drop_skipped() {
   std::deque<Outgoing> dropped;  // released without the lock
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::deque<Outgoing> stay;
   for (Outgoing& frame : waiting_) (skip_ != nullptr && skip_(frame) ? dropped : stay).push_back(std::move(frame));
   waiting_.swap(stay);
 }
 
 bool StreamState::empty() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return !is_writing_ && waiting_.empty();
 }
 
 bool StreamState::hold() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (closed_) return false;
   is_held_ = true;
   return true;
 }
 
 StreamState::Then StreamState::release() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   is_held_ = false;
   return closed_ ? end_if_idle() : Then::nothing;
 }
 
 StreamState::Then StreamState::close() {
   std::deque<Outgoing> dropped;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   closed_ = true;
   dropped.swap(waiting_);
   return end_if_idle();
 }
 
 bool StreamState::closed() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return closed_;
 }
 

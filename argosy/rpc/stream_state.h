@@ -6,9 +6,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 
 namespace argosy::rpc {
 
@@ -48,14 +48,15 @@ class StreamState {
   bool closed() const;
 
  private:
-  Then next_write();  // with mutex_ held, as is the next
-  Then end_if_idle();
+  Then next_write() ARGOSY_REQUIRES(mutex_);
+  Then end_if_idle() ARGOSY_REQUIRES(mutex_);
 
   const Skip skip_;
-  mutable std::mutex mutex_;
-  std::deque<Outgoing> waiting_;
+  mutable Mutex mutex_;
+  std::deque<Outgoing> waiting_ ARGOSY_GUARDED_BY(mutex_);
   Outgoing writing_;  // stays where it is while gRPC reads it; not guarded
-  bool is_writing_ = false, is_held_ = false, closed_ = false, ended_ = false;
+  bool is_writing_ ARGOSY_GUARDED_BY(mutex_) = false, is_held_ ARGOSY_GUARDED_BY(mutex_) = false,
+                   closed_ ARGOSY_GUARDED_BY(mutex_) = false, ended_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace argosy::rpc

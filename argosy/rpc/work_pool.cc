@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::rpc {
 
 WorkPool::WorkPool(const std::string& name, int threads) {
@@ -10,7 +12,7 @@ WorkPool::WorkPool(const std::string& name, int threads) {
 
 void WorkPool::add(Work work) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (stopped_) return;
     waiting_.push_back(std::move(work));
   }
@@ -20,7 +22,7 @@ void WorkPool::add(Work work) {
 void WorkPool::stop() {
   std::deque<Work> dropped;  // destroyed without the lock: it may hold replies
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopped_ = true;
     dropped.swap(waiting_);
   }
@@ -30,8 +32,8 @@ void WorkPool::stop() {
 
 void WorkPool::run() {
   for (;;) {
-    std::unique_lock lock(mutex_);
-    ready_.wait(lock, [&] { return stopped_ || !waiting_.empty(); });
+    MutexLock lock(mutex_);
+    ready_.wait(lock, [&]() ARGOSY_REQUIRES(mutex_) { return stopped_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     Work work = std::move(waiting_.front());
     waiting_.pop_front();

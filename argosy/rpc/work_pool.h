@@ -1,12 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 
 namespace argosy::rpc {
@@ -26,10 +25,10 @@ class WorkPool {
  private:
   void run();
 
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<Work> waiting_;  // guarded by mutex_
-  bool stopped_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable ready_;
+  std::deque<Work> waiting_ ARGOSY_GUARDED_BY(mutex_);
+  bool stopped_ ARGOSY_GUARDED_BY(mutex_) = false;
   std::vector<Thread> threads_;
 };
 

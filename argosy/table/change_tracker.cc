@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 
 namespace argosy::table {
@@ -18,17 +19,17 @@ void sort_unique(std::vector<uint64_t>& keys) {
 }  // namespace
 
 void ChangeTracker::track(uint32_t worker) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   workers_[worker] = {};
 }
 
 void ChangeTracker::forget(uint32_t worker) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   workers_.erase(worker);
 }
 
 void ChangeTracker::clear() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   workers_.clear();
 }
 
@@ -39,7 +40,7 @@ void ChangeTracker::compact(Worker& worker) {
 }
 
 void ChangeTracker::record(uint32_t worker, std::span<const uint64_t> keys) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto& [other, state] : workers_) {
     if (other == worker) continue;
     state.pending.insert(state.pending.end(), keys.begin(), keys.end());
@@ -48,7 +49,7 @@ void ChangeTracker::record(uint32_t worker, std::span<const uint64_t> keys) {
 }
 
 Result<ChangeTracker::Taken> ChangeTracker::take(uint32_t worker, uint64_t number, uint64_t most) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto [entry, is_new] = workers_.try_emplace(worker);
   Worker& state = entry->second;
   if (number < state.number) {
@@ -69,7 +70,7 @@ Result<ChangeTracker::Taken> ChangeTracker::take(uint32_t worker, uint64_t numbe
 }
 
 std::vector<ChangeTracker::Pending> ChangeTracker::pending() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<Pending> all;
   for (const auto& [worker, state] : workers_) {
     Pending one{.worker = worker, .keys = state.pending};
@@ -81,7 +82,7 @@ std::vector<ChangeTracker::Pending> ChangeTracker::pending() const {
 }
 
 void ChangeTracker::restore(std::vector<Pending> pending) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   workers_.clear();
   for (Pending& one : pending) {
     Worker& state = workers_[one.worker];

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 
 namespace argosy::table {
@@ -52,8 +52,8 @@ class ChangeTracker {
   };
   static void compact(Worker& worker);
 
-  mutable std::mutex mutex_;
-  std::map<uint32_t, Worker> workers_;
+  mutable Mutex mutex_;
+  std::map<uint32_t, Worker> workers_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 }  // namespace argosy::table

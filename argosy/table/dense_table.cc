@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "argosy/base/mutex.h"
 #include "argosy/table/rule_states.h"
 
 namespace argosy::table {
@@ -61,13 +62,13 @@ DenseTable::DenseTable(DenseSpec spec, std::unique_ptr<optim::Rule> rule)
 }
 
 bool DenseTable::initialised() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return initialised_;
 }
 
 Result<bool> DenseTable::set_if_absent(std::span<const float> value) {
   RETURN_IF_ERROR(check_size(spec_, value.size()));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (initialised_) return false;
   keep();
   std::copy(value.begin(), value.end(), value_.begin());
@@ -77,7 +78,7 @@ Result<bool> DenseTable::set_if_absent(std::span<const float> value) {
 
 Status DenseTable::set(std::span<const float> value) {
   RETURN_IF_ERROR(check_size(spec_, value.size()));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   keep();
   std::copy(value.begin(), value.end(), value_.begin());
   if (rule_) {
@@ -91,7 +92,7 @@ Status DenseTable::set(std::span<const float> value) {
 Status DenseTable::apply(float learning_rate, std::span<const float> gradient) {
   RETURN_IF_ERROR(check_size(spec_, gradient.size()));
   if (!rule_) return Status::failed_precondition("table '{}' is a geo table: it takes differences, not gradients", spec_.name);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!initialised_) return Status::failed_precondition("table '{}' gets a gradient before it has a value", spec_.name);
   keep();
   const float* grad = gradient.data();
@@ -111,7 +112,7 @@ Status DenseTable::apply(float learning_rate, std::span<const float> gradient) {
 Status DenseTable::add(std::span<const float> delta) {
   RETURN_IF_ERROR(check_size(spec_, delta.size()));
   if (rule_) return Status::failed_precondition("table '{}' takes gradients, not differences: it is not a geo table", spec_.name);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!initialised_) return Status::failed_precondition("table '{}' gets a difference before it has a value", spec_.name);
   keep();
   for (size_t i = 0; i < delta.size(); ++i) value_[i] += delta[i];
@@ -121,7 +122,7 @@ Status DenseTable::add(std::span<const float> delta) {
 
 Status DenseTable::copy_out(std::span<float> out) const {
   RETURN_IF_ERROR(check_size(spec_, out.size()));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!initialised_) return Status::failed_precondition("table '{}' has no value yet: the first worker sets it", spec_.name);
   std::copy(value_.begin(), value_.end(), out.begin());
   return {};
@@ -137,14 +138,14 @@ Result<std::span<float>> DenseTable::state_memory(size_t state, size_t numbers) 
 }
 
 Status DenseTable::copy_state(size_t state, std::span<float> out) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ASSIGN_OR_RETURN(const std::span<float> memory, const_cast<DenseTable*>(this)->state_memory(state, out.size()));
   std::copy(memory.begin(), memory.end(), out.begin());
   return {};
 }
 
 Status DenseTable::set_state(size_t state, std::span<const float> values) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ASSIGN_OR_RETURN(const std::span<float> memory, state_memory(state, values.size()));
   keep();
   std::copy(values.begin(), values.end(), memory.begin());
@@ -152,12 +153,12 @@ Status DenseTable::set_state(size_t state, std::span<const float> values) {
 }
 
 uint64_t DenseTable::steps() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return steps_;
 }
 
 uint64_t DenseTable::memory_bytes() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return (value_.capacity() + states_.capacity() + scratch_.capacity()) * sizeof(float);
 }
 
@@ -175,13 +176,13 @@ std::string DenseTable::head_bytes(uint64_t size, uint64_t steps, bool initialis
 }
 
 std::string DenseTable::export_bytes() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::string out = head_bytes(spec_.size, steps_, initialised_, scalars_);
   return out.append(float_bytes(value_)).append(float_bytes(states_));
 }
 
 Status DenseTable::import_bytes(std::string_view bytes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const size_t expected = sizeof(DenseHead) + (scalars_.size() + value_.size() + states_.size()) * sizeof(float);
   DenseHead head{};
   if (bytes.size() >= sizeof(head)) std::memcpy(&head, bytes.data(), sizeof(head));
@@ -205,7 +206,7 @@ Status DenseTable::import_bytes(std::string_view bytes) {
 // ---- As it was.
 
 Result<DenseTable::Cut> DenseTable::begin_cut() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (cut_ != nullptr) return Status::failed_precondition("table '{}' is being written already", spec_.name);
   cut_ = std::make_unique<CutState>(CutState{.steps = steps_, .initialised = initialised_, .scalars = scalars_});
   return Cut(this);
@@ -225,17 +226,17 @@ void DenseTable::keep() {
 
 DenseTable::Cut::~Cut() {
   if (table_ == nullptr) return;
-  std::lock_guard lock(table_->mutex_);
+  MutexLock lock(table_->mutex_);
   table_->cut_.reset();
 }
 
 bool DenseTable::Cut::initialised() const {
-  std::lock_guard lock(table_->mutex_);
+  MutexLock lock(table_->mutex_);
   return table_->cut_->initialised;
 }
 
 std::string DenseTable::Cut::next(uint64_t elements) {
-  std::lock_guard lock(table_->mutex_);
+  MutexLock lock(table_->mutex_);
   CutState& cut = *table_->cut_;
   std::string out = table_->head_bytes(elements, cut.steps, cut.initialised, cut.scalars);
   const size_t arrays = 1 + (table_->rule_ ? table_->rule_->element_states() : 0);
@@ -251,7 +252,7 @@ std::string DenseTable::Cut::next(uint64_t elements) {
 }
 
 Status DenseTable::swap(DenseTable& other) {
-  std::scoped_lock lock(mutex_, other.mutex_);
+  TwoMutexLock lock(mutex_, other.mutex_);
   if (cut_ != nullptr || other.cut_ != nullptr) {
     return Status::failed_precondition("table '{}' cannot get other values while it is written", spec_.name);
   }

@@ -2,13 +2,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/optim/rule.h"
 #include "argosy/table/spec.h"
@@ -89,23 +89,23 @@ class DenseTable {
     bool changed = false;       // the table is not as it was any more: `kept` has what was not read
     std::vector<float> kept;    // value, then each state, from kept_from on
   };
-  void keep();  // before the table is changed. REQUIRES: mutex_ is held
+  void keep() ARGOSY_REQUIRES(mutex_);  // before the table is changed
   std::string head_bytes(uint64_t size, uint64_t steps, bool initialised, std::span<const float> scalars) const;
 
-  // Where a state lies. REQUIRES: mutex_ is held.
-  Result<std::span<float>> state_memory(size_t state, size_t numbers);
+  // Where a state lies.
+  Result<std::span<float>> state_memory(size_t state, size_t numbers) ARGOSY_REQUIRES(mutex_);
 
   const DenseSpec spec_;
   const std::unique_ptr<optim::Rule> rule_;  // null in geo mode
 
-  mutable std::mutex mutex_;  // guards what follows
-  bool initialised_ = false;
-  uint64_t steps_ = 0;
-  std::vector<float> scalars_;
-  std::vector<float> value_;
-  std::vector<float> states_;   // one element state after the other
-  std::vector<float> scratch_;  // a gradient with its penalty
-  std::unique_ptr<CutState> cut_;
+  mutable Mutex mutex_;
+  bool initialised_ ARGOSY_GUARDED_BY(mutex_) = false;
+  uint64_t steps_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  std::vector<float> scalars_ ARGOSY_GUARDED_BY(mutex_);
+  std::vector<float> value_ ARGOSY_GUARDED_BY(mutex_);
+  std::vector<float> states_ ARGOSY_GUARDED_BY(mutex_);   // one element state after the other
+  std::vector<float> scratch_ ARGOSY_GUARDED_BY(mutex_);  // a gradient with its penalty
+  std::unique_ptr<CutState> cut_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 }  // namespace argosy::table

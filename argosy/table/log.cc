@@ -11,6 +11,7 @@
 #include "argosy/base/clock.h"
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 #include "argosy/table/checksum.h"
 #include "argosy/table/log_format.h"
@@ -104,7 +105,7 @@ Status Log::begin_segment(uint64_t first) {
   const HeaderBytes header = encode_segment_header(first);
   RETURN_IF_ERROR(write_file_atomically(path, {reinterpret_cast<const char*>(header.data()), header.size()}));
   ASSIGN_OR_RETURN(DiskFile file, DiskFile::open_to_write(path));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   file_ = std::make_shared<DiskFile>(std::move(file));
   flushed_ = 0;
   segments_.push_back({.path = path, .first = first, .size = header.size()});
@@ -115,7 +116,9 @@ Status Log::begin_segment(uint64_t first) {
 // Returns when this thread may write, or when `append` has been written by another one.
 Status Log::take_turn(Lock& lock, const Append* append) {
   const bool rotates = append == nullptr;
-  const auto finished = [&] { return (!writing_ && (rotates || rotators_ == 0)) || (!rotates && append->done); };
+  const auto finished = [&]() ARGOSY_REQUIRES(mutex_) {
+    return (!writing_ && (rotates || rotators_ == 0)) || (!rotates && append->done);
+  };
   const auto wait = std::chrono::duration<double>(options_.wait_seconds);
   while (!turn_ended_.wait_for(lock, wait, finished)) {
     if (rotates || !append->taken) {
@@ -229,6 +232,7 @@ Log::~Log() {
   closing_changed_.notify_all();
   sync_thread_.join();
   if (options_.sync || options_.sync_seconds <= 0 || file_ == nullptr || !sync_tail().ok()) return;
+  const Lock lock(mutex_);
   (void)write_mark(folder_, {.synced = synced_, .seconds = options_.sync_seconds, .boot = std::string(kClosed)});
 }
 
@@ -236,7 +240,7 @@ void Log::keep_synced() {
   const std::string boot = boot_id();
   const auto pause = std::chrono::duration<double>(options_.sync_seconds);
   Lock lock(mutex_);
-  while (!closing_changed_.wait_for(lock, pause, [this] { return closing_; })) {
+  while (!closing_changed_.wait_for(lock, pause, [this]() ARGOSY_REQUIRES(mutex_) { return closing_; })) {
     const uint64_t before = synced_;
     lock.unlock();
     const Status status = sync_tail();

@@ -1,16 +1,15 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "argosy/base/disk_file.h"
 #include "argosy/base/fd.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/base/thread.h"
 #include "argosy/table/log_segment.h"
@@ -80,19 +79,19 @@ class Log {
 
  private:
   struct Append;  // one caller of append(), on its stack
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = MutexLock;
 
   Log(std::filesystem::path folder, LogOptions options, Fd folder_lock)
       : folder_(std::move(folder)), options_(options), folder_lock_(std::move(folder_lock)) {}
-  Status open_files();
+  Status open_files() ARGOSY_UNCHECKED_LOCKING;  // by open(): no other thread has the log yet
   Status mend_last_segment(LogSegment& segment);
-  Status start_syncing();
+  Status start_syncing() ARGOSY_UNCHECKED_LOCKING;  // likewise
   void keep_synced();  // the body of "log-sync"
   Status sync_tail();
   Status begin_segment(uint64_t first);
 
-  Status take_turn(Lock& lock, const Append* append);  // of an append, or of rotate() without one
-  void end_turn(Lock& lock);
+  Status take_turn(Lock& lock, const Append* append) ARGOSY_REQUIRES(mutex_);  // of an append, or of rotate() without one
+  void end_turn(Lock& lock) ARGOSY_UNCHECKED_LOCKING;  // REQUIRES: `lock` holds mutex_; it does not any more afterwards
   Status write_batch(std::span<Append* const> batch, uint64_t first, uint64_t offset);
   Status undo_write(uint64_t offset, const Status& reason);
 
@@ -100,22 +99,24 @@ class Log {
   const LogOptions options_;
   const Fd folder_lock_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable turn_ended_;
-  std::vector<Append*> waiting_;      // not yet taken by a writer
-  bool writing_ = false;              // somebody has the turn: that thread alone, without the lock, uses file_ and broken_
-  int rotators_ = 0;                  // callers of rotate() that wait for the turn: they go before appends
-  std::vector<LogSegment> segments_;  // the last one is being written; its size is what has been acknowledged
+  mutable Mutex mutex_;
+  ConditionVariable turn_ended_;
+  std::vector<Append*> waiting_ ARGOSY_GUARDED_BY(mutex_);      // not yet taken by a writer
+  bool writing_ ARGOSY_GUARDED_BY(mutex_) =
+      false;              // somebody has the turn: that thread alone, without the lock, uses file_ and broken_
+  int rotators_ ARGOSY_GUARDED_BY(mutex_) = 0;  // callers of rotate() that wait for the turn: they go before appends
+  std::vector<LogSegment> segments_
+      ARGOSY_GUARDED_BY(mutex_);  // the last one is being written; its size is what has been acknowledged
 
-  std::condition_variable closing_changed_;
-  bool closing_ = false;
-  uint64_t synced_ = 0;  // everything below this position is on the disk, as far as this process knows
-  Status sync_error_;    // not ok: bytes that were acknowledged may never reach the disk
+  ConditionVariable closing_changed_;
+  bool closing_ ARGOSY_GUARDED_BY(mutex_) = false;
+  uint64_t synced_ ARGOSY_GUARDED_BY(mutex_) = 0;  // everything below this position is on the disk, as far as this process knows
+  Status sync_error_ ARGOSY_GUARDED_BY(mutex_);  // not ok: bytes that were acknowledged may never reach the disk
 
   std::shared_ptr<DiskFile>
       file_;  // of the last segment; replaced with the turn and the lock, so a copy taken with the lock is good
-  uint64_t flushed_ = 0;            // of that file: how far the kernel was told to begin to write
-  Status broken_;                   // not ok: the last file is in an unknown state
+  uint64_t flushed_ = 0;  // of that file: how far the kernel was told to begin to write
+  Status broken_;  // not ok: the last file is in an unknown state
 
   Thread sync_thread_;
 };

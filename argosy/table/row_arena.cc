@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::table {
 namespace {
 
@@ -52,7 +54,7 @@ RowArena::RowArena(void* mapping, size_t mapped_bytes, size_t row_words)
 RowArena::~RowArena() { munmap(mapping_, mapped_bytes_); }
 
 Result<uint32_t> RowArena::take_chunk() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (rows_ + chunk_rows_ > max_rows_) {
     return Status::resource_exhausted(
         "a table has {} rows in memory, as many as this machine can hold; give it a memory limit and a directory for the rest",

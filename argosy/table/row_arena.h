@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 
 namespace argosy::table {
@@ -30,7 +30,7 @@ class RowArena {
 
  private:
   RowArena(void* mapping, size_t mapped_bytes, size_t row_words);
-  Status commit(size_t bytes);
+  Status commit(size_t bytes) ARGOSY_REQUIRES(mutex_);
 
   const size_t row_words_;
   const uint32_t chunk_rows_;
@@ -39,9 +39,9 @@ class RowArena {
   float* base_;        // on a big page's boundary
   uint64_t max_rows_;
 
-  std::mutex mutex_;  // guards what follows
-  uint64_t rows_ = 0;
-  size_t usable_bytes_ = 0;
+  Mutex mutex_;
+  uint64_t rows_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  size_t usable_bytes_ ARGOSY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace argosy::table

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/random.h"
 #include "argosy/base/status.h"
 #include "argosy/table/cold_store.h"
@@ -58,15 +59,15 @@ class Shard {
   class Mutex {
    public:
     explicit Mutex(const Shard& shard) : shard_(shard) {}
-    void lock() { mutex_.lock(); }
-    void unlock() {
+    void lock() ARGOSY_UNCHECKED_LOCKING { mutex_.lock(); }
+    void unlock() ARGOSY_UNCHECKED_LOCKING {
       shard_.note_size();
       mutex_.unlock();
     }
 
    private:
     const Shard& shard_;
-    std::mutex mutex_;
+    argosy::Mutex mutex_;
   };
   Mutex& mutex() const { return mutex_; }
   // As of when mutex() was last given back. Any thread, without it.

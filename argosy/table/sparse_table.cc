@@ -4,8 +4,10 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <mutex>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/random.h"
 #include "argosy/table/cold_store.h"
 #include "argosy/table/key_batch.h"
@@ -103,12 +105,12 @@ Status SparseTable::for_blocks(std::span<const uint64_t> keys, const BlockWork& 
 
 void SparseTable::evict(Shard& shard) {
   if (overflow_failed_.load(std::memory_order_relaxed)) {
-    std::lock_guard lock(overflow_mutex_);
+    MutexLock lock(overflow_mutex_);
     if (overflow_retry_ > SteadyClock::now()) return;
   }
   const Status status = shard.evict();
   if (status.ok()) return;
-  std::lock_guard lock(overflow_mutex_);
+  MutexLock lock(overflow_mutex_);
   if (overflow_error_.ok()) {
     log_error("table '{}': rows beyond the memory limit stay in memory, because they cannot be written: {}", spec_.name,
               status.message());
@@ -121,7 +123,7 @@ void SparseTable::evict(Shard& shard) {
 Status SparseTable::check_room() {
   if (!overflow_failed_.load(std::memory_order_relaxed)) return {};
   {
-    std::lock_guard lock(overflow_mutex_);
+    MutexLock lock(overflow_mutex_);
     if (overflow_retry_ > SteadyClock::now()) return overflow_trouble();
     overflow_retry_ = {};
   }
@@ -129,7 +131,7 @@ Status SparseTable::check_room() {
     std::lock_guard lock(shard->mutex());
     if (exports_.load() == 0 && !shard->is_cut()) evict(*shard);
   }
-  std::lock_guard lock(overflow_mutex_);
+  MutexLock lock(overflow_mutex_);
   if (overflow_retry_ > SteadyClock::now()) return overflow_trouble();
   log_info("table '{}': rows beyond the memory limit can be written again", spec_.name);
   overflow_error_ = {};
@@ -218,7 +220,7 @@ Status SparseTable::pull_block(const Block& block, float* rows, bool create) {
 }
 
 TableStep SparseTable::begin_step(float learning_rate, uint32_t seconds) {
-  std::lock_guard lock(step_mutex_);
+  MutexLock lock(step_mutex_);
   TableStep step{.rule = {}, .number = ++steps_, .seconds = seconds};
   if (rule_) step.rule = rule_->begin_step(learning_rate, scalars_);
   return step;
@@ -317,12 +319,12 @@ Result<bool> SparseTable::take_changed(uint32_t worker, uint64_t number, uint64_
 }
 
 TableProgress SparseTable::progress() const {
-  std::lock_guard lock(step_mutex_);
+  MutexLock lock(step_mutex_);
   return {.steps = steps_, .scalars = scalars_};
 }
 
 Status SparseTable::set_progress(const TableProgress& progress) {
-  std::lock_guard lock(step_mutex_);
+  MutexLock lock(step_mutex_);
   if (progress.scalars.size() != scalars_.size()) {
     return Status::invalid_argument("table '{}': rule '{}' has {} scalar states, {} were given", spec_.name, spec_.rule,
                                     scalars_.size(), progress.scalars.size());
@@ -333,7 +335,7 @@ Status SparseTable::set_progress(const TableProgress& progress) {
 }
 
 uint64_t SparseTable::steps() const {
-  std::lock_guard lock(step_mutex_);
+  MutexLock lock(step_mutex_);
   return steps_;
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/optim/rule.h"
 #include "argosy/table/change_tracker.h"
@@ -209,7 +209,7 @@ class SparseTable {
   Status for_blocks(std::span<const uint64_t> keys, const BlockWork& work);
   // Moves rows to disk where the shard has too many; an error is kept for check_room(). REQUIRES: the shard's lock is held.
   void evict(Shard& shard);
-  Status overflow_trouble() const;  // REQUIRES: overflow_mutex_ is held, overflow_error_ is not ok
+  Status overflow_trouble() const ARGOSY_REQUIRES(overflow_mutex_);  // REQUIRES: overflow_error_ is not ok
   Status pull_block(const Block& block, float* rows, bool create);
   Status copy_state_block(const Block& block, size_t element_state, float initial, float* out);
   Status set_state_block(const Block& block, size_t element_state, const float* values);
@@ -242,13 +242,13 @@ class SparseTable {
   ChangeTracker changes_;
 
   std::atomic<bool> overflow_failed_ = false;  // overflow_error_ is not ok
-  mutable std::mutex overflow_mutex_;
-  Status overflow_error_;                          // guarded by overflow_mutex_: of the last eviction
-  SteadyClock::time_point overflow_retry_ = {};    // guarded by overflow_mutex_: no eviction before
+  mutable Mutex overflow_mutex_;
+  Status overflow_error_ ARGOSY_GUARDED_BY(overflow_mutex_);  // of the last eviction
+  SteadyClock::time_point overflow_retry_ ARGOSY_GUARDED_BY(overflow_mutex_) = {};  // no eviction before
 
-  mutable std::mutex step_mutex_;  // guards what follows
-  uint64_t steps_ = 0;
-  std::vector<float> scalars_;
+  mutable Mutex step_mutex_;
+  uint64_t steps_ ARGOSY_GUARDED_BY(step_mutex_) = 0;
+  std::vector<float> scalars_ ARGOSY_GUARDED_BY(step_mutex_);
 };
 
 }  // namespace argosy::table

@@ -1,6 +1,7 @@
 // A table as it was at one moment, read while it changes; and two tables that change places.
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "argosy/table/cold_store.h"
 #include "argosy/table/row_arena.h"
@@ -201,7 +202,7 @@ Status SparseTable::swap_rows(SparseTable& other) {
     std::swap(cold_, other.cold_);
   }
   changes_.clear();
-  std::scoped_lock lock(step_mutex_, other.step_mutex_);
+  TwoMutexLock lock(step_mutex_, other.step_mutex_);
   std::swap(steps_, other.steps_);
   std::swap(scalars_, other.scalars_);
   return {};

@@ -1,6 +1,8 @@
 // The calls of SparseTable that go over whole rows: export, import, shrink, clear.
 #include <cstring>
+#include <mutex>
 
+#include "argosy/base/mutex.h"
 #include "argosy/table/cold_store.h"
 #include "argosy/table/row_arena.h"
 #include "argosy/table/shard.h"
@@ -287,7 +289,7 @@ Status SparseTable::clear() {
     RETURN_IF_ERROR(shard->clear());
   }
   changes_.clear();
-  std::lock_guard lock(step_mutex_);
+  MutexLock lock(step_mutex_);
   steps_ = 0;
   if (rule_) scalars_ = rule_->initial_scalars();
   return {};

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/table/rule_states.h"
 #include "argosy/table/shard.h"
 #include "argosy/table/sparse_table.h"
@@ -21,7 +22,7 @@ Status SparseTable::copy_state(size_t state, std::span<const uint64_t> keys, std
   ASSIGN_OR_RETURN(const StatePlace place, find_state(rule_.get(), state, spec_.name));
   if (place.scalar) {
     RETURN_IF_ERROR(check_scalar(spec_.name, state, out.size()));
-    std::lock_guard lock(step_mutex_);
+    MutexLock lock(step_mutex_);
     out[0] = scalars_[place.index];
     return {};
   }
@@ -57,7 +58,7 @@ Status SparseTable::set_state(size_t state, std::span<const uint64_t> keys, std:
   ASSIGN_OR_RETURN(const StatePlace place, find_state(rule_.get(), state, spec_.name));
   if (place.scalar) {
     RETURN_IF_ERROR(check_scalar(spec_.name, state, values.size()));
-    std::lock_guard lock(step_mutex_);
+    MutexLock lock(step_mutex_);
     scalars_[place.index] = values[0];
     return {};
   }

@@ -1,12 +1,11 @@
 #include "argosy/testing/fault_channel.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <utility>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/random.h"
 #include "argosy/base/thread.h"
 
@@ -29,7 +28,7 @@ struct FaultChannel::State {
   State(const Faults& faults, uint64_t seed) : faults(faults), random(seed) {}
 
   Plan plan() {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     Plan plan;
     // Always as many draws, so that a call's fate does not depend on the probabilities of others.
     const bool request = random.uniform() < faults.lose_request, answer = random.uniform() < faults.lose_answer;
@@ -44,17 +43,18 @@ struct FaultChannel::State {
   }
 
   bool answer_is_lost(bool planned) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     const bool is_lost = planned || cut;
     counters.lost_answers += is_lost;
     return is_lost;
   }
 
-  mutable std::mutex mutex;
-  Faults faults;
-  Random random;
-  FaultCounters counters;
-  bool lose_next_request = false, lose_next_answer = false, cut = false;
+  mutable Mutex mutex;
+  Faults faults ARGOSY_GUARDED_BY(mutex);
+  Random random ARGOSY_GUARDED_BY(mutex);
+  FaultCounters counters ARGOSY_GUARDED_BY(mutex);
+  bool lose_next_request ARGOSY_GUARDED_BY(mutex) = false,
+                         lose_next_answer ARGOSY_GUARDED_BY(mutex) = false, cut ARGOSY_GUARDED_BY(mutex) = false;
 };
 
 // Does things at their time. What is left when it goes is told so, with false. Thread-safe.
@@ -65,7 +65,7 @@ class FaultChannel::DelayLine {
   DelayLine() : thread_("fault-delay", [this] { run(); }) {}
   ~DelayLine() {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       stopped_ = true;
       changed_.notify_one();
     }
@@ -74,14 +74,14 @@ class FaultChannel::DelayLine {
   }
 
   void add(std::chrono::microseconds delay, Work work) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     waiting_.emplace(SteadyClock::now() + delay, std::move(work));
     changed_.notify_one();
   }
 
  private:
   void run() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (!stopped_) {
       if (waiting_.empty()) {
         changed_.wait(lock);
@@ -96,10 +96,10 @@ class FaultChannel::DelayLine {
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::multimap<SteadyClock::time_point, Work> waiting_;  // guarded by mutex_
-  bool stopped_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable changed_;
+  std::multimap<SteadyClock::time_point, Work> waiting_ ARGOSY_GUARDED_BY(mutex_);
+  bool stopped_ ARGOSY_GUARDED_BY(mutex_) = false;
   Thread thread_;
 };
 
@@ -112,27 +112,27 @@ FaultChannel::~FaultChannel() {
 }
 
 void FaultChannel::set_faults(const Faults& faults) {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   state_->faults = faults;
 }
 
 void FaultChannel::lose_next_request() {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   state_->lose_next_request = true;
 }
 
 void FaultChannel::lose_next_answer() {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   state_->lose_next_answer = true;
 }
 
 void FaultChannel::set_cut(bool cut) {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   state_->cut = cut;
 }
 
 FaultCounters FaultChannel::counters() const {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   return state_->counters;
 }
 

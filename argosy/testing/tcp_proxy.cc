@@ -13,11 +13,11 @@
 #include <cstring>
 #include <deque>
 #include <list>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 
 namespace argosy::testing {
@@ -138,13 +138,13 @@ class TcpProxy::Loop {
   template <typename Change>
   void change(Change change) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       change(settings_);
     }
     eventfd_write(wake_.fd(), 1);
   }
   Settings settings() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return settings_;
   }
   int port() const { return port_; }
@@ -153,7 +153,7 @@ class TcpProxy::Loop {
   void run() {
     for (;;) {
       const std::vector<pollfd> polled = wait();
-      std::unique_lock lock(mutex_);
+      MutexLock lock(mutex_);
       const Settings now = settings_;
       settings_.cut = false;
       lock.unlock();
@@ -245,14 +245,14 @@ class TcpProxy::Loop {
     const int on = 1;
     for (const Socket* socket : {&client, &server}) setsockopt(socket->fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     connections_.push_back({std::move(client), std::move(server), {}, {}});
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ++settings_.connections;
   }
 
   const Socket listener_, wake_;
   const int port_, target_port_;
-  mutable std::mutex mutex_;
-  Settings settings_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  Settings settings_ ARGOSY_GUARDED_BY(mutex_);
   std::list<Connection> connections_;  // the thread's own
   Thread thread_;
 };

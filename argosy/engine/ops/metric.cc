@@ -4,6 +4,7 @@
 #include <array>
 #include <mutex>
 
+#include "argosy/base/mutex.h"
 #include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
@@ -37,8 +38,8 @@ ARGOSY_OP("accuracy",
     .no_gradient();
 
 // The states of an auc are shared by all trainer threads; the lock is chosen by where they lie.
-std::mutex& state_lock(const void* state) {
-  static std::array<std::mutex, 16>& locks = *new std::array<std::mutex, 16>;
+Mutex& state_lock(const void* state) {
+  static std::array<Mutex, 16>& locks = *new std::array<Mutex, 16>;
   return locks[reinterpret_cast<uintptr_t>(state) / 64 % locks.size()];
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <mutex>
 
+#include "argosy/base/mutex.h"
 #include "argosy/engine/program/op.h"
 #include "argosy/engine/program/row_merge.h"
 #include "argosy/optim/rule.h"
@@ -18,8 +19,8 @@ struct Updater {
 };
 
 // Scalar states (powers of beta) are read and advanced by every trainer thread; a lock a parameter keeps them exact.
-std::mutex& scalar_lock(const void* parameter) {
-  static std::array<std::mutex, 64>& locks = *new std::array<std::mutex, 64>;
+Mutex& scalar_lock(const void* parameter) {
+  static std::array<Mutex, 64>& locks = *new std::array<Mutex, 64>;
   return locks[reinterpret_cast<uintptr_t>(parameter) / 64 % locks.size()];
 }
 

@@ -2,11 +2,11 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/engine/program/value.h"
 
 namespace argosy::engine {
@@ -37,10 +37,10 @@ class Scope {
  private:
   Scope* const parent_;
   const uint64_t id_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Value>, std::less<>> values_;  // guarded by mutex_
-  std::vector<std::unique_ptr<Scope>> children_;                      // guarded by mutex_
-  std::shared_ptr<RemoteParameters> remote_;                          // guarded by mutex_
+  mutable Mutex mutex_;
+  std::map<std::string, std::unique_ptr<Value>, std::less<>> values_ ARGOSY_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Scope>> children_ ARGOSY_GUARDED_BY(mutex_);
+  std::shared_ptr<RemoteParameters> remote_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 }  // namespace argosy::engine

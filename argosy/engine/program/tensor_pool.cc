@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <vector>
+
+#include "argosy/base/mutex.h"
 
 namespace argosy::engine {
 namespace {
@@ -32,7 +33,7 @@ class Pool {
 
   void* take(size_t size) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       ++takes_;
       const auto found = std::find_if(free_.rbegin(), free_.rend(), [size](const Block& block) { return block.size == size; });
       if (found != free_.rend()) {
@@ -47,7 +48,7 @@ class Pool {
   void give(void* memory, size_t size) {
     std::vector<Block> stale;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       free_.push_back({memory, size, takes_});
       const auto fresh =
           std::find_if(free_.begin(), free_.end(), [this](const Block& block) { return block.since + kStale > takes_; });
@@ -63,9 +64,9 @@ class Pool {
     size_t size;
     uint64_t since;  // the value of takes_ when it was given
   };
-  std::mutex mutex_;
-  uint64_t takes_ = 0;        // guarded by mutex_
-  std::vector<Block> free_;   // guarded by mutex_; longest free first
+  Mutex mutex_;
+  uint64_t takes_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  std::vector<Block> free_ ARGOSY_GUARDED_BY(mutex_);  // longest free first
 };
 
 }  // namespace

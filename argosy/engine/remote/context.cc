@@ -1,14 +1,16 @@
 #include "argosy/engine/remote/context.h"
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::engine {
 
 void Context::add_remote(const std::string& job, std::weak_ptr<RemoteParameters> remote) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   remotes_[job] = std::move(remote);
 }
 
 Result<std::shared_ptr<RemoteParameters>> Context::remote(const std::string& job) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = remotes_.find(job);
   std::shared_ptr<RemoteParameters> remote = found == remotes_.end() ? nullptr : found->second.lock();
   if (remote == nullptr) {
@@ -21,12 +23,12 @@ Result<std::shared_ptr<RemoteParameters>> Context::remote(const std::string& job
 }
 
 void Context::set_peers(std::shared_ptr<Peers> peers) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   peers_ = std::move(peers);
 }
 
 Result<std::shared_ptr<Peers>> Context::peers() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (peers_ != nullptr) return peers_;
   return Status::failed_precondition(
       "the program averages gradients over a collective job, and this process is in none; call fleet.init(is_collective=True)");

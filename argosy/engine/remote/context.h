@@ -3,9 +3,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/engine/remote/peers.h"
 #include "argosy/engine/remote/remote_parameters.h"
@@ -38,9 +38,9 @@ class Context {
 
  private:
   const Serve serve_;  // empty: nobody can
-  mutable std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<RemoteParameters>> remotes_;  // guarded by mutex_
-  std::shared_ptr<Peers> peers_;                                   // guarded by mutex_
+  mutable Mutex mutex_;
+  std::map<std::string, std::weak_ptr<RemoteParameters>> remotes_ ARGOSY_GUARDED_BY(mutex_);
+  std::shared_ptr<Peers> peers_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 }  // namespace argosy::engine

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/engine/program/prepared.h"
 #include "argosy/engine/program/run_frame.h"
@@ -161,7 +162,7 @@ Result<std::vector<std::vector<Value>>> Runner::run_parallel(const graph::Progra
 }
 
 std::unique_ptr<Frame> Runner::take(const std::string& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto entry = idle_.begin(); entry != idle_.end(); ++entry) {
     if (entry->key != key) continue;
     std::unique_ptr<Frame> frame = std::move(entry->frame);
@@ -172,13 +173,13 @@ std::unique_ptr<Frame> Runner::take(const std::string& key) {
 }
 
 void Runner::give_back(std::string key, std::unique_ptr<Frame> frame) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   idle_.push_front({std::move(key), std::move(frame)});
   if (idle_.size() > kIdleFrames) idle_.pop_back();
 }
 
 void Runner::clear() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   idle_.clear();
 }
 

@@ -3,11 +3,11 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/base/step_gradients.h"
 #include "argosy/engine/program/scope.h"
@@ -65,8 +65,8 @@ class Runner {
 
   const ExecutorOptions options_;
   const std::shared_ptr<const Context> context_;
-  std::mutex mutex_;
-  std::list<Entry> idle_;  // guarded by mutex_; most recently used first
+  Mutex mutex_;
+  std::list<Entry> idle_ ARGOSY_GUARDED_BY(mutex_);  // most recently used first
 };
 
 // Checks a fed value against the variable's declaration; the message names the variable, what came and what was expected.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::engine {
 namespace {
 
@@ -71,23 +73,23 @@ double RecallMetric::value() const { return ratio(true_positive_, false_negative
 void RecallMetric::reset() { true_positive_ = false_negative_ = 0; }
 
 void MeanMetric::update(double value, double weight) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   sum_ += value * weight;
   weight_ += weight;
 }
 
 double MeanMetric::value() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return weight_ == 0 ? 0.0 : sum_ / weight_;
 }
 
 double MeanMetric::weight() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return weight_;
 }
 
 void MeanMetric::reset() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   sum_ = weight_ = 0;
 }
 
@@ -98,29 +100,29 @@ void ErrorMetric::update(std::span<const float> predictions, std::span<const flo
     absolute += std::abs(error);
     squared += error * error;
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   absolute_ += absolute;
   squared_ += squared;
   count_ += static_cast<int64_t>(predictions.size());
 }
 
 double ErrorMetric::mean_absolute() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return count_ == 0 ? 0.0 : absolute_ / static_cast<double>(count_);
 }
 
 double ErrorMetric::root_mean_squared() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return count_ == 0 ? 0.0 : std::sqrt(squared_ / static_cast<double>(count_));
 }
 
 int64_t ErrorMetric::count() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return count_;
 }
 
 void ErrorMetric::reset() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   absolute_ = squared_ = 0;
   count_ = 0;
 }

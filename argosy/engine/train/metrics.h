@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 
 namespace argosy::engine {
@@ -62,8 +62,8 @@ class MeanMetric {
   void reset();
 
  private:
-  mutable std::mutex mutex_;
-  double sum_ = 0, weight_ = 0;  // guarded by mutex_
+  mutable Mutex mutex_;
+  double sum_ ARGOSY_GUARDED_BY(mutex_) = 0, weight_ ARGOSY_GUARDED_BY(mutex_) = 0;
 };
 
 // Mean absolute and root mean squared error of predictions against real-valued labels.
@@ -76,9 +76,9 @@ class ErrorMetric {
   void reset();
 
  private:
-  mutable std::mutex mutex_;
-  double absolute_ = 0, squared_ = 0;  // guarded by mutex_
-  int64_t count_ = 0;                  // guarded by mutex_
+  mutable Mutex mutex_;
+  double absolute_ ARGOSY_GUARDED_BY(mutex_) = 0, squared_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  int64_t count_ ARGOSY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace argosy::engine

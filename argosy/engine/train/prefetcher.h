@@ -1,11 +1,10 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/base/thread.h"
 
@@ -25,7 +24,7 @@ class Prefetcher {
       : make_(std::move(make)), thread_(std::move(thread_name), [this] { make_until_stopped(); }) {}
   ~Prefetcher() {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       stopped_ = true;
     }
     changed_.notify_all();
@@ -33,8 +32,8 @@ class Prefetcher {
 
   // Exchanges `item` for the next one, and begins the one after it. After false or an error the same is returned again.
   Result<bool> next(T& item) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return ready_; });
+    MutexLock lock(mutex_);
+    changed_.wait(lock, [this]() ARGOSY_REQUIRES(mutex_) { return ready_; });
     if (!made_.ok() || !*made_) return made_;
     std::swap(item, item_);
     ready_ = false;
@@ -48,22 +47,22 @@ class Prefetcher {
     for (bool more = true; more;) {
       Result<bool> made = make_(item_);
       more = made.ok() && *made;
-      std::unique_lock lock(mutex_);
+      MutexLock lock(mutex_);
       made_ = std::move(made);
       ready_ = true;
       changed_.notify_all();
-      changed_.wait(lock, [&] { return stopped_ || !more || !ready_; });
+      changed_.wait(lock, [&]() ARGOSY_REQUIRES(mutex_) { return stopped_ || !more || !ready_; });
       if (stopped_) return;
     }
   }
 
   const Make make_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  T item_{};                   // the thread's while !ready_, else guarded by mutex_
-  Result<bool> made_ = false;  // guarded by mutex_, as are those below
-  bool ready_ = false;
-  bool stopped_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  T item_{};                   // the thread's while !ready_, else who holds mutex_ has it
+  Result<bool> made_ ARGOSY_GUARDED_BY(mutex_) = false;
+  bool ready_ ARGOSY_GUARDED_BY(mutex_) = false;
+  bool stopped_ ARGOSY_GUARDED_BY(mutex_) = false;
   Thread thread_;  // last: it uses the others
 };
 

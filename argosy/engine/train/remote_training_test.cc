@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <mutex>
 
 #include "argosy/base/error.h"
 #include "argosy/base/file.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/random.h"
 #include "argosy/data/queue_dataset.h"
 #include "argosy/engine/program/model_io.h"
@@ -60,14 +60,14 @@ class FakeServers : public RemoteParameters {
   Status end_parallel() override { return {}; }
   BatchId begin_batch() override { return next_batch++; }
   BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const data::LineRange>) override {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     samples_read += samples;
     return number;
   }
   bool wants(BatchId batch) const override { return batch >= first_wanted; }
   bool may_prefetch() const override { return ahead; }
   Status pull(std::span<const RowRequest> pulls) override {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     if (calls == pulls_before_error) return Status::unavailable("server 0 is away");
     for (const RowRequest& pull : pulls) {
       keys_asked += pull.keys.size();
@@ -82,7 +82,7 @@ class FakeServers : public RemoteParameters {
     return {};
   }
   Status step(const StepGradients& gradients) override {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     batches.push_back(gradients.batch_id);
     for (const RowGradients& sent : gradients.rows) {
       for (const uint64_t key : sent.keys) batch_of[key] = gradients.batch_id;
@@ -112,7 +112,7 @@ class FakeServers : public RemoteParameters {
   }
   Status close() override { return {}; }
 
-  std::mutex mutex;
+  Mutex mutex;
   std::map<std::pair<std::string, std::string>, std::string> done;  // operations, by kind and target
   std::map<uint64_t, float> rows;
   std::vector<uint64_t> batches;

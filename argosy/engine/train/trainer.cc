@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
@@ -94,12 +94,12 @@ class Run {
   const Stopwatch watch_;
   std::atomic<int64_t> batches_{0}, samples_{0}, read_nanoseconds_{0}, compute_nanoseconds_{0};
 
-  std::mutex mutex_;
-  Status status_;                    // guarded by mutex_: the first error
-  std::vector<Value> last_fetches_;  // guarded by mutex_
-  int64_t last_batch_ = 0;           // guarded by mutex_: number of the batch that last_fetches_ are of
-  std::mutex print_mutex_;           // one line at a time
-  int64_t printed_batch_ = 0;        // guarded by print_mutex_
+  Mutex mutex_;
+  Status status_ ARGOSY_GUARDED_BY(mutex_);  // the first error
+  std::vector<Value> last_fetches_ ARGOSY_GUARDED_BY(mutex_);
+  int64_t last_batch_ ARGOSY_GUARDED_BY(mutex_) = 0;  // number of the batch that last_fetches_ are of
+  Mutex print_mutex_;           // one line at a time
+  int64_t printed_batch_ ARGOSY_GUARDED_BY(print_mutex_) = 0;
   double last_progress_ = 0;         // thread 0 only
   double last_watch_ = 0;            // thread 0 only
 };
@@ -114,14 +114,14 @@ TrainProgress Run::progress() const {
 
 void Run::fail(Status status) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (status_.ok()) status_ = std::move(status);
   }
   source_.stop();
 }
 
 Status Run::status() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return status_;
 }
 
@@ -152,7 +152,7 @@ void Run::after_step(int number, Frame& frame, const data::Batch& batch) {
     std::vector<Value> fetched;
     for (const auto& [label, name] : options_.fetch) fetched.push_back(copy_of(frame, name));
     if (done == 1 || done % std::max(options_.print_period, 1) == 0) print_fetches(done, fetched);
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (done > last_batch_) {
       last_batch_ = done;
       last_fetches_ = std::move(fetched);
@@ -179,7 +179,7 @@ void Run::print_fetches(int64_t batch, const std::vector<Value>& values) {
   std::string line = fmt::format("batch {}", with_thousands(batch));
   for (size_t i = 0; i < values.size(); ++i) line += fmt::format("  {}: {}", options_.fetch[i].first, value_text(values[i]));
   line += fmt::format("  {} samples/s", with_thousands(static_cast<int64_t>(progress().samples_per_second())));
-  std::lock_guard lock(print_mutex_);
+  MutexLock lock(print_mutex_);
   printed_batch_ = std::max(printed_batch_, batch);
   print(line);
 }

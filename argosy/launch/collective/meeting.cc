@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argosy/base/mutex.h"
 #include "argosy/launch/process/stop_signal.h"
 
 namespace argosy::launch {
@@ -30,7 +31,7 @@ class Meeting::FirstLink : public NodeLink {
   void send(const LauncherMessage& message) override {
     Answers answers;
     {
-      std::scoped_lock lock(meeting_.mutex_);
+      MutexLock lock(meeting_.mutex_);
       meeting_.rounds_.hear(kFirst, message, true, SteadyClock::now());
       answers = meeting_.due();
     }
@@ -39,7 +40,7 @@ class Meeting::FirstLink : public NodeLink {
 
   std::vector<LauncherMessage> receive() override {
     meeting_.first_wake_.clear();
-    std::scoped_lock lock(meeting_.mutex_);
+    MutexLock lock(meeting_.mutex_);
     meeting_.rounds_.tick(SteadyClock::now());
     meeting_.sort_messages();
     return std::exchange(meeting_.to_first_, {});
@@ -62,7 +63,7 @@ std::unique_ptr<NodeLink> Meeting::first_link() { return std::make_unique<FirstL
 Status Meeting::hear(const std::string& node, int64_t first, const std::vector<LauncherMessage>& messages) {
   Answers answers;
   {
-    std::scoped_lock lock(mutex_);
+    MutexLock lock(mutex_);
     Guest* from = guest(node);
     if (from == nullptr) return Status::resource_exhausted("{} nodes have called at this meeting place already", kMostGuests);
     from->since_heard.restart();
@@ -82,7 +83,7 @@ Status Meeting::hear(const std::string& node, int64_t first, const std::vector<L
 void Meeting::listen(const std::string& node, int64_t heard, std::unique_ptr<NodeListener> listener) {
   Answers answers;
   {
-    std::scoped_lock lock(mutex_);
+    MutexLock lock(mutex_);
     const bool forgotten = heard > 0 && !guests_.contains(node);
     Guest* to = forgotten ? nullptr : guest(node);
     if (to == nullptr) {
@@ -103,7 +104,7 @@ void Meeting::listen(const std::string& node, int64_t heard, std::unique_ptr<Nod
 void Meeting::leave(const std::string& node, int64_t heard) {
   Answers answers;
   {
-    std::scoped_lock lock(mutex_);
+    MutexLock lock(mutex_);
     const auto found = guests_.find(node);
     if (found == guests_.end()) return;
     acknowledge(found->second, heard);
@@ -192,7 +193,7 @@ std::string Meeting::loss_of(Guest& guest) {
 
 // One who has not joined in time, and one who was lost and does not come back.
 void Meeting::forget_strangers() {
-  std::erase_if(guests_, [this](const auto& entry) {
+  std::erase_if(guests_, [this](const auto& entry) ARGOSY_REQUIRES(mutex_) {
     const Guest& guest = entry.second;
     const bool stranger = !guest.lost && !rounds_.knows(guest.member) && guest.since_came.seconds() > kSilenceSeconds;
     const bool forgotten = stranger || (guest.lost && guest.since_heard.seconds() > kForgetSeconds);
@@ -202,7 +203,7 @@ void Meeting::forget_strangers() {
 }
 
 void Meeting::serve() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!closed_) {
     changed_.wait_for(lock, kLookEvery);
     rounds_.tick(SteadyClock::now());
@@ -221,7 +222,7 @@ bool Meeting::all_told() const {
 
 void Meeting::close() {
   {
-    std::scoped_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (closing_) return;
     closing_ = true;
     rounds_.lose(kFirst, "has ended", SteadyClock::now());
@@ -231,7 +232,7 @@ void Meeting::close() {
   const int told = told_.fd();
   for (;;) {
     {
-      std::scoped_lock lock(mutex_);
+      MutexLock lock(mutex_);
       closed_ = all_told() || goodbye.passed() || stop_signals() >= kImpatient;
       if (closed_) break;
     }

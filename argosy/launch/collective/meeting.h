@@ -1,15 +1,14 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/base/wake.h"
 #include "argosy/launch/collective/node_link.h"
@@ -77,29 +76,28 @@ class Meeting {
   using Answers = std::vector<Answer>;
 
   void serve();
-  // REQUIRES, for all that follow: mutex_ is held.
-  void notice_losses();
-  std::string loss_of(Guest& guest);  // why this one counts as lost; empty: it does not
-  void forget_strangers();
-  void lose(Guest& guest, const std::string& why);
-  Guest* guest(const std::string& node);  // null: there are too many
-  void acknowledge(Guest& guest, int64_t heard);
-  void sort_messages();
-  Answers due();  // those who listen, and have mail or have waited long enough
-  bool all_told() const;
+  void notice_losses() ARGOSY_REQUIRES(mutex_);
+  std::string loss_of(Guest& guest) ARGOSY_REQUIRES(mutex_);  // why this one counts as lost; empty: it does not
+  void forget_strangers() ARGOSY_REQUIRES(mutex_);
+  void lose(Guest& guest, const std::string& why) ARGOSY_REQUIRES(mutex_);
+  Guest* guest(const std::string& node) ARGOSY_REQUIRES(mutex_);  // null: there are too many
+  void acknowledge(Guest& guest, int64_t heard) ARGOSY_REQUIRES(mutex_);
+  void sort_messages() ARGOSY_REQUIRES(mutex_);
+  Answers due() ARGOSY_REQUIRES(mutex_);  // those who listen, and have mail or have waited long enough
+  bool all_told() const ARGOSY_REQUIRES(mutex_);
 
   static void send(Answers answers);  // REQUIRES: mutex_ is not held
 
-  std::mutex mutex_;  // guards the eight after it; not held while anybody is answered
-  Rounds rounds_;
-  std::vector<LauncherMessage> to_first_;
-  std::map<std::string, Guest> guests_;  // by identity
-  std::map<int, std::string> names_;     // identities by member
-  int members_ = 0;
-  bool closing_ = false, closed_ = false;
-  SteadyClock::time_point last_look_ = SteadyClock::now();
+  Mutex mutex_;  // not held while a guest is answered
+  Rounds rounds_ ARGOSY_GUARDED_BY(mutex_);
+  std::vector<LauncherMessage> to_first_ ARGOSY_GUARDED_BY(mutex_);
+  std::map<std::string, Guest> guests_ ARGOSY_GUARDED_BY(mutex_);  // by identity
+  std::map<int, std::string> names_ ARGOSY_GUARDED_BY(mutex_);     // identities by member
+  int members_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  bool closing_ ARGOSY_GUARDED_BY(mutex_) = false, closed_ ARGOSY_GUARDED_BY(mutex_) = false;
+  SteadyClock::time_point last_look_ ARGOSY_GUARDED_BY(mutex_) = SteadyClock::now();
 
-  std::condition_variable changed_;  // closed_ has
+  ConditionVariable changed_;  // closed_ has
   const Wake first_wake_;            // there is something in to_first_
   const Wake told_;                  // a guest has heard something, while closing
   Thread thread_;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/poll.h"
 #include "argosy/base/random.h"
 #include "argosy/base/socket.h"
@@ -58,7 +59,7 @@ class MeetingTest : public testing::Test {
     return rpc::connect_in_process(
         [this, handler = meeting_handler(*meeting_)](rpc::Request request, rpc::Reply reply) {
           if (!cut_) return handler(std::move(request), std::move(reply));
-          std::scoped_lock lock(mutex_);
+          MutexLock lock(mutex_);
           unanswered_.push_back(std::move(reply));
         },
         {.name = "host:1"});
@@ -71,8 +72,8 @@ class MeetingTest : public testing::Test {
   }
 
   std::atomic<bool> cut_ = false;
-  std::mutex mutex_;
-  std::vector<rpc::Reply> unanswered_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<rpc::Reply> unanswered_ ARGOSY_GUARDED_BY(mutex_);
   std::unique_ptr<Meeting> meeting_ = std::make_unique<Meeting>(RoundsOptions{.least = 2, .most = 2}, Meeting::Nodes::several);
   std::unique_ptr<NodeLink> first_ = meeting_->first_link();
 };

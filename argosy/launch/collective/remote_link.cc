@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argosy/base/identity.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/poll.h"
 #include "argosy/launch/collective/meeting_wire.h"
 
@@ -33,7 +34,7 @@ RemoteLink::~RemoteLink() {
   if (broken().empty()) {
     MeetingCall call{.kind = "leave", .node = node_};
     {
-      std::scoped_lock lock(mutex_);
+      MutexLock lock(mutex_);
       call.number = heard_;
     }
     (void)channel_->call_and_wait(wire(call), Deadline::after_seconds(kLeaveSeconds));
@@ -42,7 +43,7 @@ RemoteLink::~RemoteLink() {
 }
 
 bool RemoteLink::has_more_to_say() const {
-  std::scoped_lock lock(mutex_);
+  MutexLock lock(mutex_);
   return refused_.empty() && !to_say_.empty();
 }
 
@@ -54,7 +55,7 @@ bool RemoteLink::Repeated::begin() {
 
 void RemoteLink::send(const LauncherMessage& message) {
   {
-    std::scoped_lock lock(mutex_);
+    MutexLock lock(mutex_);
     to_say_.push_back(message);
   }
   begin_calls();
@@ -63,7 +64,7 @@ void RemoteLink::send(const LauncherMessage& message) {
 std::vector<LauncherMessage> RemoteLink::receive() {
   came_.clear();
   begin_calls();
-  std::scoped_lock lock(mutex_);
+  MutexLock lock(mutex_);
   if (since_looked_.seconds() > kStallSeconds) {
     since_heard_.restart();
     since_unreachable_.reset();
@@ -75,7 +76,7 @@ std::vector<LauncherMessage> RemoteLink::receive() {
 void RemoteLink::begin_calls() {
   bool say_now = false, listen_now = false;
   {
-    std::scoped_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (!refused_.empty()) return;
     say_now = !to_say_.empty() && saying_.begin();
     listen_now = listening_.begin();
@@ -87,7 +88,7 @@ void RemoteLink::begin_calls() {
 void RemoteLink::say() {
   MeetingCall call{.kind = "say", .node = node_};
   {
-    std::scoped_lock lock(mutex_);
+    MutexLock lock(mutex_);
     call.number = said_ + 1;
     call.messages.assign(to_say_.begin(), to_say_.end());
   }
@@ -99,7 +100,7 @@ void RemoteLink::say() {
 void RemoteLink::listen() {
   MeetingCall call{.kind = "listen", .node = node_};
   {
-    std::scoped_lock lock(mutex_);
+    MutexLock lock(mutex_);
     call.number = heard_;
   }
   channel_->call(wire(call), Deadline::after_seconds(kCallSeconds), [this](Result<rpc::Received> answer) { heard(answer); });
@@ -123,7 +124,7 @@ bool RemoteLink::accepted(Repeated& call, const Status& status) {
 
 void RemoteLink::said(size_t count, const Status& status) {
   {
-    std::scoped_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (accepted(saying_, status)) {
       to_say_.erase(to_say_.begin(), to_say_.begin() + static_cast<std::ptrdiff_t>(count));
       said_ += static_cast<int64_t>(count);
@@ -134,7 +135,7 @@ void RemoteLink::said(size_t count, const Status& status) {
 
 void RemoteLink::heard(const Result<rpc::Received>& answer) {
   {
-    std::scoped_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (accepted(listening_, answer.status())) {
       auto messages = parse_messages(answer->header);
       if (!messages.ok()) refused_ = messages.status().message();
@@ -148,7 +149,7 @@ void RemoteLink::heard(const Result<rpc::Received>& answer) {
 }
 
 std::string RemoteLink::broken() const {
-  std::scoped_lock lock(mutex_);
+  MutexLock lock(mutex_);
   if (!inbox_.empty()) return "";  // what has come is heard first
   if (!refused_.empty()) return fmt::format("{}: {}", place(), refused_);
   const bool unreachable = met_ && since_unreachable_ && since_unreachable_->seconds() > kUnreachableSeconds;

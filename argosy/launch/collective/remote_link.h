@@ -2,10 +2,10 @@
 
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/wake.h"
 #include "argosy/launch/collective/node_link.h"
 #include "argosy/rpc/channel.h"
@@ -42,21 +42,22 @@ class RemoteLink : public NodeLink {
   void listen();
   void said(size_t count, const Status& status);
   void heard(const Result<rpc::Received>& answer);
-  bool accepted(Repeated& call, const Status& status);  // notes what the peer's answer says about the line
+  bool accepted(Repeated& call, const Status& status)
+      ARGOSY_REQUIRES(mutex_);  // notes what the peer's answer says about the line
   std::string place() const { return "the meeting place " + channel_->peer(); }
 
   const std::string node_;  // what it calls itself
   const Wake came_;
 
-  mutable std::mutex mutex_;  // guards what follows up to the channel; not held while a call is begun
-  std::deque<LauncherMessage> to_say_;  // not acknowledged
-  std::vector<LauncherMessage> inbox_;
-  int64_t said_ = 0, heard_ = 0;  // acknowledged to us; by us
-  Repeated saying_, listening_;
-  std::string refused_, last_failure_;
-  bool met_ = false;                           // it has been answered once
-  std::optional<Stopwatch> since_unreachable_;  // no connection can be made
-  Stopwatch since_heard_, since_looked_;
+  mutable Mutex mutex_;  // not held while a call is begun
+  std::deque<LauncherMessage> to_say_ ARGOSY_GUARDED_BY(mutex_);  // not acknowledged
+  std::vector<LauncherMessage> inbox_ ARGOSY_GUARDED_BY(mutex_);
+  int64_t said_ ARGOSY_GUARDED_BY(mutex_) = 0, heard_ ARGOSY_GUARDED_BY(mutex_) = 0;  // acknowledged to us; by us
+  Repeated saying_ ARGOSY_GUARDED_BY(mutex_), listening_ ARGOSY_GUARDED_BY(mutex_);
+  std::string refused_ ARGOSY_GUARDED_BY(mutex_), last_failure_ ARGOSY_GUARDED_BY(mutex_);
+  bool met_ ARGOSY_GUARDED_BY(mutex_) = false;                           // it has been answered once
+  std::optional<Stopwatch> since_unreachable_ ARGOSY_GUARDED_BY(mutex_);  // no connection can be made
+  Stopwatch since_heard_ ARGOSY_GUARDED_BY(mutex_), since_looked_ ARGOSY_GUARDED_BY(mutex_);
 
   std::unique_ptr<rpc::Channel> channel_;  // destroyed first: it waits for the callbacks, which use the rest
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/spec/pass_book.h"
 
@@ -13,7 +14,7 @@ constexpr size_t kSizes = 1000;  // rounds whose sizes are kept
 }  // namespace
 
 void Acknowledged::greeted(int server, const Window& window, uint64_t boot, bool may_lose) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   at(server).window = window;
   at(server).boot = boot;
   at(server).may_lose = may_lose;
@@ -21,14 +22,14 @@ void Acknowledged::greeted(int server, const Window& window, uint64_t boot, bool
 }
 
 bool Acknowledged::add(int server, std::span<const BatchId> batches, uint64_t boot) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   at(server).window.add(batches);
   return at(server).boot == boot;
 }
 
 void Acknowledged::add_late(int server, std::span<const BatchId> batches, uint64_t samples) {
   if (batches.empty()) return;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Server& one = at(server);
   if (const uint32_t round = round_of(batches.front()); one.late_round != round) {
     one.late_round = round;
@@ -39,7 +40,7 @@ void Acknowledged::add_late(int server, std::span<const BatchId> batches, uint64
 }
 
 void Acknowledged::leave(int server, uint32_t round, uint32_t batches) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Server& one = at(server);
   one.window.leave(round);
   one.sizes[round] = batches;
@@ -47,24 +48,24 @@ void Acknowledged::leave(int server, uint32_t round, uint32_t batches) {
 }
 
 Window Acknowledged::window(int server) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return at(server).window;
 }
 
 std::vector<Window> Acknowledged::windows() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<Window> windows;
   for (const Server& server : servers_) windows.push_back(server.window);
   return windows;
 }
 
 uint64_t Acknowledged::boot(int server) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return at(server).boot;
 }
 
 Acknowledged::Late Acknowledged::late(int server, uint32_t round) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return at(server).late_round == round ? at(server).late : Late{};
 }
 
@@ -78,7 +79,7 @@ std::string Acknowledged::describe(const Loss& loss) {
 
 std::optional<Acknowledged::Loss> Acknowledged::compare(int server, const Window& acknowledged, const Window& found,
                                                         uint64_t boot, bool again) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Server& one = at(server);
   if (boot == one.boot && !again) return std::nullopt;
   one.boot = boot;

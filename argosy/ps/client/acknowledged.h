@@ -1,16 +1,14 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/step_gradients.h"
 #include "argosy/ps/spec/window.h"
 
@@ -69,11 +67,11 @@ class Acknowledged {
     Late late;  // of late_round
   };
 
-  Server& at(int server) { return servers_[static_cast<size_t>(server)]; }
-  const Server& at(int server) const { return servers_[static_cast<size_t>(server)]; }
+  Server& at(int server) ARGOSY_REQUIRES(mutex_) { return servers_[static_cast<size_t>(server)]; }
+  const Server& at(int server) const ARGOSY_REQUIRES(mutex_) { return servers_[static_cast<size_t>(server)]; }
 
-  mutable std::mutex mutex_;
-  std::vector<Server> servers_ ABSL_GUARDED_BY(mutex_);
+  mutable Mutex mutex_;
+  std::vector<Server> servers_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 }  // namespace argosy::ps

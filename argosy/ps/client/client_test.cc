@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <numeric>
 #include <set>
 #include <thread>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/wait_check.h"
 #include "argosy/ps/client/cluster_test.h"
 #include "argosy/ps/spec/messages.pb.h"
@@ -282,7 +282,7 @@ TEST(Client, AWaitEndsWhenTheUserWantsIt) {
 TEST(Client, EachFileGoesToOneWorkerAndMailArrives) {
   Cluster cluster(2);
   const JobSpec spec = counting_spec(2);
-  std::mutex mutex;
+  Mutex mutex;
   std::multiset<uint64_t> files;
   as_workers(2, [&](int worker) {
     const auto client = connected(cluster, spec, worker);
@@ -290,7 +290,7 @@ TEST(Client, EachFileGoesToOneWorkerAndMailArrives) {
       const auto file = client->next_file("train", 7, call % 2);  // two readers in each
       ASSERT_TRUE(file.ok()) << file.status().to_string();
       if (!*file) break;
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       files.insert(**file);
     }
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(client->post(1 - worker, "letter " + std::to_string(i)).ok());
@@ -420,18 +420,18 @@ TEST(Client, FindsARestartedServerAgain) {
 class Recorder final : public rpc::Channel {
  public:
   struct Record {
-    std::mutex mutex;
+    Mutex mutex;
     std::vector<std::set<uint16_t>> methods;  // by channel; guarded by mutex
   };
   Recorder(std::unique_ptr<rpc::Channel> inner, std::shared_ptr<Record> record)
       : inner_(std::move(inner)), record_(std::move(record)) {
-    std::lock_guard lock(record_->mutex);
+    MutexLock lock(record_->mutex);
     number_ = record_->methods.size();
     record_->methods.emplace_back();
   }
   void call(rpc::Message message, Deadline deadline, rpc::Callback done) override {
     {
-      std::lock_guard lock(record_->mutex);
+      MutexLock lock(record_->mutex);
       record_->methods[number_].insert(message.method);
     }
     inner_->call(std::move(message), deadline, std::move(done));
@@ -458,12 +458,12 @@ TEST(Client, SendsHeartbeatsOverAChannelOfTheirOwn) {
   auto client = Client::connect(options, counting_spec(1));
   ASSERT_TRUE(client.ok()) << client.status().to_string();
   const auto beats = [&] {
-    std::lock_guard lock(record->mutex);
+    MutexLock lock(record->mutex);
     return std::ranges::count_if(record->methods, [](const auto& methods) { return methods.contains(wire::HEARTBEAT); });
   };
   for (const Deadline deadline = soon(); beats() == 0 && !deadline.passed();) std::this_thread::yield();
   EXPECT_TRUE((*client)->stats().ok());
-  std::lock_guard lock(record->mutex);
+  MutexLock lock(record->mutex);
   ASSERT_EQ(record->methods.size(), 2u);
   for (const std::set<uint16_t>& methods : record->methods) {
     EXPECT_EQ(methods.contains(wire::HEARTBEAT), !methods.contains(wire::STATS));

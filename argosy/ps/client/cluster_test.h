@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "argosy/base/check.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/random.h"
 #include "argosy/ps/client/client.h"
 #include "argosy/ps/server/server.h"
@@ -45,48 +45,48 @@ struct Faults {
   }
 
   double draw() {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     return random.uniform();
   }
 
   // Requests of `method` that never came to a server.
   void count_lost(uint16_t method) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     ++lost[method];
   }
   int lost_requests(uint16_t method) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     return lost[method];
   }
 
   // The answer to the next call of `method` stays on its way until release().
   void hold_next(uint16_t method) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     hold = method;
   }
   bool holds(uint16_t method) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     if (hold != method) return false;
     hold.reset();
     return true;
   }
   void keep(rpc::Callback done, Result<rpc::Received> answer) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     held.emplace(std::move(done), std::move(answer));
   }
   bool keeps() {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     return held.has_value();
   }
   void release() {
-    std::unique_lock lock(mutex);
+    MutexLock lock(mutex);
     auto [done, answer] = *std::exchange(held, std::nullopt);
     lock.unlock();
     done(std::move(answer));
   }
 
  private:
-  std::mutex mutex;
+  Mutex mutex;
   Random random;  // guarded by mutex, as are those below
   std::map<uint16_t, int> lost;
   std::optional<uint16_t> hold;
@@ -164,7 +164,7 @@ class Cluster {
     if (change_) change_(options);
     auto server = Server::start(options);
     ARGOSY_CHECK(server.ok(), server.status().message());
-    std::unique_lock lock(seat(i).mutex);
+    MutexLock lock(seat(i).mutex);
     seat(i).handler = (*server)->handler();
     seat(i).server = std::move(*server);
   }
@@ -173,7 +173,7 @@ class Cluster {
   void kill(int i) {
     std::unique_ptr<Server> server;
     {
-      std::unique_lock lock(seat(i).mutex);
+      MutexLock lock(seat(i).mutex);
       seat(i).handler = nullptr;
       server = std::move(seat(i).server);
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/plant.h"
 #include "argosy/ps/client/reply.h"
@@ -13,12 +14,12 @@
 namespace argosy::ps {
 
 void Comparison::Watch::compare(int server, const Window& had, const Window& found, uint64_t boot, bool again) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (const auto loss = acknowledged.compare(server, had, found, boot, again)) losses.push_back(*loss);
 }
 
 void Comparison::Watch::refused(const Status& status, uint64_t when) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (when == resumed) refusal = status;  // else it was meant for who this worker was before
 }
 
@@ -38,7 +39,7 @@ void Comparison::greeted(int server, const wire::HelloReply& reply) {
 }
 
 void Comparison::resume() {
-  std::lock_guard lock(watch_->mutex);
+  MutexLock lock(watch_->mutex);
   ++watch_->resumed;
   watch_->losses.clear();
   watch_->refusal = Status();
@@ -68,7 +69,7 @@ Status Comparison::act_on_losses() {
   std::vector<std::pair<LogLevel, std::string>> lines;
   Status end;
   {
-    std::lock_guard lock(watch_->mutex);
+    MutexLock lock(watch_->mutex);
     end = std::exchange(watch_->refusal, Status());
     for (const Acknowledged::Loss& loss : std::exchange(watch_->losses, {})) {
       const std::string what = Acknowledged::describe(loss);

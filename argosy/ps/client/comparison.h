@@ -1,15 +1,13 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/client/acknowledged.h"
 #include "argosy/ps/client/frontier.h"
 #include "argosy/ps/client/session.h"
@@ -64,9 +62,9 @@ class Comparison {
 
     Acknowledged acknowledged;
     std::atomic<uint64_t> resumed{0};  // how often the client was
-    std::mutex mutex;
-    std::vector<Acknowledged::Loss> losses ABSL_GUARDED_BY(mutex);
-    Status refusal ABSL_GUARDED_BY(mutex);  // of a heartbeat, by a server that has lost everything
+    Mutex mutex;
+    std::vector<Acknowledged::Loss> losses ARGOSY_GUARDED_BY(mutex);
+    Status refusal ARGOSY_GUARDED_BY(mutex);  // of a heartbeat, by a server that has lost everything
   };
 
   rpc::Message compare_message(int server, uint64_t boot) const;

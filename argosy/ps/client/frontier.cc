@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 
 namespace argosy::ps {
@@ -43,7 +44,7 @@ std::string Frontier::learn(int worker, std::string part) {
   const bool read = windows.ParseFromArray(part.data() + end, static_cast<int>(tail.bytes));
   part.resize(end);
   if (!read || windows.servers().empty() || worker == worker_) return part;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (size_t i = 0; i < servers_.size(); ++i) {
     const int place = windows.servers_size() == 1 ? 0 : static_cast<int>(i);
     if (place < windows.servers_size()) learn_window(i, static_cast<size_t>(worker), from_wire(windows.servers(place)));
@@ -61,12 +62,12 @@ void Frontier::learn_window(size_t server, size_t worker, const Window& window) 
 }
 
 std::vector<Window> Frontier::expected(int server) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return servers_[static_cast<size_t>(server)].windows;
 }
 
 std::vector<int> Frontier::take_unasked() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<int> servers;
   for (size_t i = 0; i < servers_.size(); ++i) {
     if (std::exchange(servers_[i].grown, false)) servers.push_back(static_cast<int>(i));
@@ -75,12 +76,12 @@ std::vector<int> Frontier::take_unasked() {
 }
 
 void Frontier::not_asked(const std::vector<int>& servers) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const int server : servers) servers_[static_cast<size_t>(server)].grown = true;
 }
 
 void Frontier::forget() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (Server& server : servers_) server = {};
 }
 

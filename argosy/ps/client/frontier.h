@@ -1,13 +1,11 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/spec/messages.pb.h"
 #include "argosy/ps/spec/window.h"
 
@@ -41,11 +39,11 @@ class Frontier {
     std::vector<Window> windows;  // by worker
     bool grown = false;
   };
-  void learn_window(size_t server, size_t worker, const Window& window) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void learn_window(size_t server, size_t worker, const Window& window) ARGOSY_REQUIRES(mutex_);
 
   const int worker_;
-  mutable std::mutex mutex_;
-  std::vector<Server> servers_ ABSL_GUARDED_BY(mutex_);
+  mutable Mutex mutex_;
+  std::vector<Server> servers_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 }  // namespace argosy::ps

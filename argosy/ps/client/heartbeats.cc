@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/client/reply.h"
 
 namespace argosy::ps {
@@ -19,7 +20,7 @@ Heartbeats::Heartbeats(Session& session, Comparison& comparison)
 
 void Heartbeats::add(int server) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     servers_.insert(server);
   }
   changed_.notify_all();
@@ -27,7 +28,7 @@ void Heartbeats::add(int server) {
 
 bool Heartbeats::stop() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (stopping_) return false;
     stopping_ = true;
   }
@@ -42,9 +43,9 @@ void Heartbeats::run() {
   Deadline next = Deadline::after_seconds(kLongestBeat);
   for (double every = kLongestBeat;;) {
     {
-      std::unique_lock lock(mutex_);
+      MutexLock lock(mutex_);
       const auto wake = std::min(next.when(), Deadline::after_seconds(kLookSeconds).when());
-      changed_.wait_until(lock, wake, [&] { return stopping_ || servers_.size() > known.size(); });
+      changed_.wait_until(lock, wake, [&]() ARGOSY_REQUIRES(mutex_) { return stopping_ || servers_.size() > known.size(); });
       if (stopping_) return;
       if (servers_.size() == known.size() && !next.passed()) {
         lock.unlock();

@@ -1,12 +1,9 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <set>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/ps/client/comparison.h"
 #include "argosy/ps/client/loss_settler.h"
@@ -36,10 +33,10 @@ class Heartbeats {
   Session& session_;
   Comparison& comparison_;
   const std::shared_ptr<LossSettler> settler_;  // also in answers that are under way
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::set<int> servers_ ABSL_GUARDED_BY(mutex_);
+  Mutex mutex_;
+  ConditionVariable changed_;
+  bool stopping_ ARGOSY_GUARDED_BY(mutex_) = false;
+  std::set<int> servers_ ARGOSY_GUARDED_BY(mutex_);
   Thread thread_;
 };
 

@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 
 namespace argosy::ps {
 
 void LossSettler::heard(const wire::HeartbeatReply& reply) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const wire::UnsettledLoss& loss : reply.unsettled()) {
     Loss& known = losses_[loss.SerializeAsString()];
     if (known.has.empty()) known = {loss, std::vector<std::optional<bool>>(static_cast<size_t>(servers_))};
@@ -15,7 +16,7 @@ void LossSettler::heard(const wire::HeartbeatReply& reply) {
 }
 
 void LossSettler::answered(int server, const wire::UnsettledLoss& loss, const wire::SettleLossReply& reply) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto known = losses_.find(loss.SerializeAsString());
   if (known == losses_.end()) return;
   if (reply.superseded()) {
@@ -26,7 +27,7 @@ void LossSettler::answered(int server, const wire::UnsettledLoss& loss, const wi
 }
 
 std::vector<LossSettler::Call> LossSettler::due() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<Call> calls;
   for (auto entry = losses_.begin(); entry != losses_.end();) {
     const Loss& loss = entry->second;

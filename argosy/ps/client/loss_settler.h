@@ -1,13 +1,11 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/spec/messages.pb.h"
 
 namespace argosy::ps {
@@ -37,8 +35,8 @@ class LossSettler {
   };
 
   const int servers_;
-  std::mutex mutex_;
-  std::map<std::string, Loss> losses_ ABSL_GUARDED_BY(mutex_);  // by what, serialised
+  Mutex mutex_;
+  std::map<std::string, Loss> losses_ ARGOSY_GUARDED_BY(mutex_);  // by what, serialised
 };
 
 }  // namespace argosy::ps

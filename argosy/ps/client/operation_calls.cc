@@ -1,6 +1,7 @@
 #include "argosy/ps/client/operation_calls.h"
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 #include "argosy/ps/client/reply.h"
 
@@ -18,7 +19,7 @@ wire::Operation OperationCalls::with_occurrence(const Operation& operation) {
   numbered.set_kind(operation.kind);
   numbered.set_target(operation.target);
   numbered.set_position(operation.position);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (position_ != operation.position) done_.clear();
   position_ = operation.position;
   const auto known = done_.find({operation.kind, operation.target});
@@ -27,7 +28,7 @@ wire::Operation OperationCalls::with_occurrence(const Operation& operation) {
 }
 
 void OperationCalls::count_operation(const wire::Operation& operation) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (position_ == operation.position()) done_[{operation.kind(), operation.target()}] = operation.occurrence() + 1;
 }
 

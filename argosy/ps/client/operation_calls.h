@@ -1,12 +1,10 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/client/client_types.h"
 #include "argosy/ps/client/session.h"
 
@@ -29,9 +27,9 @@ class OperationCalls {
   Status end_operation(const wire::Operation& operation, const std::string& answer);
 
   Session& session_;
-  std::mutex mutex_;
-  BatchId position_ ABSL_GUARDED_BY(mutex_) = 0;  // of the last operation, and how many of each kind and target were done there
-  std::map<std::pair<std::string, std::string>, uint32_t> done_ ABSL_GUARDED_BY(mutex_);
+  Mutex mutex_;
+  BatchId position_ ARGOSY_GUARDED_BY(mutex_) = 0;  // of the last operation, and how many of each kind and target were done there
+  std::map<std::pair<std::string, std::string>, uint32_t> done_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 }  // namespace argosy::ps

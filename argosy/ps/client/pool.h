@@ -1,9 +1,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "argosy/base/mutex.h"
 
 namespace argosy::ps {
 
@@ -17,7 +18,7 @@ class Pool {
   std::shared_ptr<T> take() {
     std::unique_ptr<T> thing;
     {
-      std::lock_guard lock(shelf_->mutex);
+      MutexLock lock(shelf_->mutex);
       if (!shelf_->things.empty()) {
         thing = std::move(shelf_->things.back());
         shelf_->things.pop_back();
@@ -32,11 +33,11 @@ class Pool {
 
   struct Shelf {
     void put(std::unique_ptr<T> thing) {
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       if (things.size() < kMost) things.push_back(std::move(thing));
     }
 
-    std::mutex mutex;
+    Mutex mutex;
     std::vector<std::unique_ptr<T>> things;
   };
 

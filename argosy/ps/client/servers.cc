@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/plant.h"
 #include "argosy/base/wait_check.h"
@@ -22,9 +21,9 @@ constexpr milliseconds kCheckEvery{200};  // whether a user wants the wait to en
 
 // Where answers arrive. Shared with the callbacks: a caller that gives up early leaves them behind.
 struct Inbox {
-  std::mutex mutex;
-  std::condition_variable arrived;
-  std::vector<std::pair<size_t, Result<rpc::Received>>> answers;
+  Mutex mutex;
+  ConditionVariable arrived;
+  std::vector<std::pair<size_t, Result<rpc::Received>>> answers ARGOSY_GUARDED_BY(mutex);
 };
 
 size_t bytes_of(const rpc::Message& message) { return message.header.size() + rpc::payload_bytes(message.payload); }
@@ -84,7 +83,7 @@ class CallRun {
     slots_[i].try_seconds = seconds;
     servers_.channel(calls_[i].server)
         .call(calls_[i].message, Deadline::after_seconds(seconds), [inbox = inbox_, i](Result<rpc::Received> answer) {
-          std::lock_guard lock(inbox->mutex);
+          MutexLock lock(inbox->mutex);
           inbox->answers.emplace_back(i, std::move(answer));
           inbox->arrived.notify_one();
         });
@@ -104,8 +103,8 @@ class CallRun {
     for (const Slot& slot : slots_) {
       if (slot.send_again) wake = std::min(wake, *slot.send_again);
     }
-    std::unique_lock lock(inbox_->mutex);
-    inbox_->arrived.wait_until(lock, wake, [&] { return !inbox_->answers.empty(); });
+    MutexLock lock(inbox_->mutex);
+    inbox_->arrived.wait_until(lock, wake, [&]() ARGOSY_REQUIRES(inbox_->mutex) { return !inbox_->answers.empty(); });
     return std::exchange(inbox_->answers, {});
   }
 
@@ -213,7 +212,7 @@ Result<rpc::Received> Servers::call(int server, rpc::Message message, std::optio
 }
 
 void Servers::end(Status why) {
-  std::lock_guard lock(end_mutex_);
+  MutexLock lock(end_mutex_);
   end_ = std::move(why);
   ended_ = true;
 }
@@ -221,7 +220,7 @@ void Servers::end(Status why) {
 void Servers::go_on() { ended_ = false; }
 
 Status Servers::why_ended() {
-  std::lock_guard lock(end_mutex_);
+  MutexLock lock(end_mutex_);
   return end_;
 }
 

@@ -1,16 +1,14 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/rpc/channel.h"
 
@@ -81,8 +79,8 @@ class Servers {
   Counters counters_;
   std::atomic<int64_t> last_line_{0};  // SteadyClock's nanoseconds
   std::atomic<bool> ended_{false};
-  std::mutex end_mutex_;
-  Status end_ ABSL_GUARDED_BY(end_mutex_);
+  Mutex end_mutex_;
+  Status end_ ARGOSY_GUARDED_BY(end_mutex_);
 };
 
 }  // namespace argosy::ps

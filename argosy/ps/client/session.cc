@@ -8,6 +8,7 @@
 
 #include "argosy/base/identity.h"
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 #include "argosy/ps/client/reply.h"
 #include "argosy/ps/spec/job_spec_wire.h"
@@ -103,9 +104,9 @@ Status Session::carry_run() {
 }
 
 std::vector<int> Session::not_greeted() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<int> missing = all();
-  std::erase_if(missing, [&](int server) { return greeted_.contains(server); });
+  std::erase_if(missing, [&](int server) ARGOSY_REQUIRES(mutex_) { return greeted_.contains(server); });
   return missing;
 }
 
@@ -120,7 +121,7 @@ Status Session::keep_introduction(int server, const rpc::Received& received) {
   introduction.lease_seconds = reply->lease_seconds();
   if (introduction.window != Window()) replays_ = true;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     greeted_.insert(server);
   }
   on_hello_(server, *reply);

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/client/client_types.h"
 #include "argosy/ps/client/servers.h"
 #include "argosy/ps/spec/messages.pb.h"
@@ -88,8 +86,8 @@ class Session {
   std::vector<Introduction> introductions_;
   bool replays_ = false;
 
-  std::mutex mutex_;
-  std::set<int> greeted_ ABSL_GUARDED_BY(mutex_);  // servers that have answered
+  Mutex mutex_;
+  std::set<int> greeted_ ARGOSY_GUARDED_BY(mutex_);  // servers that have answered
 };
 
 }  // namespace argosy::ps

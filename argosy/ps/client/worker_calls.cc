@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/notice.h"
 #include "argosy/ps/client/reply.h"
 #include "argosy/ps/spec/file_lines.h"
@@ -55,7 +56,7 @@ Result<std::vector<std::string>> WorkerCalls::all_gather(std::string_view name, 
   request.set_name(std::string(name));
   request.set_position(position);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     const Gathers& before = gathers_[std::string(name)];
     request.set_call(before.position == position ? before.calls + 1 : 1);
     request.set_after(before.number);
@@ -76,7 +77,7 @@ Result<std::vector<std::string>> WorkerCalls::all_gather(std::string_view name, 
   }
   if (Status s = comparison_.after_barrier(deadline); !s.ok())
     return s.with_context("'{}' of worker {}", name, session_.worker());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   done.number = std::max(done.number, reply.number());
   gathers_[std::string(name)] = done;
   return answer;
@@ -91,14 +92,14 @@ Result<std::optional<HandedFile>> WorkerCalls::next_file(const FileQuestion& que
   request.set_round(question.round);
   request.set_lines(question.lines);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     request.set_number(++files_[{question.list, question.reader}]);
   }
   ASSIGN_OR_RETURN(const auto received,
                    servers().call(kMeetingServer, session_.message(wire::NEXT_FILE, kMeetingServer, std::move(request))));
   ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::NextFileReply>(received));
   if (reply.done()) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     --files_[{question.list, question.reader}];  // files of a worker that is lost later may still come
     return std::optional<HandedFile>();
   }
@@ -148,7 +149,7 @@ Status WorkerCalls::post(int to, std::string_view bytes) {
   wire::PostRequest request;
   request.set_to(static_cast<uint32_t>(to));
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     request.set_number(posts_[to]++);
   }
   rpc::Message call = session_.message(wire::POST, server, std::move(request));
@@ -160,14 +161,14 @@ Result<Mail> WorkerCalls::take(Deadline deadline) {
   const int server = session_.worker() % servers().size();
   wire::TakeRequest request;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     request.set_number(taken_);
   }
   ASSIGN_OR_RETURN(const auto received,
                    servers().call(server, session_.message(wire::TAKE, server, std::move(request)), deadline));
   ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::TakeReply>(received));
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     taken_ += 1;
   }
   const auto bytes = received.payload.values<char>(0, received.payload.size());
@@ -175,7 +176,7 @@ Result<Mail> WorkerCalls::take(Deadline deadline) {
 }
 
 void WorkerCalls::resume() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   files_.clear();
 }
 

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/client/client_types.h"
 #include "argosy/ps/client/comparison.h"
 #include "argosy/ps/client/session.h"
@@ -40,16 +38,16 @@ class WorkerCalls {
 
   Session& session_;
   Comparison& comparison_;
-  std::mutex mutex_;
+  Mutex mutex_;
   struct Gathers {
     BatchId position = 0;
     uint64_t calls = 0;   // answered, at this position
     uint64_t number = 0;  // the largest of their gatherings
   };
-  std::map<std::string, Gathers, std::less<>> gathers_ ABSL_GUARDED_BY(mutex_);    // by name
-  std::map<std::pair<std::string, int>, uint64_t> files_ ABSL_GUARDED_BY(mutex_);  // handed out, by list and reader
-  std::map<int, uint64_t> posts_ ABSL_GUARDED_BY(mutex_);                          // by receiver
-  uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, Gathers, std::less<>> gathers_ ARGOSY_GUARDED_BY(mutex_);    // by name
+  std::map<std::pair<std::string, int>, uint64_t> files_ ARGOSY_GUARDED_BY(mutex_);  // handed out, by list and reader
+  std::map<int, uint64_t> posts_ ARGOSY_GUARDED_BY(mutex_);                          // by receiver
+  uint64_t taken_ ARGOSY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace argosy::ps

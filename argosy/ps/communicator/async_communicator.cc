@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
 #include "argosy/ps/communicator/communicator_base.h"
@@ -61,10 +60,10 @@ class AsyncCommunicator final : public CommunicatorBase {
   }
 
   Status flush() override {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (unsent_ > 0) {
       const int before = unsent_;
-      const bool moved = changed_.wait_until(lock, patience().when(), [&] { return unsent_ < before; });
+      const bool moved = changed_.wait_until(lock, patience().when(), [&]() ARGOSY_REQUIRES(mutex_) { return unsent_ < before; });
       if (!moved) return not_taken(unsent_);
     }
     lock.unlock();
@@ -74,8 +73,9 @@ class AsyncCommunicator final : public CommunicatorBase {
   // The senders let go of everything after an error, and the receiver's call ends: no call of theirs must meet servers that know
   // a newer incarnation of this worker.
   Status drop_unsent() override {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_until(lock, patience().when(), [&] { return unsent_ == 0 && !receiver_busy_; })) return not_taken(unsent_);
+    MutexLock lock(mutex_);
+    if (!changed_.wait_until(lock, patience().when(), [&]() ARGOSY_REQUIRES(mutex_) { return unsent_ == 0 && !receiver_busy_; }))
+      return not_taken(unsent_);
     sends_ = 0;
     return {};
   }
@@ -86,7 +86,7 @@ class AsyncCommunicator final : public CommunicatorBase {
     queue_.close();
     for (Thread& sender : senders_) sender.join();
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       stopping_ = true;
     }
     changed_.notify_all();
@@ -100,8 +100,8 @@ class AsyncCommunicator final : public CommunicatorBase {
   Status wait_for_parameters() {
     const int meant = std::max(options().send_queue_size, options().max_merge_var_num * options().thread_pool_size);
     const int most = std::max(meant - threads_ + 1, 0) + options().min_send_grad_num_before_recv - 1;
-    std::unique_lock lock(mutex_);
-    const auto may_go_on = [&] { return unsent_ + sends_ <= most || stopping_ || !failure().ok(); };
+    MutexLock lock(mutex_);
+    const auto may_go_on = [&]() ARGOSY_REQUIRES(mutex_) { return unsent_ + sends_ <= most || stopping_ || !failure().ok(); };
     if (changed_.wait_until(lock, patience().when(), may_go_on)) return {};
     if (unsent_ > 0) return not_taken(unsent_);
     return Status::deadline_exceeded("dense parameters could not be received in {:.0f} s", options().sync_wait_seconds);
@@ -191,7 +191,7 @@ class AsyncCommunicator final : public CommunicatorBase {
   // Counts a push, and sees that dense parameters are received when it is time.
   Status sent() {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       sends_ += 1;
       if (sends_ < options().min_send_grad_num_before_recv) return {};
       if (!options().independent_recv_thread) sends_ = 0;
@@ -202,11 +202,11 @@ class AsyncCommunicator final : public CommunicatorBase {
   }
 
   void receive_until_stopped() {
-    const auto due = [&] { return stopping_ || sends_ >= options().min_send_grad_num_before_recv; };
+    const auto due = [&]() ARGOSY_REQUIRES(mutex_) { return stopping_ || sends_ >= options().min_send_grad_num_before_recv; };
     for (;;) {
       int covered = 0;
       {
-        std::unique_lock lock(mutex_);
+        MutexLock lock(mutex_);
         if (!changed_.wait_until(lock, patience().when(), due)) continue;
         if (stopping_) return;
         covered = sends_;
@@ -214,7 +214,7 @@ class AsyncCommunicator final : public CommunicatorBase {
       }
       if (failure().ok()) (void)keep(receive_dense({}, patience()));
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         sends_ -= covered;
         receiver_busy_ = false;
       }
@@ -224,7 +224,7 @@ class AsyncCommunicator final : public CommunicatorBase {
 
   void count_unsent(int by) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       unsent_ += by;
     }
     if (by < 0) changed_.notify_all();
@@ -237,12 +237,12 @@ class AsyncCommunicator final : public CommunicatorBase {
   std::vector<Thread> senders_;
   Thread receiver_;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int unsent_ = 0;         // batches in the queue and on their way; guarded by mutex_, as are those below
-  int sends_ = 0;          // that the dense parameters received last may lack
-  bool stopping_ = false;
-  bool receiver_busy_ = false;  // guarded by mutex_: the receiver has taken sends_ and has not answered for them
+  Mutex mutex_;
+  ConditionVariable changed_;
+  int unsent_ ARGOSY_GUARDED_BY(mutex_) = 0;         // batches in the queue and on their way
+  int sends_ ARGOSY_GUARDED_BY(mutex_) = 0;          // that the dense parameters received last may lack
+  bool stopping_ ARGOSY_GUARDED_BY(mutex_) = false;
+  bool receiver_busy_ ARGOSY_GUARDED_BY(mutex_) = false;  // the receiver has taken sends_ and has not answered for them
 };
 
 }  // namespace

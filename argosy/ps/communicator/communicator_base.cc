@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 #include "argosy/ps/spec/pass_book.h"
 
@@ -39,8 +40,8 @@ Status CommunicatorBase::check_bound() const {
 
 Status CommunicatorBase::receive_dense(std::optional<Position> min_step, Deadline deadline) {
   {
-    std::unique_lock lock(receive_mutex_);
-    if (!received_.wait_until(lock, deadline.when(), [&] { return !receiving_; })) {
+    MutexLock lock(receive_mutex_);
+    if (!received_.wait_until(lock, deadline.when(), [&]() ARGOSY_REQUIRES(receive_mutex_) { return !receiving_; })) {
       return Status::deadline_exceeded("dense parameters are still being received for another thread");
     }
     receiving_ = true;
@@ -48,7 +49,7 @@ Status CommunicatorBase::receive_dense(std::optional<Position> min_step, Deadlin
   receives_ += 1;
   Status status = client_.pull_dense(dense_requests_, min_step, deadline);
   {
-    std::lock_guard lock(receive_mutex_);
+    MutexLock lock(receive_mutex_);
     receiving_ = false;
   }
   received_.notify_one();
@@ -161,7 +162,7 @@ Status CommunicatorBase::resume() {
         client_.first_open_round(), round());
   }
   {
-    std::lock_guard lock(failure_mutex_);
+    MutexLock lock(failure_mutex_);
     failure_ = Status();
   }
   abandoned_ = Status();
@@ -227,12 +228,12 @@ Status CommunicatorBase::stop() {
 }
 
 Status CommunicatorBase::failure() const {
-  std::lock_guard lock(failure_mutex_);
+  MutexLock lock(failure_mutex_);
   return failure_;
 }
 
 Status CommunicatorBase::keep(Status status) {
-  std::lock_guard lock(failure_mutex_);
+  MutexLock lock(failure_mutex_);
   if (!failure_.ok() || status.ok()) return status;
   failure_ = status;
   if (status.code() == Code::cancelled) {

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/client/client.h"
 #include "argosy/ps/client/pool.h"
 #include "argosy/ps/communicator/clipper.h"
@@ -115,12 +112,12 @@ class CommunicatorBase : public Communicator {
   bool stopped_ = false;
   Status abandoned_;  // the cause; ok: the round was not abandoned, or goes on
 
-  std::mutex receive_mutex_;
-  std::condition_variable received_;
-  bool receiving_ ABSL_GUARDED_BY(receive_mutex_) = false;
+  Mutex receive_mutex_;
+  ConditionVariable received_;
+  bool receiving_ ARGOSY_GUARDED_BY(receive_mutex_) = false;
 
-  mutable std::mutex failure_mutex_;
-  Status failure_ ABSL_GUARDED_BY(failure_mutex_);
+  mutable Mutex failure_mutex_;
+  Status failure_ ARGOSY_GUARDED_BY(failure_mutex_);
 };
 
 // The communicators of the modes; make_communicator chooses. REQUIRES: the options are checked.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/communicator/make_communicator.h"
 #include "argosy/ps/communicator/training_test.h"
 #include "argosy/ps/spec/messages.pb.h"
@@ -57,7 +58,7 @@ struct Counter {
     ASSIGN_OR_RETURN(const bool wanted, communicator->begin_round(threads));
     if (!wanted) return {};
     std::vector<Status> ends(static_cast<size_t>(threads));
-    std::mutex data;
+    Mutex data;
     uint32_t taken = 0;
     as_workers(threads, [&](int thread) {
       Status& end = ends[static_cast<size_t>(thread)];

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <condition_variable>
-#include <mutex>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 #include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
@@ -69,7 +68,7 @@ class GeoCommunicator final : public CommunicatorBase {
 
  private:
   struct Dense {
-    std::mutex mutex;             // held by whoever trains the table
+    Mutex mutex;             // held by whoever trains the table
     std::vector<float> base;      // as in GeoRows; the exchange's alone
     std::vector<float> received;  // the exchange's alone
   };
@@ -106,13 +105,13 @@ class GeoCommunicator final : public CommunicatorBase {
   std::atomic<int64_t> trained_{0};  // batches of this worker, skipped ones included: the schedules' step
   int64_t trained_before_round_ = 0;  // changed while no trainer thread runs
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::optional<float>> rates_;      // by table, in place of the schedule; guarded by mutex_, as are those below
-  std::vector<BatchId> batches_;                 // trained, not yet taken
-  std::vector<uint32_t> samples_;                // of each of them
-  std::shared_ptr<Differences> outgoing_;        // what the exchanger works on; null: nothing
-  bool stopping_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  std::vector<std::optional<float>> rates_ ARGOSY_GUARDED_BY(mutex_);      // by table, in place of the schedule
+  std::vector<BatchId> batches_ ARGOSY_GUARDED_BY(mutex_);                 // trained, not yet taken
+  std::vector<uint32_t> samples_ ARGOSY_GUARDED_BY(mutex_);                // of each of them
+  std::shared_ptr<Differences> outgoing_ ARGOSY_GUARDED_BY(mutex_);        // what the exchanger works on; null: nothing
+  bool stopping_ ARGOSY_GUARDED_BY(mutex_) = false;
   Thread exchanger_;
 };
 
@@ -159,7 +158,7 @@ Status GeoCommunicator::step(const StepGradients& gradients) {
   }
   bool due;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     batches_.push_back(gradients.batch_id);
     samples_.push_back(gradients.samples);
     due = batches_.size() == static_cast<size_t>(options().geo_k_steps);
@@ -185,7 +184,7 @@ void GeoCommunicator::train(const StepGradients& gradients) {
 void GeoCommunicator::train_dense(const DenseGradient& gradient, int64_t count, BatchId batch) {
   const auto table = static_cast<size_t>(gradient.table);
   const optim::Step step = rules_[table]->begin_step(rate(table, count), {});
-  std::lock_guard lock(dense_[table].mutex);
+  MutexLock lock(dense_[table].mutex);
   for (int server = 0; server < client().servers(); ++server) {
     if (client().had(server, batch)) continue;
     const Range range = dense_range(spec(), table, client().servers(), server);
@@ -203,7 +202,7 @@ void GeoCommunicator::train_dense(const DenseGradient& gradient, int64_t count, 
 
 float GeoCommunicator::rate(size_t table, int64_t count) {
   const TableSpec& named = spec().tables[table];
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return rates_[table].value_or(named.schedule.value(count)) * named.rate_factor;
 }
 
@@ -215,9 +214,9 @@ bool GeoCommunicator::had_somewhere(BatchId batch) {
 }
 
 Status GeoCommunicator::set_rate(int table, std::optional<float> rate) {
+  MutexLock lock(mutex_);
   if (table < -1 || table >= static_cast<int>(rates_.size()))
     return Status::invalid_argument("no table {} to set a rate of", table);
-  std::lock_guard lock(mutex_);
   for (size_t i = 0; i < rates_.size(); ++i) {
     if (table == -1 || table == static_cast<int>(i)) rates_[i] = rate;
   }
@@ -238,8 +237,8 @@ Status GeoCommunicator::store_rows(int table, std::span<const uint64_t> keys, st
 
 Status GeoCommunicator::take_differences(Without without) {
   {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_until(lock, patience().when(), [&] { return outgoing_ == nullptr; })) {
+    MutexLock lock(mutex_);
+    if (!changed_.wait_until(lock, patience().when(), [&]() ARGOSY_REQUIRES(mutex_) { return outgoing_ == nullptr; })) {
       return Status::deadline_exceeded("the last exchange with the servers has not ended in {:.0f} s",
                                        options().sync_wait_seconds);
     }
@@ -249,14 +248,14 @@ Status GeoCommunicator::take_differences(Without without) {
   taken->rows.clear();
   gate_.enter_exclusive();
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     taken->batches = std::exchange(batches_, {});
     taken->samples = std::exchange(samples_, {});
   }
   const bool trained = !taken->batches.empty();
   if (trained) collect(*taken);
   if (trained || without == Without::receive) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     outgoing_ = std::move(taken);
   }
   gate_.leave_exclusive();
@@ -289,8 +288,8 @@ void GeoCommunicator::collect(Differences& differences) {
 
 Status GeoCommunicator::flush() {
   RETURN_IF_ERROR(take_differences(Without::receive));
-  std::unique_lock lock(mutex_);
-  if (!changed_.wait_until(lock, patience().when(), [&] { return outgoing_ == nullptr; })) {
+  MutexLock lock(mutex_);
+  if (!changed_.wait_until(lock, patience().when(), [&]() ARGOSY_REQUIRES(mutex_) { return outgoing_ == nullptr; })) {
     return Status::deadline_exceeded("the last differences could not be sent in {:.0f} s", options().sync_wait_seconds);
   }
   lock.unlock();
@@ -299,8 +298,8 @@ Status GeoCommunicator::flush() {
 
 // After an error nobody knows which servers have the last differences. What they lack is trained again on what they hold.
 Status GeoCommunicator::drop_unsent() {
-  std::unique_lock lock(mutex_);
-  if (!changed_.wait_until(lock, patience().when(), [&] { return outgoing_ == nullptr; })) {
+  MutexLock lock(mutex_);
+  if (!changed_.wait_until(lock, patience().when(), [&]() ARGOSY_REQUIRES(mutex_) { return outgoing_ == nullptr; })) {
     return Status::deadline_exceeded("the last exchange with the servers has not ended in {:.0f} s", options().sync_wait_seconds);
   }
   batches_.clear();
@@ -335,14 +334,16 @@ void GeoCommunicator::exchange_until_stopped() {
   for (;;) {
     std::shared_ptr<Differences> next;
     {
-      std::unique_lock lock(mutex_);
-      if (!changed_.wait_until(lock, patience().when(), [&] { return stopping_ || outgoing_ != nullptr; })) continue;
+      MutexLock lock(mutex_);
+      if (!changed_.wait_until(lock, patience().when(),
+                               [&]() ARGOSY_REQUIRES(mutex_) { return stopping_ || outgoing_ != nullptr; }))
+        continue;
       if (outgoing_ == nullptr) return;
       next = outgoing_;
     }
     if (failure().ok()) (void)keep(exchange(next));
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       outgoing_ = nullptr;
     }
     changed_.notify_all();
@@ -399,7 +400,7 @@ void GeoCommunicator::receive_into_dense() {
 
 void GeoCommunicator::end_threads() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_all();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 
 namespace argosy::ps {
@@ -10,7 +11,7 @@ namespace argosy::ps {
 void GeoRows::read(std::span<const uint64_t> keys, float* rows, std::vector<uint32_t>& unknown) {
   for (size_t i = 0; i < keys.size(); ++i) {
     Shard& shard = shard_of(keys[i]);
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     const auto found = shard.slots.find(keys[i]);
     if (found == shard.slots.end()) {
       unknown.push_back(static_cast<uint32_t>(i));
@@ -23,7 +24,7 @@ void GeoRows::read(std::span<const uint64_t> keys, float* rows, std::vector<uint
 void GeoRows::insert(std::span<const uint64_t> keys, const float* rows) {
   for (size_t i = 0; i < keys.size(); ++i) {
     Shard& shard = shard_of(keys[i]);
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     const auto [place, is_new] = shard.slots.try_emplace(keys[i], static_cast<uint32_t>(shard.keys.size()));
     if (!is_new) continue;
     shard.keys.push_back(keys[i]);
@@ -40,7 +41,7 @@ void GeoRows::train(std::span<const uint64_t> keys, const float* gradients, cons
   for (size_t i = 0; i < keys.size(); ++i) {
     if (wanted && !wanted(keys[i])) continue;
     Shard& shard = shard_of(keys[i]);
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     const auto found = shard.slots.find(keys[i]);
     if (found == shard.slots.end()) continue;
     float* row = values(shard, found->second);
@@ -59,7 +60,7 @@ void GeoRows::train(std::span<const uint64_t> keys, const float* gradients, cons
 
 void GeoRows::collect(float share, std::vector<uint64_t>& keys, std::vector<float>& differences) {
   for (Shard& shard : shards_) {
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     for (const uint32_t slot : shard.touched) {
       float* row = values(shard, slot);
       float* base = row + width_;
@@ -79,7 +80,7 @@ template <typename Body>
 void GeoRows::for_known(std::span<const uint64_t> keys, const Body& body) {
   for (size_t i = 0; i < keys.size(); ++i) {
     Shard& shard = shard_of(keys[i]);
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     const auto found = shard.slots.find(keys[i]);
     if (found != shard.slots.end()) body(i, values(shard, found->second));
   }
@@ -104,7 +105,7 @@ void GeoRows::receive(std::span<const uint64_t> keys, std::span<const float> row
 double GeoRows::unsent() {
   double sum = 0;
   for (Shard& shard : shards_) {
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     for (uint32_t slot = 0; slot < shard.keys.size(); ++slot) {
       const float* row = values(shard, slot);
       for (size_t i = 0; i < width_; ++i) sum += std::abs(double{row[i]} - double{row[width_ + i]});
@@ -115,7 +116,7 @@ double GeoRows::unsent() {
 
 void GeoRows::clear() {
   for (Shard& shard : shards_) {
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     shard.slots.clear();
     shard.keys.clear();
     shard.floats.clear();

@@ -5,11 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/optim/regularize.h"
 #include "argosy/optim/rule.h"
 
@@ -50,7 +50,7 @@ class GeoRows {
   static constexpr size_t kShards = 16;
 
   struct Shard {
-    std::mutex mutex;
+    Mutex mutex;
     absl::flat_hash_map<uint64_t, uint32_t> slots;
     std::vector<uint64_t> keys;      // by slot
     std::vector<float> floats;       // by slot: values, then base

@@ -1,9 +1,11 @@
 #include "argosy/ps/communicator/round_reading.h"
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::ps {
 
 void RoundReading::begin() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   read_ = Window();
   samples_ = 0;
   dropped_.clear();
@@ -11,7 +13,7 @@ void RoundReading::begin() {
 }
 
 void RoundReading::add(BatchId batch, uint32_t samples, std::span<const BatchLines> lines) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (read_.contains(batch)) return;
   for (const BatchLines& one : lines) lines_.emplace(batch, BatchLines{batch, one.file, one.first, one.count});
   read_.add(std::span(&batch, 1));
@@ -19,7 +21,7 @@ void RoundReading::add(BatchId batch, uint32_t samples, std::span<const BatchLin
 }
 
 std::vector<BatchLines> RoundReading::lines(std::span<const BatchId> batches) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<BatchLines> lines;
   if (lines_.empty()) return lines;
   for (const BatchId batch : batches) {
@@ -30,18 +32,18 @@ std::vector<BatchLines> RoundReading::lines(std::span<const BatchId> batches) co
 }
 
 void RoundReading::pushed(std::span<const BatchId> batches) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (lines_.empty()) return;
   for (const BatchId batch : batches) lines_.erase(batch);
 }
 
 void RoundReading::drop(BatchId batch) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   dropped_.insert(index_of(batch));
 }
 
 PassReading RoundReading::finish(uint32_t runs) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   PassReading reading;
   if (runs > 0) {
     reading.fed = true;

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <map>
-#include <mutex>
 #include <set>
 #include <span>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/step_gradients.h"
 #include "argosy/ps/spec/ledger.h"
 #include "argosy/ps/spec/window.h"
@@ -35,11 +33,11 @@ class RoundReading {
   PassReading finish(uint32_t runs) const;
 
  private:
-  mutable std::mutex mutex_;
-  Window read_ ABSL_GUARDED_BY(mutex_);
-  uint64_t samples_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::set<uint32_t> dropped_ ABSL_GUARDED_BY(mutex_);
-  std::multimap<BatchId, BatchLines> lines_ ABSL_GUARDED_BY(mutex_);  // of batches that were not pushed yet
+  mutable Mutex mutex_;
+  Window read_ ARGOSY_GUARDED_BY(mutex_);
+  uint64_t samples_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  std::set<uint32_t> dropped_ ARGOSY_GUARDED_BY(mutex_);
+  std::multimap<BatchId, BatchLines> lines_ ARGOSY_GUARDED_BY(mutex_);  // of batches that were not pushed yet
 };
 
 }  // namespace argosy::ps

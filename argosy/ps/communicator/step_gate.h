@@ -1,7 +1,6 @@
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
+#include "argosy/base/mutex.h"
 
 namespace argosy::ps {
 
@@ -9,32 +8,34 @@ namespace argosy::ps {
 class StepGate {
  public:
   void enter_step() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !exclusive_; });  // an exclusive section is short and waits for nothing but steps
+    MutexLock lock(mutex_);
+    changed_.wait(lock, [&]() ARGOSY_REQUIRES(mutex_) {
+      return !exclusive_;
+    });  // an exclusive section is short and waits for nothing but steps
     steps_ += 1;
   }
   void leave_step() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     steps_ -= 1;
     changed_.notify_all();
   }
   void enter_exclusive() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !exclusive_; });
+    MutexLock lock(mutex_);
+    changed_.wait(lock, [&]() ARGOSY_REQUIRES(mutex_) { return !exclusive_; });
     exclusive_ = true;
-    changed_.wait(lock, [&] { return steps_ == 0; });
+    changed_.wait(lock, [&]() ARGOSY_REQUIRES(mutex_) { return steps_ == 0; });
   }
   void leave_exclusive() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     exclusive_ = false;
     changed_.notify_all();
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int steps_ = 0;
-  bool exclusive_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  int steps_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  bool exclusive_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace argosy::ps

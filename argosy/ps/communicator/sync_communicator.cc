@@ -1,6 +1,5 @@
-#include <condition_variable>
-#include <mutex>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/communicator/meeting_communicator.h"
 
 namespace argosy::ps {
@@ -48,8 +47,8 @@ class SyncCommunicator final : public MeetingCommunicator {
   // All servers are at next(): what is read now is what every worker reads at this step. Needed once a round, and once after a
   // start; after a step send() has seen to it.
   Status enter() {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_until(lock, patience().when(), [&] { return !entering_; })) {
+    MutexLock lock(mutex_);
+    if (!changed_.wait_until(lock, patience().when(), [&]() ARGOSY_REQUIRES(mutex_) { return !entering_; })) {
       return Status::deadline_exceeded("round {} did not begin in {:.0f} s", round(), options().sync_wait_seconds);
     }
     if (entered_) return failure();
@@ -123,17 +122,17 @@ class SyncCommunicator final : public MeetingCommunicator {
 
   void round_changed() override {
     next_step_ = round() == client().first_open_round() ? client().next_step() : 0;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     entered_ = false;
   }
 
   const bool clips_;
   uint32_t next_step_ = 0;  // of this round; changed while all threads wait, or none runs
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool entering_ = false;  // guarded by mutex_, as is the next
-  bool entered_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  bool entering_ ARGOSY_GUARDED_BY(mutex_) = false;
+  bool entered_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace

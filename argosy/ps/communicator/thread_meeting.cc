@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::ps {
 
 void ThreadMeeting::open(int threads) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   threads_ = threads;
   outcome_ = Status();
 }
 
 Status ThreadMeeting::arrive(const StepGradients& gradients, double wait_seconds) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const Deadline deadline = Deadline::after_seconds(wait_seconds);
   const auto in_time = [&](auto done) { return changed_.wait_until(lock, deadline.when(), done); };
   waiting_.push_back(gradients);
@@ -20,26 +22,26 @@ Status ThreadMeeting::arrive(const StepGradients& gradients, double wait_seconds
     return outcome_;
   }
   const uint64_t step = step_;
-  if (!in_time([&] { return acting_ || step_ != step; })) {
+  if (!in_time([&]() ARGOSY_REQUIRES(mutex_) { return acting_ || step_ != step; })) {
     std::erase_if(waiting_, [&](const StepGradients& mine) { return mine.batch_id == gradients.batch_id; });
     return Status::deadline_exceeded(
         "{} of this worker's {} trainer threads waited {:.0f} s for the others' step; one may hang in its reader",
         waiting_.size() + 1, threads_, wait_seconds);
   }
   // The action has deadlines of its own.
-  changed_.wait(lock, [&] { return step_ != step; });
+  changed_.wait(lock, [&]() ARGOSY_REQUIRES(mutex_) { return step_ != step; });
   return outcome_;
 }
 
 Status ThreadMeeting::leave() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   if (threads_ > 0) threads_ -= 1;
   if (!all_here() || acting_) return {};
   act(lock);
   return outcome_;
 }
 
-void ThreadMeeting::act(std::unique_lock<std::mutex>& lock) {
+void ThreadMeeting::act(MutexLock& lock) {
   acting_ = true;
   std::swap(here_, waiting_);
   std::ranges::sort(here_, {}, &StepGradients::batch_id);
@@ -55,7 +57,7 @@ void ThreadMeeting::act(std::unique_lock<std::mutex>& lock) {
 }
 
 int ThreadMeeting::threads() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return threads_;
 }
 

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/base/step_gradients.h"
 
@@ -34,19 +33,19 @@ class ThreadMeeting {
   int threads() const;
 
  private:
-  bool all_here() const { return !waiting_.empty() && static_cast<int>(waiting_.size()) == threads_; }
-  // Lets go of the lock while the action runs.
-  void act(std::unique_lock<std::mutex>& lock);
+  bool all_here() const ARGOSY_REQUIRES(mutex_) { return !waiting_.empty() && static_cast<int>(waiting_.size()) == threads_; }
+  // `lock` holds mutex_, but while the action runs.
+  void act(MutexLock& lock) ARGOSY_REQUIRES(mutex_) ARGOSY_UNCHECKED_LOCKING;
 
   const Action action_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  int threads_ = 1;                      // guarded by mutex_, as are those below
-  uint64_t step_ = 0;                    // meetings that are over
-  bool acting_ = false;
-  std::vector<StepGradients> waiting_;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  int threads_ ARGOSY_GUARDED_BY(mutex_) = 1;
+  uint64_t step_ ARGOSY_GUARDED_BY(mutex_) = 0;                    // meetings that are over
+  bool acting_ ARGOSY_GUARDED_BY(mutex_) = false;
+  std::vector<StepGradients> waiting_ ARGOSY_GUARDED_BY(mutex_);
   std::vector<StepGradients> here_;      // what the action sees; its thread's alone while it runs
-  Status outcome_;                       // of the last meeting
+  Status outcome_ ARGOSY_GUARDED_BY(mutex_);                       // of the last meeting
 };
 
 }  // namespace argosy::ps

@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "argosy/base/mutex.h"
 #include "argosy/optim/clip.h"
 #include "argosy/ps/client/cluster_test.h"
 #include "argosy/ps/communicator/communicator.h"
@@ -179,7 +180,7 @@ class TestWorker {
     if (!begun.ok()) return begun.status();
     if (!*begun) return {};
     std::vector<Status> ends(static_cast<size_t>(threads));
-    std::mutex data;
+    Mutex data;
     std::vector<std::thread> running;
     for (int thread = 0; thread < threads; ++thread) {
       running.emplace_back([&, thread] {

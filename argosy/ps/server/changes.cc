@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/plant.h"
 #include "argosy/ps/spec/job_spec_wire.h"
@@ -136,7 +137,7 @@ Result<double> Changes::between_changes(const std::function<Status(State&)>& wor
 Status Changes::in_order(const std::function<void(State&)>& work) {
   const std::unique_lock mine = turn(Deadline::after_seconds(kCloseSeconds));
   if (!mine.owns_lock()) return hangs();
-  const std::lock_guard lock(state_->mutex());
+  const MutexLock lock(state_->mutex());
   work(*state_);
   return {};
 }
@@ -154,11 +155,11 @@ void Changes::advance() {
   if (!state.is_sync()) return;
   SyncSteps& sync = state.sync();
   const auto due = [&] {
-    std::lock_guard lock(state.mutex());
+    MutexLock lock(state.mutex());
     return sync.may_commit();
   };
   {
-    std::lock_guard lock(state.mutex());
+    MutexLock lock(state.mutex());
     if (lossy_ && sync.skip_lost_steps()) {
       state.publish_position();
       log_warning("steps were lost with the last process; the job goes on at step {} of round {}", sync.position().step,
@@ -176,7 +177,7 @@ void Changes::advance() {
     }
   }
   if (settles_) {
-    std::lock_guard lock(state.mutex());
+    MutexLock lock(state.mutex());
     unsettled_ = !sync.unsettled().empty();
   }
   parking_.wake(Topic::position);

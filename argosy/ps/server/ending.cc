@@ -1,18 +1,19 @@
 #include "argosy/ps/server/ending.h"
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/notice.h"
 
 namespace argosy::ps {
 
 void Ending::end() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ended_ = true;
   changed_.notify_all();
 }
 
 Status Ending::fatal(const Status& status) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (fatal_.ok()) fatal_ = status;
   }
   notice(LogLevel::error, "cannot go on: {}", status.message());
@@ -23,7 +24,7 @@ Status Ending::fatal(const Status& status) {
 
 bool Ending::stop() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (stopping_) return false;
     stopping_ = true;
   }
@@ -33,20 +34,21 @@ bool Ending::stop() {
 }
 
 bool Ending::is_healthy() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return fatal_.ok();
 }
 
 Result<bool> Ending::wait(Deadline deadline) {
-  std::unique_lock lock(mutex_);
-  const bool over = changed_.wait_until(lock, deadline.when(), [this] { return ended_ || stopping_ || !fatal_.ok(); });
+  MutexLock lock(mutex_);
+  const bool over = changed_.wait_until(lock, deadline.when(),
+                                        [this]() ARGOSY_REQUIRES(mutex_) { return ended_ || stopping_ || !fatal_.ok(); });
   if (!fatal_.ok()) return fatal_;
   return over;
 }
 
 bool Ending::wait_for_stop(Deadline deadline) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_until(lock, deadline.when(), [this] { return stopping_; });
+  MutexLock lock(mutex_);
+  return changed_.wait_until(lock, deadline.when(), [this]() ARGOSY_REQUIRES(mutex_) { return stopping_; });
 }
 
 }  // namespace argosy::ps

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <string>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 
 namespace argosy::ps {
@@ -36,11 +33,11 @@ class Ending {
 
  private:
   const std::string name_;  // of the server
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  Status fatal_ ABSL_GUARDED_BY(mutex_);
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  bool ended_ ARGOSY_GUARDED_BY(mutex_) = false;
+  bool stopping_ ARGOSY_GUARDED_BY(mutex_) = false;
+  Status fatal_ ARGOSY_GUARDED_BY(mutex_);
   std::atomic<bool> refusing_ = false;  // stopping, or fatal
 };
 

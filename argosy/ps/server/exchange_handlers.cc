@@ -1,5 +1,7 @@
 #include "argosy/ps/server/exchange_handlers.h"
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::ps {
 
 using Verdict = State::Verdict;
@@ -7,7 +9,7 @@ using Verdict = State::Verdict;
 void ExchangeHandlers::gather(const CallPtr& call, State& state, const wire::GatherRequest& request) {
   const uint64_t seen = parking_.version(Topic::gather);
   changes_.change(call, [&](Verdict verdict) -> std::optional<Outgoing> {
-    std::unique_lock lock(state.mutex());
+    MutexLock lock(state.mutex());
     const uint64_t number = state.exchange().number_of(gather_call(request));
     const auto parts = state.exchange().parts(request.name(), number);
     lock.unlock();
@@ -29,7 +31,7 @@ void ExchangeHandlers::gather(const CallPtr& call, State& state, const wire::Gat
 
 void ExchangeHandlers::next_file(const CallPtr& call, State& state, const wire::NextFileRequest& request) {
   changes_.change(call, [&](Verdict) {
-    const std::lock_guard lock(state.mutex());
+    const MutexLock lock(state.mutex());
     const auto file = state.exchange().file(request);
     wire::NextFileReply reply;
     reply.set_done(true);
@@ -47,7 +49,7 @@ void ExchangeHandlers::post(const CallPtr& call, State&, const wire::PostRequest
 
 void ExchangeHandlers::take(const CallPtr& call, State& state, const wire::TakeRequest& request) {
   const uint64_t seen = parking_.version(Topic::mail);
-  std::unique_lock lock(state.mutex());
+  MutexLock lock(state.mutex());
   const auto letter = state.exchange().letter(static_cast<int>(request.caller().worker()), request.number());
   lock.unlock();
   if (!letter.ok()) return call->fail(letter.status());
@@ -59,7 +61,7 @@ void ExchangeHandlers::take(const CallPtr& call, State& state, const wire::TakeR
 
 void ExchangeHandlers::begin_operation(const CallPtr& call, State& state, const wire::BeginOperationRequest& request) {
   const uint32_t worker = request.caller().worker();
-  std::unique_lock lock(state.mutex());
+  MutexLock lock(state.mutex());
   const Status status = state.operations().check(worker, request.operation());
   const wire::BeginOperationReply reply = state.operations().find(worker, request.operation());
   lock.unlock();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 
 namespace argosy::ps {
 namespace {
@@ -34,15 +35,22 @@ struct Exports::Session {
   Result<Outgoing> piece(const table::SparseTable& from, uint64_t id, uint64_t wanted, uint64_t max_bytes);
 
   const uint32_t table;
-  std::mutex mutex;
-  std::optional<table::SparseTable::Export> rows ABSL_GUARDED_BY(mutex);  // nothing after the last piece
-  uint64_t number ABSL_GUARDED_BY(mutex) = 0;                             // of the piece in `header` and `payload`
-  wire::ExportRowsReply header ABSL_GUARDED_BY(mutex);                    // empty before the first piece
-  std::vector<rpc::Slice> payload ABSL_GUARDED_BY(mutex);
-  Stopwatch idle ABSL_GUARDED_BY(mutex);
+  // What `asked` says, and false while a call uses the session.
+  template <typename Question>
+  bool if_unused(Question asked) ARGOSY_UNCHECKED_LOCKING {  // the question reads what the lock guards
+    const std::unique_lock lock(mutex, std::try_to_lock);
+    return lock.owns_lock() && asked(*this);
+  }
+
+  Mutex mutex;
+  std::optional<table::SparseTable::Export> rows ARGOSY_GUARDED_BY(mutex);  // nothing after the last piece
+  uint64_t number ARGOSY_GUARDED_BY(mutex) = 0;                             // of the piece in `header` and `payload`
+  wire::ExportRowsReply header ARGOSY_GUARDED_BY(mutex);                    // empty before the first piece
+  std::vector<rpc::Slice> payload ARGOSY_GUARDED_BY(mutex);
+  Stopwatch idle ARGOSY_GUARDED_BY(mutex);
 
  private:
-  Status read_next(const table::SparseTable& from, uint64_t id, uint64_t max_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  Status read_next(const table::SparseTable& from, uint64_t id, uint64_t max_bytes) ARGOSY_REQUIRES(mutex);
 };
 
 Status Exports::Session::read_next(const table::SparseTable& from, uint64_t id, uint64_t max_bytes) {
@@ -61,7 +69,7 @@ Status Exports::Session::read_next(const table::SparseTable& from, uint64_t id, 
 }
 
 Result<Outgoing> Exports::Session::piece(const table::SparseTable& from, uint64_t id, uint64_t wanted, uint64_t max_bytes) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   idle.restart();
   const bool again = wanted == number && header.session() != 0;
   const uint64_t next = header.session() == 0 ? 0 : number + 1;
@@ -79,7 +87,7 @@ Exports::~Exports() = default;
 
 Result<std::shared_ptr<Exports::Session>> Exports::find(const table::SparseTable& table, const wire::ExportRowsRequest& request,
                                                         uint64_t& id) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   id = request.session();
   if (id == 0) {
     RETURN_IF_ERROR(make_room());
@@ -107,8 +115,7 @@ Result<Outgoing> Exports::piece(Tables& tables, const wire::ExportRowsRequest& r
 Status Exports::make_room() {
   if (sessions_.size() >= limit_.most()) {
     const auto over = [](const auto& entry) {
-      std::unique_lock session(entry.second->mutex, std::try_to_lock);
-      return session.owns_lock() && !entry.second->rows;
+      return entry.second->if_unused([](const Session& session) ARGOSY_UNCHECKED_LOCKING { return !session.rows; });
     };
     if (const auto oldest = std::ranges::find_if(sessions_, over); oldest != sessions_.end()) sessions_.erase(oldest);
   }
@@ -117,10 +124,10 @@ Status Exports::make_room() {
 }
 
 void Exports::drop_idle() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::erase_if(sessions_, [](const auto& entry) {
-    std::unique_lock session(entry.second->mutex, std::try_to_lock);
-    return session.owns_lock() && entry.second->idle.seconds() > kExportIdleSeconds;
+    return entry.second->if_unused([](const Session& session)
+                                       ARGOSY_UNCHECKED_LOCKING { return session.idle.seconds() > kExportIdleSeconds; });
   });
   limit_.set_now(sessions_.size());
 }

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/spec/messages.pb.h"
 #include "argosy/ps/state/limit.h"
@@ -31,14 +29,14 @@ class Exports {
   struct Session;
 
   Result<std::shared_ptr<Session>> find(const table::SparseTable& table, const wire::ExportRowsRequest& request, uint64_t& id);
-  Status make_room() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Status make_room() ARGOSY_REQUIRES(mutex_);
 
   const std::string name_;
   Limit& limit_;
   const Limit& answer_;
-  std::mutex mutex_;
-  std::map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mutex_);
-  uint64_t next_ ABSL_GUARDED_BY(mutex_) = 1;
+  Mutex mutex_;
+  std::map<uint64_t, std::shared_ptr<Session>> sessions_ ARGOSY_GUARDED_BY(mutex_);
+  uint64_t next_ ARGOSY_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace argosy::ps

@@ -1,17 +1,19 @@
 #include "argosy/ps/server/gate.h"
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::ps {
 
 bool Gate::enter() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (closed_) return false;
   ++inside_;
   return true;
 }
 
 Status Gate::enter_before(Deadline deadline) {
-  std::unique_lock lock(mutex_);
-  if (!opened_.wait_until(lock, deadline.when(), [this] { return !closed_; })) {
+  MutexLock lock(mutex_);
+  if (!opened_.wait_until(lock, deadline.when(), [this]() ARGOSY_REQUIRES(mutex_) { return !closed_; })) {
     return Status::deadline_exceeded("a snapshot has kept changes waiting until the deadline");
   }
   ++inside_;
@@ -19,21 +21,21 @@ Status Gate::enter_before(Deadline deadline) {
 }
 
 void Gate::leave() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (--inside_ == 0) empty_.notify_all();
 }
 
 Status Gate::close(Deadline deadline) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   closed_ = true;
-  if (empty_.wait_until(lock, deadline.when(), [this] { return inside_ == 0; })) return {};
+  if (empty_.wait_until(lock, deadline.when(), [this]() ARGOSY_REQUIRES(mutex_) { return inside_ == 0; })) return {};
   closed_ = false;
   opened_.notify_all();
   return Status::deadline_exceeded("{} changes of the state are still under way", inside_);
 }
 
 void Gate::open() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   closed_ = false;
   opened_.notify_all();
 }

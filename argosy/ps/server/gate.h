@@ -1,11 +1,7 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
-#include <condition_variable>
-#include <mutex>
-
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 
 namespace argosy::ps {
@@ -26,10 +22,10 @@ class Gate {
   void open();
 
  private:
-  std::mutex mutex_;
-  std::condition_variable empty_, opened_;
-  int inside_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  Mutex mutex_;
+  ConditionVariable empty_, opened_;
+  int inside_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  bool closed_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace argosy::ps

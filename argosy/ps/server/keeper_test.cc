@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
+
+#include "argosy/base/mutex.h"
 
 namespace argosy::ps {
 namespace {
@@ -14,13 +14,13 @@ namespace {
 TEST(Keeper, DoesEachWorkWhenItIsDue) {
   Ending ending("server 0");
   Keeper keeper(ending);
-  std::mutex mutex;
-  std::condition_variable changed;
+  Mutex mutex;
+  ConditionVariable changed;
   int often = 0;
   std::atomic<int> rarely = 0;
   double longest = 0;
   keeper.add(0, [&](double since) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     ++often;
     longest = std::max(longest, since);
     changed.notify_all();
@@ -28,7 +28,7 @@ TEST(Keeper, DoesEachWorkWhenItIsDue) {
   keeper.add(1000, [&](double) { ++rarely; });
   keeper.start();
   {
-    std::unique_lock lock(mutex);
+    MutexLock lock(mutex);
     EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return often >= 3; }));
   }
   EXPECT_TRUE(ending.stop());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::ps {
 namespace {
 
@@ -35,26 +37,26 @@ Status LongOperations::Operation::progress(uint64_t rows) {
 
 Status LongOperations::Operation::alive() const {
   if (cancelled_) return cancelled();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!caller_ || since_asked_.seconds() < kAbandonedSeconds) return {};
   return Status::cancelled("worker {} has not asked for it for {:.0f} s; nothing was changed", caller_->worker(),
                            since_asked_.seconds());
 }
 
 void LongOperations::Operation::set_asked(const wire::Caller& caller, uint64_t attempt) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   caller_ = caller;
   attempt_ = attempt;
   since_asked_.restart();
 }
 
 uint64_t LongOperations::Operation::attempt() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return attempt_;
 }
 
 std::optional<wire::Caller> LongOperations::Operation::caller() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return caller_;
 }
 
@@ -65,7 +67,7 @@ LongOperations::OperationPtr LongOperations::ask(const Key& key, const wire::Cal
   OperationPtr is_new;
   std::optional<Result<std::string>> known;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (stopped_) {
       known = Result<std::string>(stopping());
     } else if (std::ranges::find(cancelled_, attempt) != cancelled_.end()) {
@@ -93,13 +95,14 @@ LongOperations::OperationPtr LongOperations::ask(const Key& key, const wire::Cal
 }
 
 LongOperations::OperationPtr LongOperations::begin(const Key& key, std::string request) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return operations_[key] = std::make_shared<Operation>(key, std::move(request));
 }
 
 Result<std::string> LongOperations::wait(const OperationPtr& operation, Deadline deadline) {
-  std::unique_lock lock(mutex_);
-  const bool done = finished_.wait_until(lock, deadline.when(), [&] { return stopped_ || operation->answer_.has_value(); });
+  MutexLock lock(mutex_);
+  const bool done = finished_.wait_until(lock, deadline.when(),
+                                         [&]() ARGOSY_REQUIRES(mutex_) { return stopped_ || operation->answer_.has_value(); });
   if (operation->answer_) return *operation->answer_;
   operation->cancelled_ = true;
   return done ? stopping() : Status::deadline_exceeded("it is not done by the deadline, and was cancelled");
@@ -108,7 +111,7 @@ Result<std::string> LongOperations::wait(const OperationPtr& operation, Deadline
 void LongOperations::finish(const OperationPtr& operation, Result<std::string> result) {
   std::vector<CallPtr> waiting;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     operation->answer_ = result;
     if (!result.ok()) operation->over_.push_back(operation->attempt());
     waiting = std::exchange(operation->waiting_, {});
@@ -125,7 +128,7 @@ void LongOperations::finish(const OperationPtr& operation, Result<std::string> r
 }
 
 bool LongOperations::cancel(uint64_t id, uint64_t attempt) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   cancelled_.push_back(attempt);
   if (cancelled_.size() > kMostCancelled) cancelled_.pop_front();
   bool any = false;
@@ -152,7 +155,7 @@ std::string LongOperations::Operation::running() const {
 void LongOperations::answer_due() {
   std::vector<std::pair<CallPtr, std::string>> due;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (const auto& [key, operation] : operations_) {
       const std::string running = operation->running();
       std::erase_if(operation->waiting_, [&](const CallPtr& call) {
@@ -169,7 +172,7 @@ void LongOperations::answer_due() {
 void LongOperations::stop() {
   std::vector<CallPtr> waiting;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopped_ = true;
     for (const auto& [key, operation] : operations_) {
       operation->cancelled_ = true;

@@ -1,20 +1,17 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <atomic>
 #include <compare>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/ps/server/server_call.h"
 
 namespace argosy::ps {
@@ -57,10 +54,10 @@ class LongOperations {
 
     std::atomic<uint64_t> done_ = 0, total_ = 0;
     std::atomic<bool> cancelled_ = false;
-    mutable std::mutex mutex_;
-    std::optional<wire::Caller> caller_ ABSL_GUARDED_BY(mutex_);
-    uint64_t attempt_ ABSL_GUARDED_BY(mutex_) = 0;  // that asked last
-    Stopwatch since_asked_ ABSL_GUARDED_BY(mutex_);
+    mutable Mutex mutex_;
+    std::optional<wire::Caller> caller_ ARGOSY_GUARDED_BY(mutex_);
+    uint64_t attempt_ ARGOSY_GUARDED_BY(mutex_) = 0;  // that asked last
+    Stopwatch since_asked_ ARGOSY_GUARDED_BY(mutex_);
     // Guarded by LongOperations::mutex_:
     std::optional<Result<std::string>> answer_;  // a reply, serialised
     std::vector<CallPtr> waiting_;
@@ -90,12 +87,12 @@ class LongOperations {
  private:
   static void answer(const CallPtr& call, const Result<std::string>& answer);
 
-  std::mutex mutex_;
-  std::condition_variable finished_;
-  std::map<Key, OperationPtr> operations_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Key> done_ ABSL_GUARDED_BY(mutex_);  // of those that are finished, oldest first
-  std::deque<uint64_t> cancelled_ ABSL_GUARDED_BY(mutex_);  // the last attempts that were
-  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  Mutex mutex_;
+  ConditionVariable finished_;
+  std::map<Key, OperationPtr> operations_ ARGOSY_GUARDED_BY(mutex_);
+  std::deque<Key> done_ ARGOSY_GUARDED_BY(mutex_);  // of those that are finished, oldest first
+  std::deque<uint64_t> cancelled_ ARGOSY_GUARDED_BY(mutex_);  // the last attempts that were
+  bool stopped_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace argosy::ps

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argosy/base/identity.h"
+#include "argosy/base/mutex.h"
 
 namespace argosy::ps {
 namespace {
@@ -13,7 +14,7 @@ constexpr std::chrono::seconds kSilence{60};  // after which another one may tak
 }  // namespace
 
 Result<uint64_t> Observers::hello(uint64_t process_id) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto known = std::ranges::find(known_, process_id, [](const auto& entry) { return entry.second.process_id; });
   if (known != known_.end()) {
     known->second.heard = SteadyClock::now();
@@ -33,7 +34,7 @@ void Observers::make_room() {
 }
 
 bool Observers::knows(uint64_t number) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto known = known_.find(number);
   if (known == known_.end()) return false;
   known->second.heard = SteadyClock::now();

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <cstdint>
 #include <map>
-#include <mutex>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/ps/state/limit.h"
 
@@ -34,11 +32,11 @@ class Observers {
     uint64_t process_id = 0;
     SteadyClock::time_point heard;
   };
-  void make_room() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void make_room() ARGOSY_REQUIRES(mutex_);
 
   Limit& limit_;
-  std::mutex mutex_;
-  std::map<uint64_t, Observer> known_ ABSL_GUARDED_BY(mutex_);  // by number
+  Mutex mutex_;
+  std::map<uint64_t, Observer> known_ ARGOSY_GUARDED_BY(mutex_);  // by number
 };
 
 }  // namespace argosy::ps

@@ -1,5 +1,7 @@
 #include "argosy/ps/server/parking.h"
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::ps {
 namespace {
 
@@ -15,14 +17,14 @@ Parking::Parking(int threads, std::function<void(const CallPtr&)> handle, Limit&
 Parking::~Parking() { stop(); }
 
 uint64_t Parking::version(Topic topic) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return lot(topic).version;
 }
 
 void Parking::park(Topic topic, uint64_t seen_version, CallPtr call) {
   Status refusal;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     refusal = stopped_ ? server_stopping() : make_room(*call);
     if (refusal.ok() && lot(topic).version == seen_version) {
       lot(topic).calls.push_back(std::move(call));
@@ -49,7 +51,7 @@ void Parking::leave(const Call& call) {
 
 void Parking::wake(Topic topic) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     Lot& woken = lot(topic);
     ++woken.version;
     if (woken.calls.empty()) return;
@@ -60,16 +62,16 @@ void Parking::wake(Topic topic) {
 }
 
 bool Parking::has(Topic topic) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return !lot(topic).calls.empty();
 }
 
 std::vector<Parking::Parked> Parking::take_if(const std::function<bool(Topic, const Call&)>& chosen) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<Parked> taken;
   for (size_t i = 0; i < kTopics; ++i) {
     const auto topic = static_cast<Topic>(i);
-    std::erase_if(lots_[i].calls, [&](CallPtr& call) {
+    std::erase_if(lots_[i].calls, [&](CallPtr& call) ARGOSY_REQUIRES(mutex_) {
       if (!call->reply.cancelled() && !chosen(topic, *call)) return false;
       leave(*call);
       if (call->reply.cancelled()) return true;
@@ -84,8 +86,8 @@ void Parking::run() {
   for (;;) {
     CallPtr call;
     {
-      std::unique_lock lock(mutex_);
-      woken_.wait(lock, [this] { return stopped_ || !ready_.empty(); });
+      MutexLock lock(mutex_);
+      woken_.wait(lock, [this]() ARGOSY_REQUIRES(mutex_) { return stopped_ || !ready_.empty(); });
       if (ready_.empty()) return;
       call = std::move(ready_.front());
       ready_.pop_front();
@@ -98,7 +100,7 @@ void Parking::run() {
 void Parking::stop() {
   std::vector<CallPtr> left;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopped_ = true;
     for (Lot& one : lots_) {
       for (const CallPtr& call : one.calls) leave(*call);

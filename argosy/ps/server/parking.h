@@ -1,14 +1,11 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <array>
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/state/limit.h"
@@ -61,19 +58,19 @@ class Parking {
     std::vector<CallPtr> calls;
   };
   void run();
-  Status make_room(const Call& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);  // counts the call in, or says why not
-  void leave(const Call& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Lot& lot(Topic topic) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return lots_[static_cast<size_t>(topic)]; }
-  const Lot& lot(Topic topic) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return lots_[static_cast<size_t>(topic)]; }
+  Status make_room(const Call& call) ARGOSY_REQUIRES(mutex_);  // counts the call in, or says why not
+  void leave(const Call& call) ARGOSY_REQUIRES(mutex_);
+  Lot& lot(Topic topic) ARGOSY_REQUIRES(mutex_) { return lots_[static_cast<size_t>(topic)]; }
+  const Lot& lot(Topic topic) const ARGOSY_REQUIRES(mutex_) { return lots_[static_cast<size_t>(topic)]; }
 
   const std::function<void(const CallPtr&)> handle_;
   Limit& calls_limit_;
   Limit& bytes_limit_;
-  mutable std::mutex mutex_;
-  std::condition_variable woken_;
-  std::array<Lot, kTopics> lots_ ABSL_GUARDED_BY(mutex_);
-  std::deque<CallPtr> ready_ ABSL_GUARDED_BY(mutex_);
-  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  mutable Mutex mutex_;
+  ConditionVariable woken_;
+  std::array<Lot, kTopics> lots_ ARGOSY_GUARDED_BY(mutex_);
+  std::deque<CallPtr> ready_ ARGOSY_GUARDED_BY(mutex_);
+  bool stopped_ ARGOSY_GUARDED_BY(mutex_) = false;
   std::vector<Thread> threads_;
 };
 

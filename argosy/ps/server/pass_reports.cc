@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/spec/pass_book.h"
@@ -40,7 +41,7 @@ void PassReports::report_job(State& state) {
 
 wire::LedgerReply PassReports::ledger_of(State& state) {
   wire::LedgerReply reply;
-  const std::lock_guard lock(state.mutex());
+  const MutexLock lock(state.mutex());
   for (int worker = 0; worker < state.members().workers(); ++worker) {
     *reply.add_workers() = state.members().ledger(worker);
     state.exchange().describe_files(*reply.mutable_workers(worker));

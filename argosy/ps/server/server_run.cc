@@ -1,5 +1,6 @@
 #include "argosy/ps/server/server_run.h"
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/run_id.h"
 
 namespace argosy::ps {
@@ -12,12 +13,12 @@ void RunGuard::set(const std::string& id) {
 }
 
 void RunGuard::restore(const std::string& id) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!given_ && id != this->id()) set(id);
 }
 
 void RunGuard::settle() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (id().empty() && first_server_) set(draw_run_id());
 }
 
@@ -36,7 +37,7 @@ Status RunGuard::check_hello(std::string_view run) const {
 }
 
 Status RunGuard::take(const std::string& run) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (id().empty() && !run.empty()) set(run);
   return check_hello(run);
 }

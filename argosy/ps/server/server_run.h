@@ -1,13 +1,11 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <atomic>
 #include <list>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 
 namespace argosy::ps {
@@ -44,11 +42,11 @@ class RunGuard {
   Status check(std::string_view run) const;
 
  private:
-  void set(const std::string& id);
+  void set(const std::string& id) ARGOSY_REQUIRES(mutex_);
 
   const bool given_, first_server_;
-  std::mutex mutex_;            // of who sets
-  std::list<std::string> ids_ ABSL_GUARDED_BY(mutex_);  // what id_ ever pointed to
+  Mutex mutex_;            // of who sets
+  std::list<std::string> ids_ ARGOSY_GUARDED_BY(mutex_);  // what id_ ever pointed to
   std::atomic<const std::string*> id_;
 };
 

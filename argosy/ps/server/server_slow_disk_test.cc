@@ -5,13 +5,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <condition_variable>
 #include <future>
-#include <mutex>
 #include <numeric>
 #include <string>
 #include <thread>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/client/client.h"
 #include "argosy/ps/server/server_scratch.h"
 
@@ -22,25 +21,25 @@ using namespace scratch;
 
 // What stands between this process and the disk; writes of logs, or reads of cold rows, hang while it says so.
 struct Disk {
-  std::mutex mutex;
-  std::condition_variable changed;
+  Mutex mutex;
+  ConditionVariable changed;
   bool hangs = false;  // guarded by mutex, as is the next
   int waiting = 0;
 
   void wait_for_it() {
-    std::unique_lock lock(mutex);
+    MutexLock lock(mutex);
     ++waiting;
     changed.notify_all();
     changed.wait(lock, [this] { return !hangs; });
     --waiting;
   }
   void set(bool value) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     hangs = value;
     changed.notify_all();
   }
   bool wait_until_somebody_waits(double seconds) {
-    std::unique_lock lock(mutex);
+    MutexLock lock(mutex);
     return changed.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return waiting > 0; });
   }
 } disk, cold_disk;

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <fstream>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/server/server_scratch.h"
 #include "argosy/table/snapshot_store.h"
 
@@ -20,20 +20,20 @@ using testing::HasSubstr;
 class Answer : public rpc::ReplySink {
  public:
   void finish(Status status, std::string header, std::vector<rpc::Slice>) override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     result_ = status.ok() ? Result<std::string>(std::move(header)) : Result<std::string>(std::move(status));
     arrived_.notify_all();
   }
   bool cancelled() const override { return false; }
 
   bool here() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return result_.has_value();
   }
   template <typename Reply>
   Result<Reply> get() {
-    std::unique_lock lock(mutex_);
-    if (!arrived_.wait_for(lock, std::chrono::seconds(60), [this] { return result_.has_value(); }))
+    MutexLock lock(mutex_);
+    if (!arrived_.wait_for(lock, std::chrono::seconds(60), [this]() ARGOSY_REQUIRES(mutex_) { return result_.has_value(); }))
       return Status::internal("no answer came");
     if (!result_->ok()) return result_->status();
     Reply reply;
@@ -42,9 +42,9 @@ class Answer : public rpc::ReplySink {
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::optional<Result<std::string>> result_;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable arrived_;
+  std::optional<Result<std::string>> result_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 struct Asked {

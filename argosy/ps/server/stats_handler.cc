@@ -1,5 +1,6 @@
 #include "argosy/ps/server/stats_handler.h"
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 
 namespace argosy::ps {
@@ -59,7 +60,7 @@ void StatsHandler::stats(const CallPtr& call, State& state, const wire::StatsReq
 
 void StatsHandler::add_limits(State& state, wire::StatsReply& reply) {
   {
-    std::lock_guard lock(state.mutex());
+    MutexLock lock(state.mutex());
     state.exchange().measure();
   }
   const auto add = [&](std::string_view name, uint64_t now, uint64_t most, uint64_t refused) {

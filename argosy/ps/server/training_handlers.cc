@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/server/answer_size.h"
 #include "argosy/ps/server/observers.h"
 #include "argosy/ps/spec/job_spec_wire.h"
@@ -105,7 +106,7 @@ Status TrainingHandlers::check_settled(State& state, const google::protobuf::Rep
       return Status::invalid_argument("there is no worker {}", worker);
     if (state.members().is_awaited(index)) return Status::unavailable("worker {} is not lost here; try again", worker);
     if (!state.members().is_quiet(index)) return Status::unavailable("pushes of worker {} are under way; try again", worker);
-    const std::lock_guard lock(state.mutex());
+    const MutexLock lock(state.mutex());
     const auto of_worker = [&](const Contribution* held) { return held->worker == worker; };
     if (std::ranges::any_of(state.sync().unsettled(), of_worker))
       return Status::unavailable("the last step of worker {}, which is lost, is not settled; try again", worker);
@@ -120,7 +121,7 @@ void TrainingHandlers::step_norms(const CallPtr& call, State& state, const wire:
   }
   const Position step = from_wire(request.step());
   const uint64_t seen = parking_.version(Topic::position);
-  std::unique_lock lock(state.mutex());
+  MutexLock lock(state.mutex());
   state.sync().confirm(static_cast<int>(request.caller().worker()), {step.round, step.step + 1});
   const auto norms = state.sync().norms(step);
   const bool applied = step < state.sync().position();
@@ -152,7 +153,7 @@ bool TrainingHandlers::reached(const CallPtr& call, State& state, const wire::Ca
   if (state.tables().servers() > 1 && !Observers::is_number(caller.incarnation())) {
     const Changes::Inside inside(changes_, call);
     if (!inside) return false;
-    std::unique_lock lock(state.mutex());
+    MutexLock lock(state.mutex());
     const int worker = static_cast<int>(caller.worker());
     if (!state.sync().is_confirmed(worker, min_step)) {
       state.sync().confirm(worker, min_step);

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
-#include <condition_variable>
 #include <mutex>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 
 namespace argosy::ps {
 
@@ -24,9 +22,9 @@ class Turn {
   void unlock();
 
  private:
-  std::mutex mutex_;  // held for a few instructions
-  std::condition_variable free_;
-  bool taken_ ABSL_GUARDED_BY(mutex_) = false;
+  Mutex mutex_;  // held for a few instructions
+  ConditionVariable free_;
+  bool taken_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace argosy::ps

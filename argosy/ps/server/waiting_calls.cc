@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/server/leases.h"
 #include "argosy/ps/spec/loss.h"
@@ -42,7 +43,7 @@ void WaitingCalls::answer_due(State& state) {
 }
 
 std::vector<int> WaitingCalls::missing_for(State& state, Topic topic, const Call& call) {
-  std::lock_guard lock(state.mutex());
+  MutexLock lock(state.mutex());
   switch (topic) {
     case Topic::position: return state.sync().missing();
     case Topic::gather: {
@@ -79,7 +80,7 @@ Status WaitingCalls::timed_out(State& state, Topic topic, const Call& call, cons
     case Topic::gather: {
       wire::GatherRequest request;
       (void)request.ParseFromString(call.request.header);
-      const std::lock_guard lock(state.mutex());
+      const MutexLock lock(state.mutex());
       return Status::deadline_exceeded("timed out after {:.1f} s waiting at barrier '{}' number {}; missing: {}", seconds,
                                        request.name(), state.exchange().number_of(gather_call(request)), who);
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "argosy/base/log.h"
+#include "argosy/base/mutex.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 
 namespace argosy::ps {
@@ -54,7 +55,7 @@ void WorkerHandlers::hello(const CallPtr& call, wire::HelloRequest& request) {
   reply.set_boot(boot_);
   reply.set_may_lose(options_.settled_durability() == Durability::snapshot);
   {
-    std::lock_guard lock(state.mutex());
+    MutexLock lock(state.mutex());
     reply.set_next_step(state.sync().next_step(worker, known.window.round()));
   }
   call->send(outgoing(reply));
@@ -167,7 +168,7 @@ Status WorkerHandlers::settle(const CallPtr& call, State& state, const wire::Set
   reply.set_has(known.window.match(batches) == Window::Match::all);
   if (request.phase() == wire::SettleLossRequest::KEEP) {
     const Position step = from_wire(loss.step());
-    const std::lock_guard lock(state.mutex());
+    const MutexLock lock(state.mutex());
     state.sync().confirm(worker, {step.round, step.step + 1});
   } else if (request.phase() == wire::SettleLossRequest::DROP) {
     RETURN_IF_ERROR(changes_.commit(record_of(call, Changes::now_seconds())).status());

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 
 namespace argosy::ps {
@@ -27,24 +28,24 @@ std::string_view phase_name(Membership::Phase phase) {
 Membership::Membership(int workers) : members_(static_cast<size_t>(workers)) { touch_all(); }
 
 Membership::Worker Membership::worker(int index) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return members_[at(index)].worker;
 }
 
 double Membership::silent_seconds(int index) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return seconds_since(members_[at(index)].heard);
 }
 
 double Membership::quiet_seconds() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   double least = std::numeric_limits<double>::infinity();
   for (const Member& member : members_) least = std::min(least, seconds_since(member.heard));
   return least;
 }
 
 uint64_t Membership::hello(int worker, uint64_t process_id, const std::string& process) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Member& member = members_[at(worker)];
   member.worker.phase = Phase::live;
   member.worker.process_id = process_id;
@@ -58,17 +59,17 @@ uint64_t Membership::hello(int worker, uint64_t process_id, const std::string& p
 }
 
 void Membership::goodbye(int worker) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   members_[at(worker)].worker.phase = Phase::done;
 }
 
 void Membership::lose(int worker) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   members_[at(worker)].worker.phase = Phase::lost;
 }
 
 void Membership::leave(int worker, uint32_t round, const wire::PassLedger* ledger) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Member& member = members_[at(worker)];
   if (round < member.worker.window.round()) return;
   if (ledger != nullptr) {
@@ -80,12 +81,12 @@ void Membership::leave(int worker, uint32_t round, const wire::PassLedger* ledge
 }
 
 void Membership::add(int worker, std::span<const uint64_t> batches) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   members_[at(worker)].worker.window.add(batches);
 }
 
 void Membership::give_up(int worker, std::span<const uint64_t> batches, uint64_t samples, const FileLines& lines) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Member& member = members_[at(worker)];
   // A server that never had them drops them too, and has nothing to take off its sums.
   const auto here = std::ranges::count_if(batches, [&](uint64_t batch) { return member.worker.window.contains(batch); });
@@ -95,7 +96,7 @@ void Membership::give_up(int worker, std::span<const uint64_t> batches, uint64_t
 }
 
 wire::WorkerLedger Membership::ledger(int worker) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const Member& member = members_[at(worker)];
   wire::WorkerLedger ledger = member.book.image();
   ledger.set_worker(static_cast<uint32_t>(worker));
@@ -104,18 +105,18 @@ wire::WorkerLedger Membership::ledger(int worker) const {
 }
 
 void Membership::restore_ledger(int worker, const wire::WorkerLedger& saved) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   members_[at(worker)].book.restore(saved);
 }
 
 std::optional<wire::PassRecord> Membership::finished(int worker, uint32_t round) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const wire::PassRecord* record = members_[at(worker)].book.find(round);
   return record == nullptr ? std::nullopt : std::optional(*record);
 }
 
 Status Membership::check_pass(int worker, uint32_t round, const wire::PassLedger& ledger, bool may_lose) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const Member& member = members_[at(worker)];
   const auto strictly = std::ranges::adjacent_find(ledger.empty(), std::greater_equal<>()) == ledger.empty().end();
   if (!strictly || (!ledger.empty().empty() && ledger.empty().at(ledger.empty_size() - 1) >= ledger.batches()) ||
@@ -144,7 +145,7 @@ Status Membership::check_pass(int worker, uint32_t round, const wire::PassLedger
 }
 
 void Membership::restore(int worker, const Worker& saved) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   members_[at(worker)].worker = saved;
 }
 
@@ -165,10 +166,10 @@ Status Membership::fence(uint64_t worker, uint64_t incarnation) const {
 }
 
 Status Membership::check(uint64_t worker, uint64_t incarnation, bool* compared) {
-  if (worker >= members_.size()) {
-    return Status::invalid_argument("there is no worker {}; the job has {}", worker, members_.size());
+  if (worker >= static_cast<uint64_t>(workers())) {
+    return Status::invalid_argument("there is no worker {}; the job has {}", worker, workers());
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   RETURN_IF_ERROR(fence(worker, incarnation));
   members_[worker].heard = SteadyClock::now();
   if (compared != nullptr) *compared = members_[worker].compared == incarnation;
@@ -176,12 +177,12 @@ Status Membership::check(uint64_t worker, uint64_t incarnation, bool* compared) 
 }
 
 void Membership::compared(int worker, uint64_t incarnation) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   members_[at(worker)].compared = incarnation;
 }
 
 std::vector<uint64_t> Membership::lacking(int worker, const Window& expected, bool& whole_rounds) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const Worker& known = members_[at(worker)].worker;
   whole_rounds = false;
   if (known.phase == Phase::lost) return {};
@@ -191,13 +192,13 @@ std::vector<uint64_t> Membership::lacking(int worker, const Window& expected, bo
 }
 
 Status Membership::check_fence(uint64_t worker, uint64_t incarnation) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return fence(worker, incarnation);
 }
 
 bool Membership::adopt(uint64_t worker, uint64_t incarnation) {
-  if (worker >= members_.size()) return false;
-  std::lock_guard lock(mutex_);
+  if (worker >= static_cast<uint64_t>(workers())) return false;
+  MutexLock lock(mutex_);
   Member& member = members_[worker];
   if (incarnation <= member.worker.incarnation) return false;
   member.worker.phase = Phase::live;
@@ -209,13 +210,13 @@ bool Membership::adopt(uint64_t worker, uint64_t incarnation) {
 }
 
 bool Membership::is_new(int worker, uint64_t process_id) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const Worker& known = members_[at(worker)].worker;
   return known.incarnation == 0 || known.process_id != process_id || known.phase != Phase::live;
 }
 
 Status Membership::check_round(int worker, std::span<const uint64_t> batches) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const uint32_t open = members_[at(worker)].worker.window.round();
   if (batches.empty() || round_of(batches.front()) <= open) return {};
   return Status::failed_precondition(
@@ -228,7 +229,7 @@ Status Membership::check_round(int worker, std::span<const uint64_t> batches) co
 }
 
 Result<Membership::Admission> Membership::begin_push(int worker, uint64_t incarnation, std::span<const uint64_t> batches) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   RETURN_IF_ERROR(fence(at(worker), incarnation));
   Member& member = members_[at(worker)];
   const Window& window = member.worker.window;
@@ -253,7 +254,7 @@ Result<Membership::Admission> Membership::begin_push(int worker, uint64_t incarn
 }
 
 void Membership::end_push(int worker, std::span<const uint64_t> batches, bool applied, uint64_t samples, const FileLines& lines) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Member& member = members_[at(worker)];
   for (const uint64_t batch : batches) member.under_way.erase(batch);
   if (!applied || batches.empty()) return;
@@ -265,36 +266,36 @@ void Membership::end_push(int worker, std::span<const uint64_t> batches, bool ap
 }
 
 bool Membership::is_quiet(int worker) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return members_[at(worker)].under_way.empty();
 }
 
 bool Membership::is_awaited(int worker) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const Phase phase = members_[at(worker)].worker.phase;
   return phase == Phase::not_seen || phase == Phase::live;
 }
 
 bool Membership::is_lost(int worker) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return members_[at(worker)].worker.phase == Phase::lost;
 }
 
 bool Membership::all_done() const {
-  std::lock_guard lock(mutex_);
-  const auto count = [this](Phase phase) {
+  MutexLock lock(mutex_);
+  const auto count = [this](Phase phase) ARGOSY_REQUIRES(mutex_) {
     return std::ranges::count(members_, phase, [](const Member& m) { return m.worker.phase; });
   };
   return count(Phase::done) > 0 && count(Phase::done) + count(Phase::lost) == std::ssize(members_);
 }
 
 void Membership::touch_all() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (Member& member : members_) member.heard = SteadyClock::now();
 }
 
 void Membership::fail(int worker, const std::string& why, double silent_seconds) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Member& member = members_[at(worker)];
   member.failed = member.abandoned ? fmt::format("{}, and {}", member.failed, why) : why;
   member.failed_at = SteadyClock::now();
@@ -305,7 +306,7 @@ void Membership::fail(int worker, const std::string& why, double silent_seconds)
 }
 
 void Membership::abandon(int worker, const std::string& why, double silent_seconds) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Member& member = members_[at(worker)];
   member.failed = why;
   member.abandoned =
@@ -313,7 +314,7 @@ void Membership::abandon(int worker, const std::string& why, double silent_secon
 }
 
 bool Membership::all_failed(double seconds) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   bool some = false;
   for (const Member& member : members_) {
     const Phase phase = member.worker.phase;
@@ -327,7 +328,7 @@ bool Membership::all_failed(double seconds) const {
 }
 
 std::vector<int> Membership::silent(double seconds) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<int> workers;
   for (size_t i = 0; i < members_.size(); ++i) {
     const Member& member = members_[i];
@@ -338,7 +339,7 @@ std::vector<int> Membership::silent(double seconds) const {
 }
 
 std::string Membership::describe(int worker) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const Member& member = members_[at(worker)];
   if (member.worker.phase == Phase::not_seen) return fmt::format("worker {}, which never came", worker);
   if (!member.failed.empty()) return fmt::format("worker {} ({}), which {}", worker, member.worker.process, member.failed);

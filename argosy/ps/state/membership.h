@@ -1,9 +1,6 @@
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -11,6 +8,7 @@
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/ps/spec/pass_book.h"
 #include "argosy/ps/spec/window.h"
@@ -40,7 +38,7 @@ class Membership {
 
   explicit Membership(int workers);
 
-  int workers() const { return static_cast<int>(members_.size()); }
+  int workers() const ARGOSY_UNCHECKED_LOCKING { return static_cast<int>(members_.size()); }  // constant
   Worker worker(int index) const;
   double silent_seconds(int index) const;
   double quiet_seconds() const;  // since anybody was heard of, or since the beginning
@@ -137,10 +135,10 @@ class Membership {
     uint64_t compared = 0;  // the incarnation that has
   };
 
-  Status fence(uint64_t worker, uint64_t incarnation) const;  // REQUIRES: mutex_ is held, the worker exists
+  Status fence(uint64_t worker, uint64_t incarnation) const ARGOSY_REQUIRES(mutex_);  // REQUIRES: the worker exists
 
-  mutable std::mutex mutex_;
-  std::vector<Member> members_ ABSL_GUARDED_BY(mutex_);  // the size is constant
+  mutable Mutex mutex_;
+  std::vector<Member> members_ ARGOSY_GUARDED_BY(mutex_);  // the size is constant
 };
 
 std::string_view phase_name(Membership::Phase phase);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 
 namespace argosy::ps {
@@ -166,7 +167,7 @@ Status State::apply_push(const Record& record) {
   const uint32_t worker = push.request.caller().worker();
   const auto batches = batches_of(push.request);
   if (is_sync()) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     sync_.hold(from_wire(push.request.step()),
                {worker, std::move(push.gradients), stays.owner, std::string(record.header), stays.payload});
     batches_ += batches.size();
@@ -192,7 +193,7 @@ Status State::apply_leave(const Record& record) {
 
 // The position is published when the tables have the step: until then nobody who waits for it goes on.
 Status State::apply_step(const Record& record) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   ASSIGN_OR_RETURN(const auto request, valid_apply_step(record));
   std::vector<float> factors;
   for (const std::string& group : spec().clip_groups()) {

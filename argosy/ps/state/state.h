@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/ps/spec/job_spec.h"
 #include "argosy/ps/spec/messages.pb.h"
@@ -83,7 +83,7 @@ class State {
   uint64_t rate_step() const { return spec().mode == Mode::sync ? steps_.load() : batches_.load(); }
   bool is_sync() const { return spec().mode == Mode::sync; }         // any thread
 
-  std::mutex& mutex() const { return mutex_; }
+  Mutex& mutex() const { return mutex_; }
   SyncSteps& sync() { return sync_; }                                // with mutex()
   Exchange& exchange() { return exchange_; }                         // with mutex()
   const Operations& operations() const { return operations_; }       // with mutex()
@@ -199,8 +199,10 @@ class State {
   const bool may_lose_;
   const std::unique_ptr<Tables> tables_;
   const std::unique_ptr<Membership> members_;
-  mutable std::mutex mutex_;
-  SyncSteps sync_;         // guarded by mutex_, as are the next two
+  // Guards what follows up to the atomics. check() and apply() take it or not by the kind of the record (locks_itself), which
+  // the analysis of locks cannot follow: these fields are not annotated.
+  mutable Mutex mutex_;
+  SyncSteps sync_;
   Exchange exchange_;
   Operations operations_;
   uint64_t shrinks_ = 0;

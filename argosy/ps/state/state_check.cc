@@ -2,6 +2,7 @@
 // is fenced off, and whether it would change anything.
 #include <algorithm>
 
+#include "argosy/base/mutex.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 #include "argosy/ps/state/nonfinite.h"
 #include "argosy/ps/state/state.h"
@@ -116,7 +117,7 @@ Result<Verdict> State::check_settle_loss(const Record& record) const {
 
 Result<Verdict> State::check_apply_step(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, parse<wire::ApplyStepRequest>(record));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_sync() && from_wire(request.step()) < sync_.position()) return Verdict::duplicate;
   RETURN_IF_ERROR(valid_apply_step(record).status());
   RETURN_IF_ERROR(check_fence(request.caller()));
