@@ -38,7 +38,7 @@ void set_arguments(grpc::ServerBuilder& builder, const ServerLimits& limits) {
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // or two servers share one port without a word
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kHttpFrameBytes);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kStreamWindowBytes);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kServerWindowBytes);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder.AddChannelArgument(GRPC_ARG_TCP_READ_CHUNK_SIZE, kFirstReadBytes);
   builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kLargestReadChunkBytes);
@@ -118,7 +118,7 @@ class GrpcServer final : public Server {
 
   Status listen(Address endpoint, const ServerOptions& options) {
     ASSIGN_OR_RETURN(auto credentials, server_credentials(options.security));
-    ASSIGN_OR_RETURN(shared_->door, Door::open(endpoint, shared_->limits));
+    ASSIGN_OR_RETURN(shared_->door, Door::open(endpoint, shared_->token, shared_->limits));
     endpoint.port = shared_->door->port();
     shared_->endpoint = endpoint.to_string();
     if (!tcp_.listen(*shared_->door, credentials)) {
@@ -134,7 +134,7 @@ class GrpcServer final : public Server {
     const Door::Counters door = shared_->door->counters();
     const ServerLimits& limits = shared_->limits;
     return {.calls = shared_->calls,
-            .refused = shared_->refused,
+            .refused = shared_->refused + door.wrong_passes,
             .bytes_in = shared_->bytes_in,
             .bytes_out = shared_->bytes_out,
             .limits = {door.connections,

@@ -24,6 +24,34 @@ TEST(StreamState, WritesOneFrameAfterTheOther) {
   EXPECT_EQ(add(state, 3), Then::write);
 }
 
+// A server drops a connection that sends much before its first request.
+TEST(StreamState, HoldsFramesBackBehindTheFirst) {
+  StreamState state;
+  EXPECT_EQ(state.begin({}), Then::write);
+  EXPECT_EQ(add(state, 1), Then::nothing);
+  EXPECT_EQ(state.written(true), Then::nothing);
+  EXPECT_EQ(add(state, 2), Then::nothing);
+  EXPECT_EQ(state.open_gate(), Then::write);
+  EXPECT_EQ(state.written(true), Then::write);
+  EXPECT_EQ(state.waiting(), 0u);
+}
+
+TEST(StreamState, OpensTheGateUnderAWrite) {
+  StreamState state;
+  EXPECT_EQ(state.begin({}), Then::write);
+  EXPECT_EQ(add(state, 1), Then::nothing);
+  EXPECT_EQ(state.open_gate(), Then::nothing);  // the answer was faster than gRPC's word that it has written
+  EXPECT_EQ(state.written(true), Then::write);
+}
+
+TEST(StreamState, EndsAfterAsManyReleasesAsHolds) {
+  StreamState state;
+  ASSERT_TRUE(state.hold() && state.hold());
+  EXPECT_EQ(state.close(), Then::nothing);
+  EXPECT_EQ(state.release(), Then::nothing);
+  EXPECT_EQ(state.release(), Then::end);
+}
+
 // A stream that ends under a write or a holder crashes in gRPC; one that never ends keeps its channel from closing.
 TEST(StreamState, EndsOnceWhenNothingIsUnderWay) {
   StreamState state;
