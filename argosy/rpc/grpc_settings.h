@@ -9,13 +9,11 @@ inline constexpr const char* kCallName = "/argosy/call";
 // Measured with rpc_bench; gRPC's defaults carry half as much.
 inline constexpr int kHttpFrameBytes = (1 << 24) - 1;
 inline constexpr int kStreamWindowBytes = 1 << 26;
-// What a server reads ahead of a stream whose requests it does not take yet: one that floods it must be stopped soon.
-inline constexpr int kServerWindowBytes = 1 << 22;
 inline constexpr int kReadChunkBytes = 1 << 20;
 inline constexpr int kLargestReadChunkBytes = 1 << 22;
 // A server's first read of a connection; later ones grow with what comes. A megabyte of a stranger's bytes is ten thousand
 // streams.
-inline constexpr int kFirstReadBytes = 1 << 14;
+inline constexpr int kFirstReadBytes = 1 << 12;
 
 // A peer whose machine is gone, which no packet tells, is found out by pings.
 inline constexpr int kPingEveryMs = 20'000;

@@ -12,6 +12,8 @@
 namespace argosy::rpc {
 namespace {
 
+constexpr size_t kLittleUnsent = 4096;
+
 Deadline deadline_of(const FrameInfo& info) {
   constexpr uint64_t kYear = 365ull * 24 * 3600 * 1'000'000;
   return Deadline::after(std::chrono::microseconds(std::min(info.wait_us, kYear)));
@@ -248,12 +250,13 @@ void ServerStream::handle(Frame frame) {
   }
 }
 
-// A caller that has taken all its answers so far always gets the next.
+// A caller that has taken its answers so far always gets the next; the last one may be on its way to gRPC still.
 bool ServerStream::has_room_for(size_t reply_bytes) {
   const auto fits = [&] { return shared_->under_way->unsent_bytes() + reply_bytes <= shared_->limits.reply_bytes; };
-  if (fits() || state_.empty()) return true;
+  const auto takes_them = [&] { return state_.unsent_bytes() <= kLittleUnsent; };
+  if (fits() || takes_them()) return true;
   state_.drop_skipped();
-  return fits() || state_.empty();
+  return fits() || takes_them();
 }
 
 // An answer that cannot be sent is replaced by an error, never dropped: its caller waits for one.

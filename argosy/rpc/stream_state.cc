@@ -47,9 +47,11 @@ void StreamState::drop_skipped() {
   waiting_.swap(stay);
 }
 
-bool StreamState::empty() const {
+size_t StreamState::unsent_bytes() const {
   std::lock_guard lock(mutex_);
-  return !is_writing_ && waiting_.empty();
+  size_t sum = is_writing_ ? writing_bytes_ : 0;
+  for (const Outgoing& frame : waiting_) sum += frame.bytes.Length();
+  return sum;
 }
 
 size_t StreamState::waiting() const {
@@ -89,6 +91,7 @@ StreamState::Then StreamState::next_write() {
     waiting_.pop_front();
     if (skip_ != nullptr && skip_(writing_)) continue;
     is_writing_ = true;
+    writing_bytes_ = writing_.bytes.Length();
     return Then::write;
   }
   writing_ = {};

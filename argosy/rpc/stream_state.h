@@ -43,8 +43,8 @@ class StreamState {
 
   // Drops the waiting frames for which `skip` holds by now.
   void drop_skipped();
-  bool empty() const;  // nothing is being written or waits
-  size_t waiting() const;
+  size_t waiting() const;       // frames, without the one that is being written
+  size_t unsent_bytes() const;  // with it
 
   // Keeps the end off until as many releases. False where the stream is closed.
   bool hold();
@@ -61,6 +61,7 @@ class StreamState {
   mutable std::mutex mutex_;
   std::deque<Outgoing> waiting_ ABSL_GUARDED_BY(mutex_);
   Outgoing writing_;  // stays where it is while gRPC reads it; not guarded
+  size_t writing_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool gate_is_open_ ABSL_GUARDED_BY(mutex_) = true;
   int holders_ ABSL_GUARDED_BY(mutex_) = 0;
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;

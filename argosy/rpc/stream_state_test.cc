@@ -44,6 +44,20 @@ TEST(StreamState, OpensTheGateUnderAWrite) {
   EXPECT_EQ(state.written(true), Then::write);
 }
 
+TEST(StreamState, KnowsWhatHasNotLeft) {
+  StreamState state;
+  const grpc::Slice thousand(std::string(1000, 'x'));
+  Then then;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(state.add({grpc::ByteBuffer(&thousand, 1)}, then));
+  EXPECT_EQ(state.unsent_bytes(), 3000u);
+  EXPECT_EQ(state.written(true), Then::write);
+  EXPECT_EQ(state.unsent_bytes(), 2000u);
+  state.close();
+  EXPECT_EQ(state.unsent_bytes(), 1000u);  // gRPC has it
+  EXPECT_EQ(state.written(false), Then::end);
+  EXPECT_EQ(state.unsent_bytes(), 0u);
+}
+
 TEST(StreamState, EndsAfterAsManyReleasesAsHolds) {
   StreamState state;
   ASSERT_TRUE(state.hold() && state.hold());
@@ -122,9 +136,9 @@ TEST(StreamState, DropsFramesThatHaveExpired) {
   EXPECT_EQ(kept.use_count(), 1);
   ASSERT_TRUE(state.add({{}, 11, kept, before}, then));
   EXPECT_EQ(state.written(true), Then::write);  // of 10
-  EXPECT_FALSE(state.empty());
+  EXPECT_EQ(state.waiting(), 1u);
   EXPECT_EQ(state.written(true), Then::nothing);
-  EXPECT_TRUE(state.empty());
+  EXPECT_EQ(state.waiting(), 0u);
   EXPECT_EQ(kept.use_count(), 1);
 }
 

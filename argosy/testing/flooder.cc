@@ -17,6 +17,8 @@ namespace argosy::testing {
 namespace {
 
 constexpr int kBatch = 200;  // frames that are made at once
+constexpr uint64_t kCallsUnderWay = 400;
+constexpr uint64_t kAnswerBytes = 9 + 5 + rpc::kFramePrelude;  // HTTP/2's, gRPC's and our own head
 
 // ---- HTTP/2, as far as somebody needs it who is up to no good.
 
@@ -149,6 +151,7 @@ bool Flooder::listen(Connection& connection) {
   char bytes[65536];
   ssize_t got = 0;
   while ((got = ::recv(connection.fd.get(), bytes, sizeof bytes, MSG_DONTWAIT)) > 0) {
+    if (connection.began) connection.answer_bytes += static_cast<uint64_t>(got);
     if (!std::exchange(connection.welcome, true)) {
       connection.unsent += http2_greeting();
     } else if (!std::exchange(connection.agreed, true) && options_.kind != FloodKind::streams_unacknowledged) {
@@ -203,7 +206,15 @@ std::string Flooder::more(Connection& connection) {
                                  : http2_frame(kContinuation, 0, 1, "x");
         break;
       case FloodKind::window_updates: bytes += http2_frame(kWindowUpdate, 0, 0, std::string("\0\0\0\1", 4)); break;
-      case FloodKind::calls: bytes += first && i == 0 ? open(kEndsHeaders) : call_on(1); break;
+      case FloodKind::calls:
+        if (first && i == 0) {
+          bytes += open(kEndsHeaders);
+        } else if (const uint64_t answers = connection.answer_bytes / kAnswerBytes;
+                   connection.calls < (answers == 0 ? 1 : kCallsUnderWay + answers)) {
+          bytes += call_on(1);
+          ++connection.calls;
+        }
+        break;
     }
   }
   return bytes;

@@ -23,7 +23,7 @@ enum class FloodKind {
   endless_headers,     // CONTINUATION frames without an end
   tiny_headers,        // CONTINUATION frames of one byte
   window_updates,      // which cost nothing to make
-  calls,               // good ones, on one stream
+  calls,                   // good ones, as fast as they are answered, some hundred at a time
 };
 const char* name_of(FloodKind kind);
 const std::vector<FloodKind>& all_flood_kinds();
@@ -53,6 +53,7 @@ class Flooder {
     bool welcome = false;  // the door has let it in, or it did not ask
     bool agreed = false;   // it has the server's settings, and has said so: from then on they bind it
     bool began = false;
+    uint64_t calls = 0, answer_bytes = 0;
   };
 
   void run();
