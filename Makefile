@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly planted format lint tidy parity bench clean
+.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly faults planted format lint tidy parity bench clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -56,8 +56,11 @@ fuzz: setup ## each fuzzer for SECONDS (60), from the committed corpus
 soak: build ## jobs under random faults for MINUTES (10), by SEED (drawn and printed); what fails replays with EPISODE=n
 	@$(PYTHON) tests/fault/soak.py --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED)) $(if $(EPISODE),--episode $(EPISODE))
 
-nightly: build ## every fault case; results in build/nightly, and an interrupted run goes on there; ONLY=part of a name, SEED=1
-	@$(PYTHON) tests/fault/nightly.py --seed $(or $(SEED),1) --jobs $(JOBS) $(if $(ONLY),--only $(ONLY))
+nightly: setup ## all that continuous integration has no time for, in parts whose last results are kept; PART=name, PART=list
+	@$(PYTHON) tools/nightly.py $(PART)
+
+faults: build ## every fault case; results in build/faults, and an interrupted run goes on there; ONLY=part of a name, SEED=1
+	@$(PYTHON) tests/fault/every_case.py --seed $(or $(SEED),1) --jobs $(JOBS) $(if $(ONLY),--only $(ONLY))
 
 PLANTED_TARGETS := _core argosy_python_packages fleetrun argosy_server argosy_store argosy_program base_test data_test table_test rpc_test ps_test engine_test
 planted: setup ## the tests against each planted bug (ONLY=name); writes the table of docs/promises.md

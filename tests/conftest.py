@@ -12,6 +12,8 @@ BUILD = ROOT / "build" / "release"
 sys.path.insert(0, str(BUILD / "python"))
 # A shell ignores Ctrl-C for what it runs in the background, and whatever that starts would inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Under nohup a launcher ignores a hangup, as it should; the tests send one.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 os.environ["PYTHONPATH"] = str(BUILD / "python")
 os.environ["PATH"] = os.pathsep.join([str(BUILD / "bin"), str(ROOT / ".venv" / "bin"), os.environ["PATH"]])
 

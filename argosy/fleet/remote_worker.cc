@@ -220,13 +220,14 @@ Result<std::string> RemoteWorker::ledger() {
   return ledger.to_json();
 }
 
+ps::BatchId RemoteWorker::position() const { return started_ ? communicator_->next_batch() : 0; }
+
 Result<RemoteWorker::Outcome> RemoteWorker::once(const std::string& kind, const std::string& target, const OperationBody& body) {
   if (!connected()) {
     ASSIGN_OR_RETURN(std::string answer, body(0));
     return Outcome{.answer = std::move(answer)};
   }
-  const ps::BatchId position = started_ ? communicator_->next_batch() : 0;
-  ASSIGN_OR_RETURN(auto outcome, client().once({.kind = kind, .target = target, .position = position}, body));
+  ASSIGN_OR_RETURN(auto outcome, client().once({.kind = kind, .target = target, .position = position()}, body));
   if (outcome.before) {
     log_info("{} '{}' was done before this worker was started again; it is not repeated{}", kind, target,
              outcome.dropped ? ", and what it had answered is not known any more" : "");

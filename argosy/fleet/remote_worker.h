@@ -48,6 +48,7 @@ class RemoteWorker : public engine::RemoteParameters {
   Status step(const engine::StepGradients& gradients) override;
   Status refresh() override;
   Status before_gathering();  // see ps::Communicator
+  ps::BatchId position() const;  // of this worker's data: the batch that it trains next
   double wait_seconds() const { return communicator_options_.sync_wait_seconds; }  // for other workers
   Status fetch(std::string_view name, std::span<float> values) override;
   Status store(std::string_view name, std::span<const float> values) override;

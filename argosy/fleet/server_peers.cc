@@ -26,7 +26,7 @@ class ServerPeers final : public Peers {
   void barrier() const override {
     RemoteWorker& worker = gathering("barrier_worker()");
     if (worker.plan().spec.mode != ps::Mode::sync) throw_if_error(worker.refresh());  // what is queued counts as before it
-    throw_if_error(worker.client().barrier("barrier", deadline(worker)));
+    throw_if_error(worker.client().barrier("barrier", deadline(worker), worker.position()));
     throw_if_error(worker.refresh());
   }
 
@@ -35,7 +35,7 @@ class ServerPeers final : public Peers {
 
   std::vector<std::string> all_gather(const std::string& bytes) const override {
     RemoteWorker& worker = gathering("all_gather()");
-    return value_or_throw(worker.client().all_gather("all_gather", bytes, deadline(worker)));
+    return value_or_throw(worker.client().all_gather("all_gather", bytes, deadline(worker), worker.position()));
   }
 
   std::optional<size_t> next(const std::string& list, size_t count) const override {
@@ -54,7 +54,7 @@ class ServerPeers final : public Peers {
   void reduce(std::vector<T>& values, const std::string& mode) const {
     const ps::Reduce reduce = value_or_throw(reduce_of(mode));
     RemoteWorker& worker = gathering("all_reduce()");
-    throw_if_error(worker.client().all_reduce("all_reduce", reduce, std::span(values), deadline(worker)));
+    throw_if_error(worker.client().all_reduce("all_reduce", reduce, std::span(values), deadline(worker), worker.position()));
   }
 
   const Fleet& fleet_;
@@ -77,7 +77,8 @@ double global_auc(const Fleet& fleet, const Scope& scope, const std::string& sta
     const at::Tensor numbers = value->tensor.to(at::kLong).flatten().contiguous();
     const int64_t* data = numbers.const_data_ptr<int64_t>();
     counts.emplace_back(data, data + numbers.numel());
-    throw_if_error(worker.client().all_reduce("global_auc", ps::Reduce::sum, std::span(counts.back()), deadline(worker)));
+    throw_if_error(
+        worker.client().all_reduce("global_auc", ps::Reduce::sum, std::span(counts.back()), deadline(worker), worker.position()));
   }
   return engine::auc_of_counts(counts[0], counts[1]);
 }

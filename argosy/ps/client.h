@@ -228,16 +228,18 @@ class Client {
   // thread at a time.
   virtual Status pull_changed(std::span<const int> tables, const ChangedRows& visit) = 0;
 
-  // ---- Between workers, through the servers. Every worker makes the same calls in the same order; after a restart they are
-  // made again and get the old answers.
+  // ---- Between workers, through the servers. Every worker makes the same calls in the same order. `position` is that of this
+  // worker's data, as in Operation: after a restart, calls that were made before are made again and get the old answers, and a
+  // call at a place where the worker has not been meets the others.
 
   // Until all workers have called it with `name`; the error names those who have not.
-  virtual Status barrier(std::string_view name, Deadline deadline) = 0;
+  virtual Status barrier(std::string_view name, Deadline deadline, BatchId position = 0) = 0;
   // Everybody's bytes, worker by worker.
-  virtual Result<std::vector<std::string>> all_gather(std::string_view name, std::string_view bytes, Deadline deadline) = 0;
+  virtual Result<std::vector<std::string>> all_gather(std::string_view name, std::string_view bytes, Deadline deadline,
+                                                      BatchId position = 0) = 0;
   // Element by element over all workers, in worker order; all have as many values.
-  template <typename T>
-  Status all_reduce(std::string_view name, Reduce reduce, std::span<T> values, Deadline deadline);  // double, float, int64_t
+  template <typename T>  // double, float, int64_t
+  Status all_reduce(std::string_view name, Reduce reduce, std::span<T> values, Deadline deadline, BatchId position = 0);
 
   // The next of `files` files of a list for one reader of this worker, by its place in the list; none: all are handed out. Each
   // file goes to one reader of one worker.

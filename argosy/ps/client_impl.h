@@ -68,8 +68,9 @@ class ClientImpl final : public Client {
   Status apply_step(Position step, std::span<const ClipFactor> factors) override;
   Status pull_changed(std::span<const int> tables, const ChangedRows& visit) override;
 
-  Status barrier(std::string_view name, Deadline deadline) override;
-  Result<std::vector<std::string>> all_gather(std::string_view name, std::string_view bytes, Deadline deadline) override;
+  Status barrier(std::string_view name, Deadline deadline, BatchId position) override;
+  Result<std::vector<std::string>> all_gather(std::string_view name, std::string_view bytes, Deadline deadline,
+                                              BatchId position) override;
   Result<std::optional<uint64_t>> next_file(std::string_view list, uint64_t files, int reader) override;
   Status post(int to, std::string_view bytes) override;
   Result<Mail> take(Deadline deadline) override;
@@ -208,7 +209,12 @@ class ClientImpl final : public Client {
   std::condition_variable stopping_changed_;
   bool stopping_ = false;  // guarded by mutex_, as are those below
   std::vector<int> greeted_;  // servers that have answered the hello
-  std::map<std::string, uint64_t, std::less<>> gathers_;  // answered, by name
+  struct Gathers {
+    BatchId position = 0;
+    uint64_t calls = 0;   // answered, at this position
+    uint64_t number = 0;  // the largest of their gatherings
+  };
+  std::map<std::string, Gathers, std::less<>> gathers_;  // by name
   std::map<std::pair<std::string, int>, uint64_t> files_;  // handed out, by list and reader
   std::map<int, uint64_t> posts_;  // by receiver
   uint64_t taken_ = 0;

@@ -199,6 +199,54 @@ TEST(Client, WorkersMeetAndAddUp) {
   });
 }
 
+// A worker's gatherings are known by where its script makes them, not by how many it has made.
+TEST(Client, AReplayedScriptFindsItsGatherings) {
+  Cluster cluster(2);
+  const JobSpec spec = counting_spec(2);
+  const auto say = [&](int worker, std::string_view what, BatchId position, Client& client) {
+    const auto all = client.all_gather("g", std::string(what) + std::to_string(worker), soon(), position);
+    ASSERT_TRUE(all.ok()) << all.status().to_string();
+    EXPECT_EQ(*all, (std::vector<std::string>{std::string(what) + "0", std::string(what) + "1"}));
+  };
+  as_workers(2, [&](int worker) {
+    const auto client = connected(cluster, spec, worker);
+    say(worker, "a", 10, *client);
+    say(worker, "b", 10, *client);
+    say(worker, "c", 20, *client);
+    ASSERT_TRUE(client->barrier("met", soon(), 20).ok());
+  });
+  as_workers(2, [&](int worker) {
+    const auto client = connected(cluster, spec, worker);
+    const auto all = client->all_gather("g", "something else", soon(), 10);
+    ASSERT_TRUE(all.ok()) << all.status().to_string();
+    EXPECT_EQ(*all, (std::vector<std::string>{"a0", "a1"}));  // what was said then stands
+    say(worker, "b", 10, *client);
+    say(worker, "c", 20, *client);
+    ASSERT_TRUE(client->barrier("met", soon(), 20).ok());
+    say(worker, "d", 20, *client);
+  });
+}
+
+TEST(Client, AChangedScriptMeetsTheOthersWhereItHasNotBeen) {
+  Cluster cluster(2);
+  const JobSpec spec = counting_spec(2);
+  as_workers(2, [&](int worker) {
+    const auto client = connected(cluster, spec, worker);
+    ASSERT_TRUE(client->barrier("b", soon(), 10).ok());
+  });
+  std::atomic<bool> second_came = false;
+  as_workers(2, [&](int worker) {
+    const auto client = connected(cluster, spec, worker);
+    if (worker == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      second_came = true;
+    }
+    ASSERT_TRUE(client->barrier("b", soon(), 25).ok());
+    EXPECT_TRUE(second_came);
+    ASSERT_TRUE(client->barrier("b", soon(), 25).ok());
+  });
+}
+
 TEST(Client, ABarrierNamesWhoIsMissing) {
   Cluster cluster(1);
   const JobSpec spec = counting_spec(3);

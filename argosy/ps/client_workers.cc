@@ -24,16 +24,22 @@ void combine(Reduce reduce, std::span<T> into, const std::string& bytes) {
 
 }  // namespace
 
-Status ClientImpl::barrier(std::string_view name, Deadline deadline) { return all_gather(name, {}, deadline).status(); }
+Status ClientImpl::barrier(std::string_view name, Deadline deadline, BatchId position) {
+  return all_gather(name, {}, deadline, position).status();
+}
 
-Result<std::vector<std::string>> ClientImpl::all_gather(std::string_view name, std::string_view bytes, Deadline deadline) {
+Result<std::vector<std::string>> ClientImpl::all_gather(std::string_view name, std::string_view bytes, Deadline deadline,
+                                                        BatchId position) {
   wire::GatherRequest request;
   request.set_name(std::string(name));
+  request.set_position(position);
   {
     std::lock_guard lock(mutex_);
-    request.set_number(gathers_[std::string(name)] + 1);
+    const Gathers& before = gathers_[std::string(name)];
+    request.set_call(before.position == position ? before.calls + 1 : 1);
+    request.set_after(before.number);
   }
-  const uint64_t number = request.number();
+  Gathers done{.position = position, .calls = request.call(), .number = request.after()};
   rpc::Message call = message(wire::GATHER, kMeetingServer, std::move(request));
   call.payload.push_back(rpc::Slice::own(std::string(bytes)));
   auto received = servers_->call(kMeetingServer, std::move(call), deadline);
@@ -48,14 +54,15 @@ Result<std::vector<std::string>> ClientImpl::all_gather(std::string_view name, s
     offset += size;
   }
   std::lock_guard lock(mutex_);
-  gathers_[std::string(name)] = number;
+  done.number = std::max(done.number, reply.number());
+  gathers_[std::string(name)] = done;
   return answer;
 }
 
 template <typename T>
-Status Client::all_reduce(std::string_view name, Reduce reduce, std::span<T> values, Deadline deadline) {
+Status Client::all_reduce(std::string_view name, Reduce reduce, std::span<T> values, Deadline deadline, BatchId position) {
   const std::string_view mine(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-  ASSIGN_OR_RETURN(const auto everybody, all_gather(name, mine, deadline));
+  ASSIGN_OR_RETURN(const auto everybody, all_gather(name, mine, deadline, position));
   bool first = true;
   for (size_t worker = 0; worker < everybody.size(); ++worker) {
     const std::string& bytes = everybody[worker];
@@ -74,9 +81,9 @@ Status Client::all_reduce(std::string_view name, Reduce reduce, std::span<T> val
   return {};
 }
 
-template Status Client::all_reduce(std::string_view, Reduce, std::span<double>, Deadline);
-template Status Client::all_reduce(std::string_view, Reduce, std::span<float>, Deadline);
-template Status Client::all_reduce(std::string_view, Reduce, std::span<int64_t>, Deadline);
+template Status Client::all_reduce(std::string_view, Reduce, std::span<double>, Deadline, BatchId);
+template Status Client::all_reduce(std::string_view, Reduce, std::span<float>, Deadline, BatchId);
+template Status Client::all_reduce(std::string_view, Reduce, std::span<int64_t>, Deadline, BatchId);
 
 Result<std::optional<uint64_t>> ClientImpl::next_file(std::string_view list, uint64_t files, int reader) {
   wire::NextFileRequest request;

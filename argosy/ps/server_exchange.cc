@@ -6,13 +6,15 @@ void Core::on_gather(const CallPtr& call) {
   const uint64_t seen = parking_.version(Topic::gather);
   change<wire::GatherRequest>(call,
                               [&](State& state, const wire::GatherRequest& request, Verdict verdict) -> std::optional<Outgoing> {
-                                const auto parts = state.exchange().parts(request.name(), request.number());
+                                const uint64_t number = state.exchange().number_of(gather_call(request));
+                                const auto parts = state.exchange().parts(request.name(), number);
                                 if (parts == nullptr) {
                                   parking_.park(Topic::gather, seen, call);
                                   return std::nullopt;
                                 }
                                 if (verdict == Verdict::change) parking_.wake(Topic::gather);
                                 wire::GatherReply reply;
+                                reply.set_number(number);
                                 std::vector<rpc::Slice> payload;
                                 for (const std::string& part : *parts) {
                                   reply.add_sizes(part.size());

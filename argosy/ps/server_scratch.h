@@ -239,7 +239,7 @@ class Worker {
     wire::GatherRequest request;
     *request.mutable_caller() = caller();
     request.set_name(name);
-    request.set_number(number);
+    request.set_call(number);
     rpc::Buffer payload;
     auto reply = call<wire::GatherReply>(wire::GATHER, request, {rpc::Slice::own(std::move(bytes))}, seconds, &payload);
     if (!reply.ok()) return reply.status();

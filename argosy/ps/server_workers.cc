@@ -344,7 +344,7 @@ std::vector<int> Core::missing_for(Topic topic, const Call& call) {
     case Topic::gather: {
       wire::GatherRequest request;
       if (!request.ParseFromString(call.request.header)) return {};
-      return state.exchange().missing(request.name(), request.number());
+      return state.exchange().missing(request.name(), state.exchange().number_of(gather_call(request)));
     }
     case Topic::initialised: return {0};  // the first worker sets them
     case Topic::mail: {
@@ -371,8 +371,9 @@ Status Core::waited_in_vain(Topic topic, const Call& call, const std::vector<int
     case Topic::gather: {
       wire::GatherRequest request;
       (void)request.ParseFromString(call.request.header);
+      const std::lock_guard lock(state_mutex_);
       return Status::deadline_exceeded("waited {:.1f} s at barrier '{}' number {}; missing: {}", seconds, request.name(),
-                                       request.number(), who);
+                                       state.exchange().number_of(gather_call(request)), who);
     }
     case Topic::initialised:
       return Status::deadline_exceeded(

@@ -311,7 +311,7 @@ void State::set_loaded(uint64_t id, const wire::LoadSnapshotReply& reply) {
 
 Status State::apply_gather(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, valid_gather(record));
-  exchange_.add_part(request.name(), request.number(), static_cast<int>(request.caller().worker()), text_of(record.payload));
+  exchange_.add_part(gather_call(request), text_of(record.payload));
   exchange_.settle();
   return {};
 }

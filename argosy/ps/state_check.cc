@@ -164,8 +164,7 @@ Result<Verdict> State::check_end_operation(const Record& record) const {
 Result<Verdict> State::check_gather(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_gather(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
-  const int worker = static_cast<int>(request.caller().worker());
-  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_part(request.name(), request.number(), worker, record.payload.size()));
+  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_part(gather_call(request), record.payload.size()));
   return needed ? Verdict::change : Verdict::duplicate;
 }
 

@@ -15,20 +15,55 @@ uint64_t bytes_of(const Exchange::Parts& parts) {
 
 }  // namespace
 
+GatherCall gather_call(const wire::GatherRequest& request) {
+  return {.name = request.name(),
+          .worker = static_cast<int>(request.caller().worker()),
+          .position = request.position(),
+          .call = request.call(),
+          .after = request.after()};
+}
+
 // ---- Gatherings.
 
-void Exchange::add_part(const std::string& name, uint64_t number, int worker, std::string bytes) {
-  std::shared_ptr<Gathering>& gathering = names_[name].gatherings[number];
+std::shared_ptr<Exchange::Gathering> Exchange::make_gathering() const {
+  const auto workers = static_cast<size_t>(members_.workers());
+  auto gathering = std::make_shared<Gathering>();
+  gathering->parts.resize(workers);
+  gathering->given.resize(workers);
+  gathering->places.resize(workers);
+  return gathering;
+}
+
+uint64_t Exchange::number_of(const GatherCall& call) const {
+  const auto known = names_.find(call.name);
+  if (known == names_.end()) return call.after + 1;
+  const auto worker = static_cast<size_t>(call.worker);
+  const Member& member = known->second.members[worker];
+  const ScriptPlace place{call.position, call.call};
+  if (place > member.newest) return std::max(member.number, call.after) + 1;
+  if (place == member.newest) return member.number;
+  for (const auto& [number, gathering] : known->second.gatherings) {
+    if (gathering->given[worker] && gathering->places[worker] == place) return number;
+  }
+  return 0;
+}
+
+void Exchange::add_part(const GatherCall& call, std::string bytes) {
+  const uint64_t number = number_of(call);
+  const auto worker = static_cast<size_t>(call.worker);
+  Name& known = names_.try_emplace(call.name, members_.workers()).first->second;
+  std::shared_ptr<Gathering>& gathering = known.gatherings[number];
   if (gathering == nullptr) {
     ++open_;
-    gathering = std::make_shared<Gathering>();
-    gathering->parts.resize(static_cast<size_t>(members_.workers()));
-    gathering->given.resize(static_cast<size_t>(members_.workers()));
+    gathering = make_gathering();
   }
-  std::string& part = gathering->parts[static_cast<size_t>(worker)];
+  std::string& part = gathering->parts[worker];
   open_bytes_ += bytes.size() - part.size();
   part = std::move(bytes);
-  gathering->given[static_cast<size_t>(worker)] = true;
+  gathering->given[worker] = true;
+  gathering->places[worker] = {call.position, call.call};
+  known.members[worker].newest = gathering->places[worker];
+  known.members[worker].number = number;
 }
 
 std::vector<int> Exchange::missing(const std::string& name, uint64_t number) const {
@@ -74,10 +109,14 @@ void Exchange::drop_old_answers() {
   while (kept_bytes_ > limits_.gather_bytes && kept_.size() > 1) {
     const auto [name, number] = kept_.front();
     kept_.pop_front();
-    Name& known = names_[name];
-    kept_bytes_ -= bytes_of(known.gatherings[number]->parts);
-    known.gatherings.erase(number);
-    known.dropped_through = std::max(known.dropped_through, number);
+    Name& known = names_.at(name);
+    const auto old = known.gatherings.find(number);
+    kept_bytes_ -= bytes_of(old->second->parts);
+    for (size_t worker = 0; worker < known.members.size(); ++worker) {
+      ScriptPlace& dropped = known.members[worker].dropped;
+      if (old->second->given[worker]) dropped = std::max(dropped, old->second->places[worker]);
+    }
+    known.gatherings.erase(old);
   }
 }
 
@@ -101,33 +140,31 @@ Status Exchange::check_room_for_part(const Name* known, uint64_t number, uint64_
   return limits_.gathering_bytes->refuse(bytes);
 }
 
-Result<bool> Exchange::needs_part(const std::string& name, uint64_t number, int worker, uint64_t bytes) const {
-  if (number == 0) return Status::invalid_argument("gather '{}': number is 0; calls count from 1", name);
-  const auto known = names_.find(name);
-  if (known == names_.end()) {
-    RETURN_IF_ERROR(check_room_for_part(nullptr, number, bytes));
-    return true;
-  }
-  const auto gathering = known->second.gatherings.find(number);
-  if (gathering != known->second.gatherings.end()) {
-    const bool needed = !gathering->second->complete && !gathering->second->given[static_cast<size_t>(worker)];
-    if (needed) RETURN_IF_ERROR(check_room_for_part(&known->second, number, bytes));
-    return needed;
-  }
-  if (number <= known->second.dropped_through) {
+Result<bool> Exchange::needs_part(const GatherCall& call, uint64_t bytes) const {
+  const auto known = names_.find(call.name);
+  const Name* name = known == names_.end() ? nullptr : &known->second;
+  const uint64_t number = number_of(call);
+  const auto worker = static_cast<size_t>(call.worker);
+  if (number == 0 && ScriptPlace{call.position, call.call} <= name->members[worker].dropped) {
     return Status::out_of_range(
-        "the answer of all_gather '{}' number {} is no longer kept (worker {} asks for it again); kept answers may take {} bytes",
-        name, number, worker, limits_.gather_bytes);
+        "the answer of all_gather '{}' number {} at batch {} is no longer kept (worker {} asks for it again); kept answers may "
+        "take {} bytes",
+        call.name, call.call, call.position, call.worker, limits_.gather_bytes);
   }
-  const bool needed = number > known->second.complete_through;
-  if (needed) RETURN_IF_ERROR(check_room_for_part(&known->second, number, bytes));
+  if (number == 0) return false;
+  bool needed = name == nullptr || number > name->complete_through;
+  if (name != nullptr) {
+    const auto gathering = name->gatherings.find(number);
+    if (gathering != name->gatherings.end()) needed = !gathering->second->complete && !gathering->second->given[worker];
+  }
+  if (needed) RETURN_IF_ERROR(check_room_for_part(name, number, bytes));
   return needed;
 }
 
 std::shared_ptr<const Exchange::Parts> Exchange::parts(const std::string& name, uint64_t number) const {
   const auto known = names_.find(name);
   if (known == names_.end()) return nullptr;
-  const auto gathering = known->second.gatherings.find(number);
+  const auto gathering = known->second.gatherings.find(number);  // numbers count from 1; 0 is none of them
   if (gathering != known->second.gatherings.end()) {
     if (!gathering->second->complete) return nullptr;
     return {gathering->second, &gathering->second->parts};
@@ -261,19 +298,34 @@ void Exchange::measure() const {
 
 // ---- Snapshots.
 
+void Exchange::save_name(const Name& known, wire::ExchangeImage::Name* out) {
+  out->set_complete_through(known.complete_through);
+  for (const auto& [number, gathering] : known.gatherings) {
+    wire::ExchangeImage::Gathering* one = out->add_gatherings();
+    one->set_number(number);
+    one->set_complete(gathering->complete);
+    for (const std::string& part : gathering->parts) one->add_parts(part);
+    for (const bool given : gathering->given) one->add_given(given);
+    for (const ScriptPlace& place : gathering->places) {
+      one->add_positions(place.position);
+      one->add_calls(place.call);
+    }
+  }
+  for (const Member& member : known.members) {
+    wire::ExchangeImage::Member* one = out->add_members();
+    one->set_position(member.newest.position);
+    one->set_call(member.newest.call);
+    one->set_number(member.number);
+    one->set_dropped_position(member.dropped.position);
+    one->set_dropped_call(member.dropped.call);
+  }
+}
+
 void Exchange::save(wire::ExchangeImage* image) const {
   for (const auto& [name, known] : names_) {
     wire::ExchangeImage::Name* out = image->add_names();
     out->set_name(name);
-    out->set_complete_through(known.complete_through);
-    out->set_dropped_through(known.dropped_through);
-    for (const auto& [number, gathering] : known.gatherings) {
-      wire::ExchangeImage::Gathering* one = out->add_gatherings();
-      one->set_number(number);
-      one->set_complete(gathering->complete);
-      for (const std::string& part : gathering->parts) one->add_parts(part);
-      for (const bool given : gathering->given) one->add_given(given);
-    }
+    save_name(known, out);
   }
   for (const auto& [name, list] : lists_) {
     wire::ExchangeImage::FileList* out = image->add_lists();
@@ -310,37 +362,51 @@ std::vector<StateCut::Letter> Exchange::letters() const {
   return letters;
 }
 
+Status Exchange::restore_name(const wire::ExchangeImage::Name& in) {
+  const int workers = members_.workers();
+  if (in.members_size() != workers) {
+    return Status::data_loss("gatherings '{}' are of {} workers; the job has {}", in.name(), in.members_size(), workers);
+  }
+  Name& known = names_.try_emplace(in.name(), workers).first->second;
+  known.complete_through = in.complete_through();
+  for (int worker = 0; worker < workers; ++worker) {
+    const auto& member = in.members(worker);
+    known.members[static_cast<size_t>(worker)] = {
+        {member.position(), member.call()}, member.number(), {member.dropped_position(), member.dropped_call()}};
+  }
+  for (const auto& one : in.gatherings()) {
+    if (one.parts_size() != workers || one.given_size() != workers || one.positions_size() != workers ||
+        one.calls_size() != workers) {
+      return Status::data_loss("gathering '{}' number {} has {} parts; the job has {} workers", in.name(), one.number(),
+                               one.parts_size(), workers);
+    }
+    auto gathering = make_gathering();
+    gathering->parts.assign(one.parts().begin(), one.parts().end());
+    gathering->given.assign(one.given().begin(), one.given().end());
+    for (int worker = 0; worker < workers; ++worker)
+      gathering->places[static_cast<size_t>(worker)] = {one.positions(worker), one.calls(worker)};
+    gathering->complete = one.complete();
+    const uint64_t bytes = bytes_of(gathering->parts);
+    if (one.complete()) {
+      kept_.emplace_back(in.name(), one.number());
+      kept_bytes_ += bytes;
+    } else {
+      ++open_;
+      open_bytes_ += bytes;
+    }
+    known.gatherings[one.number()] = std::move(gathering);
+  }
+  return {};
+}
+
 // A box may come in several pieces, the last of which has everything but letters.
 Status Exchange::restore(const wire::ExchangeImage& image) {
-  const auto workers = members_.workers();
   names_.clear();
   kept_.clear();
   lists_.clear();
   boxes_.clear();
   kept_bytes_ = mail_bytes_ = unread_bytes_ = open_ = open_bytes_ = 0;
-  for (const auto& in : image.names()) {
-    Name& known = names_[in.name()];
-    known.complete_through = in.complete_through();
-    known.dropped_through = in.dropped_through();
-    for (const auto& one : in.gatherings()) {
-      if (one.parts_size() != workers || one.given_size() != workers) {
-        return Status::data_loss("gathering '{}' number {} has {} parts; the job has {} workers", in.name(), one.number(),
-                                 one.parts_size(), workers);
-      }
-      auto gathering = std::make_shared<Gathering>();
-      gathering->parts.assign(one.parts().begin(), one.parts().end());
-      gathering->given.assign(one.given().begin(), one.given().end());
-      gathering->complete = one.complete();
-      if (one.complete()) {
-        kept_.emplace_back(in.name(), one.number());
-        kept_bytes_ += bytes_of(gathering->parts);
-      } else {
-        ++open_;
-        open_bytes_ += bytes_of(gathering->parts);
-      }
-      known.gatherings[one.number()] = std::move(gathering);
-    }
-  }
+  for (const auto& in : image.names()) RETURN_IF_ERROR(restore_name(in));
   for (const auto& in : image.lists()) {
     if (in.takers_size() != in.places_size() || in.returned_size() != in.returned_by_size())
       return Status::data_loss("file list '{}' is damaged", in.name());

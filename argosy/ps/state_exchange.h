@@ -27,8 +27,18 @@ struct ExchangeLimits {
   Limit* answer = nullptr;             // bytes of one complete gathering
 };
 
+// A worker's call of a gathering, by its place in the worker's script; see wire::GatherRequest.
+struct GatherCall {
+  std::string name;
+  int worker = 0;
+  uint64_t position = 0;
+  uint64_t call = 0;
+  uint64_t after = 0;
+};
+GatherCall gather_call(const wire::GatherRequest& request);
+
 // What workers pass each other through a server: barriers and gathered bytes, files that are handed out, and letters. Everything
-// is numbered by its caller, so that a repeated or replayed call finds its old answer.
+// is known by its place in its caller's script, so that a repeated or replayed call finds its old answer.
 //
 // Thread-compatible: the caller serialises all calls.
 class Exchange {
@@ -38,7 +48,7 @@ class Exchange {
   Exchange(const Membership& members, ExchangeLimits limits) : members_(members), limits_(limits) {}
 
   // ---- Records.
-  void add_part(const std::string& name, uint64_t number, int worker, std::string bytes);
+  void add_part(const GatherCall& call, std::string bytes);
   // Completes what nobody is awaited for any more. Call it after every record that can change that.
   void settle();
   void hand_out(const wire::NextFileRequest& request);
@@ -50,9 +60,12 @@ class Exchange {
 
   // ---- Questions.
 
-  // Whether the worker's part of so many bytes would change anything; out_of_range: the answer was dropped long ago;
+  // The gathering that a call takes part in: that of the time where the worker has made the call before, else the one after its
+  // last. 0: it was passed, and nothing is kept of it.
+  uint64_t number_of(const GatherCall& call) const;
+  // Whether the call's part of so many bytes would change anything; out_of_range: the answer was dropped long ago;
   // resource_exhausted: there is no room for it.
-  Result<bool> needs_part(const std::string& name, uint64_t number, int worker, uint64_t bytes) const;
+  Result<bool> needs_part(const GatherCall& call, uint64_t bytes) const;
   // The complete answer, or null while somebody is missing.
   std::shared_ptr<const Parts> parts(const std::string& name, uint64_t number) const;
   std::vector<int> missing(const std::string& name, uint64_t number) const;
@@ -81,15 +94,28 @@ class Exchange {
   Status restore(const wire::ExchangeImage& image);
 
  private:
+  // In a worker's script; a script goes through them in this order.
+  struct ScriptPlace {
+    uint64_t position = 0;
+    uint64_t call = 0;  // 0: none
+    auto operator<=>(const ScriptPlace&) const = default;
+  };
   struct Gathering {
     Parts parts;
     std::vector<bool> given;
+    std::vector<ScriptPlace> places;  // by worker
     bool complete = false;
   };
+  struct Member {
+    ScriptPlace newest;   // its newest call,
+    uint64_t number = 0;  // and that call's gathering
+    ScriptPlace dropped;  // the newest call whose answer had bytes and was dropped for space
+  };
   struct Name {
+    explicit Name(int workers) : members(static_cast<size_t>(workers)) {}
     uint64_t complete_through = 0;
-    uint64_t dropped_through = 0;                              // answers with bytes, dropped for space
     std::map<uint64_t, std::shared_ptr<Gathering>> gatherings;  // open ones, and complete ones with bytes
+    std::vector<Member> members;                                // by worker
   };
   struct ReturnedFile {
     uint64_t place = 0;
@@ -111,6 +137,9 @@ class Exchange {
   uint32_t taker(const wire::NextFileRequest& request) const;
   Status check_room_for_part(const Name* known, uint64_t number, uint64_t bytes) const;
   Status check_room_for_name() const;
+  std::shared_ptr<Gathering> make_gathering() const;
+  static void save_name(const Name& known, wire::ExchangeImage::Name* out);
+  Status restore_name(const wire::ExchangeImage::Name& in);
   void drop_old_answers();
   void drop_arrived_letters();
 

@@ -219,7 +219,9 @@ class Draw {
     wire::GatherRequest request;
     *request.mutable_caller() = caller();
     request.set_name(chance(0.5) ? "a" : "b");
-    request.set_number(below(5));
+    request.set_call(below(5));
+    request.set_position(below(3));
+    request.set_after(below(3));
     return stored(wire::GATHER, request, {}, numbers(below(3)));
   }
 

@@ -64,7 +64,7 @@ TEST(State, FencesOffWhateverAReplacedProcessStillWants) {
   EXPECT_EQ(code_of(wire::SHRINK, wire::ShrinkRequest()), Code::aborted);
   EXPECT_EQ(code_of(wire::POST, wire::PostRequest()), Code::aborted);
   wire::GatherRequest gather;
-  gather.set_number(1);
+  gather.set_call(1);
   EXPECT_EQ(code_of(wire::GATHER, gather), Code::aborted);
   wire::NextFileRequest file;
   file.set_number(1);

@@ -183,8 +183,10 @@ Result<wire::ShrinkRequest> State::valid_shrink(const Record& record) const {
 
 Result<wire::GatherRequest> State::valid_gather(const Record& record) const {
   ASSIGN_OR_RETURN(auto request, valid_call<wire::GatherRequest>(record));
-  if (request.number() != 0) return request;
-  return Status::invalid_argument("gather '{}': number is 0; calls count from 1", request.name());
+  constexpr uint64_t kMost = uint64_t{1} << 62;  // of numbers that can be counted up
+  if (request.call() == 0) return Status::invalid_argument("gather '{}': call is 0; calls count from 1", request.name());
+  if (request.after() < kMost) return request;
+  return Status::invalid_argument("gather '{}': no gathering has the number {}", request.name(), request.after());
 }
 
 Result<wire::NextFileRequest> State::valid_next_file(const Record& record) const {

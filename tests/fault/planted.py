@@ -23,6 +23,8 @@ PAGE = cases.ROOT / "docs" / "promises.md"
 BEGIN, END = "<!-- planted: begin; `make planted` writes what follows -->", "<!-- planted: end -->"
 SECONDS = 120
 CASE_SEED = 7
+FAILED = "[  FAILED  ]"  # of a unit test, whatever hangs after it
+RAN = re.compile(r"^\[=+\] (?!0)\d+ tests? ", re.M)  # a unit test program that has run something
 
 
 @dataclasses.dataclass
@@ -37,7 +39,7 @@ def command_of(test):
     """`ps_test:Filter.*` is a unit test, `x.py` a check of its own, anything else a fault case."""
     if ":" in test:
         program, pattern = test.split(":", 1)
-        return [str(next(BUILD.glob(f"argosy/*/{program}"))), f"--gtest_filter={pattern}", "--gtest_brief=1", "--gtest_fail_if_no_test_selected=1"]
+        return [str(next(BUILD.glob(f"argosy/*/{program}"))), f"--gtest_filter={pattern}", "--gtest_brief=1", "--gtest_fail_fast=1"]
     if test.endswith(".py"):
         return [sys.executable, str(cases.HERE / test), "--build", str(BUILD)]
     return [sys.executable, str(cases.HERE / "cases.py"), test, "--seed", str(CASE_SEED), "--build", str(BUILD)]
@@ -55,9 +57,13 @@ def run(test, point, seconds):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.wait()
-            return None, "not ended"
+            out.seek(0)
+            says = out.read()
+            return (False, says[-4000:]) if FAILED in says else (None, "not ended")
         out.seek(0)
-        return process.returncode == 0, out.read()[-4000:]
+        says = out.read()
+        assert process.returncode != 0 or ":" not in test or RAN.search(says), f"{test} ran nothing:\n{says[:1000]}"
+        return process.returncode == 0, says[-4000:]
 
 
 def tests_for(plant):

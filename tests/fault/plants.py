@@ -16,7 +16,7 @@ class Plant:
 PLANTS = (
     Plant("ack_before_log", "argosy/ps/server_core.cc",
           "every fifth change is acknowledged and applied without being logged",
-          ("ps_test:ServerKill.*", "kill_server-async-dataset-1")),
+          ("kill_server-async-dataset-1", "ps_test:ServerKill.*")),
     Plant("under_way_forever", "argosy/ps/server_core.cc",
           "a push that could not be logged stays under way, and every retry is told to try again",
           ("disk_full-async-dataset-1",)),

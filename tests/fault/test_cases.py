@@ -1,4 +1,4 @@
-"""Jobs that are disturbed in every way that cases.py has; a selection, of which the seed is printed. `make nightly` runs all of them."""
+"""Jobs that are disturbed in every way that cases.py has; a selection, of which the seed is printed. `make faults` runs all of them."""
 import cases
 
 

@@ -29,6 +29,7 @@ loss = -fluid.layers.reduce_sum(rows) - fluid.layers.reduce_sum(w)
 fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), strategy).minimize(loss)
 """ + SERVE + """
 for step in range(steps):
+    if os.environ.get('SLOW') == str(me): time.sleep(0.1)
     exe.run(feed={'ids': np.array([[(20 * me + step) % 40]])})
 fleet.barrier_worker()
 print('trained', flush=True)
@@ -204,7 +205,7 @@ class TestDirectory:
 
     def test_resume_goes_on_where_it_was(self, interrupted):
         run = re.search(r"^run (.*)$", (interrupted.folder / "kept/server-0/RUN").read_text(), re.M)[1]
-        out = interrupted.end(launch(interrupted, "--resume", *self.FIRST, "saved-2", 25, "-"))
+        out = interrupted.end(launch(interrupted, "--resume", *self.FIRST, "saved-2", 25, "-", SLOW=1))
         check(interrupted, "saved-2", 25)  # the first 10 are not trained again
         assert f"going on with run {run}" in out
         record = (interrupted.folder / "kept/server-1/RUN").read_text()

@@ -10,7 +10,7 @@ import time
 
 import cases
 
-FOLDER = cases.ROOT / "build" / "nightly"
+FOLDER = cases.ROOT / "build" / "faults"
 
 
 def build_mark(build):

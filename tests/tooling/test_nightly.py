@@ -1,0 +1,61 @@
+"""tools/nightly.py keeps a part's last result with its commit, and runs what has not passed at this one."""
+import importlib.util
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def nightly(root, tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("nightly", root / "tools/nightly.py")
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "nightly", module)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "FOLDER", tmp_path)
+    monkeypatch.setattr(module, "commit", lambda: "abc1234")
+    return module
+
+
+def set_parts(nightly, monkeypatch, **commands):
+    monkeypatch.setattr(nightly, "PARTS", tuple(nightly.Part(name, ("sh", "-c", command), f"does {name}") for name, command in commands.items()))
+
+
+def run(nightly, monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", ["nightly.py", *words])
+    with pytest.raises(SystemExit) as ended:
+        nightly.main()
+    return ended.value.code
+
+
+def test_a_part_that_fails_is_a_failure_and_runs_again(nightly, monkeypatch, tmp_path, capsys):
+    set_parts(nightly, monkeypatch, good=f"echo ran >> {tmp_path}/good", bad=f"echo ran >> {tmp_path}/bad; echo why; exit 3")
+    assert run(nightly, monkeypatch) == 1
+    assert (tmp_path / "bad.log").read_text() == "why\n"
+    assert run(nightly, monkeypatch) == 1
+    assert (tmp_path / "good").read_text() == "ran\n"  # it has passed at this commit
+    assert (tmp_path / "bad").read_text() == "ran\nran\n"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2].split()[:2] == ["good", "passed"] and lines[-1].split()[:2] == ["bad", "FAILED"] and "abc1234" in lines[-1]
+
+
+def test_another_commit_runs_everything(nightly, monkeypatch, tmp_path):
+    set_parts(nightly, monkeypatch, good=f"echo ran >> {tmp_path}/good")
+    assert run(nightly, monkeypatch) == 0
+    monkeypatch.setattr(nightly, "commit", lambda: "def5678")
+    assert run(nightly, monkeypatch) == 0
+    assert (tmp_path / "good").read_text() == "ran\nran\n"
+
+
+def test_a_part_that_takes_too_long_has_failed_and_leaves_nothing_behind(nightly, monkeypatch, tmp_path):
+    set_parts(nightly, monkeypatch, slow=f"sleep 300 & echo $! > {tmp_path}/pid; wait")
+    assert run(nightly, monkeypatch, "slow", "--minutes", "0.03") == 1
+    assert "stopped after 0.03 minutes" in (tmp_path / "slow.log").read_text()
+    pid = int((tmp_path / "pid").read_text())
+    state = (nightly.pathlib.Path("/proc") / str(pid) / "stat")
+    assert not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+
+
+def test_the_list_runs_nothing(nightly, monkeypatch, tmp_path, capsys):
+    set_parts(nightly, monkeypatch, one=f"echo ran >> {tmp_path}/one")
+    assert run(nightly, monkeypatch, "list") == 0
+    assert not (tmp_path / "one").exists() and "not run" in capsys.readouterr().out
