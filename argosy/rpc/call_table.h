@@ -1,5 +1,7 @@
 #pragma once
 
+#include <absl/base/thread_annotations.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -60,19 +62,19 @@ class CallTable {
   using Calls = std::map<Id, Call>;
 
   void run();
-  void end_late_calls();  // with mutex_ held, as are the next two
-  Calls::iterator end(Calls::iterator call, Result<Received> answer);
-  Calls::iterator erase(Calls::iterator call);
+  void end_late_calls() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Calls::iterator end(Calls::iterator call, Result<Received> answer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Calls::iterator erase(Calls::iterator call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string peer_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // All guarded by mutex_. A call is in calls_ and deadlines_ until it ends, then in ended_ until its callback runs.
-  Calls calls_;
-  std::set<std::pair<SteadyClock::time_point, Id>> deadlines_;
-  std::deque<Ended> ended_;
-  Id last_id_ = 0;
-  bool stopped_ = false;
+  // A call is in calls_ and deadlines_ until it ends, then in ended_ until its callback runs.
+  Calls calls_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::pair<SteadyClock::time_point, Id>> deadlines_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Ended> ended_ ABSL_GUARDED_BY(mutex_);
+  Id last_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   Thread thread_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/support/client_callback.h>
 
@@ -52,6 +53,7 @@ class ClientStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc
   void act(StreamState::Then then);
   void take_answer(const grpc::ByteBuffer& bytes);
   Status error(const grpc::Status& status) const;
+  Status wrong_token() const;
 
   const std::shared_ptr<ClientShared> shared_;
   const uint64_t number_;
@@ -60,7 +62,7 @@ class ClientStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc
   StreamState state_;
   grpc::ByteBuffer incoming_;
   std::mutex mutex_;
-  std::optional<Status> end_;  // why it is over, once it is; guarded by mutex_
+  std::optional<Status> end_ ABSL_GUARDED_BY(mutex_);  // why it is over, once it is
   Status fault_;  // why this side gave the stream up; touched by reactions to reads and the last one only
 };
 

@@ -1,18 +1,20 @@
+#include <absl/base/thread_annotations.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "argosy/base/address.h"
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/client_stream.h"
 #include "argosy/rpc/credentials.h"
+#include "argosy/rpc/door_greeting.h"
 #include "argosy/rpc/endpoint.h"
 #include "argosy/rpc/frame.h"
 #include "argosy/rpc/grpc_library.h"
@@ -20,6 +22,8 @@
 
 namespace argosy::rpc {
 namespace {
+
+constexpr std::chrono::milliseconds kTryEvery{50};  // while a peer is waited for
 
 grpc::ChannelArguments channel_arguments() {
   grpc::ChannelArguments arguments;
@@ -54,6 +58,10 @@ std::string unreachable_hint(const Security& security) {
 
 // A way to reach the peer: by TCP, or by the Unix socket of a server on this machine.
 struct Route {
+  Route(std::shared_ptr<grpc::Channel> channel, std::string socket)
+      : channel(std::move(channel)), stub(this->channel), socket(std::move(socket)) {}
+
+  std::shared_ptr<grpc::Channel> channel;
   grpc::GenericStub stub;
   std::string socket;  // empty for TCP
   Deadline dead_until = Deadline::after_seconds(0);
@@ -62,7 +70,7 @@ struct Route {
 class GrpcChannel final : public Channel {
  public:
   GrpcChannel(std::shared_ptr<ClientShared> shared, std::vector<Route> routes)
-      : shared_(std::move(shared)), routes_(std::move(routes)) {}
+      : shared_(std::move(shared)), tcp_(routes.back().channel), routes_(std::move(routes)) {}
 
   ~GrpcChannel() override {
     shared_->calls.stop();
@@ -96,18 +104,19 @@ class GrpcChannel final : public Channel {
  private:
   // The stream in use, or a new one; null once the channel is closed.
   std::shared_ptr<ClientStream> open_stream();
-  Route& best_route();  // with mutex_ held
+  Route& best_route() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void stream_ended(Route& route, uint64_t number, const grpc::Status& status);
 
   const std::shared_ptr<ClientShared> shared_;
+  const std::shared_ptr<grpc::Channel> tcp_;
   std::mutex mutex_;
   std::condition_variable stream_ended_;
-  // All guarded by mutex_.
-  std::vector<Route> routes_;  // the best first; the last is TCP, which is always tried
-  std::shared_ptr<ClientStream> stream_;
-  std::map<uint64_t, std::shared_ptr<ClientStream>> open_;  // by number: those that gRPC is not done with; null at the end
-  uint64_t last_number_ = 0;
-  bool closed_ = false;
+  std::vector<Route> routes_ ABSL_GUARDED_BY(mutex_);  // the best first; the last is TCP, which is always tried
+  std::shared_ptr<ClientStream> stream_ ABSL_GUARDED_BY(mutex_);
+  // By number: those that gRPC is not done with; null at the end.
+  std::map<uint64_t, std::shared_ptr<ClientStream>> open_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 std::shared_ptr<ClientStream> GrpcChannel::open_stream() {
@@ -156,7 +165,8 @@ Status GrpcChannel::wait_ready(Deadline deadline) {
     if (deadline.seconds_left() < 0.05) {
       return Status::unavailable("{} was not ready in {:.3g} s: {}", shared_->peer, watch.seconds(), reason);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    // Until gRPC has tried to connect again, or for long enough that a server on this machine may have its socket.
+    tcp_->WaitForStateChange(tcp_->GetState(false), std::chrono::system_clock::now() + kTryEvery);
   }
 }
 
@@ -171,15 +181,15 @@ Result<std::unique_ptr<Channel>> connect_channel(const std::string& endpoint, co
   shared->token = options.security.token;
   shared->max_message_bytes = options.max_message_bytes;
 
-  const grpc::ChannelArguments arguments = channel_arguments();
+  grpc::ChannelArguments arguments = channel_arguments();
   std::vector<Route> routes;
   if (options.unix_socket && !options.security.tls()) {
     const auto address = local_address(parsed.host);
     const auto socket = address ? socket_path(*address, parsed.port) : std::nullopt;
-    if (socket)
-      routes.push_back({grpc::GenericStub(grpc::CreateCustomChannel("unix:" + *socket, credentials, arguments)), *socket});
+    if (socket) routes.emplace_back(grpc::CreateCustomChannel("unix:" + *socket, credentials, arguments), *socket);
   }
-  routes.push_back({grpc::GenericStub(grpc::CreateCustomChannel("dns:///" + endpoint, credentials, arguments)), ""});
+  greet(arguments, options.security.token);
+  routes.emplace_back(grpc::CreateCustomChannel("dns:///" + endpoint, credentials, arguments), "");
   return std::unique_ptr<Channel>(std::make_unique<GrpcChannel>(std::move(shared), std::move(routes)));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <grpcpp/generic/async_generic_service.h>
 
 #include <atomic>
@@ -46,8 +47,8 @@ class CallsUnderWay {
 
   std::mutex mutex_;
   std::condition_variable left_;
-  size_t count_ = 0;  // guarded by mutex_, as is the next
-  bool closed_ = false;
+  size_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<uint64_t> unsent_ = 0;
 };
 
@@ -71,9 +72,9 @@ struct ServerShared {
   WorkPool& pool(Lane of) { return of == Lane::change ? changes : of == Lane::read ? reads : urgent; }
 };
 
-// The server's end of a channel's stream. Requests are handed to the pools as they arrive, as long as those that wait there
-// are not too many bytes; answers leave in the order in which they are given. Kept by gRPC's view of it (until OnDone) and
-// by the replies that are still owed. Thread-safe.
+// The server's end of a channel's stream. Requests are handed to the pools as they arrive, as long as not too many wait there, or
+// too many answers for the caller to take them; answers leave in the order in which they are given. Kept by gRPC's view of it
+// (until OnDone) and by the replies that are still owed. Thread-safe.
 class ServerStream final : public grpc::ServerGenericBidiReactor, public std::enable_shared_from_this<ServerStream> {
  public:
   static ServerStream* open(std::shared_ptr<ServerShared> shared, grpc::GenericCallbackServerContext* context);
@@ -86,7 +87,7 @@ class ServerStream final : public grpc::ServerGenericBidiReactor, public std::en
   bool closed() const { return state_.closed(); }
 
   void OnReadDone(bool ok) override;
-  void OnWriteDone(bool ok) override { act(state_.written(ok)); }
+  void OnWriteDone(bool ok) override;
   void OnCancel() override { act(state_.close()); }
   void OnDone() override { self_.reset(); }
 
@@ -95,19 +96,24 @@ class ServerStream final : public grpc::ServerGenericBidiReactor, public std::en
   void refuse(const Status& status);  // the whole stream
   Lane lane_of(const grpc::ByteBuffer& request) const;
   bool has_room_for(size_t reply_bytes);
-  bool read_on(int64_t arrived);  // whether there is room for more; if not, handle() resumes
-  void resume(int64_t taken);
+  bool read_on(size_t arrived);  // whether there is room for more; if not, resume() reads again
+  void taken(size_t bytes);
+  void resume();
+  bool too_many_wait() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void handle(const grpc::ByteBuffer& request);
   void handle(Frame frame);
 
   const std::shared_ptr<ServerShared> shared_;
   const std::string peer_;
+  const WorkPool::Source source_;
   StreamState state_;
   grpc::ByteBuffer incoming_;
   std::mutex mutex_;
-  Status refusal_;             // guarded by mutex_, as are the next two
-  int64_t waiting_bytes_ = 0;  // of requests that wait for a thread
-  bool paused_ = false;        // reading goes on when fewer wait
+  Status refusal_ ABSL_GUARDED_BY(mutex_);
+  size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of requests that wait for a thread
+  size_t waiting_requests_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool paused_ ABSL_GUARDED_BY(mutex_) = false;  // reading goes on when fewer wait
+  bool heard_ = false;  // a request has come; touched by reactions to reads only
   bool let_in_ = false;  // by the door; constant after open()
   std::shared_ptr<ServerStream> self_;  // until OnDone
 };

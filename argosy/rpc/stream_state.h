@@ -1,5 +1,6 @@
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <grpcpp/support/byte_buffer.h>
 
 #include <cstdint>
@@ -31,6 +32,10 @@ class StreamState {
   // Frames for which `skip` holds when their turn comes are dropped. It is called under the lock.
   explicit StreamState(Skip skip = nullptr) : skip_(std::move(skip)) {}
 
+  // Writes `first`, and nothing else before open_gate(). REQUIRES: nothing was added yet.
+  Then begin(Outgoing&& first);
+  Then open_gate();
+
   // False where the stream is closed: then the frame was not taken and there is nothing to do.
   bool add(Outgoing&& frame, Then& then);
   Then written(bool ok);  // the write of front() has ended
@@ -38,9 +43,10 @@ class StreamState {
 
   // Drops the waiting frames for which `skip` holds by now.
   void drop_skipped();
-  bool empty() const;  // nothing is being written or waits
+  size_t waiting() const;       // frames, without the one that is being written
+  size_t unsent_bytes() const;  // with it
 
-  // Keeps the end off; one holder at a time. False where the stream is closed.
+  // Keeps the end off until as many releases. False where the stream is closed.
   bool hold();
   Then release();
 
@@ -48,14 +54,18 @@ class StreamState {
   bool closed() const;
 
  private:
-  Then next_write();  // with mutex_ held, as is the next
-  Then end_if_idle();
+  Then next_write() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Then end_if_idle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Skip skip_;
   mutable std::mutex mutex_;
-  std::deque<Outgoing> waiting_;
+  std::deque<Outgoing> waiting_ ABSL_GUARDED_BY(mutex_);
   Outgoing writing_;  // stays where it is while gRPC reads it; not guarded
-  bool is_writing_ = false, is_held_ = false, closed_ = false, ended_ = false;
+  size_t writing_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool gate_is_open_ ABSL_GUARDED_BY(mutex_) = true;
+  int holders_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false, ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace argosy::rpc
