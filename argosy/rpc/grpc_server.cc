@@ -150,6 +150,7 @@ class GrpcServer final : public Server {
     if (shared_->door != nullptr) shared_->door->stop();
     unix_.stop();
     tcp_.stop();
+    shared_->turns.stop();
     shared_->changes.stop();
     shared_->reads.stop();
     shared_->urgent.stop();

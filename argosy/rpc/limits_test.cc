@@ -292,6 +292,25 @@ TEST(PortLimits, BoundTheAnswersThatNobodyTakes) {
   EXPECT_TRUE(channel->call_and_wait({.method = 1}, soon()).ok());
 }
 
+// Who has hundreds of calls on their way takes turns to be read from (read_turns.h), and gets every answer; one that waits for
+// its answers is not held up meanwhile.
+TEST(Turns, GiveEverybodyTheirAnswers) {
+  constexpr int kCalls = 400;
+  const auto server = start({});
+  const auto greedy = connect(*server), also_greedy = connect(*server), patient = connect(*server);
+  std::latch answered(2 * kCalls);
+  for (int i = 0; i < kCalls; ++i) {
+    for (const auto& channel : {greedy.get(), also_greedy.get()}) {
+      channel->call({.method = 1}, soon(), [&](const Result<Received>& answer) {
+        EXPECT_TRUE(answer.ok()) << answer.status().to_string();
+        answered.count_down();
+      });
+    }
+  }
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(patient->call_and_wait({.method = 1}, soon()).ok());
+  answered.wait();
+}
+
 TEST(Lanes, DoNotWaitForEachOther) {
   std::latch gate(1);
   const auto lane = [](uint16_t method) { return method == 1 ? Lane::change : method == 2 ? Lane::read : Lane::urgent; };

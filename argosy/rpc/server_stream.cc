@@ -160,8 +160,24 @@ void ServerStream::OnReadDone(bool ok) {
   const size_t bytes = request.Length();
   shared_->bytes_in.fetch_add(bytes, std::memory_order_relaxed);
   // The next read may begin before this request is handed on: incoming_ is empty again.
-  if (read_on(bytes) && !state_.closed()) StartRead(&incoming_);
+  if (read_on(bytes)) read_next();
   shared_->pool(lane_of(request)).add(source_, [self = shared_from_this(), request] { self->handle(request); });
+}
+
+void ServerStream::read_next() {
+  if (shared_->turns.goes_on(burst_, source_, SteadyClock::now())) {
+    if (!state_.closed()) StartRead(&incoming_);
+  } else {
+    shared_->turns.wait_for_turn([self = shared_from_this()] { return self->begin_read(); });
+  }
+}
+
+// Outside of gRPC's reactions, where it must not be done with the stream when the read begins. False where it is.
+bool ServerStream::begin_read() {
+  if (!state_.hold()) return false;
+  StartRead(&incoming_);
+  act(state_.release());
+  return true;
 }
 
 Lane ServerStream::lane_of(const grpc::ByteBuffer& request) const {
@@ -195,9 +211,7 @@ void ServerStream::resume() {
     if (!paused_ || too_many_wait()) return;
     paused_ = false;
   }
-  if (!state_.hold()) return;  // gRPC must not be done with the stream when the read begins
-  StartRead(&incoming_);
-  act(state_.release());
+  begin_read();
 }
 
 // Answers too: who asks and does not take them would fill the memory with small ones, which reply_bytes does not refuse.

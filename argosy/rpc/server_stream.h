@@ -13,6 +13,7 @@
 #include "argosy/rpc/door.h"
 #include "argosy/rpc/frame.h"
 #include "argosy/rpc/handler.h"
+#include "argosy/rpc/read_turns.h"
 #include "argosy/rpc/server.h"
 #include "argosy/rpc/stream_state.h"
 #include "argosy/rpc/work_pool.h"
@@ -52,10 +53,17 @@ class CallsUnderWay {
   std::atomic<uint64_t> unsent_ = 0;
 };
 
+// Of a stream that is in a hurry, by each of the server's threads.
+inline constexpr std::chrono::milliseconds kTurnOfAThread{4};
+
 // What the streams of a server share; constant once it listens, but for the counters.
 struct ServerShared {
   ServerShared(Handler handler, int threads)
-      : handler(std::move(handler)), changes("rpc-handler", threads), reads("rpc-read", threads), urgent("rpc-urgent", 1) {}
+      : handler(std::move(handler)),
+        turns(std::chrono::nanoseconds(kTurnOfAThread) / threads),
+        changes("rpc-handler", threads),
+        reads("rpc-read", threads),
+        urgent("rpc-urgent", 1) {}
 
   const Handler handler;
   std::function<Lane(uint16_t)> lane;
@@ -67,6 +75,7 @@ struct ServerShared {
   std::atomic<uint64_t> calls{0}, refused{0}, bytes_in{0}, bytes_out{0};
   std::atomic<uint64_t> streams{0}, streams_refused{0}, replies_refused{0}, replies_expired{0};
   const std::shared_ptr<CallsUnderWay> under_way = std::make_shared<CallsUnderWay>();
+  ReadTurns turns;
   WorkPool changes, reads, urgent;
 
   WorkPool& pool(Lane of) { return of == Lane::change ? changes : of == Lane::read ? reads : urgent; }
@@ -96,6 +105,8 @@ class ServerStream final : public grpc::ServerGenericBidiReactor, public std::en
   void refuse(const Status& status);  // the whole stream
   Lane lane_of(const grpc::ByteBuffer& request) const;
   bool has_room_for(size_t reply_bytes);
+  void read_next();
+  bool begin_read();
   bool read_on(size_t arrived);  // whether there is room for more; if not, resume() reads again
   void taken(size_t bytes);
   void resume();
@@ -114,6 +125,7 @@ class ServerStream final : public grpc::ServerGenericBidiReactor, public std::en
   size_t waiting_requests_ ABSL_GUARDED_BY(mutex_) = 0;
   bool paused_ ABSL_GUARDED_BY(mutex_) = false;  // reading goes on when fewer wait
   bool heard_ = false;  // a request has come; touched by reactions to reads only
+  ReadTurns::Burst burst_;  // the same
   bool let_in_ = false;  // by the door; constant after open()
   std::shared_ptr<ServerStream> self_;  // until OnDone
 };
