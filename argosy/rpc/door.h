@@ -93,6 +93,7 @@ class Door {
 
   bool make_room() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void sweep(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void drop_strangers(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void drop(Visitors::iterator visitor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void forget(Visitors::iterator visitor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Visitors::iterator find(std::string_view peer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -106,7 +107,7 @@ class Door {
   // The door's thread's alone.
   Callers callers_;
   double accepts_left_;
-  double sweep_seconds_ = 0;
+  double patience_ = 0;  // seconds until something is to be tended
   Stopwatch since_accepts_;
 
   mutable std::mutex mutex_;
@@ -114,7 +115,7 @@ class Door {
   ArrivalBudget budget_ ABSL_GUARDED_BY(mutex_);
   size_t callers_count_ ABSL_GUARDED_BY(mutex_) = 0;      // of callers_
   size_t strangers_inside_ ABSL_GUARDED_BY(mutex_) = 0;  // of visitors_
-  Stopwatch since_sweep_ ABSL_GUARDED_BY(mutex_);
+  Stopwatch since_sweep_ ABSL_GUARDED_BY(mutex_), since_strangers_ ABSL_GUARDED_BY(mutex_);
   uint64_t refused_ ABSL_GUARDED_BY(mutex_) = 0, dropped_ ABSL_GUARDED_BY(mutex_) = 0, wrong_passes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   Thread thread_;
