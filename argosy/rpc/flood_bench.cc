@@ -39,9 +39,9 @@ Deadline soon() { return Deadline::after_seconds(20); }
 
 // What the server's process runs: says its port, and serves until the other end is closed.
 void serve(benchmark::State& state, int control) {
-  auto server = Server::start({.address = "127.0.0.1:0", .security = {.token = "secret"}}, [](Request request, Reply reply) {
-    reply.send("", {Slice::own(std::string(request.payload.size(), 'y'))});
-  });
+  const ServerOptions options{.address = "127.0.0.1:0", .security = {.token = "secret"}, .unix_socket = false};
+  auto server = Server::start(
+      options, [](Request request, Reply reply) { reply.send("", {Slice::own(std::string(request.payload.size(), 'y'))}); });
   ARGOSY_CHECK(server.ok(), server.status().message());
   const int port = (*server)->port();
   ARGOSY_CHECK(::send(control, &port, sizeof port, MSG_NOSIGNAL) == sizeof port, "nobody asks for the port");

@@ -241,6 +241,7 @@ TEST(UnixSocket, IsUsedOnTheSameMachine) {
 
 TEST(UnixSocket, IsLeftOutWhereTheServerHasNone) {
   const auto server = start({.unix_socket = false});
+  unlink(socket_path("127.0.0.1", server->port())->c_str());  // an earlier server at this port may have been killed
   EXPECT_THAT(peer_seen(*connect(server->endpoint())), StartsWith("ipv4:127.0.0.1"));
 }
 
