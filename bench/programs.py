@@ -42,7 +42,7 @@ def read_google_benchmark(text):
 
 def read_wire(text):
     """MB/s of what counts bytes, microseconds a call of what does not."""
-    return {"wire." + run["name"].removesuffix("/real_time"): run["bytes_per_second"] / 1e6 if "bytes_per_second" in run else run["real_time"]
+    return {"wire." + run["name"].removesuffix("/real_time").removesuffix("/process_time"): run["bytes_per_second"] / 1e6 if "bytes_per_second" in run else run["real_time"]
             for run in json.loads(text)["benchmarks"]}
 
 
@@ -168,7 +168,7 @@ def programs(data):
         Program("parse", google_benchmark("argosy/data/data_bench", "MultiSlot"), read_google_benchmark),
         Program("load", [BUILD / "bench/load_bench", data.multislot, WARM], read_load("load")),
         Program("paddle", [PADDLE, PEERS / "paddle_load.py", data.multislot, WARM], read_load("paddle")),
-        Program("wire", google_benchmark("argosy/rpc/rpc_bench", "/tcp", 1), read_wire),
+        Program("wire", google_benchmark("argosy/rpc/rpc_bench", "/tcp|(Stream|Unary)Push", 1), read_wire),
         Program("iperf3", [sys.executable, PEERS / "iperf.py", 3], read_iperf),
         Program("overhead", [BUILD / "bench/overhead_bench"], read_overhead),
         Program("memory.1", [BUILD / "bench/memory_bench", train, 1], read_memory, SLOW),

@@ -33,6 +33,8 @@ ROWS = [
     Row("overhead", "an operator of the executor against the call by hand", "overhead.by_executor", "overhead.by_hand", "ns", "difference", "<=", 1000),
     Row("wire", "1 MiB slices to a server that drops them, TCP, against iperf3", "wire.BM_Wire/tcp", "iperf3", "MB/s", "ratio", ">=", 0.5),
     Row("wire-push", "a push of 1.25 MB and its answer, TCP", "wire.BM_Push/tcp", "", "µs", "value", "<=", 700),
+    Row("wire-stream", "the same beside gRPC's unary calls", "wire.BM_StreamPush/1", "wire.BM_UnaryPush/1", "µs", "ratio", "<=", 0.87),
+    Row("wire-stream-4", "the same, 4 calls at a time", "wire.BM_StreamPush/4", "wire.BM_UnaryPush/4", "µs", "ratio", "<=", 0.87),
     Row("ps-1x1", "CTR-DNN through 1 server and 1 worker, async, native reader, against PaddlePaddle 2.6.2's", "ps.1x1.samples_per_second", "paddle_ps.1x1",
         "samples/s", "ratio", ">=", 2.5),
     Row("ps-2x2", "the same, 2 servers and 2 workers", "ps.2x2.samples_per_second", "paddle_ps.2x2", "samples/s", "ratio", ">=", 2.5),

@@ -5,12 +5,16 @@
 
 #include "argosy/base/mutex.h"
 #include "argosy/rpc/credentials.h"
+#include "argosy/rpc/door_pass.h"
 #include "argosy/rpc/frame.h"
 #include "argosy/rpc/grpc_bytes.h"
 #include "argosy/rpc/grpc_settings.h"
 
 namespace argosy::rpc {
 namespace {
+
+constexpr uint64_t kFirstPing = 0;  // no call of the table
+constexpr uint64_t kFirstPingWaits = 60'000'000;
 
 uint64_t microseconds_left(Deadline deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline.when() - SteadyClock::now());
@@ -32,6 +36,10 @@ std::shared_ptr<ClientStream> ClientStream::open(std::shared_ptr<ClientShared> s
   stream->AddHold();  // until the state says `end`: sends begin outside of gRPC's callbacks
   stream->state_.hold();  // until there is nothing more to read
   stream->StartRead(&stream->incoming_);
+  // A server takes little of a connection on which it has not seen a whole request: the first one is a ping, and the others wait
+  // until it is answered.
+  const FrameInfo ping{.kind = kPingMethod, .call = kFirstPing, .wait_us = kFirstPingWaits};
+  stream->act(stream->state_.begin({to_byte_buffer(ping, "", {}), kFirstPing, nullptr}));
   stream->StartCall();
   return stream;
 }
@@ -78,6 +86,11 @@ void ClientStream::take_answer(const grpc::ByteBuffer& bytes) {
     if (fault_.ok()) fault_ = frame.status().with_context("answer of {}", shared_->peer);
     return cancel();
   }
+  if (frame->info.call == kFirstPing) {
+    if (frame->info.kind == 0) return act(state_.open_gate());
+    fault_ = to_answer(kPingMethod, std::move(*frame)).status().with_context("{}", shared_->peer);
+    return cancel();
+  }
   auto [method, done] = shared_->calls.take(frame->info.call);
   if (done == nullptr) return;  // its deadline has passed
   if (Status size = check_frame_size(frame->header.size(), frame->payload.size(), shared_->max_message_bytes); !size.ok()) {
@@ -98,12 +111,22 @@ void ClientStream::OnDone(const grpc::Status& status) {
   ended(number_, status);
 }
 
+Status ClientStream::wrong_token() const {
+  if (shared_->token.empty()) {
+    return Status::unauthenticated("{} asks for the job's token, and this side has none; give both sides the same one",
+                                   shared_->peer);
+  }
+  return Status::unauthenticated("{} has another job token than this side; give both sides the same one, or is it another job's?",
+                                 shared_->peer);
+}
+
 Status ClientStream::error(const grpc::Status& status) const {
   if (!fault_.ok()) return fault_;
   switch (status.error_code()) {
     case grpc::OK:  // the server ended the stream: it stops
       return Status::unavailable("{} closed the connection", shared_->peer);
     case grpc::UNAVAILABLE:
+      if (status.error_message().find(kWrongPassError) != std::string::npos) return wrong_token();
       // Nothing that waiting could mend; other failed handshakes may come from a server that is just being stopped.
       if (status.error_message().find("certificate verify failed") != std::string::npos) {
         return Status::unauthenticated("{} has a certificate that is not to be trusted: {}. {}", shared_->peer,

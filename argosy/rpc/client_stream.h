@@ -52,6 +52,7 @@ class ClientStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc
   void act(StreamState::Then then);
   void take_answer(const grpc::ByteBuffer& bytes);
   Status error(const grpc::Status& status) const;
+  Status wrong_token() const;
 
   const std::shared_ptr<ClientShared> shared_;
   const uint64_t number_;

@@ -3,15 +3,16 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include "argosy/base/address.h"
 #include "argosy/base/mutex.h"
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/client_stream.h"
 #include "argosy/rpc/credentials.h"
+#include "argosy/rpc/door_greeting.h"
 #include "argosy/rpc/endpoint.h"
 #include "argosy/rpc/frame.h"
 #include "argosy/rpc/grpc_library.h"
@@ -19,6 +20,8 @@
 
 namespace argosy::rpc {
 namespace {
+
+constexpr std::chrono::milliseconds kTryEvery{50};  // while a peer is waited for
 
 grpc::ChannelArguments channel_arguments() {
   grpc::ChannelArguments arguments;
@@ -53,6 +56,10 @@ std::string unreachable_hint(const Security& security) {
 
 // A way to reach the peer: by TCP, or by the Unix socket of a server on this machine.
 struct Route {
+  Route(std::shared_ptr<grpc::Channel> channel, std::string socket)
+      : channel(std::move(channel)), stub(this->channel), socket(std::move(socket)) {}
+
+  std::shared_ptr<grpc::Channel> channel;
   grpc::GenericStub stub;
   std::string socket;  // empty for TCP
   Deadline dead_until = Deadline::after_seconds(0);
@@ -61,7 +68,7 @@ struct Route {
 class GrpcChannel final : public Channel {
  public:
   GrpcChannel(std::shared_ptr<ClientShared> shared, std::vector<Route> routes)
-      : shared_(std::move(shared)), routes_(std::move(routes)) {}
+      : shared_(std::move(shared)), tcp_(routes.back().channel), routes_(std::move(routes)) {}
 
   ~GrpcChannel() override {
     shared_->calls.stop();
@@ -99,12 +106,13 @@ class GrpcChannel final : public Channel {
   void stream_ended(Route& route, uint64_t number, const grpc::Status& status);
 
   const std::shared_ptr<ClientShared> shared_;
+  const std::shared_ptr<grpc::Channel> tcp_;
   Mutex mutex_;
   ConditionVariable stream_ended_;
   std::vector<Route> routes_ ARGOSY_GUARDED_BY(mutex_);  // the best first; the last is TCP, which is always tried
   std::shared_ptr<ClientStream> stream_ ARGOSY_GUARDED_BY(mutex_);
-  std::map<uint64_t, std::shared_ptr<ClientStream>> open_
-      ARGOSY_GUARDED_BY(mutex_);  // by number: those that gRPC is not done with; null at the end
+  // By number: those that gRPC is not done with; null at the end.
+  std::map<uint64_t, std::shared_ptr<ClientStream>> open_ ARGOSY_GUARDED_BY(mutex_);
   uint64_t last_number_ ARGOSY_GUARDED_BY(mutex_) = 0;
   bool closed_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
@@ -155,7 +163,8 @@ Status GrpcChannel::wait_ready(Deadline deadline) {
     if (deadline.seconds_left() < 0.05) {
       return Status::unavailable("{} was not ready in {:.3g} s: {}", shared_->peer, watch.seconds(), reason);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    // Until gRPC has tried to connect again, or for long enough that a server on this machine may have its socket.
+    tcp_->WaitForStateChange(tcp_->GetState(false), std::chrono::system_clock::now() + kTryEvery);
   }
 }
 
@@ -170,15 +179,15 @@ Result<std::unique_ptr<Channel>> connect_channel(const std::string& endpoint, co
   shared->token = options.security.token;
   shared->max_message_bytes = options.max_message_bytes;
 
-  const grpc::ChannelArguments arguments = channel_arguments();
+  grpc::ChannelArguments arguments = channel_arguments();
   std::vector<Route> routes;
   if (options.unix_socket && !options.security.tls()) {
     const auto address = local_address(parsed.host);
     const auto socket = address ? socket_path(*address, parsed.port) : std::nullopt;
-    if (socket)
-      routes.push_back({grpc::GenericStub(grpc::CreateCustomChannel("unix:" + *socket, credentials, arguments)), *socket});
+    if (socket) routes.emplace_back(grpc::CreateCustomChannel("unix:" + *socket, credentials, arguments), *socket);
   }
-  routes.push_back({grpc::GenericStub(grpc::CreateCustomChannel("dns:///" + endpoint, credentials, arguments)), ""});
+  greet(arguments, options.security.token);
+  routes.emplace_back(grpc::CreateCustomChannel("dns:///" + endpoint, credentials, arguments), "");
   return std::unique_ptr<Channel>(std::make_unique<GrpcChannel>(std::move(shared), std::move(routes)));
 }
 

@@ -118,7 +118,7 @@ class GrpcServer final : public Server {
 
   Status listen(Address endpoint, const ServerOptions& options) {
     ASSIGN_OR_RETURN(auto credentials, server_credentials(options.security));
-    ASSIGN_OR_RETURN(shared_->door, Door::open(endpoint, shared_->limits));
+    ASSIGN_OR_RETURN(shared_->door, Door::open(endpoint, shared_->token, shared_->limits));
     endpoint.port = shared_->door->port();
     shared_->endpoint = endpoint.to_string();
     if (!tcp_.listen(*shared_->door, credentials)) {
@@ -134,7 +134,7 @@ class GrpcServer final : public Server {
     const Door::Counters door = shared_->door->counters();
     const ServerLimits& limits = shared_->limits;
     return {.calls = shared_->calls,
-            .refused = shared_->refused,
+            .refused = shared_->refused + door.wrong_passes,
             .bytes_in = shared_->bytes_in,
             .bytes_out = shared_->bytes_out,
             .limits = {door.connections,
@@ -150,6 +150,7 @@ class GrpcServer final : public Server {
     if (shared_->door != nullptr) shared_->door->stop();
     unix_.stop();
     tcp_.stop();
+    shared_->turns.stop();
     shared_->changes.stop();
     shared_->reads.stop();
     shared_->urgent.stop();

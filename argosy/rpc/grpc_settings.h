@@ -13,7 +13,7 @@ inline constexpr int kReadChunkBytes = 1 << 20;
 inline constexpr int kLargestReadChunkBytes = 1 << 22;
 // A server's first read of a connection; later ones grow with what comes. A megabyte of a stranger's bytes is ten thousand
 // streams.
-inline constexpr int kFirstReadBytes = 1 << 14;
+inline constexpr int kFirstReadBytes = 1 << 12;
 
 // A peer whose machine is gone, which no packet tells, is found out by pings.
 inline constexpr int kPingEveryMs = 20'000;

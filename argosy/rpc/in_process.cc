@@ -57,7 +57,7 @@ class InProcessChannel final : public Channel {
     const auto id = calls_->begin(message.method, deadline, 0, done);
     if (id == 0) return done(Status::cancelled("the channel to {} is closed", name_));
     auto reply = std::make_shared<Reply>(std::make_shared<TableSink>(calls_, id, message.method));
-    pool_.add([this, message = std::move(message), deadline, reply]() mutable {
+    pool_.add(0, [this, message = std::move(message), deadline, reply]() mutable {
       if (reply->cancelled()) return;
       handler_(Request{message.method, std::move(message.header), join_slices(message.payload), name_, deadline},
                std::move(*reply));

@@ -7,16 +7,19 @@ namespace argosy::rpc {
 
 // What the callers of a port can make it hold, whoever they are. Refusals and counters use these names.
 //
-// Somebody who has not shown the job's token is a stranger: he costs a socket, for a few seconds. A stranger with a wrong token
-// is told so and dropped.
+// Somebody who has not shown the job's token is a stranger: he costs a socket and a kilobyte, for a few seconds, and gRPC
+// never sees a byte of his.
 struct ServerLimits {
   uint64_t connections = 4096;         // at a time; further ones are closed at once. Also below what the process may open
-  uint64_t strangers = 128;            // of those; the oldest is dropped for a new one
+  uint64_t strangers = 512;            // of those; the oldest is dropped for a new one
   double stranger_seconds = 10;        // within which a connection must have shown the token, the TLS handshake included
-  double strangers_per_second = 10;    // that are dropped; while there are more, no connection is accepted
-  int streams_per_connection = 16;     // a channel uses one, and for a moment two
-  uint64_t streams = 8192;             // at a time; further ones are refused
-  uint64_t waiting_bytes = 64 << 20;   // requests of one stream that wait for a thread; beyond it, it is not read from
+  double connections_per_second = 500;  // that are accepted; the others wait in the system's queue
+  double arrivals_per_second = 50;  // of those with the pass, from one address, after a burst of `connections`, but 320 to 512
+  int streams_per_connection = 16;  // a channel uses one, and for a moment two
+  uint64_t streams = 8192;  // at a time; further ones are refused
+  uint64_t waiting_bytes = 64 << 20;  // of requests of one stream that wait for a thread; beyond it, it is not read from
+  uint64_t waiting_requests = 128;  // the same, in number
+  uint64_t waiting_answers = 1024;  // that the caller of one stream has not taken; beyond it, it is not read from
   uint64_t reply_bytes = uint64_t{4} << 30;  // answers that callers have not taken; beyond it, a stream that has some gets errors
 };
 

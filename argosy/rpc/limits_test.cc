@@ -18,6 +18,7 @@
 #include "argosy/base/mutex.h"
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/credentials.h"
+#include "argosy/rpc/door_greeting.h"
 #include "argosy/rpc/frame.h"
 #include "argosy/rpc/grpc_settings.h"
 #include "argosy/rpc/server.h"
@@ -54,6 +55,25 @@ Fd connect_silently(const Server& server) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   return fd;
+}
+
+Fd connect_and_say(const Server& server, const std::string& said) {
+  Fd fd = connect_silently(server);
+  EXPECT_EQ(::send(fd.get(), said.data(), said.size(), MSG_NOSIGNAL), static_cast<ssize_t>(said.size()));
+  return fd;
+}
+
+std::string greeting(const std::string& token) {
+  std::string headers = greeting_headers(door_pass(token));
+  headers.insert(headers.find(':') + 1, " ");
+  return "CONNECT argosy HTTP/1.1\r\nHost: argosy\r\n" + headers + "\r\n\r\n";
+}
+
+// What the other side says, up to the end of a line or of the connection.
+std::string first_line(const Fd& fd) {
+  std::string line;
+  for (char c = 0; ::recv(fd.get(), &c, 1, 0) == 1 && c != '\r';) line += c;
+  return line;
 }
 
 // Whether the other side closes it within so many seconds; what it says before is thrown away.
@@ -124,8 +144,9 @@ class RawStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuf
   bool done_ ARGOSY_GUARDED_BY(mutex_) = false, writing_ = false;
 };
 
-grpc::GenericStub raw_stub(const Server& server) {
+grpc::GenericStub raw_stub(const Server& server, const std::string& token) {
   grpc::ChannelArguments arguments;
+  greet(arguments, token);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return grpc::GenericStub(
       grpc::CreateCustomChannel("dns:///" + server.endpoint(), grpc::InsecureChannelCredentials(), arguments));
@@ -150,6 +171,53 @@ TEST(PortLimits, DropSilentConnections) {
   EXPECT_TRUE(comes_true([&] { return count_of(*server, "connections").now == 1; }));
   EXPECT_EQ(count_of(*server, "strangers").now, 0u);
   EXPECT_TRUE(channel->call_and_wait({.method = 1}, soon()).ok());
+}
+
+// gRPC reads what it gets, and makes streams of it, before anybody can look at a token: it must get nothing.
+TEST(PortLimits, CloseAtOnceWhoSaysAnythingButTheGreeting) {
+  const auto server = start({.stranger_seconds = 1000}, "secret");
+  const std::string http2 = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", tls("\x16\x03\x01\x02\x00", 5);
+  for (const std::string& said : {http2, tls, std::string("GET / HTTP/1.1\r\n\r\n"), std::string(5000, '\0')}) {
+    EXPECT_TRUE(is_closed(connect_and_say(*server, said), kPatience)) << said;
+  }
+  EXPECT_TRUE(comes_true([&] { return count_of(*server, "strangers").refused == 4; }));
+  EXPECT_EQ(server->counters().bytes_in, 0u);
+  EXPECT_EQ(connect(*server, "secret")->wait_ready(soon()), Status::ok_status());
+}
+
+// Byte by byte, or with HTTP/2 behind it: what has the pass gets in, what says more than it may does not.
+TEST(PortLimits, TakeAGreetingInPieces) {
+  const auto server = start({.stranger_seconds = 1000}, "secret");
+  const Fd slow = connect_silently(*server);
+  for (const char c : greeting("secret")) ASSERT_EQ(::send(slow.get(), &c, 1, MSG_NOSIGNAL), 1);
+  EXPECT_EQ(first_line(slow), "HTTP/1.1 200 OK");
+  EXPECT_EQ(first_line(connect_and_say(*server, greeting("secret") + "PRI * HTTP/2.0")), "");
+}
+
+// HTTP/2 has frames that cost nothing to send and nothing that gRPC would mind. Nobody who belongs to the job sends many before
+// a first request.
+TEST(PortLimits, DropWhoSendsMuchAndAsksNothing) {
+  const auto server = start({.stranger_seconds = 1000}, "secret");
+  const Fd stranger = connect_and_say(*server, greeting("secret"));
+  ASSERT_EQ(first_line(stranger), "HTTP/1.1 200 OK");
+  std::string bytes = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string("\0\0\0\4\0\0\0\0\0", 9);
+  for (int i = 0; i < 5000; ++i) bytes += std::string("\0\0\4\x8\0\0\0\0\0\0\0\0\1", 13);  // WINDOW_UPDATE by 1
+  (void)!::send(stranger.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  EXPECT_TRUE(is_closed(stranger, kPatience));
+  EXPECT_EQ(count_of(*server, "strangers").refused, 1u);
+  EXPECT_EQ(connect(*server, "secret")->wait_ready(soon()), Status::ok_status());
+}
+
+// Its address has used up what it may open; nothing that goes wrong at the threshold counts towards that.
+TEST(PortLimits, LetNobodyInWhoComesAgainAndAgain) {
+  const auto server = start({.connections = 64, .arrivals_per_second = 0.001}, "secret");
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(is_closed(connect_and_say(*server, "nonsense"), kPatience));
+  const auto honest = connect(*server, "secret");
+  ASSERT_EQ(honest->wait_ready(soon()), Status::ok_status());
+  const auto answer_to_one_more = [&] { return first_line(connect_and_say(*server, greeting("secret"))); };
+  EXPECT_TRUE(comes_true([&] { return answer_to_one_more() == kNoRoom.substr(0, kNoRoom.find('\r')); }));
+  EXPECT_GE(count_of(*server, "connections").refused, 1u);
+  EXPECT_TRUE(honest->call_and_wait({.method = 1}, soon()).ok());  // who is in stays
 }
 
 TEST(PortLimits, TellAndDropWhoHasAnotherToken) {
@@ -189,7 +257,7 @@ TEST(PortLimits, CloseConnectionsBeyondTheLimit) {
 TEST(PortLimits, HoldFewStreamsOfAConnectionWhateverItsToken) {
   for (const std::string token : {"secret", "guess"}) {
     const auto server = start({}, "secret");
-    auto stub = raw_stub(*server);
+    auto stub = raw_stub(*server, "secret");
     std::vector<std::unique_ptr<RawStream>> streams;
     for (int i = 0; i < 400; ++i) streams.push_back(std::make_unique<RawStream>(stub, token));
     const auto channel = connect(*server, "secret");
@@ -215,13 +283,32 @@ TEST(PortLimits, RefuseStreamsBeyondTheLimit) {
 TEST(PortLimits, BoundTheAnswersThatNobodyTakes) {
   const auto server =
       start({.reply_bytes = 8 << 20}, "", [](Request, Reply reply) { reply.send("", {Slice::own(std::string(1 << 20, 'a'))}); });
-  auto stub = raw_stub(*server);
+  auto stub = raw_stub(*server, "");
   RawStream greedy(stub, "");
   for (uint64_t i = 1; i <= 40; ++i) greedy.send(1, i);
   EXPECT_TRUE(comes_true([&] { return count_of(*server, "reply_limit").refused > 20; }));
   EXPECT_LE(count_of(*server, "reply_limit").now, uint64_t{9} << 20);
   const auto channel = connect(*server);  // others are not refused for it
   EXPECT_TRUE(channel->call_and_wait({.method = 1}, soon()).ok());
+}
+
+// Who has hundreds of calls on their way takes turns to be read from (read_turns.h), and gets every answer; one that waits for
+// its answers is not held up meanwhile.
+TEST(Turns, GiveEverybodyTheirAnswers) {
+  constexpr int kCalls = 400;
+  const auto server = start({});
+  const auto greedy = connect(*server), also_greedy = connect(*server), patient = connect(*server);
+  std::latch answered(2 * kCalls);
+  for (int i = 0; i < kCalls; ++i) {
+    for (const auto& channel : {greedy.get(), also_greedy.get()}) {
+      channel->call({.method = 1}, soon(), [&](const Result<Received>& answer) {
+        EXPECT_TRUE(answer.ok()) << answer.status().to_string();
+        answered.count_down();
+      });
+    }
+  }
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(patient->call_and_wait({.method = 1}, soon()).ok());
+  answered.wait();
 }
 
 TEST(Lanes, DoNotWaitForEachOther) {

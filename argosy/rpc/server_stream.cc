@@ -13,7 +13,7 @@
 namespace argosy::rpc {
 namespace {
 
-constexpr size_t kRequestOverhead = 1024;  // what a request costs that waits, besides its bytes
+constexpr size_t kLittleUnsent = 4096;
 
 Deadline deadline_of(const FrameInfo& info) {
   constexpr uint64_t kYear = 365ull * 24 * 3600 * 1'000'000;
@@ -50,6 +50,18 @@ Status check_token(const grpc::GenericCallbackServerContext& context, const Serv
                                  shared.endpoint, context.peer());
 }
 
+// Whose turn its requests take: a connection's, however many streams it has. All callers on Unix sockets have the same name.
+WorkPool::Source source_of(const std::string& peer, const ServerStream* stream) {
+  return peer.starts_with("ip") ? std::hash<std::string>{}(peer) : reinterpret_cast<uintptr_t>(stream);
+}
+
+Status too_much_unsent(const ServerShared& shared) {
+  return Status::resource_exhausted(
+      "server {}: the limit reply_limit is reached: {} bytes of answers wait for callers that do not take them, {} at most; ask "
+      "for less at a time, or raise reply_limit (ARGOSY_REPLY_LIMIT)",
+      shared.endpoint, shared.under_way->unsent_bytes(), shared.limits.reply_bytes);
+}
+
 grpc::Status to_grpc(const Status& status) { return {static_cast<grpc::StatusCode>(status.code()), status.message()}; }
 
 }  // namespace
@@ -81,7 +93,10 @@ bool CallsUnderWay::close_and_wait(Deadline deadline) {
 }
 
 ServerStream::ServerStream(std::shared_ptr<ServerShared> shared, std::string peer)
-    : shared_(std::move(shared)), peer_(std::move(peer)), state_([counter = &shared_->replies_expired](const auto& frame) {
+    : shared_(std::move(shared)),
+      peer_(std::move(peer)),
+      source_(source_of(peer_, this)),
+      state_([counter = &shared_->replies_expired](const auto& frame) {
         if (frame.expires > SteadyClock::now()) return false;
         counter->fetch_add(1, std::memory_order_relaxed);
         return true;
@@ -89,6 +104,8 @@ ServerStream::ServerStream(std::shared_ptr<ServerShared> shared, std::string pee
   shared_->streams.fetch_add(1, std::memory_order_relaxed);
 }
 
+// Replies may hold the stream longer than gRPC does, so that it counts towards `streams`, and for the door, until the last call
+// is answered: a caller that hangs up and comes again has not got rid of what it asked for.
 ServerStream::~ServerStream() {
   shared_->streams.fetch_sub(1, std::memory_order_relaxed);
   if (let_in_) shared_->door->stream_ended(peer_);
@@ -97,6 +114,7 @@ ServerStream::~ServerStream() {
 ServerStream* ServerStream::open(std::shared_ptr<ServerShared> shared, grpc::GenericCallbackServerContext* context) {
   const auto stream = std::make_shared<ServerStream>(std::move(shared), context->peer());
   ServerShared& known = *stream->shared_;
+  // gRPC has a bare pointer: the stream holds itself until OnDone, the last that gRPC does with it.
   stream->self_ = stream;
   if (Status token = check_token(*context, known); !token.ok()) {
     known.door->turn_out(stream->peer_);
@@ -114,6 +132,7 @@ ServerStream* ServerStream::open(std::shared_ptr<ServerShared> shared, grpc::Gen
   return stream.get();
 }
 
+// state_ tells one caller at a time to write, and one ever to end, so that no lock is held here; gRPC may call back from inside.
 void ServerStream::act(StreamState::Then then) {
   if (then == StreamState::Then::write) StartWrite(state_.front());
   if (then == StreamState::Then::end) {
@@ -124,6 +143,7 @@ void ServerStream::act(StreamState::Then then) {
   }
 }
 
+// The first reason counts: later ones follow from it.
 void ServerStream::refuse(const Status& status) {
   shared_->refused.fetch_add(1, std::memory_order_relaxed);
   {
@@ -137,11 +157,28 @@ void ServerStream::OnReadDone(bool ok) {
   if (!ok) return act(state_.close());
   grpc::ByteBuffer request;
   request.Swap(&incoming_);
+  if (!std::exchange(heard_, true)) shared_->door->heard_from(peer_);
   const size_t bytes = request.Length();
   shared_->bytes_in.fetch_add(bytes, std::memory_order_relaxed);
-  const bool more = read_on(static_cast<int64_t>(bytes + kRequestOverhead));
-  if (more && !state_.closed()) StartRead(&incoming_);
-  shared_->pool(lane_of(request)).add([self = shared_from_this(), request] { self->handle(request); });
+  // The next read may begin before this request is handed on: incoming_ is empty again.
+  if (read_on(bytes)) read_next();
+  shared_->pool(lane_of(request)).add(source_, [self = shared_from_this(), request] { self->handle(request); });
+}
+
+void ServerStream::read_next() {
+  if (shared_->turns.goes_on(burst_, source_, SteadyClock::now())) {
+    if (!state_.closed()) StartRead(&incoming_);
+  } else {
+    shared_->turns.wait_for_turn([self = shared_from_this()] { return self->begin_read(); });
+  }
+}
+
+// Outside of gRPC's reactions, where it must not be done with the stream when the read begins. False where it is.
+bool ServerStream::begin_read() {
+  if (!state_.hold()) return false;
+  StartRead(&incoming_);
+  act(state_.release());
+  return true;
 }
 
 Lane ServerStream::lane_of(const grpc::ByteBuffer& request) const {
@@ -150,25 +187,49 @@ Lane ServerStream::lane_of(const grpc::ByteBuffer& request) const {
   return !method || *method == kPingMethod ? Lane::urgent : shared_->lane(*method);
 }
 
-bool ServerStream::read_on(int64_t arrived) {
+// A stream is read from or paused, never both: whoever sets paused_ leaves the next read to the one who clears it, so that
+// gRPC never has two. One request more than the limits allow is in memory, the one that was being read.
+bool ServerStream::read_on(size_t arrived) {
   MutexLock lock(mutex_);
   waiting_bytes_ += arrived;
-  paused_ = waiting_bytes_ > static_cast<int64_t>(shared_->limits.waiting_bytes);  // one request more than that was read
+  ++waiting_requests_;
+  paused_ = too_many_wait();
   return !paused_;
 }
 
-void ServerStream::resume(int64_t taken) {
+void ServerStream::taken(size_t bytes) {
   {
     MutexLock lock(mutex_);
-    waiting_bytes_ -= taken;
-    if (!paused_ || waiting_bytes_ > static_cast<int64_t>(shared_->limits.waiting_bytes)) return;
-    paused_ = false;
+    waiting_bytes_ -= bytes;
+    --waiting_requests_;
   }
-  if (!state_.hold()) return;  // gRPC must not be done with the stream when the read begins
-  StartRead(&incoming_);
-  act(state_.release());
+  resume();
 }
 
+void ServerStream::resume() {
+  {
+    MutexLock lock(mutex_);
+    if (!paused_ || too_many_wait()) return;
+    paused_ = false;
+  }
+  begin_read();
+}
+
+// Answers too: who asks and does not take them would fill the memory with small ones, which reply_bytes does not refuse.
+bool ServerStream::too_many_wait() const {
+  const ServerLimits& limits = shared_->limits;
+  return waiting_bytes_ > limits.waiting_bytes || waiting_requests_ > limits.waiting_requests ||
+         state_.waiting() > limits.waiting_answers;
+}
+
+// The answers may have been what reading waited for.
+void ServerStream::OnWriteDone(bool ok) {
+  act(state_.written(ok));
+  resume();
+}
+
+// On a thread of a pool. The request stops counting towards waiting_bytes_ when it has been copied; from then on it is the
+// handler's, whose limits are its own.
 void ServerStream::handle(const grpc::ByteBuffer& request) {
   Result<Frame> frame = Status::resource_exhausted("there is no memory for a message of {} bytes", request.Length());
   try {
@@ -176,11 +237,13 @@ void ServerStream::handle(const grpc::ByteBuffer& request) {
   } catch (const std::bad_alloc&) {
     // The stream ends with this error: without its call's number nobody can be answered.
   }
-  resume(static_cast<int64_t>(request.Length() + kRequestOverhead));
+  taken(request.Length());
   if (!frame.ok()) return refuse(frame.status().with_context("server {}", shared_->endpoint));
   handle(std::move(*frame));
 }
 
+// From here on a call is answered exactly once: `reply` answers by itself where the handler drops it or throws. The ticket goes
+// with the reply and then with the answer, so that stop() waits until the last answer has left or its caller has gone.
 void ServerStream::handle(Frame frame) {
   auto ticket = CallsUnderWay::enter(shared_->under_way);
   const bool stopping = ticket == nullptr;
@@ -202,14 +265,16 @@ void ServerStream::handle(Frame frame) {
   }
 }
 
-// A caller that has taken all its answers so far always gets the next.
+// A caller that has taken its answers so far always gets the next; the last one may be on its way to gRPC still.
 bool ServerStream::has_room_for(size_t reply_bytes) {
   const auto fits = [&] { return shared_->under_way->unsent_bytes() + reply_bytes <= shared_->limits.reply_bytes; };
-  if (fits() || state_.empty()) return true;
+  const auto takes_them = [&] { return state_.unsent_bytes() <= kLittleUnsent; };
+  if (fits() || takes_them()) return true;
   state_.drop_skipped();
-  return fits() || state_.empty();
+  return fits() || takes_them();
 }
 
+// An answer that cannot be sent is replaced by an error, never dropped: its caller waits for one.
 void ServerStream::answer(uint64_t call, SteadyClock::time_point expires, const Status& status, const std::string& header,
                           const std::vector<Slice>& payload, std::shared_ptr<CallsUnderWay::Ticket> ticket) {
   const size_t payload_size = payload_bytes(payload);
@@ -218,12 +283,7 @@ void ServerStream::answer(uint64_t call, SteadyClock::time_point expires, const 
   }
   if (!payload.empty() && !has_room_for(header.size() + payload_size)) {
     shared_->replies_refused.fetch_add(1, std::memory_order_relaxed);
-    const Status refusal = Status::resource_exhausted(
-        "server {}: the limit reply_limit is reached: {} bytes of answers wait for callers that do not take them, {} at most; "
-        "ask "
-        "for less at a time, or raise reply_limit (ARGOSY_REPLY_LIMIT)",
-        shared_->endpoint, shared_->under_way->unsent_bytes(), shared_->limits.reply_bytes);
-    return answer(call, expires, refusal, {}, {}, std::move(ticket));
+    return answer(call, expires, too_much_unsent(*shared_), {}, {}, std::move(ticket));
   }
   const FrameInfo info{.kind = static_cast<uint16_t>(status.code()), .call = call};
   StreamState::Outgoing frame{status.ok() ? to_byte_buffer(info, header, payload) : to_byte_buffer(info, status.message(), {}),

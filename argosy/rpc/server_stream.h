@@ -11,6 +11,7 @@
 #include "argosy/rpc/door.h"
 #include "argosy/rpc/frame.h"
 #include "argosy/rpc/handler.h"
+#include "argosy/rpc/read_turns.h"
 #include "argosy/rpc/server.h"
 #include "argosy/rpc/stream_state.h"
 #include "argosy/rpc/work_pool.h"
@@ -50,10 +51,17 @@ class CallsUnderWay {
   std::atomic<uint64_t> unsent_ = 0;
 };
 
+// Of a stream that is in a hurry, by each of the server's threads.
+inline constexpr std::chrono::milliseconds kTurnOfAThread{4};
+
 // What the streams of a server share; constant once it listens, but for the counters.
 struct ServerShared {
   ServerShared(Handler handler, int threads)
-      : handler(std::move(handler)), changes("rpc-handler", threads), reads("rpc-read", threads), urgent("rpc-urgent", 1) {}
+      : handler(std::move(handler)),
+        turns(std::chrono::nanoseconds(kTurnOfAThread) / threads),
+        changes("rpc-handler", threads),
+        reads("rpc-read", threads),
+        urgent("rpc-urgent", 1) {}
 
   const Handler handler;
   std::function<Lane(uint16_t)> lane;
@@ -65,14 +73,15 @@ struct ServerShared {
   std::atomic<uint64_t> calls{0}, refused{0}, bytes_in{0}, bytes_out{0};
   std::atomic<uint64_t> streams{0}, streams_refused{0}, replies_refused{0}, replies_expired{0};
   const std::shared_ptr<CallsUnderWay> under_way = std::make_shared<CallsUnderWay>();
+  ReadTurns turns;
   WorkPool changes, reads, urgent;
 
   WorkPool& pool(Lane of) { return of == Lane::change ? changes : of == Lane::read ? reads : urgent; }
 };
 
-// The server's end of a channel's stream. Requests are handed to the pools as they arrive, as long as those that wait there
-// are not too many bytes; answers leave in the order in which they are given. Kept by gRPC's view of it (until OnDone) and
-// by the replies that are still owed. Thread-safe.
+// The server's end of a channel's stream. Requests are handed to the pools as they arrive, as long as not too many wait there, or
+// too many answers for the caller to take them; answers leave in the order in which they are given. Kept by gRPC's view of it
+// (until OnDone) and by the replies that are still owed. Thread-safe.
 class ServerStream final : public grpc::ServerGenericBidiReactor, public std::enable_shared_from_this<ServerStream> {
  public:
   static ServerStream* open(std::shared_ptr<ServerShared> shared, grpc::GenericCallbackServerContext* context);
@@ -85,7 +94,7 @@ class ServerStream final : public grpc::ServerGenericBidiReactor, public std::en
   bool closed() const { return state_.closed(); }
 
   void OnReadDone(bool ok) override;
-  void OnWriteDone(bool ok) override { act(state_.written(ok)); }
+  void OnWriteDone(bool ok) override;
   void OnCancel() override { act(state_.close()); }
   void OnDone() override { self_.reset(); }
 
@@ -94,19 +103,27 @@ class ServerStream final : public grpc::ServerGenericBidiReactor, public std::en
   void refuse(const Status& status);  // the whole stream
   Lane lane_of(const grpc::ByteBuffer& request) const;
   bool has_room_for(size_t reply_bytes);
-  bool read_on(int64_t arrived);  // whether there is room for more; if not, handle() resumes
-  void resume(int64_t taken);
+  void read_next();
+  bool begin_read();
+  bool read_on(size_t arrived);  // whether there is room for more; if not, resume() reads again
+  void taken(size_t bytes);
+  void resume();
+  bool too_many_wait() const ARGOSY_REQUIRES(mutex_);
   void handle(const grpc::ByteBuffer& request);
   void handle(Frame frame);
 
   const std::shared_ptr<ServerShared> shared_;
   const std::string peer_;
+  const WorkPool::Source source_;
   StreamState state_;
   grpc::ByteBuffer incoming_;
   Mutex mutex_;
   Status refusal_ ARGOSY_GUARDED_BY(mutex_);
-  int64_t waiting_bytes_ ARGOSY_GUARDED_BY(mutex_) = 0;  // of requests that wait for a thread
+  size_t waiting_bytes_ ARGOSY_GUARDED_BY(mutex_) = 0;  // of requests that wait for a thread
+  size_t waiting_requests_ ARGOSY_GUARDED_BY(mutex_) = 0;
   bool paused_ ARGOSY_GUARDED_BY(mutex_) = false;  // reading goes on when fewer wait
+  bool heard_ = false;  // a request has come; touched by reactions to reads only
+  ReadTurns::Burst burst_;  // the same
   bool let_in_ = false;  // by the door; constant after open()
   std::shared_ptr<ServerStream> self_;  // until OnDone
 };

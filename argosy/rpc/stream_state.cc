@@ -6,6 +6,20 @@
 
 namespace argosy::rpc {
 
+StreamState::Then StreamState::begin(Outgoing&& first) {
+  MutexLock lock(mutex_);
+  gate_is_open_ = false;
+  writing_ = std::move(first);
+  is_writing_ = true;
+  return Then::write;
+}
+
+StreamState::Then StreamState::open_gate() {
+  MutexLock lock(mutex_);
+  gate_is_open_ = true;
+  return closed_ || is_writing_ ? Then::nothing : next_write();
+}
+
 bool StreamState::add(Outgoing&& frame, Then& then) {
   then = Then::nothing;
   MutexLock lock(mutex_);
@@ -35,21 +49,28 @@ void StreamState::drop_skipped() {
   waiting_.swap(stay);
 }
 
-bool StreamState::empty() const {
+size_t StreamState::unsent_bytes() const {
   MutexLock lock(mutex_);
-  return !is_writing_ && waiting_.empty();
+  size_t sum = is_writing_ ? writing_bytes_ : 0;
+  for (const Outgoing& frame : waiting_) sum += frame.bytes.Length();
+  return sum;
+}
+
+size_t StreamState::waiting() const {
+  MutexLock lock(mutex_);
+  return waiting_.size();
 }
 
 bool StreamState::hold() {
   MutexLock lock(mutex_);
   if (closed_) return false;
-  is_held_ = true;
+  ++holders_;
   return true;
 }
 
 StreamState::Then StreamState::release() {
   MutexLock lock(mutex_);
-  is_held_ = false;
+  --holders_;
   return closed_ ? end_if_idle() : Then::nothing;
 }
 
@@ -67,11 +88,12 @@ bool StreamState::closed() const {
 }
 
 StreamState::Then StreamState::next_write() {
-  while (!waiting_.empty()) {
+  while (gate_is_open_ && !waiting_.empty()) {
     writing_ = std::move(waiting_.front());
     waiting_.pop_front();
     if (skip_ != nullptr && skip_(writing_)) continue;
     is_writing_ = true;
+    writing_bytes_ = writing_.bytes.Length();
     return Then::write;
   }
   writing_ = {};
@@ -79,7 +101,7 @@ StreamState::Then StreamState::next_write() {
 }
 
 StreamState::Then StreamState::end_if_idle() {
-  if (is_writing_ || is_held_ || ended_) return Then::nothing;
+  if (is_writing_ || holders_ > 0 || ended_) return Then::nothing;
   ended_ = true;
   return Then::end;
 }

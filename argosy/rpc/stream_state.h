@@ -31,6 +31,10 @@ class StreamState {
   // Frames for which `skip` holds when their turn comes are dropped. It is called under the lock.
   explicit StreamState(Skip skip = nullptr) : skip_(std::move(skip)) {}
 
+  // Writes `first`, and nothing else before open_gate(). REQUIRES: nothing was added yet.
+  Then begin(Outgoing&& first);
+  Then open_gate();
+
   // False where the stream is closed: then the frame was not taken and there is nothing to do.
   bool add(Outgoing&& frame, Then& then);
   Then written(bool ok);  // the write of front() has ended
@@ -38,9 +42,10 @@ class StreamState {
 
   // Drops the waiting frames for which `skip` holds by now.
   void drop_skipped();
-  bool empty() const;  // nothing is being written or waits
+  size_t waiting() const;       // frames, without the one that is being written
+  size_t unsent_bytes() const;  // with it
 
-  // Keeps the end off; one holder at a time. False where the stream is closed.
+  // Keeps the end off until as many releases. False where the stream is closed.
   bool hold();
   Then release();
 
@@ -55,8 +60,11 @@ class StreamState {
   mutable Mutex mutex_;
   std::deque<Outgoing> waiting_ ARGOSY_GUARDED_BY(mutex_);
   Outgoing writing_;  // stays where it is while gRPC reads it; not guarded
-  bool is_writing_ ARGOSY_GUARDED_BY(mutex_) = false, is_held_ ARGOSY_GUARDED_BY(mutex_) = false,
-                   closed_ ARGOSY_GUARDED_BY(mutex_) = false, ended_ ARGOSY_GUARDED_BY(mutex_) = false;
+  size_t writing_bytes_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  bool gate_is_open_ ARGOSY_GUARDED_BY(mutex_) = true;
+  int holders_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  bool is_writing_ ARGOSY_GUARDED_BY(mutex_) = false;
+  bool closed_ ARGOSY_GUARDED_BY(mutex_) = false, ended_ ARGOSY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace argosy::rpc

@@ -24,6 +24,48 @@ TEST(StreamState, WritesOneFrameAfterTheOther) {
   EXPECT_EQ(add(state, 3), Then::write);
 }
 
+// A server drops a connection that sends much before its first request.
+TEST(StreamState, HoldsFramesBackBehindTheFirst) {
+  StreamState state;
+  EXPECT_EQ(state.begin({}), Then::write);
+  EXPECT_EQ(add(state, 1), Then::nothing);
+  EXPECT_EQ(state.written(true), Then::nothing);
+  EXPECT_EQ(add(state, 2), Then::nothing);
+  EXPECT_EQ(state.open_gate(), Then::write);
+  EXPECT_EQ(state.written(true), Then::write);
+  EXPECT_EQ(state.waiting(), 0u);
+}
+
+TEST(StreamState, OpensTheGateUnderAWrite) {
+  StreamState state;
+  EXPECT_EQ(state.begin({}), Then::write);
+  EXPECT_EQ(add(state, 1), Then::nothing);
+  EXPECT_EQ(state.open_gate(), Then::nothing);  // the answer was faster than gRPC's word that it has written
+  EXPECT_EQ(state.written(true), Then::write);
+}
+
+TEST(StreamState, KnowsWhatHasNotLeft) {
+  StreamState state;
+  const grpc::Slice thousand(std::string(1000, 'x'));
+  Then then;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(state.add({grpc::ByteBuffer(&thousand, 1)}, then));
+  EXPECT_EQ(state.unsent_bytes(), 3000u);
+  EXPECT_EQ(state.written(true), Then::write);
+  EXPECT_EQ(state.unsent_bytes(), 2000u);
+  state.close();
+  EXPECT_EQ(state.unsent_bytes(), 1000u);  // gRPC has it
+  EXPECT_EQ(state.written(false), Then::end);
+  EXPECT_EQ(state.unsent_bytes(), 0u);
+}
+
+TEST(StreamState, EndsAfterAsManyReleasesAsHolds) {
+  StreamState state;
+  ASSERT_TRUE(state.hold() && state.hold());
+  EXPECT_EQ(state.close(), Then::nothing);
+  EXPECT_EQ(state.release(), Then::nothing);
+  EXPECT_EQ(state.release(), Then::end);
+}
+
 // A stream that ends under a write or a holder crashes in gRPC; one that never ends keeps its channel from closing.
 TEST(StreamState, EndsOnceWhenNothingIsUnderWay) {
   StreamState state;
@@ -94,9 +136,9 @@ TEST(StreamState, DropsFramesThatHaveExpired) {
   EXPECT_EQ(kept.use_count(), 1);
   ASSERT_TRUE(state.add({{}, 11, kept, before}, then));
   EXPECT_EQ(state.written(true), Then::write);  // of 10
-  EXPECT_FALSE(state.empty());
+  EXPECT_EQ(state.waiting(), 1u);
   EXPECT_EQ(state.written(true), Then::nothing);
-  EXPECT_TRUE(state.empty());
+  EXPECT_EQ(state.waiting(), 0u);
   EXPECT_EQ(kept.use_count(), 1);
 }
 

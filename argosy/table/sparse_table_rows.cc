@@ -1,6 +1,5 @@
 // The calls of SparseTable that go over whole rows: export, import, shrink, clear.
 #include <cstring>
-#include <mutex>
 
 #include "argosy/base/mutex.h"
 #include "argosy/table/cold_store.h"
@@ -99,7 +98,7 @@ Result<bool> SparseTable::Export::next(size_t max_bytes, std::string& out) {
   const size_t enough = before + std::max<size_t>(max_bytes, 1);
   while (state_->shard < state_->table.shards_.size() && out.size() < enough) {
     const Shard& shard = *state_->table.shards_[state_->shard];
-    std::lock_guard lock(shard.mutex());
+    MutexLock lock(shard.mutex());
     ASSIGN_OR_RETURN(const bool done, state_->advance(shard, enough, out));
     if (!done) break;
     ++state_->shard;
@@ -223,7 +222,7 @@ Result<ShrinkReport> SparseTable::shrink(const Expiry& expiry, uint32_t now_seco
   };
   Shrinking shrinking{.expired = expired, .erased = erased};
   for (const auto& shard : shards_) {
-    std::lock_guard lock(shard->mutex());
+    MutexLock lock(shard->mutex());
     RETURN_IF_ERROR(shrink_cold(*shard, shrinking));
     RETURN_IF_ERROR(shrink_rows(*shard, shrinking));
     shrinking.report.dropped_waiting += absl::erase_if(shard->waiting(), [&](auto& entry) {
@@ -285,7 +284,7 @@ Status SparseTable::shrink_cold(Shard& shard, Shrinking& shrinking) {
 Status SparseTable::clear() {
   if (is_cut_) return Status::failed_precondition("table '{}' cannot be emptied while it is written", spec_.name);
   for (const auto& shard : shards_) {
-    std::lock_guard lock(shard->mutex());
+    MutexLock lock(shard->mutex());
     RETURN_IF_ERROR(shard->clear());
   }
   changes_.clear();

@@ -1,12 +1,13 @@
 #include "argosy/testing/ranks.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <thread>
 
 #include "argosy/base/check.h"
 #include "argosy/base/fd.h"
@@ -19,7 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 struct Child {
   pid_t pid = 0;
-  Fd output;
+  Fd process;  // readable when it has ended
+  Fd output;   // closed once nobody writes to it any more
   bool ended = false;
 };
 
@@ -45,12 +47,28 @@ Child start(const std::function<void(const Place&)>& body, const Place& place) {
   if (pid == 0) be_rank(body, place, ends[1]);
   ::close(ends[1]);
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return {pid, Fd(ends[0])};
+  Child child{.pid = pid, .process = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))), .output = Fd(ends[0])};
+  ARGOSY_CHECK(child.process.open(), "no pidfd");
+  return child;
 }
 
 void drain(Child& child, RankEnd& end) {
   char buffer[4096];
-  for (ssize_t got; (got = ::read(child.output.get(), buffer, sizeof(buffer))) > 0;) end.output.append(buffer, got);
+  ssize_t got = -1;
+  while (child.output.open() && (got = ::read(child.output.get(), buffer, sizeof(buffer))) > 0) end.output.append(buffer, got);
+  if (got == 0) child.output.close();
+}
+
+// Until one of them writes or ends, or `until` has come; after that for a second at a time.
+void wait_for_news(const std::vector<Child>& children, Clock::time_point until) {
+  std::vector<pollfd> polled;
+  for (const Child& child : children) {
+    if (child.ended) continue;
+    polled.push_back({.fd = child.process.get(), .events = POLLIN, .revents = 0});
+    if (child.output.open()) polled.push_back({.fd = child.output.get(), .events = POLLIN, .revents = 0});
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+  ::poll(polled.data(), polled.size(), left > 0 ? static_cast<int>(left) : 1000);
 }
 
 // Whether it has ended.
@@ -92,7 +110,7 @@ std::vector<RankEnd> run_ranks(int count, const std::function<void(const Place&)
       if (Clock::now() - begun > deadline && !children[rank].ended) ::kill(pids[rank], SIGKILL);
       all = collect(children[rank], ends[rank], begun) && all;
     }
-    if (!all) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (!all) wait_for_news(children, begun + deadline);
   }
   return ends;
 }

@@ -77,7 +77,8 @@ def test_one_folder_is_all_that_tls_needs(job, authority):
     assert refused.wait(SECONDS) != 0 and "tls/ca.pem" in job.logs(), "an empty folder is no reason to go on in clear text"
     for file, name in {"ca.pem": "ca.pem", "job.pem": "certificate.pem", "job.key": "key.pem"}.items():
         shutil.copy(authority / file, folder / name)
-    launcher, stranger = serving(job, f"--tls={folder}")
+    launcher, stranger = serving(job, f"--tls={folder}", "--token=open sesame")
+    stranger["ARGOSY_TOKEN"] = "open sesame"  # or it would get no further than that
     (folder / "certificate.pem").unlink(), (folder / "key.pem").unlink()  # with the rest the server is known, but not the worker
     for known in ({}, {"ARGOSY_TLS": folder}):
         assert re.search(r"server 0 .*has not answered", job.end(job.python("train.py", "async", **stranger, **known), 1), re.S)
@@ -107,6 +108,8 @@ def test_whoever_lacks_the_certificate_or_the_token_is_told_so(job, authority):
     job.write("train.py", TRAIN)
     launcher, stranger = serving(job, *certificates(authority, *ALL), "--token=open sesame")
     out = job.end(job.python("train.py", "async", **stranger), 1)
+    assert re.search(r"server 0 .*asks for the job's token, and this side has none", out, re.S), out
+    out = job.end(job.python("train.py", "async", **stranger, ARGOSY_TOKEN="open sesame"), 1)
     assert re.search(r"server 0 .*has not answered.*TLS", out, re.S), out
     known = {f"ARGOSY_TLS_{name}": authority / file for name, file in (("CA", "ca.pem"), ("CERTIFICATE", "job.pem"), ("KEY", "job.key"))}
     out = job.end(job.python("train.py", "async", **stranger, ARGOSY_TLS_CA=known["ARGOSY_TLS_CA"], ARGOSY_TOKEN="open sesame"), 1)
