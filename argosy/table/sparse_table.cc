@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <mutex>
 
 #include "argosy/base/log.h"
 #include "argosy/base/mutex.h"
@@ -89,7 +90,7 @@ Status SparseTable::for_blocks(std::span<const uint64_t> keys, const BlockWork& 
       Shard& shard = *shards_[(first + i) & last_shard];
       std::span<const Probe> probes = mine.keys.of(shard.number());
       if (probes.empty()) continue;
-      MutexLock lock(shard.mutex());
+      std::lock_guard lock(shard.mutex());
       while (!probes.empty()) {
         const auto some = probes.first(std::min(block_rows_, probes.size()));
         shard.find(some, mine.slots.data());
@@ -127,7 +128,7 @@ Status SparseTable::check_room() {
     overflow_retry_ = {};
   }
   for (const auto& shard : shards_) {
-    MutexLock lock(shard->mutex());
+    std::lock_guard lock(shard->mutex());
     if (exports_.load() == 0 && !shard->is_cut()) evict(*shard);
   }
   MutexLock lock(overflow_mutex_);

@@ -40,7 +40,7 @@ struct SparseTable::Cut::State {
     cursor.reset();
     view.reset();
     for (const auto& left : table.shards_) {
-      MutexLock lock(left->mutex());
+      std::lock_guard lock(left->mutex());
       left->end_cut();
     }
     table.is_cut_ = false;
@@ -71,7 +71,7 @@ struct SparseTable::Cut::State {
   Status read_waiting(Shard& current, std::string& out) {
     std::vector<std::pair<uint64_t, RowCounters>> found;
     {
-      MutexLock lock(current.mutex());
+      std::lock_guard lock(current.mutex());
       ShardCut& cut = *current.cut();
       found.reserve(current.waiting().size());
       for (const auto& [key, counters] : current.waiting()) {
@@ -92,7 +92,7 @@ struct SparseTable::Cut::State {
   Status read_cold(Shard& current, std::string& out) {
     const size_t enough = out.size() + kLockedBytes;
     std::vector<float> row(table.layout_.words());
-    MutexLock lock(current.mutex());
+    std::lock_guard lock(current.mutex());
     ShardCut& cut = *current.cut();
     for (; cursor && cursor->valid(); cursor->next()) {
       if (out.size() >= enough) return {};
@@ -115,7 +115,7 @@ struct SparseTable::Cut::State {
   Status read_memory(Shard& current, std::string& out) {
     const size_t enough = out.size() + kLockedBytes;
     const size_t most = at + kLockedBytes / 16;  // rows that are not wanted take time, too
-    MutexLock lock(current.mutex());
+    std::lock_guard lock(current.mutex());
     ShardCut& cut = *current.cut();
     for (; at < current.positions(); ++at) {
       if (out.size() >= enough || at >= most) return {};
@@ -133,7 +133,7 @@ struct SparseTable::Cut::State {
   Status read_kept(Shard& current, std::string& out) {
     std::vector<float> rows_kept;
     {
-      MutexLock lock(current.mutex());
+      std::lock_guard lock(current.mutex());
       rows_kept = std::move(current.cut()->rows);
       current.drop_cut();
     }
@@ -176,7 +176,7 @@ Result<SparseTable::Cut> SparseTable::begin_cut(std::optional<uint64_t> changed_
   if (is_cut_.exchange(true)) return Status::failed_precondition("table '{}' is being written already", spec_.name);
   auto state = std::make_unique<Cut::State>(*this, changed_since);
   for (const auto& shard : shards_) {
-    MutexLock lock(shard->mutex());
+    std::lock_guard lock(shard->mutex());
     shard->begin_cut();
     state->rows += shard->memory_rows() + shard->cold_rows() + shard->waiting().size();
   }

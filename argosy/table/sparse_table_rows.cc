@@ -1,5 +1,6 @@
 // The calls of SparseTable that go over whole rows: export, import, shrink, clear.
 #include <cstring>
+#include <mutex>
 
 #include "argosy/base/mutex.h"
 #include "argosy/table/cold_store.h"
@@ -98,7 +99,7 @@ Result<bool> SparseTable::Export::next(size_t max_bytes, std::string& out) {
   const size_t enough = before + std::max<size_t>(max_bytes, 1);
   while (state_->shard < state_->table.shards_.size() && out.size() < enough) {
     const Shard& shard = *state_->table.shards_[state_->shard];
-    MutexLock lock(shard.mutex());
+    std::lock_guard lock(shard.mutex());
     ASSIGN_OR_RETURN(const bool done, state_->advance(shard, enough, out));
     if (!done) break;
     ++state_->shard;
@@ -222,7 +223,7 @@ Result<ShrinkReport> SparseTable::shrink(const Expiry& expiry, uint32_t now_seco
   };
   Shrinking shrinking{.expired = expired, .erased = erased};
   for (const auto& shard : shards_) {
-    MutexLock lock(shard->mutex());
+    std::lock_guard lock(shard->mutex());
     RETURN_IF_ERROR(shrink_cold(*shard, shrinking));
     RETURN_IF_ERROR(shrink_rows(*shard, shrinking));
     shrinking.report.dropped_waiting += absl::erase_if(shard->waiting(), [&](auto& entry) {
@@ -284,7 +285,7 @@ Status SparseTable::shrink_cold(Shard& shard, Shrinking& shrinking) {
 Status SparseTable::clear() {
   if (is_cut_) return Status::failed_precondition("table '{}' cannot be emptied while it is written", spec_.name);
   for (const auto& shard : shards_) {
-    MutexLock lock(shard->mutex());
+    std::lock_guard lock(shard->mutex());
     RETURN_IF_ERROR(shard->clear());
   }
   changes_.clear();

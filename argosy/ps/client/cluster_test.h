@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <thread>
@@ -164,7 +165,7 @@ class Cluster {
     if (change_) change_(options);
     auto server = Server::start(options);
     ARGOSY_CHECK(server.ok(), server.status().message());
-    MutexLock lock(seat(i).mutex);
+    std::unique_lock lock(seat(i).mutex);
     seat(i).handler = (*server)->handler();
     seat(i).server = std::move(*server);
   }
@@ -173,7 +174,7 @@ class Cluster {
   void kill(int i) {
     std::unique_ptr<Server> server;
     {
-      MutexLock lock(seat(i).mutex);
+      std::unique_lock lock(seat(i).mutex);
       seat(i).handler = nullptr;
       server = std::move(seat(i).server);
     }
