@@ -67,6 +67,11 @@ OpRegistration& OpRegistration::attr(std::string name, graph::Attribute otherwis
 OpRegistration& OpRegistration::infer_shape(graph::ShapeRule rule) { return schema_->infer_shape = std::move(rule), *this; }
 OpRegistration& OpRegistration::no_gradient() { return kernels()[type_].differentiable = false, *this; }
 
+OpRegistration& OpRegistration::function(graph::FunctionSchema function) {
+  graph::OpSchemas::instance().add_function(*schema_, std::move(function));
+  return *this;
+}
+
 const graph::OpDesc& OpContext::desc() const { return instruction_.desc; }
 
 size_t OpContext::input_count(std::string_view slot) const {

@@ -2,6 +2,7 @@
 #include "argosy/engine/passes.h"
 
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/engine/prepared.h"
 #include "argosy/graph/layers.h"
 #include "argosy/graph/minimize.h"

@@ -17,6 +17,7 @@
 #include "argosy/data/queue_dataset.h"
 #include "argosy/engine/executor.h"
 #include "argosy/engine/model_io.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/engine/trainer.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"
