@@ -16,7 +16,9 @@ OpSchema& shifted() {
     OpSchema schema{.type = "test_shifted", .doc = "x moved by a distance."};
     schema.inputs = {{.name = "X", .doc = "any shape"}, {.name = "By", .doc = "the distance as a variable", .optional = true}};
     schema.outputs = {{.name = "Out", .doc = "like X"}, {.name = "Moved", .doc = "by how much", .optional = true}};
-    schema.attributes = {{.name = "step", .doc = "the distance", .value = 1.0f}, {.name = "axis", .doc = "the axis", .value = 0}};
+    schema.attributes = {{.name = "step", .doc = "the distance", .value = 1.0f},
+                         {.name = "axis", .doc = "the axis", .value = 0},
+                         {.name = "by", .doc = "the same as step", .value = 0.0f}};
     schema.infer_shape = [](ShapeContext& context) {
       context.set_output_like("Out", context.input("X"));
       context.set_output_like("Moved", context.input("X"));
@@ -31,6 +33,7 @@ OpSchema& shifted() {
                .layer = "shift",
                .options = "ShiftedOptions",
                .result = "Shifted"});
+    OpSchemas::instance().add_function(kept, {.signature = "shifted_by(x, by)", .targets = {{"by", "by|By"}}});
     return kept;
   }();
   return op;
@@ -60,6 +63,15 @@ TEST_F(FunctionCallTest, AVariableTakesAnAttributesPlace) {
   const Variable by = data("by", {1}, DType::float32);
   call("shifted", {x_, by});
   EXPECT_EQ(*last().inputs.find("By"), std::vector<std::string>{"by"});
+}
+
+// An attribute and a slot whose names differ in case only, as k and K of top_k: a number is the attribute's.
+TEST_F(FunctionCallTest, AnAttributeIsToldFromASlotOfItsLetters) {
+  call("shifted_by", {x_, Attribute(3.0f)});
+  EXPECT_EQ(last().attribute_or<float>("by", 0), 3.0f);
+  EXPECT_EQ(last().inputs.find("By"), nullptr);
+  call("shifted_by", {x_, x_});
+  EXPECT_NE(last().inputs.find("By"), nullptr);
 }
 
 TEST_F(FunctionCallTest, AnOutputThatIsGivenIsWrittenTo) {
