@@ -1,12 +1,17 @@
+#include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include "argosy/engine/train/tensor_call.h"
 #include "argosy/graph/function_call.h"
 #include "argosy/graph/function_text.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 
-// The functions of the operators' entries, as Python functions with their own signatures. Arguments are checked here, so that a
-// message names the function and the argument.
+// The functions of the operators' entries, as Python functions with their own signatures: on variables, which build, and on
+// torch's tensors, which compute. Arguments are checked here, so that a message names the function and the argument.
 namespace argosy::python {
 
+using engine::TensorArgument;
 using graph::Argument;
 using graph::ArgumentSchema;
 using graph::FunctionSchema;
@@ -104,36 +109,77 @@ bool chosen(const std::vector<py::object>& given, const FunctionSchema& function
   return true;
 }
 
-py::object build(const OpSchemas::Function& entry, const py::args& args, const py::kwargs& kwargs) {
+// What `convert` makes of each argument, in the function's order.
+template <typename Converted, typename Convert>
+std::vector<Converted> converted(const OpSchemas::Function& entry, const std::vector<py::object>& given, Convert convert) {
   const FunctionSchema& function = *entry.function;
-  const std::vector<py::object> given = in_order(function, args, kwargs);
-  std::vector<Argument> arguments(given.size());
+  std::vector<Converted> arguments(given.size());
   for (size_t i = 0; i < given.size(); ++i) {
     const ArgumentSchema& argument = function.arguments[i];
     if (given[i]) {
-      arguments[i] = argument_of(entry, argument, given[i]);
+      arguments[i] = convert(entry, argument, given[i]);
     } else if (argument.required) {
       throw py::type_error(
           fmt::format("{}() missing required argument '{}': {}", function.name, argument.name, function.signature));
     }
   }
-  const std::vector<Variable> results = graph::call(*entry.op, function, std::move(arguments));
-  if (results.size() == 1 || !chosen(given, function)) return py::cast(results[0]);
+  return arguments;
+}
+
+template <typename Value>
+py::object one_or_all(const std::vector<Value>& results, bool all_wanted) {
+  if (results.size() == 1 || !all_wanted) return py::cast(results[0]);
   py::tuple all(results.size());
   for (size_t i = 0; i < results.size(); ++i) all[i] = py::cast(results[i]);
   return all;
 }
 
+py::object build(const OpSchemas::Function& entry, const py::args& args, const py::kwargs& kwargs) {
+  const std::vector<py::object> given = in_order(*entry.function, args, kwargs);
+  return one_or_all(graph::call(*entry.op, *entry.function, converted<Argument>(entry, given, argument_of)),
+                    chosen(given, *entry.function));
+}
+
+// Tensors. They come from torch's Python package, which the caller has loaded.
+TensorArgument tensors_in(const FunctionSchema& function, const ArgumentSchema& argument, py::handle value) {
+  if (THPVariable_Check(value.ptr())) return THPVariable_Unpack(value.ptr());
+  const bool list = argument.kind == ArgumentSchema::input_list && py::isinstance<py::sequence>(value);
+  if (!list) refuse_argument(function, argument, "a tensor", value);
+  std::vector<at::Tensor> tensors;
+  for (const py::handle item : value) {
+    if (!THPVariable_Check(item.ptr())) refuse_argument(function, argument, "a list of tensors", item);
+    tensors.push_back(THPVariable_Unpack(item.ptr()));
+  }
+  return tensors;
+}
+
+TensorArgument tensor_argument_of(const OpSchemas::Function& entry, const ArgumentSchema& argument, py::handle value) {
+  if (value.is_none()) return {};
+  const bool input = argument.kind == ArgumentSchema::input || argument.kind == ArgumentSchema::input_list;
+  const bool computed = argument.kind == ArgumentSchema::attribute && !argument.slot.empty() && THPVariable_Check(value.ptr());
+  if (input || computed) return tensors_in(*entry.function, argument, value);
+  if (argument.kind == ArgumentSchema::output) refuse_argument(*entry.function, argument, "left out on tensors", value);
+  const Argument plain = argument_of(entry, argument, value);
+  return plain.attribute() == nullptr ? TensorArgument() : TensorArgument(*plain.attribute());
+}
+
+py::object compute(const OpSchemas::Function& entry, const py::args& args, const py::kwargs& kwargs) {
+  const std::vector<py::object> given = in_order(*entry.function, args, kwargs);
+  const auto arguments = converted<TensorArgument>(entry, given, tensor_argument_of);
+  return one_or_all(value_or_throw(engine::call_on_tensors(entry, arguments)), chosen(given, *entry.function));
+}
+
 }  // namespace
 
-void bind_functions(py::module_& m, const char* module) {
+void bind_functions(py::module_& m, py::module_& on_tensors, const char* module) {
   py::options options;
   options.disable_function_signatures();  // the documentation begins with the function's own
   for (const OpSchemas::Function& entry : OpSchemas::instance().functions(module)) {
     const std::string doc = graph::python_doc(*entry.function);
-    m.def(
-        entry.function->name.c_str(),
-        [entry](const py::args& args, const py::kwargs& kwargs) { return build(entry, args, kwargs); }, doc.c_str());
+    const char* name = entry.function->name.c_str();
+    m.def(name, [entry](const py::args& args, const py::kwargs& kwargs) { return build(entry, args, kwargs); }, doc.c_str());
+    on_tensors.def(
+        name, [entry](const py::args& args, const py::kwargs& kwargs) { return compute(entry, args, kwargs); }, doc.c_str());
   }
 }
 

@@ -9,7 +9,7 @@
 // argosy.fluid.layers finds all of them there by itself.
 //
 // The extension runs without torch's Python package: programs hand buffers to Python, and no torch tensor. Only what
-// bind_collective.cc and bind_rules.cc do with tensors needs it, and is called by what has loaded it.
+// bind_collective.cc, bind_rules.cc and bind_functions.cc do with tensors needs it, and is called by what has loaded it.
 namespace argosy::python {
 
 void bind_errors(pybind11::module_& m);
@@ -28,8 +28,9 @@ void bind_fleet(pybind11::module_& m);
 void bind_transpiler(pybind11::module_& m);
 void bind_collective(pybind11::module_& m);
 
-// The functions of the operators' entries for `module`, "fluid.layers" or another of graph::FunctionSchema.
-void bind_functions(pybind11::module_& functions, const char* module);
+// The functions of the operators' entries for `module`, "fluid.layers" or another of graph::FunctionSchema; under the same names
+// in `on_tensors` on torch's tensors.
+void bind_functions(pybind11::module_& functions, pybind11::module_& on_tensors, const char* module);
 
 void bind_layers_nn(pybind11::module_& layers);
 void bind_layers_image(pybind11::module_& layers);

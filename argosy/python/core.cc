@@ -24,7 +24,8 @@ PYBIND11_MODULE(_core, m) {
   bind_collective(m);
 
   auto layers = m.def_submodule("layers", "The layer functions, under fluid.layers' names.");
-  bind_functions(layers, "fluid.layers");
+  auto on_tensors = m.def_submodule("on_tensors", "Layer functions on torch's tensors, with the kernels that programs run.");
+  bind_functions(layers, on_tensors, "fluid.layers");
   bind_layers_nn(layers);
   bind_layers_image(layers);
   bind_layers_math(layers);

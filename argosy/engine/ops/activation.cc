@@ -51,6 +51,11 @@ at::Tensor hard_swish(const OpContext& op, const at::Tensor& x) {
   return x * limit(x + number_attribute(op, "offset"), 0, number_attribute(op, "threshold")) / number_attribute(op, "scale");
 }
 
+at::Tensor swish(const OpContext& op, const at::Tensor& x) {
+  const double beta = number_attribute(op, "beta");
+  return beta == 1 ? at::silu(x) : x * at::sigmoid(x * beta);
+}
+
 at::Tensor power_by_factor(const OpContext& op, const at::Tensor& x) {
   if (!op.has_input("FactorTensor")) return at::pow(x, number_attribute(op, "factor")).to(x.scalar_type());
   return at::pow(x, op.tensor("FactorTensor").detach()).to(x.scalar_type());
@@ -106,10 +111,7 @@ const std::vector<Unary> kUnary = {
      "log(1 + exp(beta * x)) / beta",
      {{"beta", 1.0f, "how steep"}, {"threshold", 20.0f, "x itself where beta * x is above"}},
      "softplus(x, name=None)"},
-    {"swish",
-     map_with<[](C op, T x) { return x * at::sigmoid(x * number_attribute(op, "beta")); }>,
-     "x * sigmoid(beta * x)",
-     {{"beta", 1.0f, "how steep"}}},
+    {"swish", map_with<swish>, "x * sigmoid(beta * x)", {{"beta", 1.0f, "how steep"}}},
     {"hard_sigmoid",
      map_with<[](C op, T x) { return limit(x * number_attribute(op, "slope") + number_attribute(op, "offset"), 0, 1); }>,
      "slope * x + offset, between 0 and 1",
