@@ -11,6 +11,7 @@ import ast
 import builtins
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -81,8 +82,9 @@ def refine(stub, module, of_module):
 
 def main():
     module, folder = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
-    generate(module, folder)
     made = folder / module.replace(".", "/")
+    shutil.rmtree(made, ignore_errors=True)  # a module that is gone leaves no stub
+    generate(module, folder)
     of_module = defined(ast.parse((made / "__init__.pyi").read_text(encoding="utf-8")))
     for submodule, _, better in (argument.partition("=") for argument in sys.argv[3:]):
         take_over(made / f"{submodule}.pyi", pathlib.Path(better))

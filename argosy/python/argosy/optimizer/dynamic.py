@@ -92,7 +92,8 @@ class Updates:
     """
 
     def __init__(self, optimizer):
-        self._optimizer, self._name = optimizer, optimizer._rule
+        self._optimizer = optimizer
+        self._name: str = optimizer._rule
         self._rules = {}  # hyper-parameters that differ between parameters -> the rule with them
         groups = [one if isinstance(one, dict) else {"params": [one]} for one in optimizer._parameter_list]
         self._slots = {id(p): _Slot(p, group, self._rule(), optimizer._multi_precision) for group in groups for p in group["params"]}
