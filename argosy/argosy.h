@@ -2,6 +2,7 @@
 #pragma once
 
 #include "argosy/base/error.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/fleet/dataset.h"
 #include "argosy/fleet/executor.h"
 #include "argosy/fleet/fleet.h"

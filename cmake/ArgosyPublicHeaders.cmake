@@ -16,12 +16,16 @@ set(ARGOSY_PUBLIC_PROGRAMS
     argosy/engine/train/executor.h argosy/engine/train/trainer.h
     argosy/fleet/dataset.h argosy/fleet/executor.h argosy/fleet/fleet.h argosy/fleet/model.h argosy/fleet/process_context.h argosy/fleet/server_model.h
     argosy/fleet/strategy.h
-    argosy/graph/attribute.h argosy/graph/backward.h argosy/graph/build.h argosy/graph/dtype.h argosy/graph/initializer.h
+    argosy/graph/attribute.h argosy/graph/backward.h argosy/graph/build.h argosy/graph/dtype.h argosy/graph/function_call.h
+    argosy/graph/function_schema.h argosy/graph/initializer.h
     argosy/graph/layer_helper.h argosy/graph/layers.h argosy/graph/layers/activation.h argosy/graph/layers/fill.h
-    argosy/graph/layers/loss.h argosy/graph/layers/math.h argosy/graph/layers/metric.h argosy/graph/layers/nets.h
+    argosy/graph/layers/loss.h argosy/graph/layers/metric.h argosy/graph/layers/nets.h
     argosy/graph/layers/nn.h argosy/graph/layers/operators.h argosy/graph/layers/sequence.h argosy/graph/layers/shape.h
     argosy/graph/layers/tensor.h argosy/graph/layers/types.h argosy/graph/minimize.h argosy/graph/op_desc.h
     argosy/graph/op_schema.h argosy/graph/program.h argosy/graph/var_desc.h argosy/graph/variable.h
     argosy/optim/clip.h argosy/optim/optimizer.h argosy/optim/regularize.h argosy/optim/rule.h argosy/optim/schedule.h
     argosy/ps/spec/job_spec.h argosy/ps/spec/ledger.h argosy/ps/spec/mode.h argosy/ps/client/server_stats.h argosy/ps/spec/window.h
     argosy/table/spec.h)
+
+# Made at build time (cmake/ArgosyFunctions.cmake), in the build folder.
+set(ARGOSY_PUBLIC_MADE argosy/engine/ops/layers.h)

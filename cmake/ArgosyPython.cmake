@@ -30,15 +30,17 @@ function(argosy_extension name)
 endfunction()
 
 # The target NAME_stubs: what type checkers and editors know of the extension argosy.NAME, read from the built one, in a folder NAME/ beside
-# it. A folder without __init__.py hides no extension of its name.
+# it; the layer functions' types are those of the operators' entries (ArgosyFunctions). A folder without __init__.py hides no extension of its
+# name.
 function(argosy_stubs name)
   set(packages "${PROJECT_BINARY_DIR}/python")
   set(stub "${packages}/argosy/${name}/__init__.pyi")
   add_custom_command(
     OUTPUT "${stub}"
-    COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/write_stubs.py" "argosy.${name}" "${packages}"
-    DEPENDS ${name} "${PROJECT_SOURCE_DIR}/tools/write_stubs.py" COMMENT "Writing the stubs of ${name}" VERBATIM)
+    COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/write_stubs.py" "argosy.${name}" "${packages}" "layers=${argosy_layers_stub}"
+    DEPENDS ${name} "${argosy_layers_stub}" "${PROJECT_SOURCE_DIR}/tools/write_stubs.py" COMMENT "Writing the stubs of ${name}" VERBATIM)
   add_custom_target(${name}_stubs ALL DEPENDS "${stub}")
+  argosy_use_functions(${name}_stubs)
   add_dependencies(${name}_stubs argosy_python_packages)  # the extension is imported as a part of its package
   install(DIRECTORY "${packages}/argosy/${name}" DESTINATION argosy COMPONENT python FILES_MATCHING PATTERN "*.pyi")
 endfunction()

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Writes the stubs of a Python extension, which tell type checkers and editors its names, signatures and docstrings.
 
-    tools/write_stubs.py MODULE FOLDER
+    tools/write_stubs.py MODULE FOLDER [SUBMODULE=STUB…]
 
 MODULE, such as argosy._core, is imported from FOLDER, and FOLDER/argosy/_core/ gets an __init__.pyi and a file for each of its submodules.
-pybind11-stubgen writes them. What a binding says of a type that Python cannot see becomes Any.
+pybind11-stubgen writes them. What a binding says of a type that Python cannot see becomes Any. The functions of a STUB, made elsewhere with more
+knowledge, take the place of those that were read from the submodule.
 """
 import ast
 import builtins
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -56,6 +58,17 @@ class _Fitting(ast.NodeTransformer):
         return ast.Name("list[typing.Any]") if isinstance(node.slice, ast.Constant) and node.slice.value is ... else self.generic_visit(node)
 
 
+def take_over(stub, made):
+    """Puts the functions of the stub `made` in the place of those of their names."""
+    functions = {node.name: node for node in ast.parse(made.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)}
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
+    read = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if missing := sorted(functions.keys() - read):
+        raise SystemExit(f"write_stubs: {made} has functions that the extension lacks: {', '.join(missing)}; both come from one build, so build it again")
+    tree.body = [functions.get(node.name, node) if isinstance(node, ast.FunctionDef) else node for node in tree.body]
+    stub.write_text(ast.unparse(tree) + "\n", encoding="utf-8")
+
+
 def refine(stub, module, of_module):
     """Fits the types of a stub. A submodule's name the module's types without an import, which is added."""
     tree = _Fitting().visit(ast.parse(stub.read_text(encoding="utf-8")))
@@ -69,9 +82,12 @@ def refine(stub, module, of_module):
 
 def main():
     module, folder = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
-    generate(module, folder)
     made = folder / module.replace(".", "/")
+    shutil.rmtree(made, ignore_errors=True)  # a module that is gone leaves no stub
+    generate(module, folder)
     of_module = defined(ast.parse((made / "__init__.pyi").read_text(encoding="utf-8")))
+    for submodule, _, better in (argument.partition("=") for argument in sys.argv[3:]):
+        take_over(made / f"{submodule}.pyi", pathlib.Path(better))
     for stub in sorted(made.glob("*.pyi")):
         refine(stub, module, of_module)
 

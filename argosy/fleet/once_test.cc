@@ -10,6 +10,7 @@
 #include "argosy/base/file.h"
 #include "argosy/base/socket.h"
 #include "argosy/base/thread.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/fleet/fleet.h"
 #include "argosy/fleet/job.h"
 #include "argosy/graph/build.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "argosy/base/error.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"
 #include "argosy/graph/minimize.h"

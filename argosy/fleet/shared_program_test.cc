@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "argosy/engine/ops/layers.h"
 #include "argosy/engine/remote/context.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"

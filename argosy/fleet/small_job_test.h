@@ -11,6 +11,7 @@
 #include "argosy/base/random.h"
 #include "argosy/base/socket.h"
 #include "argosy/base/thread.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/fleet/executor.h"
 #include "argosy/fleet/job.h"
 #include "argosy/fleet/model.h"

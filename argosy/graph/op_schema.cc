@@ -79,6 +79,26 @@ std::vector<std::string> OpSchemas::types() const {
   return types;
 }
 
+void OpSchemas::add_function(OpSchema& op, FunctionSchema function) {
+  const FunctionSchema& kept = op.functions.emplace_back(std::move(function));
+  ARGOSY_CHECK(functions_[kept.module].emplace(kept.name, Function{&op, &kept}).second, kept.name);
+}
+
+OpSchemas::Function OpSchemas::find_function(std::string_view name, std::string_view module) const {
+  const auto found = functions_.find(module);
+  if (found == functions_.end()) return {};
+  const auto function = found->second.find(name);
+  return function == found->second.end() ? Function{} : function->second;
+}
+
+std::vector<OpSchemas::Function> OpSchemas::functions(std::string_view module) const {
+  std::vector<Function> all;
+  if (const auto found = functions_.find(module); found != functions_.end()) {
+    for (const auto& [name, function] : found->second) all.push_back(function);
+  }
+  return all;
+}
+
 bool ShapeContext::has_input(std::string_view slot) const { return input_count(slot) > 0; }
 bool ShapeContext::has_output(std::string_view slot) const { return output_count(slot) > 0; }
 

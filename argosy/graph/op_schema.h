@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "argosy/base/status.h"
+#include "argosy/graph/function_schema.h"
 #include "argosy/graph/op_desc.h"
 #include "argosy/graph/var_desc.h"
 
@@ -59,6 +61,7 @@ struct OpSchema {
   std::vector<SlotSchema> inputs, outputs;
   std::vector<AttributeSchema> attributes;
   ShapeRule infer_shape;
+  std::deque<FunctionSchema> functions;  // those that scripts call
 
   const SlotSchema* find_input(std::string_view name) const;
   const SlotSchema* find_output(std::string_view name) const;
@@ -74,8 +77,19 @@ class OpSchemas {
   const OpSchema* find(std::string_view type) const;
   std::vector<std::string> types() const;
 
+  // A function of an operator of this registry, for graph::add_function (add_function.h), which settles its arguments first. A
+  // second one of that name in a module aborts.
+  void add_function(OpSchema& op, FunctionSchema function);
+  struct Function {
+    const OpSchema* op = nullptr;
+    const FunctionSchema* function = nullptr;  // null where there is none
+  };
+  Function find_function(std::string_view name, std::string_view module = "fluid.layers") const;
+  std::vector<Function> functions(std::string_view module) const;  // by name
+
  private:
   std::map<std::string, OpSchema, std::less<>> schemas_;
+  std::map<std::string, std::map<std::string, Function, std::less<>>, std::less<>> functions_;  // by module and name
 };
 
 // Checks `op` against its schema and fills in the defaults. Unknown types, slots and attributes are errors that offer the

@@ -18,18 +18,6 @@ void bind_losses(py::module_& m) {
         return layers::cross_entropy(input, label, {.soft_label = soft_label, .ignore_index = ignore_index});
       },
       py::arg("input"), py::arg("label"), py::arg("soft_label") = false, py::arg("ignore_index") = -100);
-  m.def(
-      "softmax_with_cross_entropy",
-      [](const Variable& logits, const Variable& label, bool soft_label, int32_t ignore_index, bool numeric_stable_mode,
-         bool return_softmax, int32_t axis) -> py::object {
-        const auto both = layers::softmax_with_cross_entropy(
-            logits, label,
-            {.soft_label = soft_label, .ignore_index = ignore_index, .numeric_stable_mode = numeric_stable_mode, .axis = axis});
-        if (return_softmax) return py::make_tuple(both.loss, both.softmax);
-        return py::cast(both.loss);
-      },
-      py::arg("logits"), py::arg("label"), py::arg("soft_label") = false, py::arg("ignore_index") = -100,
-      py::arg("numeric_stable_mode") = true, py::arg("return_softmax") = false, py::arg("axis") = -1);
 }
 
 void bind_metric_layers(py::module_& m) {

@@ -50,59 +50,10 @@ Variable sampled_softmax(const Variable& logits, const Variable& label, int32_t 
 
 void bind_pointwise(py::module_& m) {
   const auto none = py::none();
-  m.def(
-      "sigmoid_cross_entropy_with_logits",
-      [](const Variable& x, const Variable& label, int32_t ignore_index, const Text& name, bool normalize) {
-        return layers::sigmoid_cross_entropy_with_logits(x, label,
-                                                         {.ignore_index = ignore_index, .name = name, .normalize = normalize});
-      },
-      py::arg("x"), py::arg("label"), py::arg("ignore_index") = -100, py::arg("name") = none, py::arg("normalize") = false);
   m.def("square_error_cost", &layers::square_error_cost, py::arg("input"), py::arg("label"));
   m.def("mse_loss", &layers::mse_loss, py::arg("input"), py::arg("label"));
-  m.def(
-      "log_loss",
-      [](const Variable& input, const Variable& label, float epsilon, const Text& name) {
-        return layers::log_loss(input, label, epsilon, name);
-      },
-      py::arg("input"), py::arg("label"), py::arg("epsilon") = 1e-4f, py::arg("name") = none);
-  m.def("huber_loss", &layers::huber_loss, py::arg("input"), py::arg("label"), py::arg("delta"));
-  m.def(
-      "smooth_l1",
-      [](const Variable& x, const Variable& y, const VariableOrNone& inside_weight, const VariableOrNone& outside_weight,
-         std::optional<float> sigma) {
-        return layers::smooth_l1(
-            x, y, {.inside_weight = inside_weight, .outside_weight = outside_weight, .sigma = sigma.value_or(1.0f)});
-      },
-      py::arg("x"), py::arg("y"), py::arg("inside_weight") = none, py::arg("outside_weight") = none, py::arg("sigma") = none);
-  m.def(
-      "kldiv_loss",
-      [](const Variable& x, const Variable& target, const std::string& reduction, const Text& name) {
-        return layers::kldiv_loss(x, target, reduction, name);
-      },
-      py::arg("x"), py::arg("target"), py::arg("reduction") = "mean", py::arg("name") = none);
   m.def("label_smooth", &label_smooth, py::arg("label"), py::arg("prior_dist") = none, py::arg("epsilon") = 0.1f,
         py::arg("dtype") = "float32", py::arg("name") = none);
-}
-
-void bind_ranking(py::module_& m) {
-  const auto none = py::none();
-  m.def(
-      "rank_loss",
-      [](const Variable& label, const Variable& left, const Variable& right, const Text& name) {
-        return layers::rank_loss(label, left, right, name);
-      },
-      py::arg("label"), py::arg("left"), py::arg("right"), py::arg("name") = none);
-  m.def(
-      "margin_rank_loss",
-      [](const Variable& label, const Variable& left, const Variable& right, float margin, const Text& name) {
-        return layers::margin_rank_loss(label, left, right, margin, name);
-      },
-      py::arg("label"), py::arg("left"), py::arg("right"), py::arg("margin") = 0.1f, py::arg("name") = none);
-  m.def(
-      "bpr_loss",
-      [](const Variable& input, const Variable& label, const Text& name) { return layers::bpr_loss(input, label, name); },
-      py::arg("input"), py::arg("label"), py::arg("name") = none);
-  m.def("cos_sim", &layers::cos_sim, py::arg("X"), py::arg("Y"));
 }
 
 }  // namespace
@@ -110,7 +61,6 @@ void bind_ranking(py::module_& m) {
 void bind_layers_objective(py::module_& m) {
   const auto none = py::none();
   bind_pointwise(m);
-  bind_ranking(m);
   m.def("nce", &nce, py::arg("input"), py::arg("label"), py::arg("num_total_classes"), py::arg("sample_weight") = none,
         py::arg("param_attr") = none, py::arg("bias_attr") = none, py::arg("num_neg_samples") = none, py::arg("name") = none,
         py::arg("sampler") = "uniform", py::arg("custom_dist") = none, py::arg("seed") = 0, py::arg("is_sparse") = false);

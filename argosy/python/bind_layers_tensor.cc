@@ -28,41 +28,16 @@ void bind_shapes(py::module_& m) {
       py::arg("x"), py::arg("shape"), py::arg("actual_shape") = py::none(), py::arg("act") = py::none(),
       py::arg("inplace") = false, py::arg("name") = py::none());
   m.def(
-      "flatten", [](const Variable& x, int32_t axis, const Text& name) { return layers::flatten(x, axis, name); }, py::arg("x"),
-      py::arg("axis") = 1, py::arg("name") = py::none());
-  m.def(
-      "squeeze", [](const Variable& input, const Axes& axes, const Text& name) { return layers::squeeze(input, axes, name); },
-      py::arg("input"), py::arg("axes"), py::arg("name") = py::none());
-  m.def(
       "unsqueeze",
       [](const Variable& input, const Numbers& axes, const Text& name) { return layers::unsqueeze(input, axes, name); },
       py::arg("input"), py::arg("axes"), py::arg("name") = py::none());
   m.def(
-      "transpose", [](const Variable& x, const Axes& perm, const Text& name) { return layers::transpose(x, perm, name); },
-      py::arg("x"), py::arg("perm"), py::arg("name") = py::none());
-  m.def(
       "expand",
       [](const Variable& x, const Numbers& expand_times, const Text& name) { return layers::expand(x, expand_times, name); },
       py::arg("x"), py::arg("expand_times"), py::arg("name") = py::none());
-  m.def(
-      "expand_as", [](const Variable& x, const Variable& target, const Text& name) { return layers::expand_as(x, target, name); },
-      py::arg("x"), py::arg("target_tensor"), py::arg("name") = py::none());
-  m.def(
-      "pad",
-      [](const Variable& x, const Axes& paddings, float pad_value, const Text& name) {
-        return layers::pad(x, paddings, pad_value, name);
-      },
-      py::arg("x"), py::arg("paddings"), py::arg("pad_value") = 0.0f, py::arg("name") = py::none());
-  m.def("reverse", [](const Variable& x, const Axes& axis) { return layers::reverse(x, axis); }, py::arg("x"), py::arg("axis"));
 }
 
 void bind_joins(py::module_& m) {
-  m.def(
-      "concat",
-      [](const OneOrMore& input, const Number& axis, const Text& name) { return layers::concat(input.values, axis, name); },
-      py::arg("input"), py::arg("axis") = 0, py::arg("name") = py::none());
-  m.def(
-      "stack", [](const OneOrMore& x, int32_t axis) { return layers::stack(x.values, axis); }, py::arg("x"), py::arg("axis") = 0);
   m.def(
       "unstack",
       [](const Variable& x, int32_t axis, std::optional<int32_t> num) { return layers::unstack(x, axis, num.value_or(0)); },
@@ -89,25 +64,6 @@ void bind_joins(py::module_& m) {
 }
 
 void bind_indexing(py::module_& m) {
-  m.def("cast", &layers::cast, py::arg("x"), py::arg("dtype"));
-  m.def("shape", &layers::shape, py::arg("input"));
-  m.def("size", &layers::size, py::arg("input"));
-  m.def("argmax", &layers::argmax, py::arg("x"), py::arg("axis") = 0);
-  m.def("argmin", &layers::argmin, py::arg("x"), py::arg("axis") = 0);
-  m.def(
-      "argsort",
-      [](const Variable& input, int32_t axis, bool descending, const Text& name) {
-        const auto ordered = layers::argsort(input, axis, descending, name);
-        return py::make_tuple(ordered.values, ordered.indices);
-      },
-      py::arg("input"), py::arg("axis") = -1, py::arg("descending") = false, py::arg("name") = py::none());
-  m.def(
-      "topk",
-      [](const Variable& input, const Number& k, const Text& name) {
-        const auto ordered = layers::topk(input, k, name);
-        return py::make_tuple(ordered.values, ordered.indices);
-      },
-      py::arg("input"), py::arg("k"), py::arg("name") = py::none());
   m.def(
       "unique",
       [](const Variable& x, DType dtype) {
@@ -122,28 +78,10 @@ void bind_indexing(py::module_& m) {
         return py::make_tuple(distinct.values, distinct.index, distinct.count);
       },
       py::arg("x"), py::arg("dtype") = "int32");
-  m.def(
-      "one_hot", [](const Variable& input, const Number& depth, bool allow) { return layers::one_hot(input, depth, allow); },
-      py::arg("input"), py::arg("depth"), py::arg("allow_out_of_range") = false);
-  m.def(
-      "_one_hot_v2",
-      [](const Variable& input, const Number& depth, bool allow) { return layers::one_hot_v2(input, depth, allow); },
-      py::arg("input"), py::arg("depth"), py::arg("allow_out_of_range") = false);
   m.def("where", [](const Variable& condition) { return layers::where(condition); }, py::arg("condition"));
   m.def(
       "where", [](const Variable& condition, const Variable& x, const Variable& y) { return layers::where(condition, x, y); },
       py::arg("condition"), py::arg("x"), py::arg("y"));
-  m.def("gather", &layers::gather, py::arg("input"), py::arg("index"), py::arg("overwrite") = true);
-  m.def(
-      "gather_nd",
-      [](const Variable& input, const Variable& index, const Text& name) { return layers::gather_nd(input, index, name); },
-      py::arg("input"), py::arg("index"), py::arg("name") = py::none());
-  m.def(
-      "scatter",
-      [](const Variable& input, const Variable& index, const Variable& updates, const Text& name, bool overwrite) {
-        return layers::scatter(input, index, updates, name, overwrite);
-      },
-      py::arg("input"), py::arg("index"), py::arg("updates"), py::arg("name") = py::none(), py::arg("overwrite") = true);
 }
 
 // Values of a NumPy array, or of a list, as the alternative of assign() that holds their type.

@@ -1,5 +1,5 @@
+#include "argosy/graph/function_call.h"
 #include "argosy/graph/layers/fill.h"
-#include "argosy/graph/layers/math.h"
 #include "argosy/graph/layers/operators.h"
 #include "argosy/graph/layers/shape.h"
 #include "argosy/python/bindings.h"
@@ -61,7 +61,7 @@ void bind_operators(py::module_& m) {
   variable.attr("__array_ufunc__") = py::none();  // numpy.float32(2) * x is x's to answer
   variable.def("__neg__", &layers::negate)
       .def(
-          "__matmul__", [](const Variable& x, const Variable& y) { return layers::matmul(x, y); }, py::is_operator())
+          "__matmul__", [](const Variable& x, const Variable& y) { return graph::call("matmul", {x, y})[0]; }, py::is_operator())
       .def("astype", &layers::astype, py::arg("dtype"))
       .def("clone", [](const Variable& x) { return layers::assign(x); });
   m.def("slice_of", &layers::slice_of, py::arg("x"), py::arg("axes"), py::arg("starts"), py::arg("ends"), py::arg("single"));

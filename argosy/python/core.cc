@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, m) {
   install_wait_check();
   bind_errors(m);
   bind_optim(m);
+  bind_rules(m);
   bind_parameter(m);
   bind_variable(m);
   bind_operators(m);
@@ -23,6 +24,8 @@ PYBIND11_MODULE(_core, m) {
   bind_collective(m);
 
   auto layers = m.def_submodule("layers", "The layer functions, under fluid.layers' names.");
+  auto on_tensors = m.def_submodule("on_tensors", "Layer functions on torch's tensors, with the kernels that programs run.");
+  bind_functions(layers, on_tensors, "fluid.layers");
   bind_layers_nn(layers);
   bind_layers_image(layers);
   bind_layers_math(layers);

@@ -4,7 +4,7 @@
 #include <argosy/engine/train/executor.h>
 #include <argosy/graph/backward.h>
 #include <argosy/graph/build.h>
-#include <argosy/graph/layer_helper.h>
+#include <argosy/graph/function_call.h>
 
 #include <cstdio>
 
@@ -21,7 +21,7 @@ graph::Variable input(const std::string& name, std::vector<int64_t> shape) {
 
 int main() {
   const graph::Variable x = input("x", {-1, 3});
-  const graph::Variable y = graph::LayerHelper("soft_cap", "").append_unary("soft_cap", x, {{"cap", 2.0f}});
+  const graph::Variable y = graph::call("soft_cap", {x, graph::Attribute(2.0f)})[0];
   const graph::Variable dx = graph::gradients({y}, {x})[0];
 
   engine::Scope scope;

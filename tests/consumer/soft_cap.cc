@@ -14,4 +14,5 @@ ARGOSY_OP("soft_cap",
     .input("X", "any shape")
     .output("Out", "like X")
     .attr("cap", 1.0f, "the largest absolute value of the output")
-    .infer_shape(argosy::graph::same_shape_as_x);
+    .infer_shape(argosy::graph::same_shape_as_x)
+    .function({.signature = "soft_cap(x, cap=1.0, name=None)"});

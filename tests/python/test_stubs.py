@@ -44,6 +44,14 @@ def test_the_extensions_stub_has_every_public_name(module, stub):
     assert public - names_of(FOLDER / "_core" / stub) == set()
 
 
+def test_the_types_of_a_layer_function_are_those_of_its_operators_entry():
+    functions = {node.name: node for node in ast.parse((FOLDER / "_core" / "layers.pyi").read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)}
+    relu6, concat, topk = (functions[name] for name in ("relu6", "concat", "topk"))
+    assert ast.unparse(relu6.args) == "x: Variable, threshold: float=6.0, name: str | None=None"
+    assert ast.unparse(concat.args) == "input: Variable | list[Variable], axis: int | Variable=0, name: str | None=None"
+    assert [ast.unparse(function.returns) for function in (relu6, topk)] == ["Variable", "tuple[Variable, ...]"]
+
+
 # Wildcards and lists of several names would be read by type checkers, and be no names of the package.
 def test_a_stub_of_another_form_is_refused(tmp_path):
     (tmp_path / "__init__.pyi").write_text("from .x import a as a\nfrom .x import b, c\n", encoding="utf-8")

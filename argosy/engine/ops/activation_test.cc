@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "argosy/engine/ops/case_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers.h"
 
 namespace argosy::engine {

@@ -4,6 +4,7 @@
 #include "argosy/engine/ops/arguments.h"
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/op.h"
+#include "argosy/graph/function_call.h"
 
 namespace argosy::engine {
 namespace {
@@ -33,7 +34,9 @@ ARGOSY_OP("scale",
     .attr("scale", 1.0f, "the factor")
     .attr("bias", 0.0f, "what is added")
     .attr("bias_after_scale", true, "add after multiplying")
-    .infer_shape(graph::same_shape_as_x);
+    .infer_shape(graph::same_shape_as_x)
+    .function({.signature = "scale(x, scale=1.0, bias=0.0, bias_after_scale=True, act=None, name=None)",
+               .targets = {{"scale", "scale|ScaleTensor"}}});
 
 ARGOSY_OP("sum",
           [](const OpContext& op) {
@@ -61,7 +64,9 @@ ARGOSY_OP("sum",
       }
       context.set_output_like("Out", out);
       return {};
-    });
+    })
+    .function({.signature = "sum(x)"})
+    .function({.signature = "sums(input, out=None)", .targets = {{"input", "X"}}});
 
 // No gradient at the bounds themselves.
 ARGOSY_OP("clip",
@@ -82,7 +87,8 @@ ARGOSY_OP("clip",
     .output("Out", "like X")
     .attr("min", 0.0f, "the lower limit")
     .attr("max", 0.0f, "the upper limit")
-    .infer_shape(graph::same_shape_as_x);
+    .infer_shape(graph::same_shape_as_x)
+    .function({.signature = "clip(x, min, max, name=None)", .targets = {{"min", "min|Min"}, {"max", "max|Max"}}});
 
 ARGOSY_OP("clip_by_norm",
           [](const OpContext& op) {
@@ -96,7 +102,8 @@ ARGOSY_OP("clip_by_norm",
     .input("X", "any shape")
     .output("Out", "like X")
     .attr("max_norm", 1.0f, "the limit")
-    .infer_shape(graph::same_shape_as_x);
+    .infer_shape(graph::same_shape_as_x)
+    .function({.signature = "clip_by_norm(x, max_norm, name=None)"});
 
 ARGOSY_OP("norm",
           [](const OpContext& op) {
@@ -120,7 +127,13 @@ ARGOSY_OP("norm",
       context.set_output("Out", x.shape, x.dtype);
       context.set_output("Norm", std::move(norms), x.dtype);
       return {};
-    });
+    })
+    .function({.signature = "l2_normalize(x, axis, epsilon=1e-12, name=None)",
+               .layer = "l2_normalize",
+               .prepare = [](graph::FunctionCall& call) {
+                 if (call.variable("x").shape().size() == 1) call.op.attributes["axis"] = 0;
+                 call.op.attributes.try_emplace("axis", 1);
+               }});
 
 ARGOSY_OP("cumsum",
           [](const OpContext& op) {
@@ -150,7 +163,8 @@ ARGOSY_OP("cumsum",
       RETURN_IF_ERROR(axis_in(x, context.attribute<int32_t>("axis")).status());
       context.set_output_like("Out", x);
       return {};
-    });
+    })
+    .function({.signature = "cumsum(x, axis=None, exclusive=None, reverse=None)"});
 
 // In place where X and Out are one variable: a counter that threads share is one number in memory.
 ARGOSY_OP("increment",
@@ -178,7 +192,13 @@ ARGOSY_OP("increment",
       }
       context.set_output_like("Out", x);
       return {};
-    });
+    })
+    .function({.signature = "increment(x, value=1.0, in_place=True)",
+               .targets = {{"value", "step"}, {"in_place", "*the result is x itself"}},
+               .example = "x = fluid.layers.fill_constant([1], 'int64', 0)\ny = fluid.layers.increment(x)",
+               .prepare = [](graph::FunctionCall& call) {
+                 if (call.value<bool>("in_place", true)) call.outputs["Out"] = call.variable("x");
+               }});
 
 }  // namespace
 }  // namespace argosy::engine

@@ -1,5 +1,6 @@
 // Convolutions and poolings against loops over every pixel.
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers/nn.h"
 
 namespace argosy::engine {

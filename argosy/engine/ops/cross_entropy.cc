@@ -154,7 +154,14 @@ ARGOSY_OP("softmax_with_cross_entropy",
     .attr("ignore_index", -100, "positions with this label have no loss")
     .attr("numeric_stable_mode", true, "no effect: the computation is always the stable one")
     .attr("axis", -1, "the dimension of the classes")
-    .infer_shape(infer_with_softmax);
+    .infer_shape(infer_with_softmax)
+    .function(
+        {.signature = "softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-100, numeric_stable_mode=True, "
+                      "return_softmax=False, axis=-1)",
+         .targets = {{"return_softmax", "+Softmax"}},
+         .returns = {"Loss", "Softmax"},
+         .options = "SoftmaxWithCrossEntropyOptions",
+         .result = "SoftmaxWithCrossEntropy"});
 
 }  // namespace
 }  // namespace argosy::engine

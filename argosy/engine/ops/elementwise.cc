@@ -53,10 +53,16 @@ OpRegistration described_elementwise(OpRegistration op, const char* text, graph:
       .infer_shape(std::move(rule));
 }
 
-OpRegistration compared(OpRegistration op, const char* text) {
-  return described_elementwise(std::move(op), text, infer_comparison)
-      .attr("force_cpu", false, "no effect: there is one device")
-      .no_gradient();
+OpRegistration joined(OpRegistration op, const char* text) {
+  op = described_elementwise(std::move(op), text, infer_elementwise);
+  return op.function({.signature = op.type() + "(x, y, axis=-1, act=None, name=None)", .options = "ElementwiseOptions"});
+}
+
+OpRegistration compared(OpRegistration op, const char* text, const char* arguments = "(x, y, cond=None)") {
+  op = described_elementwise(std::move(op), text, infer_comparison)
+           .attr("force_cpu", false, "no effect: there is one device")
+           .no_gradient();
+  return op.function({.signature = op.type() + arguments, .targets = {{"cond", "Out"}}, .stop_gradient = true});
 }
 
 at::Tensor add(const at::Tensor& x, const at::Tensor& y) { return at::add(x, y); }
@@ -72,19 +78,15 @@ at::Tensor power(const at::Tensor& x, const at::Tensor& y) { return at::pow(x, y
 at::Tensor remainder(const at::Tensor& x, const at::Tensor& y) { return at::remainder(x, y); }
 at::Tensor floor_divide(const at::Tensor& x, const at::Tensor& y) { return at::div(x, y, "trunc"); }
 
-const OpRegistration kAdd = described_elementwise({"elementwise_add", &binary<add>}, "x + y", infer_elementwise);
-const OpRegistration kSub = described_elementwise({"elementwise_sub", &binary<sub>}, "x - y", infer_elementwise);
-const OpRegistration kMul = described_elementwise({"elementwise_mul", &binary<multiply>}, "x * y", infer_elementwise);
-const OpRegistration kDiv =
-    described_elementwise({"elementwise_div", &binary<divide>}, "x / y; whole numbers are cut towards zero", infer_elementwise);
-const OpRegistration kMax = described_elementwise({"elementwise_max", &binary<maximum>}, "the larger of both", infer_elementwise);
-const OpRegistration kMin =
-    described_elementwise({"elementwise_min", &binary<minimum>}, "the smaller of both", infer_elementwise);
-const OpRegistration kPow = described_elementwise({"elementwise_pow", &binary<power>}, "x to the power of y", infer_elementwise);
-const OpRegistration kMod =
-    described_elementwise({"elementwise_mod", &binary<remainder>}, "the remainder of x / y, with y's sign", infer_elementwise);
-const OpRegistration kFloorDiv =
-    described_elementwise({"elementwise_floordiv", &binary<floor_divide>}, "x / y as a whole number", infer_elementwise);
+const OpRegistration kAdd = joined({"elementwise_add", &binary<add>}, "x + y");
+const OpRegistration kSub = joined({"elementwise_sub", &binary<sub>}, "x - y");
+const OpRegistration kMul = joined({"elementwise_mul", &binary<multiply>}, "x * y");
+const OpRegistration kDiv = joined({"elementwise_div", &binary<divide>}, "x / y; whole numbers are cut towards zero");
+const OpRegistration kMax = joined({"elementwise_max", &binary<maximum>}, "the larger of both");
+const OpRegistration kMin = joined({"elementwise_min", &binary<minimum>}, "the smaller of both");
+const OpRegistration kPow = joined({"elementwise_pow", &binary<power>}, "x to the power of y");
+const OpRegistration kMod = joined({"elementwise_mod", &binary<remainder>}, "the remainder of x / y, with y's sign");
+const OpRegistration kFloorDiv = joined({"elementwise_floordiv", &binary<floor_divide>}, "x / y as a whole number");
 
 at::Tensor less(const at::Tensor& x, const at::Tensor& y) { return at::lt(x, y); }
 at::Tensor less_equal(const at::Tensor& x, const at::Tensor& y) { return at::le(x, y); }
@@ -93,7 +95,7 @@ at::Tensor greater_equal(const at::Tensor& x, const at::Tensor& y) { return at::
 at::Tensor equal(const at::Tensor& x, const at::Tensor& y) { return at::eq(x, y); }
 at::Tensor not_equal(const at::Tensor& x, const at::Tensor& y) { return at::ne(x, y); }
 
-const OpRegistration kLess = compared({"less_than", &binary<less>}, "x < y");
+const OpRegistration kLess = compared({"less_than", &binary<less>}, "x < y", "(x, y, force_cpu=None, cond=None)");
 const OpRegistration kLessEqual = compared({"less_equal", &binary<less_equal>}, "x <= y");
 const OpRegistration kGreater = compared({"greater_than", &binary<greater>}, "x > y");
 const OpRegistration kGreaterEqual = compared({"greater_equal", &binary<greater_equal>}, "x >= y");

@@ -108,7 +108,8 @@ ARGOSY_OP("expand_as",
     .infer_shape([](ShapeContext& context) {
       context.set_output("Out", context.input("target_tensor").shape, context.input("X").dtype);
       return Status();
-    });
+    })
+    .function({.signature = "expand_as(x, target_tensor, name=None)"});
 
 ARGOSY_OP("expand_v2", [](const OpContext& op) { set_expanded(op, viewable(op, "X").expand(integers(op, kExpandShape))); })
     .doc("X broadcast to a shape.")

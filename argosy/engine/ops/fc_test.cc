@@ -1,5 +1,6 @@
 // fc and the embeddings: what they build and what it computes.
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers/nn.h"
 
 namespace argosy::engine {

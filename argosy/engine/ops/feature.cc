@@ -124,7 +124,10 @@ ARGOSY_OP("hash",
       context.set_output("Out", std::move(shape), x.dtype, x.lod_level);
       return Status();
     })
-    .no_gradient();
+    .no_gradient()
+    .function({.signature = "hash(input, hash_size, num_hash=1, name=None)",
+               .targets = {{"input", "X"}, {"hash_size", "mod_by"}},
+               .stop_gradient = true});
 
 }  // namespace
 }  // namespace argosy::engine

@@ -1,4 +1,5 @@
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers/nn.h"
 
 namespace argosy::engine {

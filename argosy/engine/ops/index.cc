@@ -70,7 +70,10 @@ ARGOSY_OP("gather", gather)
       if (!context.has_input("Axis")) return infer_gather(context, context.attribute<int32_t>("axis"));
       context.set_output("Out", Shape(context.input("X").shape.size(), -1), context.input("X").dtype);
       return {};
-    });
+    })
+    .function({.signature = "gather(input, index, overwrite=True)",
+               .targets = {{"input", "X"}},
+               .example = "x = fluid.data('x', [None, 4])\ni = fluid.data('i', [None], 'int64')\ny = fluid.layers.gather(x, i)"});
 
 ARGOSY_OP("index_select",
           [](const OpContext& op) {
@@ -111,7 +114,11 @@ ARGOSY_OP("gather_nd",
       shape.insert(shape.end(), x.shape.begin() + index.shape.back(), x.shape.end());
       context.set_output("Out", shape.empty() ? Shape{1} : std::move(shape), x.dtype, index.lod_level);
       return {};
-    });
+    })
+    .function(
+        {.signature = "gather_nd(input, index, name=None)",
+         .targets = {{"input", "X"}},
+         .example = "x = fluid.data('x', [3, 4])\ni = fluid.data('i', [None, 2], 'int64')\ny = fluid.layers.gather_nd(x, i)"});
 
 ARGOSY_OP("scatter",
           [](const OpContext& op) {
@@ -136,7 +143,9 @@ ARGOSY_OP("scatter",
       }
       context.set_output("Out", x.shape, x.dtype);
       return {};
-    });
+    })
+    .function({.signature = "scatter(input, index, updates, name=None, overwrite=True)",
+               .targets = {{"input", "X"}, {"index", "Ids"}}});
 
 // Rows of zeros with a one at the given place; an id outside is an error, or a row of zeros where that is allowed.
 void one_hot(const OpContext& op, bool drops_last) {
@@ -173,12 +182,20 @@ OpRegistration one_hot_op(const char* type, Kernel kernel) {
       .attr("allow_out_of_range", false, "a number outside makes a row of zeros")
       .no_gradient();
 }
-const OpRegistration kOneHot = one_hot_op("one_hot", [](const OpContext& op) { one_hot(op, true); })
-                                   .input("X", "whole numbers, [..., 1]")
-                                   .infer_shape([](ShapeContext& context) { return infer_one_hot(context, true); });
+const OpRegistration kOneHot =
+    one_hot_op("one_hot", [](const OpContext& op) { one_hot(op, true); })
+        .input("X", "whole numbers, [..., 1]")
+        .infer_shape([](ShapeContext& context) { return infer_one_hot(context, true); })
+        .function({.signature = "one_hot(input, depth, allow_out_of_range=False)",
+                   .targets = {{"input", "X"}, {"depth", "depth|depth_tensor"}},
+                   .example = "x = fluid.data('x', [None, 1], 'int64')\ny = fluid.layers.one_hot(x, 10)",
+                   .stop_gradient = true});
 const OpRegistration kOneHot2 = one_hot_op("one_hot_v2", [](const OpContext& op) { one_hot(op, false); })
                                     .input("X", "whole numbers")
-                                    .infer_shape([](ShapeContext& context) { return infer_one_hot(context, false); });
+                                    .infer_shape([](ShapeContext& context) { return infer_one_hot(context, false); })
+                                    .function({.signature = "_one_hot_v2(input, depth, allow_out_of_range=False)",
+                                               .targets = {{"input", "X"}, {"depth", "depth|depth_tensor"}},
+                                               .example = "x = fluid.data('x', [None], 'int64')\ny = fluid.one_hot(x, 10)"});
 
 }  // namespace
 }  // namespace argosy::engine

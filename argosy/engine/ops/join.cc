@@ -68,7 +68,8 @@ ARGOSY_OP("concat",
       }
       context.set_output("Out", std::move(shape), first.dtype, first.lod_level);
       return {};
-    });
+    })
+    .function({.signature = "concat(input, axis=0, name=None)", .targets = {{"input", "X"}, {"axis", "axis|AxisTensor"}}});
 
 ARGOSY_OP("stack",
           [](const OpContext& op) {
@@ -88,7 +89,8 @@ ARGOSY_OP("stack",
       shape.insert(shape.begin() + (axis < 0 ? axis + rank : axis), static_cast<int64_t>(context.input_count("X")));
       context.set_output("Y", std::move(shape), first.dtype, first.lod_level);
       return {};
-    });
+    })
+    .function({.signature = "stack(x, axis=0)"});
 
 // --- split and unstack
 
@@ -216,7 +218,9 @@ ARGOSY_OP("pad",
       const bool same_rows = shape[0] == x.shape[0];
       context.set_output("Out", std::move(shape), x.dtype, same_rows ? x.lod_level : 0);
       return {};
-    });
+    })
+    .function({.signature = "pad(x, paddings, pad_value=0.0, name=None)",
+               .example = "x = fluid.data('x', [None, 4])\ny = fluid.layers.pad(x, [0, 0, 1, 1])"});
 
 OpRegistration reverse_op(const char* type) {
   return OpRegistration(type,
@@ -232,7 +236,7 @@ OpRegistration reverse_op(const char* type) {
         return {};
       });
 }
-const OpRegistration kReverse = reverse_op("reverse"), kFlip = reverse_op("flip");
+const OpRegistration kReverse = reverse_op("reverse").function({.signature = "reverse(x, axis)"}), kFlip = reverse_op("flip");
 
 }  // namespace
 }  // namespace argosy::engine

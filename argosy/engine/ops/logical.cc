@@ -30,7 +30,8 @@ OpRegistration described_logical(OpRegistration op, const char* doc) {
         context.set_output("Out", std::move(shape), DType::boolean, x.lod_level);
         return {};
       })
-      .no_gradient();
+      .no_gradient()
+      .function({.signature = op.type() + "(x, y, out=None, name=None)"});
 }
 
 const OpRegistration kAnd = described_logical({"logical_and", &combine<both>}, "x and y");
@@ -59,7 +60,8 @@ OpRegistration tested(OpRegistration op, const char* doc) {
       .no_gradient();
 }
 
-const OpRegistration kNot = tested({"logical_not", &test<is_false>}, "not x");
+const OpRegistration kNot =
+    tested({"logical_not", &test<is_false>}, "not x").function({.signature = "logical_not(x, out=None, name=None)"});
 const OpRegistration kFinite = tested({"isfinite_v2", &test<is_finite>}, "whether each element is finite");
 const OpRegistration kInfinite = tested({"isinf_v2", &test<is_infinite>}, "whether each element is infinite");
 const OpRegistration kNan = tested({"isnan_v2", &test<is_nan>}, "whether each element is not a number");

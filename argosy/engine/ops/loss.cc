@@ -33,7 +33,9 @@ ARGOSY_OP("sigmoid_cross_entropy_with_logits",
     .output("Out", "like X")
     .attr("ignore_index", -100, "values with this label have no loss")
     .attr("normalize", false, "divide by the number of values that have a loss")
-    .infer_shape(graph::same_shape_as_x);
+    .infer_shape(graph::same_shape_as_x)
+    .function({.signature = "sigmoid_cross_entropy_with_logits(x, label, ignore_index=-100, name=None, normalize=False)",
+               .options = "SigmoidCrossEntropyOptions"});
 
 ARGOSY_OP("log_loss",
           [](const OpContext& op) {
@@ -48,7 +50,9 @@ ARGOSY_OP("log_loss",
     .input("Labels", "0 or 1")
     .output("Loss", "like Predicted")
     .attr("epsilon", 1e-4f, "keeps the logarithms finite")
-    .infer_shape(graph::same_shape_as("Predicted", "Loss"));
+    .infer_shape(graph::same_shape_as("Predicted", "Loss"))
+    .function({.signature = "log_loss(input, label, epsilon=0.0001, name=None)",
+               .targets = {{"input", "Predicted"}, {"label", "Labels"}}});
 
 ARGOSY_OP("huber_loss",
           [](const OpContext& op) {
@@ -68,7 +72,10 @@ ARGOSY_OP("huber_loss",
       context.set_output_like("Out", context.input("X"));
       context.set_output_like("Residual", context.input("X"));
       return Status();
-    });
+    })
+    .function({.signature = "huber_loss(input, label, delta)",
+               .targets = {{"input", "X"}, {"label", "Y"}},
+               .makes = {"Residual", "Out"}});
 
 ARGOSY_OP("smooth_l1_loss",
           [](const OpContext& op) {
@@ -98,7 +105,11 @@ ARGOSY_OP("smooth_l1_loss",
       context.set_output_like("Diff", x);
       context.set_output("Out", {x.shape[0], 1}, x.dtype, x.lod_level);
       return Status();
-    });
+    })
+    .function({.signature = "smooth_l1(x, y, inside_weight=None, outside_weight=None, sigma=None)",
+               .targets = {{"inside_weight", "InsideWeight"}, {"outside_weight", "OutsideWeight"}},
+               .makes = {"Diff", "Out"},
+               .options = "SmoothL1Options"});
 
 bool is_reduction(std::string_view name) { return name == "none" || name == "mean" || name == "sum" || name == "batchmean"; }
 
@@ -129,7 +140,8 @@ ARGOSY_OP("kldiv_loss",
       else
         context.set_output("Loss", {1}, context.input("X").dtype);
       return Status();
-    });
+    })
+    .function({.signature = "kldiv_loss(x, target, reduction='mean', name=None)"});
 
 ARGOSY_OP("rank_loss",
           [](const OpContext& op) {
@@ -143,7 +155,8 @@ ARGOSY_OP("rank_loss",
     .input("Left", "scores")
     .input("Right", "scores")
     .output("Out", "like Left")
-    .infer_shape(graph::same_shape_as("Left", "Out"));
+    .infer_shape(graph::same_shape_as("Left", "Out"))
+    .function({.signature = "rank_loss(label, left, right, name=None)"});
 
 ARGOSY_OP("margin_rank_loss",
           [](const OpContext& op) {
@@ -164,7 +177,9 @@ ARGOSY_OP("margin_rank_loss",
       context.set_output_like("Out", context.input("X1"));
       context.set_output_like("Activated", context.input("X1"));
       return Status();
-    });
+    })
+    .function({.signature = "margin_rank_loss(label, left, right, margin=0.1, name=None)",
+               .targets = {{"left", "X1"}, {"right", "X2"}}});
 
 ARGOSY_OP("bpr_loss",
           [](const OpContext& op) {
@@ -192,7 +207,8 @@ ARGOSY_OP("bpr_loss",
       shape.back() = 1;
       context.set_output("Y", std::move(shape), x.dtype, x.lod_level);
       return Status();
-    });
+    })
+    .function({.signature = "bpr_loss(input, label, name=None)", .targets = {{"input", "X"}}});
 
 ARGOSY_OP("label_smooth",
           [](const OpContext& op) {
@@ -242,7 +258,8 @@ ARGOSY_OP("cos_sim",
       context.set_output("XNorm", {x.shape[0], 1}, x.dtype);
       context.set_output("YNorm", {y.shape[0], 1}, x.dtype);
       return Status();
-    });
+    })
+    .function({.signature = "cos_sim(X, Y)"});
 
 }  // namespace
 }  // namespace argosy::engine

@@ -2,6 +2,7 @@
 #include "argosy/graph/layers/loss.h"
 
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 
 namespace argosy::engine {
 namespace {

@@ -1,5 +1,6 @@
 // Arithmetic, reductions, products, comparisons: what they build and what it computes.
 #include "argosy/engine/ops/case_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers.h"
 
 namespace argosy::engine {
@@ -141,15 +142,13 @@ const std::vector<Case> kProducts = {
 const std::vector<Case> kArithmetic = {
     {.name = "scale",
      .shapes = {{5, 4}},
-     .build = [](auto& in) { return L::scale(in[0], 2.0f, {.bias = 1.0f}); },
+     .build = [](auto& in) { return L::scale(in[0], 2.0f, 1.0f); },
      .expected = [](auto& in) { return 2 * in[0] + 1; },
      .out_name = "scale_0.tmp_0"},
     {.name = "scale_after_the_bias",
      .shapes = {{5, 4}},
      .build =
-         [](auto& in) {
-           return L::scale(in[0], L::fill_constant({1}, kFloat64, 2.5), {.bias = 1.0f, .bias_after_scale = false, .act = "tanh"});
-         },
+         [](auto& in) { return L::scale(in[0], L::fill_constant({1}, kFloat64, 2.5), 1.0f, /*bias_after_scale=*/false, "tanh"); },
      .expected = [](auto& in) { return (2.5 * (in[0] + 1)).tanh(); },
      .out_name = "scale_0.tmp_1"},
     {.name = "clip",
@@ -183,7 +182,7 @@ const std::vector<Case> kArithmetic = {
      .expected = [](auto& in) { return at::stack({in[0].select(1, 0), in[0].slice(1, 0, 2).sum(1), in[0].sum(1)}, 1); }},
     {.name = "cumsum_of_those_behind",
      .shapes = {{3, 3}},
-     .build = [](auto& in) { return L::cumsum(in[0], std::nullopt, true, true); },
+     .build = [](auto& in) { return L::cumsum(in[0], -1, true, true); },
      .expected =
          [](auto& in) { return at::stack({in[0].slice(1, 1, 3).sum(1), in[0].select(1, 2), at::zeros({3}, at::kDouble)}, 1); }},
 };
@@ -243,7 +242,7 @@ TEST_F(MathFacts, WholeNumbersStayWhole) {
   EXPECT_TRUE(at::equal(run(feed, L::elementwise_mod(i, j)), longs({1, 1, 0})));
   EXPECT_TRUE(at::equal(run(feed, L::elementwise_floordiv(i, j)), longs({2, 7, 3})));
   EXPECT_TRUE(at::equal(run(feed, i / 2.0), longs({3, 25, 6})));
-  EXPECT_TRUE(at::equal(run(feed, L::scale(i, 2.5f, {.bias = 1.7f})), longs({15, 101, 25})));
+  EXPECT_TRUE(at::equal(run(feed, L::scale(i, 2.5f, 1.7f)), longs({15, 101, 25})));
   EXPECT_TRUE(at::equal(run(feed, L::reduce_mean(i)), longs({23})));
   EXPECT_THROW(i * 2.5, Error);
 }

@@ -161,7 +161,9 @@ ARGOSY_OP("mul", [](const OpContext& op) { run_fc(op, {}, false); })
     .output("Out", "the product")
     .attr("x_num_col_dims", 1, "the first so many dimensions of X are its rows")
     .attr("y_num_col_dims", 1, "the first so many dimensions of Y are its rows")
-    .infer_shape(infer_matmul);
+    .infer_shape(infer_matmul)
+    .function({.signature = "mul(x, y, x_num_col_dims=1, y_num_col_dims=1, name=None)",
+               .example = "x = fluid.data('x', [None, 4])\nw = fluid.data('w', [4, 3])\ny = fluid.layers.mul(x, w)"});
 
 ARGOSY_OP("fused_fc",
           [](const OpContext& op) { run_fc(op, op.has_input("Bias") ? op.tensor("Bias") : at::Tensor(), op.attr<bool>("relu")); })

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 
 namespace argosy::engine {
 namespace {

@@ -1,6 +1,7 @@
 #include "argosy/graph/layers/nets.h"
 
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers/sequence.h"
 
 namespace argosy::engine {

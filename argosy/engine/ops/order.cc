@@ -43,7 +43,12 @@ ARGOSY_OP("top_k", [](const OpContext& op) { top_k(op, -1, true, true); })
     .output("Out", "the values")
     .output("Indices", "where they are, int64")
     .attr("k", 1, "how many")
-    .infer_shape([](ShapeContext& context) { return infer_top_k(context, -1); });
+    .infer_shape([](ShapeContext& context) { return infer_top_k(context, -1); })
+    .function({.signature = "topk(input, k, name=None)",
+               .targets = {{"input", "X"}, {"k", "k|K"}},
+               .returns = {"Out:values", "Indices:indices"},
+               .result = "Ordered",
+               .stop_gradient = true});
 
 ARGOSY_OP("top_k_v2",
           [](const OpContext& op) { top_k(op, op.attr<int32_t>("axis"), op.attr<bool>("largest"), op.attr<bool>("sorted")); })
@@ -77,7 +82,12 @@ ARGOSY_OP("argsort",
       context.set_output_like("Out", x);
       context.set_output("Indices", x.shape, DType::int64, x.lod_level);
       return {};
-    });
+    })
+    .function({.signature = "argsort(input, axis=-1, descending=False, name=None)",
+               .targets = {{"input", "X"}},
+               .returns = {"Out:values", "Indices:indices"},
+               .result = "Ordered",
+               .stop_gradient = true});
 
 at::ScalarType index_type(const OpContext& op) {
   return op.attr<int32_t>("dtype") < 0 ? at::kLong : scalar_type(op.dtype_attr("dtype"));
@@ -110,7 +120,7 @@ Status infer_arg_extreme(ShapeContext& context) {
   return {};
 }
 
-OpRegistration arg_extreme_op(const char* type, Kernel kernel, const char* doc) {
+OpRegistration arg_extreme_op(const char* type, const std::string& function, Kernel kernel, const char* doc) {
   return OpRegistration(type, kernel)
       .doc(doc)
       .input("X", "any shape")
@@ -120,12 +130,13 @@ OpRegistration arg_extreme_op(const char* type, Kernel kernel, const char* doc) 
       .attr("flatten", false, "over all elements as one line")
       .attr("dtype", -1, "int32 or int64; -1: int64")
       .infer_shape(infer_arg_extreme)
-      .no_gradient();
+      .no_gradient()
+      .function({.signature = function + "(x, axis=0)", .stop_gradient = true});
 }
 const OpRegistration kArgMax =
-    arg_extreme_op("arg_max", &arg_extreme<true>, "Where the largest entry along an axis is; the first of equal ones.");
-const OpRegistration kArgMin =
-    arg_extreme_op("arg_min", &arg_extreme<false>, "Where the smallest entry along an axis is; the first of equal ones.");
+    arg_extreme_op("arg_max", "argmax", &arg_extreme<true>, "Where the largest entry along an axis is; the first of equal ones.");
+const OpRegistration kArgMin = arg_extreme_op("arg_min", "argmin", &arg_extreme<false>,
+                                              "Where the smallest entry along an axis is; the first of equal ones.");
 
 // torch finds distinct values in ascending order; without is_sorted they are wanted in the order of their first occurrence.
 void unique(const OpContext& op) {

@@ -60,7 +60,10 @@ ARGOSY_OP("matmul",
     .attr("alpha", 1.0f, "a factor on the product")
     .infer_shape([](ShapeContext& context) {
       return infer_matmul(context, context.attribute<bool>("transpose_X"), context.attribute<bool>("transpose_Y"));
-    });
+    })
+    .function({.signature = "matmul(x, y, transpose_x=False, transpose_y=False, alpha=1.0, name=None)",
+               .targets = {{"transpose_x", "transpose_X"}, {"transpose_y", "transpose_Y"}},
+               .options = "MatmulOptions"});
 
 ARGOSY_OP("matmul_v2",
           [](const OpContext& op) {
@@ -83,7 +86,8 @@ ARGOSY_OP("bmm", [](const OpContext& op) { op.set_output("Out", at::bmm(op.tenso
     .input("X", "[batch, n, m]")
     .input("Y", "[batch, m, k]")
     .output("Out", "[batch, n, k]")
-    .infer_shape([](ShapeContext& context) { return infer_matmul(context, false, false); });
+    .infer_shape([](ShapeContext& context) { return infer_matmul(context, false, false); })
+    .function({.signature = "bmm(x, y, name=None)"});
 
 ARGOSY_OP("dot",
           [](const OpContext& op) {
@@ -101,7 +105,8 @@ ARGOSY_OP("dot",
       shape.back() = 1;
       context.set_output("Out", std::move(shape), x.dtype, x.lod_level);
       return {};
-    });
+    })
+    .function({.signature = "dot(x, y, name=None)"});
 
 }  // namespace
 }  // namespace argosy::engine

@@ -1,5 +1,6 @@
 // Recurrent layers against a walk along each sequence, one row at a time.
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers/nn.h"
 #include "argosy/graph/layers/sequence.h"
 

@@ -7,6 +7,7 @@
 
 #include "argosy/engine/ops/arguments.h"
 #include "argosy/engine/program/op.h"
+#include "argosy/graph/function_call.h"
 
 namespace argosy::engine {
 namespace {
@@ -102,6 +103,13 @@ Status infer_reduction(graph::ShapeContext& context) {
   return {};
 }
 
+// Without axes: over all of them.
+void settle_axes(graph::FunctionCall& call) {
+  const bool all = call.value<std::vector<int32_t>>("dim", {}).empty() && call.value<std::vector<int64_t>>("dim", {}).empty();
+  if (all) call.op.attributes["dim"] = std::vector<int32_t>{0};
+  call.op.attributes["reduce_all"] = all;
+}
+
 OpRegistration described_reduction(OpRegistration op, const char* doc) {
   return op.doc(doc)
       .input("X", "any shape")
@@ -111,7 +119,11 @@ OpRegistration described_reduction(OpRegistration op, const char* doc) {
       .attr("reduce_all", false, "over all axes, whatever dim says")
       .attr("in_dtype", -1, "no effect")
       .attr("out_dtype", -1, "the element type of Out; -1: X's")
-      .infer_shape(infer_reduction);
+      .infer_shape(infer_reduction)
+      .function({.signature = op.type() + "(input, dim=None, keep_dim=False, name=None)",
+                 .targets = {{"input", "X"}},
+                 .options = "ReduceOptions",
+                 .prepare = settle_axes});
 }
 
 const OpRegistration kSum = described_reduction({"reduce_sum", &reduce<sum_over>}, "the sum");
@@ -133,7 +145,8 @@ ARGOSY_OP("mean", [](const OpContext& op) { op.set_output("Out", at::mean(op.ten
     .doc("The mean of all elements.")
     .input("X", "any shape")
     .output("Out", "[1]")
-    .infer_shape(infer_one_number);
+    .infer_shape(infer_one_number)
+    .function({.signature = "mean(x, name=None)"});
 
 ARGOSY_OP("squared_l2_norm", [](const OpContext& op) { op.set_output("Out", at::square(op.tensor("X")).sum().reshape({1})); })
     .doc("The sum of the squares of all elements.")
@@ -158,21 +171,24 @@ ARGOSY_OP("isfinite", &examine<all_finite>)
       context.set_output("Out", {1}, graph::DType::boolean);
       return Status();
     })
-    .no_gradient();
+    .no_gradient()
+    .function({.signature = "isfinite(x)"});
 
 ARGOSY_OP("isinf", &examine<any_infinite>)
     .doc("Whether any element is infinite.")
     .input("X", "any shape")
     .output("Out", "[1], bool")
     .infer_shape(infer_one_number)
-    .no_gradient();
+    .no_gradient()
+    .function({.signature = "has_inf(x)"});
 
 ARGOSY_OP("isnan", &examine<any_nan>)
     .doc("Whether any element is not a number.")
     .input("X", "any shape")
     .output("Out", "[1], bool")
     .infer_shape(infer_one_number)
-    .no_gradient();
+    .no_gradient()
+    .function({.signature = "has_nan(x)"});
 
 }  // namespace
 }  // namespace argosy::engine

@@ -2,8 +2,8 @@
 
 #include "argosy/engine/ops/class_sampler.h"
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers/loss.h"
-#include "argosy/graph/layers/math.h"
 #include "argosy/graph/minimize.h"
 
 namespace argosy::engine {

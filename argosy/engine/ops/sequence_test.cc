@@ -1,6 +1,7 @@
 #include "argosy/graph/layers/sequence.h"
 
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers/fill.h"
 
 namespace argosy::engine {

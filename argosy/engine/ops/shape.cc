@@ -118,7 +118,9 @@ OpRegistration flatten_op(const char* type) {
       .attr("axis", 1, "the dimensions before it are the rows")
       .infer_shape(infer_flatten);
 }
-const OpRegistration kFlatten1 = flatten_op("flatten"), kFlatten2 = with_x_shape(flatten_op("flatten2"));
+const OpRegistration kFlatten1 = flatten_op("flatten"),
+                     kFlatten2 = with_x_shape(flatten_op("flatten2"))
+                                     .function({.signature = "flatten(x, axis=1, name=None)", .layer = "flatten"});
 
 ARGOSY_OP("flatten_contiguous_range",
           [](const OpContext& op) {
@@ -178,7 +180,10 @@ OpRegistration squeeze_op(const char* type) {
       .attr("axes", std::vector<int32_t>{}, "the dimensions; those of another size stay. Empty: all of size 1")
       .infer_shape(infer_squeeze);
 }
-const OpRegistration kSqueeze1 = squeeze_op("squeeze"), kSqueeze2 = with_x_shape(squeeze_op("squeeze2"));
+const OpRegistration kSqueeze1 = squeeze_op("squeeze"), kSqueeze2 = with_x_shape(squeeze_op("squeeze2"))
+                                                                        .function({.signature = "squeeze(input, axes, name=None)",
+                                                                                   .targets = {{"input", "X"}},
+                                                                                   .layer = "squeeze"});
 
 constexpr NumberSlots kUnsqueeze{.attribute = "axes", .tensor = "AxesTensor", .list = "AxesTensorList"};
 
@@ -251,7 +256,13 @@ OpRegistration transpose_op(const char* type) {
       .attr("axis", std::vector<int32_t>{}, "for each dimension of Out: which of X's it is")
       .infer_shape(infer_transpose);
 }
-const OpRegistration kTranspose1 = transpose_op("transpose"), kTranspose2 = with_x_shape(transpose_op("transpose2"));
+const OpRegistration kTranspose1 = transpose_op("transpose"),
+                     kTranspose2 =
+                         with_x_shape(transpose_op("transpose2"))
+                             .function({.signature = "transpose(x, perm, name=None)",
+                                        .targets = {{"perm", "axis"}},
+                                        .layer = "transpose",
+                                        .example = "x = fluid.data('x', [None, 4])\ny = fluid.layers.transpose(x, [1, 0])"});
 
 }  // namespace
 }  // namespace argosy::engine

@@ -1,5 +1,6 @@
 // Changes of shape, joins and cuts: names, declared shapes, values, gradients, sequences.
 #include "argosy/engine/ops/case_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers.h"
 
 namespace argosy::engine {

@@ -3,6 +3,7 @@
 
 #include "argosy/engine/ops/arguments.h"
 #include "argosy/engine/program/op.h"
+#include "argosy/graph/function_call.h"
 
 namespace argosy::engine {
 namespace {
@@ -25,7 +26,10 @@ ARGOSY_OP("cast",
       const auto& x = context.input("X");
       context.set_output("Out", x.shape, context.dtype_attribute("out_dtype", x.dtype), x.lod_level);
       return Status();
-    });
+    })
+    .function({.signature = "cast(x, dtype)", .targets = {{"dtype", "out_dtype"}}, .prepare = [](graph::FunctionCall& call) {
+                 call.op.attributes["in_dtype"] = static_cast<int32_t>(call.variable("x").dtype());
+               }});
 
 ARGOSY_OP("assign", [](const OpContext& op) { op.set_output("Out", op.tensor("X").clone(), op.input("X").lod); })
     .doc("A copy.")
@@ -45,7 +49,8 @@ ARGOSY_OP("shape",
       context.set_output("Out", {static_cast<int64_t>(context.input("Input").shape.size())}, DType::int32);
       return Status();
     })
-    .no_gradient();
+    .no_gradient()
+    .function({.signature = "shape(input)"});
 
 ARGOSY_OP("size", [](const OpContext& op) { op.set_output("Out", at::full({1}, op.tensor("Input").numel(), at::kLong)); })
     .doc("The number of elements.")
@@ -55,7 +60,8 @@ ARGOSY_OP("size", [](const OpContext& op) { op.set_output("Out", at::full({1}, o
       context.set_output("Out", {1}, DType::int64);
       return Status();
     })
-    .no_gradient();
+    .no_gradient()
+    .function({.signature = "size(input)"});
 
 ARGOSY_OP("fill_any_like",
           [](const OpContext& op) {

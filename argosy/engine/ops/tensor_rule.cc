@@ -1,15 +1,12 @@
 #include "argosy/engine/ops/tensor_rule.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
 #include "argosy/optim/array.h"
 
 namespace argosy::engine {
 namespace {
-
-constexpr int64_t kGrain = 32768;  // elements that are worth a thread
 
 using Tensors = std::vector<at::Tensor>;
 
@@ -116,18 +113,10 @@ bool are_spans(const TensorUpdate& update, size_t i) {
 
 void move_span(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update, size_t i) {
   const at::Tensor grad = update.grad[i].to(at::kFloat).contiguous();
-  float* const param = update.param[i].data_ptr<float>();
-  const float* const by = grad.const_data_ptr<float>();
-  const int64_t n = update.param[i].numel();
-  const auto part = [&](int64_t begin, int64_t end) {
-    float* states[optim::kMaxElementStates] = {};
-    for (size_t k = 0; k < update.states.size(); ++k) states[k] = update.states[k][i].data_ptr<float>() + begin;
-    rule.apply(step, param + begin, by + begin, states, static_cast<size_t>(end - begin));
-  };
-  if (rule.info().elementwise && n > kGrain)
-    at::parallel_for(0, n, kGrain, part);
-  else
-    part(0, n);
+  float* states[optim::kMaxElementStates] = {};
+  for (size_t k = 0; k < update.states.size(); ++k) states[k] = update.states[k][i].data_ptr<float>();
+  rule.apply(step, update.param[i].data_ptr<float>(), grad.const_data_ptr<float>(), states,
+             static_cast<size_t>(update.param[i].numel()));
   update.param[i].unsafeGetTensorImpl()->bump_version();  // as torch's own writes do: a graph that has saved it must notice
 }
 

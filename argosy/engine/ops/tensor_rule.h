@@ -17,9 +17,9 @@ struct TensorUpdate {
 };
 
 // One step of `rule` on all tensors of `update`, in place and without recording; begin_step() is called once, so they share
-// `rate` and `scalars`, which it advances. Dense float32 on the CPU is moved by the rule's span kernel; everything else (other
-// devices, other element types) by the same formula on whole lists. Gradients become the parameters' type. Lists of unequal
-// length and shapes that do not agree are errors that name the position.
+// `rate` and `scalars`, which it advances. Dense float32 on the CPU is moved by the rule's span kernel, on the calling thread;
+// everything else (other devices, other element types) by the same formula on whole lists. Gradients become the parameters'
+// type. Lists of unequal length and shapes that do not agree are errors that name the position.
 Status step_tensors(const optim::Rule& rule, float rate, std::span<float> scalars, const TensorUpdate& update);
 
 // The same by the formula on lists, whatever the tensors are: for tests, which hold the two equal.

@@ -1,5 +1,6 @@
 // Making, converting, ordering and indexing tensors.
 #include "argosy/engine/ops/case_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers.h"
 
 namespace argosy::engine {
@@ -85,7 +86,7 @@ const std::vector<Case> kTensorCases = {
      .out_shape = {-1, 2}},
     {.name = "scatter_adds_up",
      .shapes = {{3, 2}, {2, 2}},
-     .build = [](auto& in) { return L::scatter(in[0], given({1, 1}, {2}), in[1], "", false); },
+     .build = [](auto& in) { return L::scatter(in[0], given({1, 1}, {2}), in[1], /*overwrite=*/false); },
      .expected = [](auto& in) { return at::stack({in[0][0], in[1][0] + in[1][1], in[0][2]}); }},
 };
 

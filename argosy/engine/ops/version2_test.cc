@@ -1,5 +1,6 @@
 // Operators that programs of PaddlePaddle 2.x have and fluid's layer functions do not write: they come from files, by name.
 #include "argosy/engine/ops/case_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/graph/layers.h"
 
 namespace argosy::engine {

@@ -7,6 +7,7 @@
 
 #include "argosy/base/random.h"
 #include "argosy/engine/program/frame.h"
+#include "argosy/graph/add_function.h"
 
 namespace argosy::engine {
 namespace {
@@ -55,6 +56,11 @@ OpRegistration& OpRegistration::attr(std::string name, graph::Attribute otherwis
 }
 OpRegistration& OpRegistration::infer_shape(graph::ShapeRule rule) { return schema_->infer_shape = std::move(rule), *this; }
 OpRegistration& OpRegistration::no_gradient() { return kernel_entry(type_).differentiable = false, *this; }
+
+OpRegistration& OpRegistration::function(graph::FunctionSchema function) {
+  graph::add_function(*schema_, std::move(function));
+  return *this;
+}
 
 const graph::OpDesc& OpContext::desc() const { return instruction_.desc; }
 

@@ -119,6 +119,10 @@ class OpRegistration {
   OpRegistration& infer_shape(graph::ShapeRule rule);
   // The kernel differentiates nothing: it runs without recording, and its outputs carry no gradient.
   OpRegistration& no_gradient();
+  // A function that adds the operator to a program; see graph/function_schema.h. After inputs, outputs and attributes.
+  OpRegistration& function(graph::FunctionSchema function);
+
+  const std::string& type() const { return type_; }
 
  private:
   graph::OpSchema* schema_;

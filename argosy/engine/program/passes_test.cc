@@ -2,6 +2,7 @@
 #include "argosy/engine/program/passes.h"
 
 #include "argosy/engine/ops/layer_test.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/prepared.h"
 #include "argosy/graph/layers.h"

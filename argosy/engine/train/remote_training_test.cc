@@ -13,6 +13,7 @@
 #include "argosy/base/mutex.h"
 #include "argosy/base/random.h"
 #include "argosy/data/queue_dataset.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/engine/program/model_io.h"
 #include "argosy/engine/remote/context.h"
 #include "argosy/engine/remote/remote_parameters.h"

@@ -10,6 +10,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/data/queue_dataset.h"
+#include "argosy/engine/ops/layers.h"
 #include "argosy/engine/train/column_value.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"

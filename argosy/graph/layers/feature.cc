@@ -20,11 +20,4 @@ Variable continuous_value_model(const Variable& input, const Variable& cvm, bool
   return out;
 }
 
-Variable hash(const Variable& input, int64_t hash_size, int32_t num_hash, const std::string& name) {
-  LayerHelper helper("hash", name);
-  const Variable out = helper.append_unary("hash", input, {{"num_hash", num_hash}, {"mod_by", hash_size}});
-  out.desc().stop_gradient = true;
-  return out;
-}
-
 }  // namespace argosy::layers

@@ -6,7 +6,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/graph/build.h"
-#include "argosy/graph/layers/tensor.h"
+#include "argosy/graph/function_call.h"
 
 namespace argosy::layers {
 
@@ -72,7 +72,7 @@ Variable assign_values(const std::vector<T>& values, std::vector<int64_t> shape,
 
 Variable as_variable(const Real& number, DType dtype) {
   if (!number.variable) return fill_constant({1}, dtype, number.value);
-  return number.variable.dtype() == dtype ? number.variable : cast(number.variable, dtype);
+  return number.variable.dtype() == dtype ? number.variable : graph::call("cast", {number.variable, dtype})[0];
 }
 
 }  // namespace

@@ -15,47 +15,8 @@ struct CrossEntropyOptions {
 // -log of the probability that `input` (after softmax) gives to the label; [..., 1].
 Variable cross_entropy(const Variable& input, const Variable& label, const CrossEntropyOptions& options = {});
 
-struct SoftmaxWithCrossEntropyOptions {
-  bool soft_label = false;
-  int32_t ignore_index = -100;
-  bool numeric_stable_mode = true;  // recorded; the computation is always the stable one
-  int32_t axis = -1;
-};
-struct SoftmaxWithCrossEntropy {
-  Variable loss, softmax;
-};
-// softmax and cross_entropy in one.
-SoftmaxWithCrossEntropy softmax_with_cross_entropy(const Variable& logits, const Variable& label,
-                                                   const SoftmaxWithCrossEntropyOptions& options = {});
-
-struct SigmoidCrossEntropyOptions {
-  int32_t ignore_index = -100;
-  std::string name;
-  bool normalize = false;  // divide by the number of values that count
-};
-// Each value a decision of its own: the cross entropy of sigmoid(x) with the label.
-Variable sigmoid_cross_entropy_with_logits(const Variable& x, const Variable& label,
-                                           const SigmoidCrossEntropyOptions& options = {});
-
 Variable square_error_cost(const Variable& input, const Variable& label);  // (input - label)^2
 Variable mse_loss(const Variable& input, const Variable& label);           // its mean
-Variable log_loss(const Variable& input, const Variable& label, float epsilon = 1e-4f, const std::string& name = "");
-Variable huber_loss(const Variable& input, const Variable& label, float delta);
-
-struct SmoothL1Options {
-  Variable inside_weight, outside_weight;  // none where empty
-  float sigma = 1.0f;
-};
-Variable smooth_l1(const Variable& x, const Variable& y, const SmoothL1Options& options = {});  // [rows, 1]
-
-// x: log-probabilities. reduction: none, mean, sum or batchmean.
-Variable kldiv_loss(const Variable& x, const Variable& target, const std::string& reduction = "mean",
-                    const std::string& name = "");
-
-Variable rank_loss(const Variable& label, const Variable& left, const Variable& right, const std::string& name = "");
-Variable margin_rank_loss(const Variable& label, const Variable& left, const Variable& right, float margin = 0.1f,
-                          const std::string& name = "");
-Variable bpr_loss(const Variable& input, const Variable& label, const std::string& name = "");
 
 struct LabelSmoothOptions {
   Variable prior_dist;  // uniform where empty
@@ -63,9 +24,6 @@ struct LabelSmoothOptions {
   std::string name;
 };
 Variable label_smooth(const Variable& label, const LabelSmoothOptions& options = {});
-
-// The cosine of the angle between the rows of x and y; y may have one row.
-Variable cos_sim(const Variable& x, const Variable& y);
 
 struct NceOptions {
   Variable sample_weight;       // none where empty

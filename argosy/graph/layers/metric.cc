@@ -2,7 +2,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/graph/build.h"
-#include "argosy/graph/layers/tensor.h"
+#include "argosy/graph/function_call.h"
 
 namespace argosy::layers {
 
@@ -26,12 +26,12 @@ void append_auc(LayerHelper& helper, const Variable& input, const Variable& labe
 
 Variable accuracy(const Variable& input, const Variable& label, const AccuracyOptions& options) {
   LayerHelper helper("accuracy", "");
-  const Ordered top = topk(input, options.k);
+  const std::vector<Variable> top = graph::call("topk", {input, graph::Attribute(options.k)});  // values and indices
   const Variable out = helper.create_tmp(DType::float32);
   const Variable correct = options.correct ? options.correct : helper.create_tmp(DType::int32);
   const Variable total = options.total ? options.total : helper.create_tmp(DType::int32);
   helper.append_op({.type = "accuracy",
-                    .inputs = {{"Out", {top.values.name()}}, {"Indices", {top.indices.name()}}, {"Label", {label.name()}}},
+                    .inputs = {{"Out", {top[0].name()}}, {"Indices", {top[1].name()}}, {"Label", {label.name()}}},
                     .outputs = {{"Accuracy", {out.name()}}, {"Correct", {correct.name()}}, {"Total", {total.name()}}}});
   return out;
 }

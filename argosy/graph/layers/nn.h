@@ -155,7 +155,4 @@ AdaptivePool2d adaptive_pool2d(const Variable& input, Extent pool_size, const st
 // rate, else they are dropped. `cvm` are the counts of each sample, which the gradient carries to the table in their place.
 Variable continuous_value_model(const Variable& input, const Variable& cvm, bool use_cvm = true);
 
-// `num_hash` hashes of each row of ids, below hash_size: [..., num_hash, 1].
-Variable hash(const Variable& input, int64_t hash_size, int32_t num_hash = 1, const std::string& name = "");
-
 }  // namespace argosy::layers

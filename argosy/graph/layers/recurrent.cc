@@ -1,8 +1,8 @@
 // Recurrent layers.
 #include "argosy/base/error.h"
+#include "argosy/graph/function_call.h"
 #include "argosy/graph/layers/nn.h"
 #include "argosy/graph/layers/sequence.h"
-#include "argosy/graph/layers/shape.h"
 
 namespace argosy::layers {
 
@@ -96,8 +96,8 @@ Lstm lstm_unit(const Variable& x_t, const Variable& hidden_t_prev, const Variabl
                                          graph::shape_to_string(cell_t_prev.shape())));
   }
   LayerHelper helper("lstm_unit", options.name);
-  const Variable gates =
-      fc(concat({x_t, hidden_t_prev}, 1), 4 * cell_t_prev.shape()[1], {.param = options.param, .bias = options.bias});
+  const Variable both = graph::call("concat", {std::vector<Variable>{x_t, hidden_t_prev}, graph::Attribute(1)})[0];
+  const Variable gates = fc(both, 4 * cell_t_prev.shape()[1], {.param = options.param, .bias = options.bias});
   const Variable cell = helper.create_tmp(x_t.dtype());
   const Variable hidden = helper.create_tmp(x_t.dtype());
   helper.append_op({.type = "lstm_unit",

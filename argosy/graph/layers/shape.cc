@@ -57,10 +57,6 @@ std::vector<Variable> finish_split(LayerHelper& helper, OpDesc op, const Variabl
   return parts;
 }
 
-void require_some(const char* function, const std::vector<Variable>& variables) {
-  if (variables.empty()) throw Error(Status::invalid_argument("{}: no variables were given, expected one or more", function));
-}
-
 }  // namespace
 
 Variable reshape(const Variable& x, const Numbers& shape, const ReshapeOptions& options) {
@@ -75,16 +71,6 @@ Variable reshape(const Variable& x, const Numbers& shape, const ReshapeOptions& 
   return helper.append_activation(out, options.act);
 }
 
-Variable flatten(const Variable& x, int32_t axis, const std::string& name) {
-  LayerHelper helper("flatten", name);
-  return finish_with_x_shape(helper, {.type = "flatten2", .attributes = {{"axis", axis}}}, x);
-}
-
-Variable squeeze(const Variable& input, std::vector<int32_t> axes, const std::string& name) {
-  LayerHelper helper("squeeze", name);
-  return finish_with_x_shape(helper, {.type = "squeeze2", .attributes = {{"axes", std::move(axes)}}}, input);
-}
-
 Variable unsqueeze(const Variable& input, const Numbers& axes, const std::string& name) {
   LayerHelper helper("unsqueeze2", name);
   OpDesc op{.type = "unsqueeze2"};
@@ -93,36 +79,11 @@ Variable unsqueeze(const Variable& input, const Numbers& axes, const std::string
   return finish_with_x_shape(helper, std::move(op), input);
 }
 
-Variable transpose(const Variable& x, std::vector<int32_t> perm, const std::string& name) {
-  LayerHelper helper("transpose", name);
-  return finish_with_x_shape(helper, {.type = "transpose2", .attributes = {{"axis", std::move(perm)}}}, x);
-}
-
 Variable expand(const Variable& x, const Numbers& expand_times, const std::string& name) {
   LayerHelper helper("expand", name);
   OpDesc op{.type = "expand", .inputs = {{"X", {x.name()}}}};
   put_numbers(helper, op, expand_times, {.attribute = "expand_times", .tensor = "ExpandTimes", .list = "expand_times_tensor"});
   return finish(helper, std::move(op), "Out", x.dtype());
-}
-
-Variable expand_as(const Variable& x, const Variable& target_tensor, const std::string& name) {
-  LayerHelper helper("expand_as", name);
-  return finish(helper, {.type = "expand_as", .inputs = {{"X", {x.name()}}, {"target_tensor", {target_tensor.name()}}}}, "Out",
-                x.dtype());
-}
-
-Variable concat(const std::vector<Variable>& input, const Number& axis, const std::string& name) {
-  require_some("concat", input);
-  LayerHelper helper("concat", name);
-  OpDesc op{.type = "concat", .inputs = {{"X", names_of(input)}}};
-  put_axis(op, axis);
-  return finish(helper, std::move(op), "Out", input[0].dtype());
-}
-
-Variable stack(const std::vector<Variable>& x, int32_t axis) {
-  require_some("stack", x);
-  LayerHelper helper("stack", "");
-  return finish(helper, {.type = "stack", .inputs = {{"X", names_of(x)}}, .attributes = {{"axis", axis}}}, "Y", x[0].dtype());
 }
 
 std::vector<Variable> unstack(const Variable& x, int32_t axis, int32_t num) {
@@ -194,14 +155,6 @@ Variable slice_of(const Variable& x, const std::vector<int32_t>& axes, const std
                                                  {"infer_flags", std::vector<int32_t>(axes.size(), 1)},
                                                  {"decrease_axis", single}}}));
   return out;
-}
-
-Variable pad(const Variable& x, std::vector<int32_t> paddings, float pad_value, const std::string& name) {
-  return LayerHelper("pad", name).append_unary("pad", x, {{"paddings", std::move(paddings)}, {"pad_value", pad_value}});
-}
-
-Variable reverse(const Variable& x, std::vector<int32_t> axis) {
-  return LayerHelper("reverse", "").append_unary("reverse", x, {{"axis", std::move(axis)}});
 }
 
 }  // namespace argosy::layers

@@ -18,15 +18,9 @@ struct ReshapeOptions {
 };
 // `shape` may have one -1 (what is left), and 0 where a size is x's own.
 Variable reshape(const Variable& x, const Numbers& shape, const ReshapeOptions& options = {});
-Variable flatten(const Variable& x, int32_t axis = 1, const std::string& name = "");  // the dimensions before axis are the rows
-Variable squeeze(const Variable& input, std::vector<int32_t> axes, const std::string& name = "");
 Variable unsqueeze(const Variable& input, const Numbers& axes, const std::string& name = "");
-Variable transpose(const Variable& x, std::vector<int32_t> perm, const std::string& name = "");
 Variable expand(const Variable& x, const Numbers& expand_times, const std::string& name = "");
-Variable expand_as(const Variable& x, const Variable& target_tensor, const std::string& name = "");
 
-Variable concat(const std::vector<Variable>& input, const Number& axis = 0, const std::string& name = "");
-Variable stack(const std::vector<Variable>& x, int32_t axis = 0);
 std::vector<Variable> unstack(const Variable& x, int32_t axis = 0, int32_t num = 0);  // num 0: the size of the axis
 // Equal parts, or parts of given sizes of which one may be -1.
 std::vector<Variable> split(const Variable& input, int32_t num, const Number& dim = -1, const std::string& name = "");
@@ -38,7 +32,5 @@ Variable strided_slice(const Variable& input, const std::vector<int32_t>& axes, 
 // What x[...] writes: named after x, and the axes in `single` go, because one entry of each is taken.
 Variable slice_of(const Variable& x, const std::vector<int32_t>& axes, const std::vector<int64_t>& starts,
                   const std::vector<int64_t>& ends, const std::vector<int32_t>& single);
-Variable pad(const Variable& x, std::vector<int32_t> paddings, float pad_value = 0.0f, const std::string& name = "");
-Variable reverse(const Variable& x, std::vector<int32_t> axis);
 
 }  // namespace argosy::layers

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "argosy/graph/function_call.h"
 #include "argosy/graph/layer_helper.h"
 #include "argosy/graph/variable.h"
 
@@ -47,6 +48,13 @@ struct Real {
   double value = 0;
   Variable variable;  // empty where the value is known
 };
+
+inline graph::Argument as_argument(const Number& number) {
+  return number.variable ? graph::Argument(number.variable) : graph::Argument(graph::Attribute(number.value));
+}
+inline graph::Argument as_argument(const Real& number) {
+  return number.variable ? graph::Argument(number.variable) : graph::Argument(graph::Attribute(static_cast<float>(number.value)));
+}
 
 // Sizes, bounds or counts: {2, 3}, {2, k} with a variable k, or one variable that holds all of them.
 struct Numbers {

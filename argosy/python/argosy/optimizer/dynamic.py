@@ -1,13 +1,13 @@
-"""What optimizers do in the dynamic graph: step() moves parameters by their gradients."""
+"""What optimizers do in the dynamic graph: step() moves parameters by their gradients, with the core's update rules."""
 import re
 
 import torch
 
+from argosy import _core
 from argosy.dynamic.tensor import Tensor, unwrap
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import clip as clips
 from argosy.optimizer.lr import LRScheduler
-from argosy.optimizer.rules import RULES, count_of_power
 
 __all__ = ["Updates", "clipped"]
 
@@ -46,11 +46,11 @@ def clipped(clip, pairs):
 class _Slot:
     """What an optimizer keeps of one parameter."""
 
-    def __init__(self, parameter, group, rule, first, wide):
+    def __init__(self, parameter, group, rule, wide):
         self.parameter, self.group = parameter, group
         self.wide = parameter._torch.detach().float() if wide and parameter._torch.element_size() < 4 else None
-        self.states = {name: torch.full_like(self.value(), first.get(name, 0.0)) for name in rule.accumulators}
-        self.count = 0  # of steps
+        self.states = {name: torch.full_like(self.value(), first) for name, first in rule.accumulators}
+        self.scalars = tuple(first for _, first in rule.scalars)
 
     def value(self):
         return self.parameter._torch.detach() if self.wide is None else self.wide
@@ -62,6 +62,29 @@ class _Slot:
         return own * self.group.get("learning_rate", 1.0)
 
 
+# Paddle 2's own ways: Adam adds epsilon to the corrected root, as the core's adamw does, and Lamb takes the rate as given without decay.
+_RULES = {"adam": "adamw"}
+_DYNAMIC = {"adam": {"with_decay": False}, "lamb": {"always_adapt": False}}
+
+
+def _move_list(rule, rate, members):
+    """members: [(slot, gradient)] of which all slots have the same scalars."""
+    states = [[slot.states[name] for slot, _ in members] for name, _ in rule.accumulators]
+    scalars = rule.step(rate, members[0][0].scalars, [slot.value() for slot, _ in members], [gradient for _, gradient in members], states)
+    for slot, _ in members:
+        slot.scalars = tuple(scalars)
+
+
+def _move_rows(rule, rate, slot, gradient):
+    rows, value = gradient.indices()[0], slot.value()
+    moved, states = value[rows], [slot.states[name] for name, _ in rule.accumulators]
+    parts = [state[rows] for state in states]
+    slot.scalars = tuple(rule.step(rate, slot.scalars, [moved], [gradient.values()], [[part] for part in parts]))
+    value[rows] = moved
+    for state, part in zip(states, parts):
+        state[rows] = part
+
+
 class Updates:
     """An optimizer's part in the dynamic graph; the optimizer gives the rule, its numbers and the rate.
 
@@ -69,10 +92,29 @@ class Updates:
     """
 
     def __init__(self, optimizer):
-        self._optimizer, self._rule = optimizer, optimizer._rule
-        rule, first = RULES[self._rule], {"moment": optimizer._hyper_parameters().get("initial_accumulator_value", 0.0)}
+        self._optimizer = optimizer
+        self._name: str = optimizer._rule
+        self._rules = {}  # hyper-parameters that differ between parameters -> the rule with them
         groups = [one if isinstance(one, dict) else {"params": [one]} for one in optimizer._parameter_list]
-        self._slots = {id(p): _Slot(p, group, rule, first, optimizer._multi_precision) for group in groups for p in group["params"]}
+        self._slots = {id(p): _Slot(p, group, self._rule(), optimizer._multi_precision) for group in groups for p in group["params"]}
+
+    def _rule(self, **own):
+        """The core's rule, with hyper-parameters of some parameters' own."""
+        key = tuple(sorted(own.items()))
+        if key not in self._rules:
+            numbers = {**self._optimizer._hyper_parameters(), **_DYNAMIC.get(self._name, {}), **own}
+            name = _RULES.get(self._name, self._name)
+            self._rules[key] = _core.Rule(name, {number: float(getattr(value, "coeff", value)) for number, value in numbers.items()})
+        return self._rules[key]
+
+    def _rule_of(self, slot):
+        if self._name == "adamw":
+            coefficient = slot.group.get("weight_decay", self._optimizer._weight_decay)
+            decays = self._optimizer._decays is None or self._optimizer._decays(slot.parameter.name)
+            return self._rule(coeff=float(getattr(coefficient, "coeff", coefficient)), with_decay=bool(decays))
+        if self._name == "lamb" and self._optimizer._excludes is not None and self._optimizer._excludes(slot.parameter):
+            return self._rule(weight_decay=0.0)
+        return self._rule()
 
     # A step.
     def pairs(self, parameters=None):
@@ -90,14 +132,13 @@ class Updates:
             rate, lists = self._optimizer.get_lr(), {}
             for parameter, gradient in self._decayed(self._clipped(pairs)):
                 slot = self._slots[id(parameter)]
-                slot.count += 1
-                gradient = gradient if slot.wide is None else gradient.float()
+                rule, own = self._rule_of(slot), rate * slot.share()
                 if gradient.is_sparse:
-                    self._move_rows(slot, gradient.coalesce(), rate * slot.share())
+                    _move_rows(rule, own, slot, gradient.coalesce())
                 else:
-                    lists.setdefault((rate * slot.share(), slot.count), []).append((slot, gradient))
-            for (own, count), members in lists.items():
-                self._move_list(own, count, members)
+                    lists.setdefault((id(rule), own, slot.scalars), (rule, own, []))[2].append((slot, gradient))
+            for rule, own, members in lists.values():
+                _move_list(rule, own, members)
             for slot in self._slots.values():
                 if slot.wide is not None:
                     slot.parameter._torch.detach().copy_(slot.wide)
@@ -114,7 +155,7 @@ class Updates:
         for parameter, gradient in pairs:
             group = self._slots[id(parameter)].group
             penalty = getattr(parameter, "regularizer", None) or group.get("weight_decay", self._optimizer.regularization)
-            if penalty is None or self._rule == "adamw":
+            if penalty is None or self._name == "adamw":
                 yield parameter, gradient
                 continue
             value = parameter._torch.detach()
@@ -122,38 +163,6 @@ class Updates:
             gradient = gradient.to_dense() if gradient.is_sparse else gradient
             absolute = getattr(penalty, "kind", "l2") == "l1"
             yield parameter, gradient.add(value.sign() if absolute else value, alpha=coefficient)
-
-    def _excluded(self, slot):
-        """Whether Lamb's weight decay leaves the parameter out."""
-        return self._rule == "lamb" and self._optimizer._excludes is not None and bool(self._optimizer._excludes(slot.parameter))
-
-    def _shrink(self, rate, members):
-        """AdamW's decay."""
-        for slot, _ in members:
-            coefficient = slot.group.get("weight_decay", self._optimizer._weight_decay)
-            if self._optimizer._decays is None or self._optimizer._decays(slot.parameter.name):
-                slot.value().mul_(1 - rate * float(getattr(coefficient, "coeff", coefficient)))
-
-    def _move_list(self, rate, count, members):
-        if self._rule == "adamw":
-            self._shrink(rate, members)
-        rule, numbers = RULES[self._rule], self._optimizer._hyper_parameters()
-        for excluded in (False, True) if self._rule == "lamb" else (False,):
-            chosen = [member for member in members if self._excluded(member[0]) == excluded]
-            if chosen:
-                states = {name: [slot.states[name] for slot, _ in chosen] for name in rule.accumulators}
-                rule.step(rate, [slot.value() for slot, _ in chosen], [gradient for _, gradient in chosen], states, count,
-                          {**numbers, "weight_decay": 0.0} if excluded else numbers)
-
-    def _move_rows(self, slot, gradient, rate):
-        rows, value = gradient.indices()[0], slot.value()
-        part = _Slot.__new__(_Slot)
-        part.parameter, part.group, part.wide, part.count = slot.parameter, slot.group, value[rows], slot.count
-        part.states = {name: state[rows] for name, state in slot.states.items()}
-        self._move_list(rate, slot.count, [(part, gradient.values())])
-        value[rows] = part.wide
-        for name, state in part.states.items():
-            slot.states[name][rows] = state
 
     def minimize(self, parameters=None):
         """Of gradients that backward() has left. Returns (None, [(parameter, gradient), …])."""
@@ -189,14 +198,14 @@ class Updates:
     # Its state.
     def state_dict(self):
         """{name: tensor} of everything that the rule remembers, also before the first step; LR_Scheduler, where there is one."""
-        rule, numbers, state = RULES[self._rule], self._optimizer._hyper_parameters(), {}
+        rule, state = self._rule(), {}
         slots = list(self._slots.values())
-        for name in rule.accumulators:
+        for name, _ in rule.accumulators:
             state.update((key, Tensor(slot.states[name], key)) for slot in slots for key in (f"{slot.parameter.name}_{name}_0",))
-        for name in rule.powers:
+        for index, (name, _) in enumerate(rule.scalars):
             for slot in slots:
-                key = f"{slot.parameter.name}_{name}_pow_acc_0"
-                state[key] = Tensor(torch.tensor([numbers[name]**(slot.count + 1)], dtype=torch.float32), key)
+                key = f"{slot.parameter.name}_{name}_0"
+                state[key] = Tensor(torch.tensor([slot.scalars[index]], dtype=torch.float32), key)
         wide = {slot.parameter.name: Tensor(slot.wide) for slot in slots if slot.wide is not None}
         if wide:
             state["master_weights"] = wide
@@ -208,14 +217,12 @@ class Updates:
         """Takes what state_dict() gave, here or in Paddle. A parameter that the state knows nothing of is an error."""
         if isinstance(self._optimizer._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
             self._optimizer._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
-        rule, numbers = RULES[self._rule], self._optimizer._hyper_parameters()
+        names = [name for name, _ in self._rule().scalars]
         plain = {re.sub(r"_\d+$", "", key): value for key, value in state_dict.items() if key not in ("LR_Scheduler", "master_weights")}
         for slot in self._slots.values():
             for name, tensor in slot.states.items():
                 tensor.copy_(_values(plain, f"{slot.parameter.name}_{name}", list(tensor.shape)))
-            for name in rule.powers[-1:]:  # of the slowest, which says most
-                power = float(_values(plain, f"{slot.parameter.name}_{name}_pow_acc", None).reshape(-1)[0])
-                slot.count = count_of_power(power, numbers[name])
+            slot.scalars = tuple(float(_values(plain, f"{slot.parameter.name}_{name}", None).reshape(-1)[0]) for name in names)
             wide = state_dict.get("master_weights", {}).get(slot.parameter.name)
             if slot.wide is not None:
                 slot.wide.copy_(torch.as_tensor(unwrap(wide)) if wide is not None else slot.parameter._torch.detach())

@@ -1,11 +1,14 @@
-"""Activations."""
+"""Activations. Those that programs have too are the operators' own kernels: the table of their entries, on tensors."""
 import torch
 from torch.nn import functional
 
+from argosy import _core
 from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes, on_tensors
 from argosy.dynamic.in_place import changing
 from argosy.errors import InvalidArgumentError
+
+_entries = _core.on_tensors
 
 
 def _typed(x, dtype):
@@ -14,7 +17,7 @@ def _typed(x, dtype):
 
 @computes
 def leaky_relu(x, negative_slope=0.01, name=None):
-    return functional.leaky_relu(x, negative_slope)
+    return _entries.leaky_relu(x, negative_slope)
 
 
 @computes
@@ -43,7 +46,7 @@ def rrelu(x, lower=1 / 8, upper=1 / 3, training=True, name=None):
 
 @computes
 def elu(x, alpha=1.0, name=None):
-    return functional.elu(x, alpha)
+    return _entries.elu(x, alpha)
 
 
 @computes
@@ -68,7 +71,7 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
 
 @computes
 def gelu(x, approximate=False, name=None):
-    return functional.gelu(x, approximate="tanh" if approximate else "none")
+    return _entries.gelu(x, approximate)
 
 
 @computes
@@ -108,7 +111,7 @@ def hardtanh(x, min=-1.0, max=1.0, name=None):
 
 @computes
 def hardsigmoid(x, slope=0.1666667, offset=0.5, name=None):
-    return torch.clamp(x * slope + offset, 0, 1)
+    return _entries.hard_sigmoid(x, slope, offset)
 
 
 @computes
@@ -123,7 +126,7 @@ def thresholded_relu(x, threshold=1.0, name=None):
 
 @computes
 def softmax(x, axis=-1, dtype=None, name=None):
-    return functional.softmax(_typed(x, dtype), axis)
+    return _entries.softmax(_typed(x, dtype), axis=axis)
 
 
 @computes
@@ -164,22 +167,22 @@ def maxout(x, groups, axis=1, name=None):
 
 @computes
 def relu(x, name=None):
-    return functional.relu(x)
+    return _entries.relu(x)
 
 
 @computes
 def relu6(x, name=None):
-    return functional.relu6(x)
+    return _entries.relu6(x)
 
 
 @computes
 def softsign(x, name=None):
-    return functional.softsign(x)
+    return _entries.softsign(x)
 
 
 @computes
 def silu(x, name=None):
-    return functional.silu(x)
+    return _entries.swish(x)
 
 
 @computes
@@ -199,22 +202,22 @@ def tanhshrink(x, name=None):
     >>> print(F.tanhshrink(paddle.to_tensor([0.0, 1.0])).numpy())
     [0.         0.23840582]
     """
-    return functional.tanhshrink(x)
+    return _entries.tanh_shrink(x)
 
 
 @computes
 def tanh(x, name=None):
-    return functional.tanh(x)
+    return _entries.tanh(x)
 
 
 @computes
 def sigmoid(x, name=None):
-    return functional.sigmoid(x)
+    return _entries.sigmoid(x)
 
 
 @computes
 def log_sigmoid(x, name=None):
-    return functional.logsigmoid(x)
+    return _entries.logsigmoid(x)
 
 
 @computes
@@ -224,7 +227,7 @@ def hardswish(x, name=None):
 
 @computes
 def swish(x, name=None):
-    return functional.silu(x)
+    return _entries.swish(x)
 
 
 relu_, tanh_, leaky_relu_ = changing(relu), changing(tanh), changing(leaky_relu)
