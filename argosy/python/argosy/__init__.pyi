@@ -135,9 +135,9 @@ from .dynamic.creation import bernoulli as bernoulli
 from .dynamic.creation import broadcast_shape as broadcast_shape
 from .dynamic.creation import complex as complex
 from .dynamic.creation import einsum as einsum
-from .dynamic.creation import empty as empty
+from .creation import empty as empty
 from .dynamic.creation import empty_like as empty_like
-from .dynamic.creation import eye as eye
+from .creation import eye as eye
 from .dynamic.creation import is_complex as is_complex
 from .dynamic.creation import is_empty as is_empty
 from .dynamic.creation import is_floating_point as is_floating_point
@@ -147,10 +147,10 @@ from .dynamic.creation import meshgrid as meshgrid
 from .dynamic.creation import multinomial as multinomial
 from .dynamic.creation import poisson as poisson
 from .dynamic.creation import polar as polar
-from .dynamic.creation import randint as randint
+from .creation import randint as randint
 from .dynamic.creation import randint_like as randint_like
-from .dynamic.creation import randperm as randperm
-from .dynamic.creation import standard_normal as standard_normal
+from .creation import randperm as randperm
+from .creation import standard_normal as standard_normal
 from .dynamic.creation import tril_indices as tril_indices
 from .dynamic.creation import triu_indices as triu_indices
 from .dynamic.elementwise import acos as acos
@@ -316,6 +316,8 @@ from .dynamic.special import renorm as renorm
 from .fluid.core import CPUPlace as CPUPlace
 from .fluid.core import CUDAPinnedPlace as CUDAPinnedPlace
 from .fluid.core import CUDAPlace as CUDAPlace
+from .device import is_compiled_with_custom_device as is_compiled_with_custom_device
+from .device import is_compiled_with_xpu as is_compiled_with_xpu
 from .fluid.framework import is_compiled_with_cuda as is_compiled_with_cuda
 from .fluid.framework import seed as seed
 from .fluid.param_attr import ParamAttr as ParamAttr

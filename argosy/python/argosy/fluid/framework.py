@@ -6,6 +6,7 @@ from argosy import _core
 from argosy.device import cpu_places, cuda_places, is_compiled_with_cuda
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import indexing, rate
+from argosy.fluid import methods as methods
 from argosy.fluid import unique_name as unique_name
 from argosy.fluid.var_type import VarType as VarType
 from argosy.graph_mode import disable_static, enable_static, in_dygraph_mode, in_dynamic_mode
@@ -26,7 +27,6 @@ __all__ = [
 
 Variable.__getitem__ = indexing.getitem  # pyright: ignore[reportAttributeAccessIssue]
 Variable.__iter__ = indexing.iterate  # pyright: ignore[reportAttributeAccessIssue]
-Variable.ndim = property(lambda self: len(self.shape))  # pyright: ignore[reportAttributeAccessIssue]
 
 _clone = Program.clone
 
