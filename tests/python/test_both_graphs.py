@@ -251,7 +251,7 @@ def test_a_variable_has_the_methods_of_a_tensor(static):
     check(computed, ran(built, [ROWS]))
     assert x.ndim == x.dim() == 2
     with pytest.raises(AttributeError, match="no attribute 'nothing_such'"):
-        x.nothing_such()  # noqa: B018
+        x.nothing_such()
 
 
 def test_what_programs_have_no_operators_for_says_so(static):

@@ -1,4 +1,6 @@
 """New tensors, or variables in static mode, under 2.x's names: constants, series, random numbers."""
+import math
+
 from argosy import _core
 from argosy.building.operators import constant
 from argosy.dispatch import builds, by_mode
@@ -87,7 +89,9 @@ def arange(start=0, end=None, step=1, dtype=None, name=None):
     """
     start, end = (0, start) if end is None else (start, end)
     whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
-    return layers.range(start, end, step, dtype or ("int64" if whole else "float32"))
+    found = layers.range(start, end, step, dtype or ("int64" if whole else "float32"))
+    known = all(isinstance(one, (int, float)) for one in (start, end, step))
+    return layers.reshape(found, [max(0, math.ceil((end - start) / step))]) if known else found
 
 
 @by_mode

@@ -11,7 +11,8 @@ def _parsed(equation, operands):
     if "." in given:
         raise InvalidArgumentError(f"einsum: '...' is not there for variables; name all axes; found {equation!r}")
     if len(names) != len(operands) or any(len(letters) != len(one.shape) for letters, one in zip(names, operands, strict=False)):
-        raise InvalidArgumentError(f"einsum: '{equation}' has letters for {[len(one) for one in names]} axes; found variables of {[len(one.shape) for one in operands]}")
+        raise InvalidArgumentError(f"einsum: '{equation}' has letters for {[len(one) for one in names]} axes; found variables of "
+                                   f"{[len(one.shape) for one in operands]}")
     if any(len(set(letters)) < len(letters) for letters in names):
         raise InvalidArgumentError(f"einsum: a letter occurs once in each operand for variables; found {equation!r}")
     if not arrow:

@@ -1,4 +1,6 @@
 """Operators that no layer function of fluid adds."""
+from typing import Any
+
 from argosy import _core
 
 __all__ = ["append", "constant", "sizes_of"]
@@ -33,5 +35,5 @@ def sizes_of(x, axes):
     from argosy.fluid import layers
 
     unknown = any(x.shape[axis] < 0 for axis in axes)
-    shape = layers.shape(x) if unknown else None
+    shape: Any = layers.shape(x) if unknown else None
     return [x.shape[axis] if x.shape[axis] >= 0 or shape is None else shape[axis] for axis in axes]

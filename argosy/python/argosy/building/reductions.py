@@ -1,4 +1,6 @@
 """Sums, means and norms along axes, and products of matrices."""
+from typing import Any
+
 from argosy import _core
 from argosy import tensor as T
 from argosy.building.elementwise import isnan, masked_fill
@@ -50,7 +52,7 @@ def std(x, axis=None, unbiased=True, keepdim=False, name=None):
     return T.sqrt(var(x, axis, unbiased, keepdim))
 
 
-def norm(x, p="fro", axis=None, keepdim=False, name=None):
+def norm(x, p: Any = "fro", axis=None, keepdim=False, name=None):
     if p in ("fro", 2):
         return T.sqrt(T.sum(T.square(x), axis, keepdim=keepdim))
     if p in (float("inf"), float("-inf")):

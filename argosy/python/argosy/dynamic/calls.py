@@ -48,7 +48,7 @@ def on_tensors(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]
     def called(*args, **kwargs):
         return dispatch.built(function, *args, **kwargs) if _builds(args, kwargs) else function(*args, **kwargs)
 
-    called.on_tensors = True  # pyright: ignore[reportFunctionMemberAccess]
+    setattr(called, "on_tensors", True)  # noqa: B010
     return called
 
 
@@ -75,7 +75,7 @@ def computes(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
         return wrap(casting.applied(function.__name__, function, args, kwargs) if casting.active() else function(*args, **kwargs))  # pyright: ignore[reportCallIssue]
 
     called.__doc__ = _doc(function)
-    called.on_tensors = True  # pyright: ignore[reportFunctionMemberAccess]
+    setattr(called, "on_tensors", True)  # noqa: B010
     return called
 
 

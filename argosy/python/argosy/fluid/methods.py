@@ -74,6 +74,8 @@ def get_value(self, scope=None):
 
 def set_value(self, value, scope=None):
     """Writes values of the variable's shape to the scope, the global one unless given."""
+    if isinstance(value, _core.Variable):
+        raise InvalidArgumentError(f"set_value: '{self.name}' takes an array or a LoDTensor; found the variable '{value.name}', which has values only in a run")
     given = value.numpy() if hasattr(value, "numpy") else _core.to_array(value) if isinstance(value, _core.LoDTensor) else numpy.asarray(value)
     if list(given.shape) != list(self.shape):
         raise InvalidArgumentError(f"set_value: '{self.name}' has shape {list(self.shape)}; found {list(given.shape)}")
@@ -85,4 +87,4 @@ _ATTACHED = {"__getattr__": find, "cast": cast, "numel": numel, "dim": dim, "ndi
              "set_value": set_value, "ndim": property(dim), "T": property(transposed), "place": property(lambda self: device.resolve(None))}
 for _name, _value in _ATTACHED.items():
     setattr(_core.Variable, _name, _value)
-_core.LoDTensor._get_dims = lambda self: self.shape()  # what scripts that reset the states of an AUC ask for
+setattr(_core.LoDTensor, "_get_dims", _core.LoDTensor.shape)  # noqa: B010 (scripts that reset the states of an AUC ask for it)

@@ -94,7 +94,7 @@ class MultiHeadAttention(Layer):
     def _attend(self, q, k, v, mask):
         """(means of the values [batch, length, heads, size], weights). torch's own function has no weights to show, and no lists of auto_cast."""
         if not self.need_weights and not casting.active():
-            return F.scaled_dot_product_attention(*map(_swapped, (q, k, v)), mask, self.dropout, training=self.training), None
+            return F.scaled_dot_product_attention(_swapped(q), _swapped(k), _swapped(v), mask, self.dropout, training=self.training), None
         scores = tensor.matmul(q * self.head_dim**-0.5, k, transpose_y=True)
         weights = F.dropout(F.softmax(scores if mask is None else scores + mask), self.dropout, training=self.training)
         return _swapped(tensor.matmul(weights, v)), weights

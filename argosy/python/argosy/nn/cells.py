@@ -42,7 +42,7 @@ class RNNCellBase(Layer):
         if _is_shape(shape):
             sizes = shape[1:] if shape and shape[0] == -1 else shape
             dtype = dtype[0] if isinstance(dtype, (list, tuple)) else dtype
-            return parts.states(*batch, list(sizes), dtype, float(value))
+            return parts.states(batch[0], batch[1], list(sizes), dtype, float(value))
         keys = list(shape) if isinstance(shape, dict) else range(len(shape))
         each = isinstance(dtype, dict) or (isinstance(dtype, (list, tuple)) and len(dtype) == len(shape))
         filled = [self._filled(shape[key], dtype[key] if each else dtype, batch, value) for key in keys]

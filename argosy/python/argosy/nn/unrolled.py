@@ -18,8 +18,8 @@ def _kept(running, old, new):
 def _length(x, axis):
     """How many steps a sequence has; a program has as many for each batch."""
     if x.shape[axis] < 0:
-        raise InvalidArgumentError(f"a recurrent layer of a program takes its steps one by one, and '{x.name}' has shape {list(x.shape)}: declare how many steps "
-                                   f"there are (axis {axis}), and pad the sequences")
+        raise InvalidArgumentError(f"a recurrent layer of a program takes its steps one by one, and '{x.name}' has shape {list(x.shape)}: declare how many "
+                                   f"steps there are (axis {axis}), and pad the sequences")
     return x.shape[axis]
 
 

@@ -1,4 +1,6 @@
 """Convolutions and pooling. A sequence is an image of height 1."""
+from typing import Any
+
 from argosy import tensor as T
 from argosy.building.operators import append
 from argosy.errors import InvalidArgumentError
@@ -39,7 +41,7 @@ def _convolve(op, x, weight, bias, stride, padding, dilation, groups, data_forma
     return _biased(out, bias, data_format == "NHWC")
 
 
-def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCHW", name=None):
+def conv2d(x, weight, bias=None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups=1, data_format="NCHW", name=None):
     return _convolve("conv2d", x, weight, bias, stride, padding, dilation, groups, data_format, name)
 
 
@@ -66,7 +68,8 @@ def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
                      x, data_format)
 
 
-def conv2d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format="NCHW", name=None):
+def conv2d_transpose(x, weight, bias=None, stride: Any = 1, padding: Any = 0, output_padding=0, dilation: Any = 1, groups=1, output_size=None,
+                     data_format="NCHW", name=None):
     if output_padding not in (0, [0, 0], (0, 0)):
         raise InvalidArgumentError(f"conv2d_transpose: use output_size instead of output_padding for variables; found {output_padding}")
     more = {} if output_size is None else {"output_size": _numbers(output_size, 2)}

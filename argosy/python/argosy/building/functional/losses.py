@@ -25,7 +25,7 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
     else:
         loss = (T.log(T.clip(label, 1e-38, None)) - input) * label * layers.cast(label > 0.0, label.dtype)
     if reduction == "batchmean":
-        return T.sum(loss) / layers.cast(layers.shape(input)[0], loss.dtype)
+        return T.sum(loss) / layers.cast(layers.slice(layers.shape(input), [0], [0], [1]), loss.dtype)
     return reduced(loss, reduction)
 
 
