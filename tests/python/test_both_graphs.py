@@ -404,3 +404,76 @@ def test_drawn_positions_follow_the_weights(static):
     alone, pair = ran([paddle.multinomial(weights), paddle.multinomial(weights, 2)], [np.array([[0.0, 1.0, 3.0]] * 200, "float32")])
     assert set(alone.ravel().tolist()) == {1, 2} and 110 < (alone == 2).sum() < 190
     assert all(sorted(row) == [1, 2] for row in pair.tolist())
+
+
+def test_sums_of_a_click_model_go_on_over_batches(static):
+    x, label = paddle.static.data("x", [None, 1]), paddle.static.data("label", [None, 1], "int64")
+    sums = paddle.static.ctr_metric_bundle(x, label)
+    exe = paddle.static.Executor()
+    exe.run(paddle.static.default_startup_program())
+    given, wanted = np.array([[0.25], [0.75]], "float32"), np.array([[0], [1]])
+    for _ in range(2):
+        found = exe.run(feed={"x": given, "label": wanted}, fetch_list=list(sums))
+    assert [float(one) for one in found] == pytest.approx([0.25, 1.0, 2.0, 2 * (1 / (1 + np.exp(-given))).sum(), 2.0, 4.0])
+    with pytest.raises(errors.InvalidArgumentError, match="leave ins_tag_weight out"):
+        paddle.static.ctr_metric_bundle(x, label, x)
+
+
+def test_a_fed_value_may_leave_out_last_axes_of_size_1(static):
+    x = paddle.static.data("x", [None, 1])
+    exe = paddle.static.Executor()
+    assert exe.run(feed={"x": np.ones([3], "float32")}, fetch_list=[x + x])[0].shape == (3, 1)
+    tensor = paddle.fluid.core.LoDTensor()
+    tensor.set(np.ones([2], "float32"))
+    assert exe.run(feed={"x": tensor}, fetch_list=[x + x])[0].shape == (2, 1)
+    with pytest.raises(errors.InvalidArgumentError, match=r"fed shape \[3, 2\], expected \[-1, 1\]"):
+        exe.run(feed={"x": np.ones([3, 2], "float32")}, fetch_list=[x + x])
+
+
+@pytest.fixture
+def no_job(monkeypatch):
+    for name in ("TRAINING_ROLE", "PADDLE_TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_PSERVER_IPS", "PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_script_for_servers_trains_alone_without_a_launcher(static, no_job):
+    from paddle.distributed import fleet
+
+    made = fleet.Fleet(_core.Fleet())
+    with pytest.warns(UserWarning, match="no parameter servers, and this process trains alone; start the script by fleetrun"):
+        made.init()
+    assert made.is_worker() and made.is_first_worker() and not made.is_server() and (made.worker_num(), made.server_num()) == (1, 0)
+    ids, = declared([IDS[:, :1]])
+    loss = paddle.mean(paddle.static.nn.sparse_embedding(ids, [7, 2]))
+    strategy = fleet.DistributedStrategy()
+    strategy.a_sync = True
+    made.distributed_optimizer(paddle.optimizer.SGD(0.5), strategy).minimize(loss)
+    exe = paddle.static.Executor()
+    exe.run(paddle.static.default_startup_program())
+    made.init_worker()
+    losses = [float(exe.run(feed={"in0": IDS[:, :1].copy()}, fetch_list=[loss])[0]) for _ in range(3)]
+    made.stop_worker()
+    assert losses[0] > losses[1] > losses[2]
+
+
+def test_what_a_script_says_of_its_program(static):
+    options = paddle.static.default_main_program()._fleet_opt
+    options["stat_var_names"] = ["auc"]
+    assert paddle.static.default_main_program()._fleet_opt == {"stat_var_names": ["auc"]}
+    with pytest.raises(errors.InvalidArgumentError, match="workers write no fields"):
+        options["dump_fields"] = ["x"]
+    with pytest.raises(errors.InvalidArgumentError, match="_fleet_opt has dump_fields_path, .* found 'colour'"):
+        options["colour"] = "red"
+
+
+def test_workers_write_nothing_of_batches_to_files():
+    from paddle.distributed import fleet
+
+    strategy = fleet.DistributedStrategy()
+    strategy.trainer_desc_configs = {"dump_fields_path": "", "dump_fields": [], "stat_var_names": []}
+    with pytest.raises(errors.InvalidArgumentError, match="trainer_desc_configs: dump_fields = "):
+        strategy.trainer_desc_configs = {"dump_fields": ["x"]}
+    with pytest.raises(AttributeError, match="trainer_desc_configs has no setting 'colour'"):
+        strategy.trainer_desc_configs = {"colour": 1}
+    with pytest.warns(UserWarning, match="adam_d2sum = True: servers move dense parameters of Adam by Adam's own rule"):
+        strategy.adam_d2sum = True

@@ -8,7 +8,6 @@ from argosy.distributed.collective_options import options_of
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.fluid import framework, io, leave, rate, static_job
 from argosy.fluid.executor import Executor, global_scope
-from argosy.fluid.incubate.fleet.base.program_options import ProgramOptions
 from argosy.fluid.incubate.fleet.base.role_maker import RoleMakerBase
 from argosy.fluid.incubate.fleet.base.util import CollectiveCore, Util
 
@@ -235,7 +234,6 @@ class Fleet:
         (options_of if self._is_collective and not self._is_alone else core_strategy)(strategy)
 
     def _distribute(self, main, startup, strategy):
-        main._fleet_opt = ProgramOptions()
         if self._is_alone:
             self._programs = main, startup
             return

@@ -1,4 +1,4 @@
-"""What scripts say of a distributed program by program._fleet_opt."""
+"""program._fleet_opt: what scripts say of a program that a job trains."""
 from argosy.errors import InvalidArgumentError
 
 __all__ = ["ProgramOptions"]
@@ -15,3 +15,15 @@ class ProgramOptions(dict):
         if name not in (*_DUMPS, "stat_var_names"):
             raise InvalidArgumentError(f"_fleet_opt has {', '.join((*_DUMPS, 'stat_var_names'))}; found {name!r}")
         super().__setitem__(name, value)
+
+
+def get(self):
+    """What a script has said of the program; nothing at first."""
+    return vars(self).setdefault("_options", ProgramOptions())
+
+
+def put(self, given):
+    """Another dict of options."""
+    made = vars(self)["_options"] = ProgramOptions()
+    for name, value in given.items():
+        made[name] = value
