@@ -2,7 +2,7 @@
 
     .venv/bin/python tests/zoo/run.py --zoo CHECKOUT [--graph static] [--only dnn] [--write docs/zoo.md]
 
-The checkout is run as it is, in a copy: its trainers (tools/static_trainer.py, tools/trainer.py) with each model's config.yaml, on the CPU. What the
+The checkout is run as it is; its trainers leave their models in it: (tools/static_trainer.py, tools/trainer.py) with each model's config.yaml, on the CPU. What the
 models import beside argosy (PyYAML, scikit-learn) has to be on PYTHONPATH.
 """
 import argparse

@@ -111,6 +111,10 @@ class Tensor:
     def grad(self, value):
         self._torch.grad = None if value is None else unwrap(value)
 
+    def _set_grad_ivar(self, value):
+        """Paddle's name for grad = value."""
+        self.grad = value
+
     def gradient(self):
         """The gradient as an array, or None."""
         return None if self._torch.grad is None else self.grad.numpy()
