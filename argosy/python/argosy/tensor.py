@@ -529,7 +529,14 @@ def unstack(x, axis=0, num=None):
     return layers.unstack(x, axis=axis, num=num)
 
 
-unbind = unstack
+@builds
+def unbind(input, axis=0):
+    """A list of the slices of a tensor along `axis`, which is gone from them.
+
+    >>> [one.tolist() for one in paddle.unbind(paddle.to_tensor([[1, 2], [3, 4]]), axis=1)]
+    [[1, 3], [2, 4]]
+    """
+    return layers.unstack(input, axis=axis)
 
 
 @builds

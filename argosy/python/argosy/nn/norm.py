@@ -107,15 +107,15 @@ class SyncBatchNorm(_BatchNorm):
     [4, 3, 2, 2]
     """
 
-    def forward(self, input):
+    def forward(self, x):
         from argosy.distributed import job
 
         if self._use_global_stats or not self.training or job.place().world_size == 1:
-            return super().forward(input)
-        if input.ndim not in self._axes:
-            raise InvalidArgumentError(f"SyncBatchNorm takes {' or '.join(map(str, self._axes))} axes; found shape {input.shape}")
+            return super().forward(x)
+        if x.ndim not in self._axes:
+            raise InvalidArgumentError(f"SyncBatchNorm takes {' or '.join(map(str, self._axes))} axes; found shape {x.shape}")
         behind = self._data_format.endswith("C")
-        found = _core.sync_batch_norm(job.world(), input._torch.movedim(-1, 1) if behind else input._torch, _torch(self.weight), _torch(self.bias),
+        found = _core.sync_batch_norm(job.world(), x._torch.movedim(-1, 1) if behind else x._torch, _torch(self.weight), _torch(self.bias),
                                       self._mean._torch, self._variance._torch, 1 - self._momentum, self._epsilon)
         return Tensor(found.movedim(1, -1) if behind else found)
 
