@@ -75,6 +75,7 @@ LAYERS = {
     "LayerNorm of two axes": (lambda: nn.LayerNorm([3, 6]), [BOXES]),
     "GroupNorm": (lambda: nn.GroupNorm(2, 4), [IMAGES]),
     "InstanceNorm2D": (lambda: nn.InstanceNorm2D(4), [IMAGES]),
+    "SpectralNorm": (lambda: nn.SpectralNorm([4, 6], power_iters=2), [ROWS]),
     "LocalResponseNorm": (lambda: nn.LocalResponseNorm(3), [IMAGES]),
     "Conv1D": (lambda: nn.Conv1D(3, 2, 3, stride=2, padding=1), [BOXES]),
     "Conv1D, channels behind": (lambda: nn.Conv1D(6, 2, 2, data_format="NLC"), [BOXES]),
@@ -252,6 +253,50 @@ def test_a_variable_has_the_methods_of_a_tensor(static):
     assert x.ndim == x.dim() == 2
     with pytest.raises(AttributeError, match="no attribute 'nothing_such'"):
         x.nothing_such()
+
+
+def test_operators_take_numbers_arrays_and_booleans(static):
+    x, = declared([ROWS])
+    row = np.arange(6, dtype="float32")
+    pairs = [(x + row, ROWS + row), (row - x, row - ROWS), (x @ row.reshape(6, 1), ROWS @ row.reshape(6, 1)), (abs(x - 0.5), abs(ROWS - 0.5)), (2 // (x + 1), 2 // (ROWS + 1)),
+             (2 % (x + 1), 2 % (ROWS + 1)), ((x > 0.3) & (x < 0.6), (ROWS > 0.3) & (ROWS < 0.6)), ((x > 0.3) | (x < 0.1), (ROWS > 0.3) | (ROWS < 0.1)),
+             (~(x > 0.3), ~(ROWS > 0.3)), (x > row, row < ROWS)]
+    for found, (_, wanted) in zip(ran([one for one, _ in pairs], [ROWS]), pairs, strict=True):
+        assert np.allclose(found, wanted, atol=1e-6)
+    assert len(paddle.zeros([3, 2])) == 3
+    with pytest.raises(TypeError, match="has no length: its first size is known only in a run"):
+        len(x)
+
+
+def test_a_program_has_a_state(static, tmp_path):
+    x, = declared([ROWS])
+    layer = nn.Linear(6, 1)
+    paddle.optimizer.Adam(0.1).minimize(paddle.mean(layer(x)))
+    paddle.static.Executor().run(paddle.static.default_startup_program())
+    program = paddle.static.default_main_program()
+    assert set(program.state_dict("param")) == {layer.weight.name, layer.bias.name} and len(program.state_dict("opt")) >= 4
+    weight = np.array(layer.weight.get_value())
+    paddle.save(program.state_dict(), str(tmp_path / "state"))
+    layer.weight.set_value(np.zeros([6, 1], "float32"))
+    program.set_state_dict(paddle.load(str(tmp_path / "state")))
+    assert np.array_equal(np.array(layer.weight.get_value()), weight)
+    with pytest.warns(UserWarning, match="has no persistable variables nobody"):
+        program.set_state_dict({"nobody": weight})
+    with pytest.raises(errors.InvalidArgumentError, match="mode is one of all, param, opt; found 'most'"):
+        program.state_dict("most")
+
+
+def test_a_layer_of_a_program_stays_as_it_is(static):
+    with pytest.raises(errors.UnimplementedError, match="'linear_0.w_0' is a variable of a program, which keeps its type"):
+        nn.Linear(2, 1).astype("float64")
+
+
+def test_metrics_of_batches_of_programs(static):
+    x, label = declared([ROWS, IDS[:, :1] % 6])
+    metric = paddle.metric.Accuracy(topk=(1, 2))
+    right, = ran([metric.compute(x, label)], [ROWS, IDS[:, :1] % 6])
+    best = np.argsort(-ROWS, 1)[:, :2] == IDS[:, :1] % 6
+    assert metric.update(right) == pytest.approx([best[:, 0].mean(), best.any(1).mean()])
 
 
 def test_what_programs_have_no_operators_for_says_so(static):

@@ -2,8 +2,8 @@
 
     .venv/bin/python tests/zoo/run.py --zoo CHECKOUT [--graph static] [--only dnn] [--write docs/zoo.md]
 
-The checkout is run as it is; its trainers leave their models in it: (tools/static_trainer.py, tools/trainer.py) with each model's config.yaml, on the CPU. What the
-models import beside argosy (PyYAML, scikit-learn) has to be on PYTHONPATH.
+The checkout is run as it is: its trainers (tools/static_trainer.py, tools/trainer.py, or a model's own trainer.py) with each model's config.yaml, on the CPU;
+they leave their models in it. What the models import beside argosy (PyYAML, six, scikit-learn and more) has to be on PYTHONPATH.
 """
 import argparse
 import concurrent.futures
@@ -61,7 +61,8 @@ def run_one(zoo, folder, graph, seconds, logs):
             process.kill()
             code, timed_out = process.wait(), True
     status, said = outcome(log.read_text(encoding="utf-8", errors="replace"), code, timed_out)
-    return name, graph, status, said, time.monotonic() - began
+    said = said.replace(f"{zoo}/", "").replace(f"{ROOT}/", "")
+    return name, graph, status, "killed: it needs more memory than there is" if code == -9 and not timed_out else said, time.monotonic() - began
 
 
 def table(results):

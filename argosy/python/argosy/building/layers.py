@@ -1,4 +1,5 @@
-"""Recurrent layers of programs, step by step. The products of the inputs with their weights are made for all steps at once."""
+"""What layers build that compute with torch's kernels. Recurrent ones go step by step; the products of their inputs with the weights are made for
+all steps at once."""
 from argosy import tensor as T
 from argosy.fluid import layers
 from argosy.nn.functional import both_graphs as F
@@ -85,3 +86,18 @@ def recurrent(layer, inputs, initial_states=None, sequence_length=None):
         inputs = layers.concat(outputs, axis=-1) if len(outputs) > 1 else outputs[0]
     whole = tuple(layers.stack([state[i] for state in last], axis=0) for i in range(layer._states))
     return inputs, whole if layer._states > 1 else whole[0]
+
+
+def spectral_norm(layer, x):
+    """The weight divided by its largest singular value."""
+    from argosy.building.reductions import norm
+    from argosy.building.shapes import moveaxis
+
+    matrix = T.flatten(moveaxis(x, layer._dim, 0), 1)
+    kept, u, v = matrix.detach(), layers.unsqueeze(layer.weight_u, [1]), layers.unsqueeze(layer.weight_v, [1])
+    for _ in range(layer._power_iters):
+        v = T.matmul(kept, u, transpose_x=True)
+        v = v / (norm(v) + layer._eps)
+        u = T.matmul(kept, v)
+        u = u / (norm(u) + layer._eps)
+    return x / layers.reshape(T.matmul(T.matmul(u.detach(), matrix, transpose_x=True), v.detach()), [1])

@@ -22,11 +22,13 @@ __all__ = ["save", "load", "save_state", "tensors_of"]
 _NAMES = "StructuredToParameterName@@"
 
 
-_VALUES = (Tensor, _core.Variable)  # of the dynamic graph; of programs, whose values are in the global scope
+_VALUES = (Tensor, _core.Variable, _core.LoDTensor)  # of the dynamic graph; of programs, whose values are in the global scope; and such values
 
 
 def _array(value):
-    return value.numpy() if isinstance(value, Tensor) else _core.to_array(value.get_value())
+    if isinstance(value, Tensor):
+        return value.numpy()
+    return _core.to_array(value if isinstance(value, _core.LoDTensor) else value.get_value())
 
 
 def _holds_tensor(value):
@@ -43,7 +45,7 @@ def _is_state(value):
 def _plain(value):
     """`value` with (name, array) for tensors."""
     if isinstance(value, _VALUES):
-        return value.name, _array(value)
+        return getattr(value, "name", ""), _array(value)
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -70,7 +72,7 @@ def save(obj, path, protocol=4, **configs):
         raise InvalidArgumentError(f"paddle.save: the path has no file name: {path!r}")
     if _is_state(obj):
         plain = {key: _array(value) if isinstance(value, _VALUES) else value for key, value in obj.items()}
-        plain[_NAMES] = {key: value.name for key, value in obj.items() if isinstance(value, _VALUES)}
+        plain[_NAMES] = {key: getattr(value, "name", key) for key, value in obj.items() if isinstance(value, _VALUES)}
     else:
         plain = _plain(obj)
     state_file.write(path, plain, protocol)

@@ -10,7 +10,7 @@ import torch
 from argosy import _core, device
 from argosy.dynamic import dtypes
 from argosy.dynamic.tensor import Parameter, Tensor
-from argosy.errors import InvalidArgumentError
+from argosy.errors import InvalidArgumentError, UnimplementedError
 from argosy.fluid.param_attr import as_attr
 from argosy.nn import parts
 
@@ -256,6 +256,10 @@ class Layer:
     def _convert(self, where, dtype, floats_only):
         from argosy import device as places
 
+        for part in (*self.parameters(), *self.buffers()):
+            if isinstance(part, _core.Variable):
+                raise UnimplementedError(f"{type(self).__name__}: '{part.name}' is a variable of a program, which keeps its type and is where the Executor "
+                                         "runs it; to(), astype() and float() are for layers of the dynamic graph")
         target = None if where is None else places.torch_device(where)
         kind = None if dtype is None else dtypes.to_torch(dtype)
         for part in (*self.parameters(), *self.buffers()):

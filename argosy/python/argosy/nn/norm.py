@@ -2,6 +2,7 @@
 import torch
 
 from argosy import _core
+from argosy.dispatch import builds_as
 from argosy.dynamic import dtypes
 from argosy.dynamic import functional as F
 from argosy.dynamic.functional.formats import channels_behind
@@ -236,6 +237,7 @@ class SpectralNorm(Layer):
         self.weight_u, self.weight_v = (self.create_parameter([size], default_initializer=initializer.Normal()) for size in (rows, count // rows))
         self.weight_u.stop_gradient = self.weight_v.stop_gradient = True
 
+    @builds_as("spectral_norm")
     def forward(self, x):
         matrix = x._torch.movedim(self._dim, 0).flatten(1)
         u, v = self.weight_u._torch, self.weight_v._torch
