@@ -2,6 +2,7 @@
 all steps at once."""
 from argosy import tensor as T
 from argosy.fluid import layers
+from argosy.fluid.methods import detach
 from argosy.nn.functional import both_graphs as F
 
 
@@ -94,10 +95,10 @@ def spectral_norm(layer, x):
     from argosy.building.shapes import moveaxis
 
     matrix = T.flatten(moveaxis(x, layer._dim, 0), 1)
-    kept, u, v = matrix.detach(), layers.unsqueeze(layer.weight_u, [1]), layers.unsqueeze(layer.weight_v, [1])
+    kept, u, v = detach(matrix), layers.unsqueeze(layer.weight_u, [1]), layers.unsqueeze(layer.weight_v, [1])
     for _ in range(layer._power_iters):
         v = T.matmul(kept, u, transpose_x=True)
         v = v / (norm(v) + layer._eps)
         u = T.matmul(kept, v)
         u = u / (norm(u) + layer._eps)
-    return x / layers.reshape(T.matmul(T.matmul(u.detach(), matrix, transpose_x=True), v.detach()), [1])
+    return x / layers.reshape(T.matmul(T.matmul(detach(u), matrix, transpose_x=True), detach(v)), [1])

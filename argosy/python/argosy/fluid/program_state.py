@@ -1,5 +1,6 @@
 """program.state_dict() and set_state_dict(): the values of a program's persistable variables in a scope."""
 import warnings
+from typing import Any
 
 from argosy import _core
 from argosy.errors import InvalidArgumentError
@@ -7,7 +8,7 @@ from argosy.errors import InvalidArgumentError
 _MODES = ("all", "param", "opt")
 
 
-def _persistable(program, mode):
+def _persistable(program, mode) -> dict[str, Any]:
     """{name: variable} of what a mode means: parameters, the rest that an optimizer and metrics keep, or both."""
     if mode not in _MODES:
         raise InvalidArgumentError(f"Program.state_dict: mode is one of {', '.join(_MODES)}; found {mode!r}")
