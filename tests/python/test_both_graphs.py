@@ -139,6 +139,39 @@ def test_a_layer_gives_the_same_in_both_graphs(fluid, name, training):
         paddle.disable_static()
 
 
+def loss_of(outputs):
+    """A number that every element of the float outputs has a share of."""
+    return paddle.add_n([paddle.sum(paddle.sin(one)) for one in parts(outputs) if one.dtype == paddle.float32])
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_gradients_of_a_layer_are_the_same_in_both_graphs(fluid, name):
+    make, arrays = LAYERS[name]
+    layer = make()
+    layer.eval() if name == "containers" else layer.train()
+    state = {key: value.numpy() for key, value in layer.state_dict().items()}
+    trained_parts = [key for key, value in layer.named_parameters() if not value.stop_gradient]
+    loss_of(layer(*map(paddle.to_tensor, arrays))).backward() if trained_parts else None
+    computed = {key: value.grad for key, value in layer.named_parameters() if key in trained_parts}
+    if not trained_parts:
+        return
+    paddle.enable_static()
+    try:
+        same = make()
+        same.eval() if name == "containers" else same.train()
+        wanted = dict(same.named_parameters())
+        gradients = paddle.static.gradients(loss_of(same(*declared(arrays))), [wanted[key] for key in trained_parts])
+        exe = paddle.static.Executor()
+        exe.run(paddle.static.default_startup_program())
+        same.set_state_dict(state)
+        found = ran(gradients, arrays, startup=False)
+        for key, value in zip(trained_parts, found, strict=True):
+            want = computed[key]._torch.to_dense().numpy()  # of a sparse table too
+            assert np.allclose(want, value, atol=3e-4, rtol=1e-3), (key, np.abs(want - value).max())
+    finally:
+        paddle.disable_static()
+
+
 ACTIVATIONS = [name for name in ("CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish ReLU ReLU6 SELU Sigmoid Silu "
                                  "Softmax Softplus Softshrink Softsign Swish Tanh Tanhshrink ThresholdedReLU").split()]
 
@@ -201,6 +234,28 @@ def test_a_function_gives_the_same_in_both_graphs(static, name):
         check(computed, ran(built, arrays))
 
 
+SMOOTH = [name for name, (given, _) in FUNCTIONS.items() if given[0].dtype == np.float32 and name not in (
+    "ceil floor round sign sgn trunc heaviside isfinite isinf isnan numel shape rank argmax argmin argsort nonzero zeros_like ones_like is_empty full_like cast equal "
+    "not_equal less_than less_equal greater_than greater_equal isclose allclose equal_all floor_divide count_nonzero searchsorted bucketize is_floating_point is_complex "
+    "is_integer fmax fmin").split()]
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradients_of_a_function_are_the_same_in_both_graphs(static, name):
+    given, more = FUNCTIONS[name]
+    arrays = [one for one in given if isinstance(one, np.ndarray)]
+    with paddle.fluid.dygraph.guard():
+        tensors = [paddle.to_tensor(one) if isinstance(one, np.ndarray) else one for one in given]
+        tensors[0].stop_gradient = False
+        loss_of(called(name, tensors, more)).backward()
+        computed = [tensors[0].grad]
+    variables = declared(arrays, batch=False)
+    variables[0].stop_gradient = False
+    rest = iter(variables)
+    built = loss_of(called(name, [next(rest) if isinstance(one, np.ndarray) else one for one in given], more))
+    check(computed, ran(paddle.static.gradients(built, [variables[0]]), arrays), 2e-4)
+
+
 FUNCTIONAL = {
     "smooth_l1_loss": ([ROWS, OTHER], {}), "kl_div": ([np.log(ROWS), OTHER], {"reduction": "batchmean"}), "margin_ranking_loss": ([ROWS, OTHER, np.sign(ROWS - 0.5)], {}),
     "hinge_embedding_loss": ([ROWS, np.sign(ROWS - 0.5)], {}), "cosine_embedding_loss": ([ROWS, OTHER, np.sign(ROWS[:, 0] - 0.5)], {}),
@@ -226,6 +281,34 @@ def test_a_functional_gives_the_same_in_both_graphs(static, name):
         computed = [getattr(F, name)(*(paddle.to_tensor(one) if isinstance(one, np.ndarray) else one for one in given), **more)]
     variables = iter(declared(arrays, batch=False))
     check(computed, ran([getattr(F, name)(*(next(variables) if isinstance(one, np.ndarray) else one for one in given), **more)], arrays))
+
+
+@pytest.mark.parametrize("name", [name for name, (given, _) in FUNCTIONAL.items() if given[0].dtype == np.float32])
+def test_gradients_of_a_functional_are_the_same_in_both_graphs(static, name):
+    given, more = FUNCTIONAL[name]
+    arrays = [one for one in given if isinstance(one, np.ndarray)]
+    with paddle.fluid.dygraph.guard():
+        tensors = [paddle.to_tensor(one) if isinstance(one, np.ndarray) else one for one in given]
+        tensors[0].stop_gradient = False
+        loss_of([getattr(F, name)(*tensors, **more)]).backward()
+        computed = [tensors[0].grad]
+    variables = declared(arrays, batch=False)
+    variables[0].stop_gradient = False
+    rest = iter(variables)
+    built = loss_of([getattr(F, name)(*(next(rest) if isinstance(one, np.ndarray) else one for one in given), **more)])
+    check(computed, ran(paddle.static.gradients(built, [variables[0]]), arrays), 2e-4)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_gradients_of_an_activation_are_the_same_in_both_graphs(static, name):
+    array = (ROWS - 0.6) * 4
+    with paddle.fluid.dygraph.guard():
+        tensor = paddle.to_tensor(array, stop_gradient=False)
+        loss_of([getattr(nn, name)()(tensor)]).backward()
+        computed = [tensor.grad]
+    x, = declared([array])
+    x.stop_gradient = False
+    check(computed, ran(paddle.static.gradients(loss_of([getattr(nn, name)()(x)]), [x]), [array]), 2e-4)
 
 
 @pytest.mark.parametrize("equation, shapes", [("ij,jk->ik", [(4, 3), (3, 5)]), ("bij,bkj->bik", [(2, 3, 4), (2, 5, 4)]), ("bi,bj->bij", [(2, 3), (2, 4)]),

@@ -104,8 +104,11 @@ def main():
         args.write.write_text(f"# The zoo\n{INTRODUCTION}\n{summary(results)}.\n\n{table(results)}", encoding="utf-8")
 
 
-INTRODUCTION = """PaddleRec's models, unchanged, on their sample data: one epoch each by its own trainers on the CPU, run by `make zoo ZOO=checkout`.
-"slow" is a model that trained until the time for it was over.
+INTRODUCTION = """PaddleRec's models, their sources unchanged, on their sample data: one epoch each by its own trainers on the CPU, by `make zoo ZOO=checkout`, which writes this page.
+`tests/zoo/run.py` sets `runner.epochs=1`, `runner.use_gpu=False` and `runner.print_interval=1`, and gives NumPy 2 the names `int`, `float`, `object` and `str` back, which it
+no longer has. "trains" says that the epoch came to its end and that the trainer saved the model, not that the model is as good as PaddlePaddle's: sample data are a few
+hundred lines. "slow" is a model that trained until the time for it was over. `rank/fastformer` sets parameters to variables in static mode, which PaddlePaddle 2.6.2
+refuses too.
 """
 
 if __name__ == "__main__":

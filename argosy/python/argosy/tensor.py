@@ -726,7 +726,9 @@ def sort(x, axis=-1, descending=False, name=None):
     >>> paddle.sort(paddle.to_tensor([3, 1, 2])).tolist()
     [1, 2, 3]
     """
-    return layers.argsort(x, axis=axis, descending=descending, name=name)[0]
+    from argosy.building.shapes import take_along_axis  # fluid's operator hands on no gradient
+
+    return take_along_axis(x, layers.argsort(x, axis=axis, descending=descending, name=name)[1], axis, False)
 
 
 @builds
@@ -760,10 +762,10 @@ def gather(x, index, axis=None, name=None):
     [30, 10]
     """
     if axis in (None, 0):
-        return layers.gather(x, index)
+        return layers.gather(x, index, overwrite=False)
     order = list(range(len(x.shape)))
     order[0], order[axis] = order[axis], order[0]
-    return layers.transpose(layers.gather(layers.transpose(x, order), index), order)
+    return layers.transpose(layers.gather(layers.transpose(x, order), index, overwrite=False), order)
 
 
 @builds

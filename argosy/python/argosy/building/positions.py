@@ -1,10 +1,12 @@
 """Writing by position, order, and matrices made of vectors."""
+from typing import Any
+
 from argosy import _core
 from argosy import tensor as T
 from argosy.building.elementwise import isnan
 from argosy.building.operators import constant, sizes_of
 from argosy.building.reductions import norm
-from argosy.building.shapes import diagonal, expand, moveaxis, positions
+from argosy.building.shapes import diagonal, expand, moveaxis, positions, take_along_axis
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
@@ -123,7 +125,7 @@ def take(x, index, mode="raise", name=None):
     count = layers.size(x)
     chosen = {"raise": lambda: index + count * layers.cast(index < 0, "int64"), "wrap": lambda: T.mod(index, count),
               "clip": lambda: T.minimum(T.maximum(index, layers.zeros_like(index)), count - 1)}[mode]()
-    return T.reshape(layers.gather(flat, layers.reshape(chosen, [-1])), sizes_of(index, range(len(index.shape))))
+    return T.reshape(layers.gather(flat, layers.reshape(chosen, [-1]), overwrite=False), sizes_of(index, range(len(index.shape))))
 
 
 def rot90(x, k=1, axes=(0, 1), name=None):
@@ -154,7 +156,8 @@ def bucketize(x, sorted_sequence, out_int32=False, right=False, name=None):
 
 def kthvalue(x, k, axis=None, keepdim=False, name=None):
     axis = len(x.shape) - 1 if axis is None else axis % len(x.shape)
-    found = [layers.slice(one, [axis], [k - 1], [k]) for one in layers.argsort(x, axis=axis)]
+    place = layers.slice(layers.argsort(x, axis=axis)[1], [axis], [k - 1], [k])
+    found = [take_along_axis(x, place, axis, False), place]
     return tuple(found if keepdim else (layers.squeeze(one, [axis]) for one in found))
 
 
@@ -162,17 +165,17 @@ def median(x, axis=None, keepdim=False, name=None):
     rank = len(x.shape)
     x, place = (layers.reshape(x, [-1]), 0) if axis is None else (x, axis % rank)
     size = _known(x, place, "median")
-    middle = layers.slice(layers.argsort(x, axis=place)[0], [place], [(size - 1) // 2], [size // 2 + 1])
+    middle = layers.slice(T.sort(x, place), [place], [(size - 1) // 2], [size // 2 + 1])
     found = T.mean(middle, place, keepdim and axis is not None)
     return T.reshape(found, [1] * rank) if axis is None and keepdim else found
 
 
 def _flat_places(index, sizes):
     """Places in a flattened array of `sizes`, of positions in the last axis of `index`."""
-    place = None
-    for i, size in enumerate(sizes):
-        one = layers.slice(index, [len(index.shape) - 1], [i], [i + 1])
-        place = one if place is None else place * layers.cast(size, "int64") + one if isinstance(size, _core.Variable) else place * size + one
+    last = len(index.shape) - 1
+    place: Any = layers.slice(index, [last], [0], [1])
+    for i, size in enumerate(sizes[1:], 1):
+        place = place * (layers.cast(size, "int64") if isinstance(size, _core.Variable) else size) + layers.slice(index, [last], [i], [i + 1])
     return layers.reshape(place, [-1])
 
 
@@ -200,7 +203,7 @@ def index_add(x, index, axis, value, name=None):
 
 def index_fill(x, index, axis, value, name=None):
     def change(rows):
-        chosen = layers.gather(rows, index)
+        chosen = layers.gather(rows, index, overwrite=False)
         return layers.scatter(rows, index, layers.scale(layers.zeros_like(chosen), bias=float(value)))
 
     return _rows_first(x, axis, change)

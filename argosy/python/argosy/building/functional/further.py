@@ -1,5 +1,6 @@
 """Shuffles of pixels, sizes of images, patches, and losses that are seldom used."""
 import math
+from typing import Any
 
 from argosy import tensor as T
 from argosy.building.functional.images import conv2d
@@ -51,12 +52,13 @@ def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
     return _images(shuffled, x, data_format)
 
 
-def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=False, align_mode=0, data_format="NCHW", name=None):
+def interpolate(x, size=None, scale_factor: Any = None, mode="nearest", align_corners=False, align_mode=0, data_format="NCHW", name=None):
     axes = [1, 2] if data_format == "NHWC" else [2, 3]
     given = scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * 2
     factors = given if size is None else [wanted / x.shape[axis] for wanted, axis in zip(size, axes, strict=True)]
     if mode != "nearest" or len(x.shape) != 4 or any(one is None or one < 1 or one != int(one) for one in factors):
-        raise InvalidArgumentError(f"interpolate: variables are images that become larger by whole factors, by mode 'nearest'; found {mode!r}, factors {factors}")
+        raise InvalidArgumentError("interpolate: variables are images that become larger by whole factors, by mode 'nearest'; found "
+                                   f"{mode!r}, factors {factors}")
     for axis, factor in zip(axes, factors, strict=True):
         x = repeat_interleave(x, int(factor), axis)
     return x

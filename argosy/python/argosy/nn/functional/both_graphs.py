@@ -308,7 +308,7 @@ def _weighted_classes(loss, label, weight, hard, ignore_index, reduction, axis):
     axis %= len(loss.shape)
     if hard:
         counted = layers.cast(layers.not_equal(label, layers.fill_constant([1], label.dtype, ignore_index)), loss.dtype)
-        rows = layers.gather(weight, layers.reshape(layers.elementwise_mul(label, layers.cast(counted, label.dtype)), [-1]))
+        rows = layers.gather(weight, layers.reshape(layers.elementwise_mul(label, layers.cast(counted, label.dtype)), [-1]), overwrite=False)
         share = layers.elementwise_mul(layers.reshape(rows, layers.shape(label)), counted)
     else:
         by_class = layers.reshape(weight, [-1 if i == axis else 1 for i in range(len(label.shape))])
