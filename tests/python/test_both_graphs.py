@@ -387,6 +387,11 @@ def test_a_layer_of_a_program_stays_as_it_is(static):
         nn.Linear(2, 1).astype("float64")
 
 
+def test_a_layer_makes_variables_without_values(static):
+    made = nn.Layer().create_tensor(name="later", dtype="int64")
+    assert isinstance(made, _core.Variable) and made.name == "later" and made.dtype == paddle.int64
+
+
 def test_metrics_of_batches_of_programs(static):
     x, label = declared([ROWS, IDS[:, :1] % 6])
     metric = paddle.metric.Accuracy(topk=(1, 2))

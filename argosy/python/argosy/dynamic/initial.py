@@ -7,7 +7,7 @@ from argosy.dynamic import dtypes
 from argosy.dynamic.tensor import Parameter, Tensor
 from argosy.fluid.param_attr import as_attr, first_values
 
-__all__ = ["parameter", "buffer", "clear_row", "states", "values"]
+__all__ = ["parameter", "buffer", "clear_row", "states", "tensor", "values"]
 
 _NAME = "value"
 
@@ -49,3 +49,10 @@ def clear_row(weight, row):
 def states(reference, axis, sizes, dtype, value):
     """[batch, *sizes] of one value, where the batch is the size of `reference` along `axis`."""
     return Tensor(torch.full([reference.shape[axis], *sizes], value, dtype=dtypes.to_torch(dtype), device=device.torch_device()))
+
+
+def tensor(dtype, name, persistable):
+    """A tensor without values."""
+    made = Tensor(torch.empty(0, dtype=dtypes.to_torch(dtype), device=device.torch_device()), name)
+    made.persistable = persistable
+    return made

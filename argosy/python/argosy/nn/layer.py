@@ -5,9 +5,8 @@ import warnings
 from typing import Any
 
 import numpy
-import torch
 
-from argosy import _core, device
+from argosy import _core
 from argosy.dynamic import dtypes
 from argosy.dynamic.tensor import Parameter, Tensor
 from argosy.errors import InvalidArgumentError, UnimplementedError
@@ -151,9 +150,7 @@ class Layer:
 
     def create_tensor(self, name=None, persistable=None, dtype=None):
         """A tensor without values, to be given some."""
-        made = Tensor(torch.empty(0, dtype=dtypes.to_torch(dtype or self._dtype), device=device.torch_device()), name)
-        made.persistable = bool(persistable)
-        return made
+        return parts.tensor(dtype or self._dtype, name, bool(persistable))
 
     create_variable = create_tensor
 

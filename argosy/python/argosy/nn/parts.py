@@ -4,7 +4,7 @@ from argosy.dispatch import builds, by_mode
 from argosy.fluid import layers
 from argosy.fluid.param_attr import as_attr, first_values
 
-__all__ = ["parameter", "buffer", "clear_row", "states"]
+__all__ = ["parameter", "buffer", "clear_row", "states", "tensor"]
 
 
 @by_mode
@@ -58,3 +58,9 @@ def states(reference, axis, sizes, dtype, value):
     made = layers.fill_constant_batch_size_like(reference, [-1, *sizes], dtype, value, input_dim_idx=axis)
     made.stop_gradient = True
     return made
+
+
+@by_mode
+def tensor(dtype, name, persistable):
+    """A variable without values."""
+    return layers.create_tensor(dtype, name, persistable)
