@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly faults planted format lint tidy parity bench wheel clean
+.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly faults planted format lint tidy parity zoo bench wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -89,6 +89,9 @@ parity: build ## every function and saved models against PaddlePaddle 1.8.5 and 
 	@tests/parity/environments.sh
 	@$(PYTHON) tests/parity/run.py
 	@$(PYTHON) tests/parity/dynamic.py
+
+zoo: build ## trains the models of a checkout of PaddleRec (ZOO=folder) on their sample data; ONLY=part of a name; writes docs/zoo.md
+	@$(PYTHON) tests/zoo/run.py --zoo $(ZOO) $(if $(ONLY),--only $(ONLY),--write docs/zoo.md) --jobs $(JOBS)
 
 BENCH_PROGRAMS := collective_bench ctr_bench ctr_ps_bench load_bench memory_bench overhead_bench data_bench rpc_bench table_bench ps_bench argosy_program argosy_server fleetrun
 bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY=row, ROUNDS=5; writes docs/benchmarks.md

@@ -24,6 +24,8 @@ from ._batch import batch as batch
 from .creation import arange as arange
 from .creation import assign as assign
 from .creation import create_parameter as create_parameter
+from .creation import empty as empty
+from .creation import eye as eye
 from .creation import full as full
 from .creation import full_like as full_like
 from .creation import linspace as linspace
@@ -31,12 +33,17 @@ from .creation import normal as normal
 from .creation import ones as ones
 from .creation import ones_like as ones_like
 from .creation import rand as rand
+from .creation import randint as randint
 from .creation import randn as randn
+from .creation import randperm as randperm
+from .creation import standard_normal as standard_normal
 from .creation import to_tensor as to_tensor
 from .creation import uniform as uniform
 from .creation import zeros as zeros
 from .creation import zeros_like as zeros_like
 from .device import get_device as get_device
+from .device import is_compiled_with_custom_device as is_compiled_with_custom_device
+from .device import is_compiled_with_xpu as is_compiled_with_xpu
 from .device import set_device as set_device
 from .dynamic.changing import abs_ as abs_
 from .dynamic.changing import acos_ as acos_
@@ -135,9 +142,7 @@ from .dynamic.creation import bernoulli as bernoulli
 from .dynamic.creation import broadcast_shape as broadcast_shape
 from .dynamic.creation import complex as complex
 from .dynamic.creation import einsum as einsum
-from .dynamic.creation import empty as empty
 from .dynamic.creation import empty_like as empty_like
-from .dynamic.creation import eye as eye
 from .dynamic.creation import is_complex as is_complex
 from .dynamic.creation import is_empty as is_empty
 from .dynamic.creation import is_floating_point as is_floating_point
@@ -147,10 +152,7 @@ from .dynamic.creation import meshgrid as meshgrid
 from .dynamic.creation import multinomial as multinomial
 from .dynamic.creation import poisson as poisson
 from .dynamic.creation import polar as polar
-from .dynamic.creation import randint as randint
 from .dynamic.creation import randint_like as randint_like
-from .dynamic.creation import randperm as randperm
-from .dynamic.creation import standard_normal as standard_normal
 from .dynamic.creation import tril_indices as tril_indices
 from .dynamic.creation import triu_indices as triu_indices
 from .dynamic.elementwise import acos as acos

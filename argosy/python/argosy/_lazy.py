@@ -30,6 +30,11 @@ def _read(stub):
     return modules, members
 
 
+def members_of(stub):
+    """{name: the module that has it} of a stub."""
+    return _read(stub)[1]
+
+
 def attach(package, file, star_modules=False):
     """__getattr__ and __dir__ (PEP 562) of a package, given its __name__ and __file__, from the stub beside it.
 

@@ -1,29 +1,13 @@
 """New tensors, or variables in static mode, under 2.x's names: constants, series, random numbers."""
-import functools
-from collections.abc import Callable
-from typing import Any, ParamSpec
+import math
 
-from argosy import _core, graph_mode
-from argosy.dispatch import builds, computing
-from argosy.errors import FailedPreconditionError
+from argosy import _core
+from argosy.building.operators import constant
+from argosy.dispatch import builds, by_mode
 from argosy.fluid import layers
 
 __all__ = ["assign", "full", "zeros", "ones", "zeros_like", "ones_like", "full_like", "arange", "linspace", "uniform", "rand", "normal", "randn",
-           "to_tensor", "create_parameter"]
-
-_Arguments = ParamSpec("_Arguments")
-
-
-def by_mode(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
-    """`function` builds in static mode, or where an argument is a Variable. Otherwise what has its name in the dynamic graph computes."""
-
-    @functools.wraps(function)
-    def chosen(*args, **kwargs):
-        if not graph_mode.in_dynamic_mode() or any(isinstance(value, _core.Variable) for value in (*args, *kwargs.values())):
-            return function(*args, **kwargs)
-        return computing(__name__, function.__name__)(*args, **kwargs)
-
-    return chosen
+           "to_tensor", "create_parameter", "eye", "empty", "randint", "standard_normal", "randperm"]
 
 
 @by_mode
@@ -105,7 +89,9 @@ def arange(start=0, end=None, step=1, dtype=None, name=None):
     """
     start, end = (0, start) if end is None else (start, end)
     whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
-    return layers.range(start, end, step, dtype or ("int64" if whole else "float32"))
+    found = layers.range(start, end, step, dtype or ("int64" if whole else "float32"))
+    known = all(isinstance(one, (int, float)) for one in (start, end, step))
+    return layers.reshape(found, [max(0, math.ceil((end - start) / step))]) if known else found
 
 
 @by_mode
@@ -163,15 +149,16 @@ def randn(shape, dtype=None, name=None):
 def to_tensor(data, dtype=None, place=None, stop_gradient=True):
     """A tensor with values of its own from a number, nested lists, an array or a tensor, on `place` where one is given.
 
-    It takes gradients where stop_gradient is False. Not for static programs.
+    It takes gradients where stop_gradient is False. In static mode it is a constant of the program.
 
     >>> paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
     Tensor(shape=[2, 2], dtype=float32, place=Place(cpu), stop_gradient=True,
            [[1., 2.],
             [3., 4.]])
     """
-    raise FailedPreconditionError("paddle.to_tensor is of the dynamic graph, and paddle.enable_static() has switched to programs; call "
-                                  "paddle.disable_static() first, or use paddle.assign for a constant of a program")
+    made = layers.assign(data) if isinstance(data, _core.Variable) else constant(data, dtype)
+    made.stop_gradient = stop_gradient
+    return made
 
 
 @by_mode
@@ -183,3 +170,55 @@ def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_
     ([2, 3], False)
     """
     return layers.create_parameter(shape, dtype, name=name, attr=attr, is_bias=is_bias, default_initializer=default_initializer)
+
+
+@by_mode
+def eye(num_rows, num_columns=None, dtype=None, name=None):
+    """The identity matrix of num_rows rows, and as many columns unless num_columns is given.
+
+    >>> paddle.eye(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return constant([[float(row == column) for column in range(num_columns or num_rows)] for row in range(num_rows)], dtype or "float32")
+
+
+@by_mode
+def empty(shape, dtype=None, name=None):
+    """A tensor of `shape` whose values are what was in the memory, or zeros in a program; in `dtype`, or the default type.
+
+    >>> paddle.empty([2, 3]).shape
+    [2, 3]
+    """
+    return layers.fill_constant(shape, dtype or "float32", 0)
+
+
+@by_mode
+def randint(low=0, high=None, shape=(1,), dtype=None, name=None):
+    """Whole numbers drawn evenly from low to high - 1, or from 0 to low - 1 where high is None.
+
+    >>> bool(paddle.randint(0, 3, [100]).max() < 3)
+    True
+    """
+    low, high = (0, low) if high is None else (low, high)
+    drawn = layers.floor(layers.uniform_random(shape if isinstance(shape, _core.Variable) else list(shape), "float32", float(low), float(high)))
+    return layers.cast(layers.clip(drawn, min=float(low), max=float(high - 1)), dtype or "int64")
+
+
+@by_mode
+def standard_normal(shape, dtype=None, name=None):
+    """Numbers drawn from the standard normal distribution, in `shape`.
+
+    >>> paddle.standard_normal([2, 3]).shape
+    [2, 3]
+    """
+    return layers.gaussian_random(shape, 0.0, 1.0, 0, dtype or "float32")
+
+
+@by_mode
+def randperm(n, dtype="int64", name=None):
+    """The numbers from 0 to n - 1 in a drawn order.
+
+    >>> paddle.randperm(4).sort().tolist()
+    [0, 1, 2, 3]
+    """
+    return layers.cast(layers.argsort(layers.uniform_random([n], "float32", 0.0, 1.0))[1], dtype)

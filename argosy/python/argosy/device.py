@@ -176,6 +176,24 @@ def is_compiled_with_cuda():
     return _gpu_count() > 0
 
 
+def is_compiled_with_custom_device(device_type):
+    """Whether there are devices of a kind that a plugin adds, such as 'npu': there are no plugins here.
+
+    >>> paddle.is_compiled_with_custom_device("npu")
+    False
+    """
+    return False
+
+
+def is_compiled_with_xpu():
+    """Whether there are Baidu's XPUs: never here.
+
+    >>> paddle.is_compiled_with_xpu()
+    False
+    """
+    return False
+
+
 def cpu_places(device_count=None):
     """One CPUPlace for each of device_count threads; as many as the environment's CPU_NUM says, 1 without it.
 

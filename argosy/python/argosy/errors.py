@@ -41,10 +41,10 @@ class InvalidArgumentError(Error, ValueError):
     """An argument has a value that cannot be used. Also a ValueError.
 
     >>> try:
-    ...     F.softplus(fluid.layers.data("x", [1]), beta=2)
+    ...     F.mse_loss(paddle.ones([1]), paddle.ones([1]), reduction="most")
     ... except ValueError as error:
     ...     print(error)
-    softplus: beta is 1 and threshold 20 for variables; found 2 and 20
+    reduction is 'mean', 'sum' or 'none'; found 'most'
     """
 
     code = 3
@@ -108,7 +108,7 @@ class FailedPreconditionError(Error):
 
     >>> paddle.enable_static()
     >>> try:
-    ...     paddle.to_tensor([1.0])
+    ...     paddle.DataParallel(nn.Linear(2, 1))
     ... except paddle.errors.FailedPreconditionError:
     ...     paddle.disable_static()
     """

@@ -1,6 +1,7 @@
 """paddle.metric: figures over many batches."""
 import numpy
 
+from argosy import tensor
 from argosy.dynamic.tensor import Tensor, unwrap
 from argosy.errors import InvalidArgumentError
 
@@ -75,13 +76,12 @@ class Accuracy(Metric):
 
     def compute(self, pred, label, *args):
         """Of each sample, which of its maxk best are right; the label holds numbers of classes, or a one for the class."""
-        best = pred._torch.topk(self.maxk, -1)[1]
-        wanted = label._torch
-        if wanted.dim() == best.dim() and wanted.shape[-1] != 1:
-            wanted = wanted.argmax(-1, keepdim=True)
-        elif wanted.dim() < best.dim():
-            wanted = wanted.unsqueeze(-1)
-        return Tensor((best == wanted).float())
+        best = tensor.topk(pred, self.maxk)[1]
+        if len(label.shape) == len(best.shape) and label.shape[-1] != 1:
+            label = tensor.argmax(label, axis=-1, keepdim=True)
+        elif len(label.shape) < len(best.shape):
+            label = tensor.unsqueeze(label, -1)
+        return tensor.cast(tensor.equal(best, tensor.cast(label, best.dtype)), "float32")
 
     def update(self, correct, *args):
         """The fractions of this batch."""

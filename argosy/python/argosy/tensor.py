@@ -4,20 +4,12 @@ function of the same name in argosy.dynamic computes.
 import sys
 
 from argosy import _core
+from argosy.building.operators import append
 from argosy.dispatch import builds, computing
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
 _LARGEST = 3.4028234663852886e38  # of float32
-
-
-def _append(op, inputs, outputs, attrs, name, layer=None):
-    """Adds an operator and returns its outputs, which are new variables: slot -> element type."""
-    block = _core.default_main_program().current_block()
-    prefix = name or _core.unique_name(layer or op)
-    made = {slot: block.create_var(name=_core.unique_name(f"{prefix}.tmp"), dtype=dtype) for slot, dtype in outputs.items()}
-    block.append_op(type=op, inputs=inputs, outputs=made, attrs=attrs)
-    return tuple(made.values())
 
 
 @builds
@@ -310,7 +302,8 @@ def dot(x, y, name=None):
     >>> paddle.dot(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).item()
     11.0
     """
-    return layers.dot(x, y, name=name)
+    found = layers.dot(x, y, name=name)
+    return layers.squeeze(found, [-1]) if len(x.shape) > 1 else found
 
 
 @builds
@@ -536,7 +529,14 @@ def unstack(x, axis=0, num=None):
     return layers.unstack(x, axis=axis, num=num)
 
 
-unbind = unstack
+@builds
+def unbind(input, axis=0):
+    """A list of the slices of a tensor along `axis`, which is gone from them.
+
+    >>> [one.tolist() for one in paddle.unbind(paddle.to_tensor([[1, 2], [3, 4]]), axis=1)]
+    [[1, 3], [2, 4]]
+    """
+    return layers.unstack(input, axis=axis)
 
 
 @builds
@@ -637,7 +637,7 @@ def flatten(x, start_axis=0, stop_axis=-1, name=None):
     if first > last:
         raise InvalidArgumentError(f"paddle.flatten: start_axis {start_axis} is behind stop_axis {stop_axis}")
     attrs = {"start_axis": start_axis, "stop_axis": stop_axis}
-    out, shape = _append("flatten_contiguous_range", {"X": x}, {"Out": x.dtype, "XShape": x.dtype}, attrs, name, "flatten")
+    out, shape = append("flatten_contiguous_range", {"X": x}, {"Out": x.dtype, "XShape": x.dtype}, attrs, name, "flatten")
     shape.stop_gradient = True
     return out
 
@@ -704,7 +704,7 @@ def topk(x, k, axis=None, largest=True, sorted=True, name=None):
     attrs = {"axis": -1 if axis is None else axis, "largest": largest, "sorted": sorted}
     if not isinstance(k, _core.Variable):
         attrs["k"] = k
-    values, indices = _append("top_k_v2", inputs, {"Out": x.dtype, "Indices": "int64"}, attrs, name)
+    values, indices = append("top_k_v2", inputs, {"Out": x.dtype, "Indices": "int64"}, attrs, name)
     indices.stop_gradient = True
     return values, indices
 
@@ -726,7 +726,9 @@ def sort(x, axis=-1, descending=False, name=None):
     >>> paddle.sort(paddle.to_tensor([3, 1, 2])).tolist()
     [1, 2, 3]
     """
-    return layers.argsort(x, axis=axis, descending=descending, name=name)[0]
+    from argosy.building.shapes import take_along_axis  # fluid's operator hands on no gradient
+
+    return take_along_axis(x, layers.argsort(x, axis=axis, descending=descending, name=name)[1], axis, False)
 
 
 @builds
@@ -760,10 +762,10 @@ def gather(x, index, axis=None, name=None):
     [30, 10]
     """
     if axis in (None, 0):
-        return layers.gather(x, index)
+        return layers.gather(x, index, overwrite=False)
     order = list(range(len(x.shape)))
     order[0], order[axis] = order[axis], order[0]
-    return layers.transpose(layers.gather(layers.transpose(x, order), index), order)
+    return layers.transpose(layers.gather(layers.transpose(x, order), index, overwrite=False), order)
 
 
 @builds
@@ -876,11 +878,13 @@ def is_tensor(x):
 
 
 def __getattr__(name):
-    """What only tensors have."""
+    """What makes new tensors, and what is defined in the dynamic graph."""
     if name.startswith("_"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return computing(__name__, name)
+    from argosy import creation
+
+    return getattr(creation, name) if name in creation.__all__ else computing(__name__, name)
 
 
 __all__ = sorted(name for name, value in vars(sys.modules[__name__]).items()  # pyright: ignore[reportUnsupportedDunderAll]
-                 if callable(value) and not name.startswith("_") and name not in ("builds", "computing", "InvalidArgumentError"))
+                 if callable(value) and not name.startswith("_") and name not in ("append", "builds", "computing", "InvalidArgumentError"))

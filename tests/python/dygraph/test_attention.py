@@ -100,13 +100,14 @@ def test_orthogonal_rows_stand_at_right_angles():
         assert np.allclose(product, 4 * np.eye(len(product)), atol=1e-5)
 
 
-def test_initializers_of_shapes_are_of_the_dynamic_graph():
+def test_initializers_of_shapes_are_of_both_graphs():
     attr = paddle.ParamAttr(initializer=first.Constant(1.0))
     attr.initializer = first.Orthogonal()
     assert isinstance(attr.initializer, first.Orthogonal)
     attr.initializer = first.Constant(2.0)
     assert nn.Linear(2, 2, attr).weight.tolist() == [[2.0, 2.0], [2.0, 2.0]]
     paddle.enable_static()
-    for make in (first.Orthogonal, first.Dirac, first.Bilinear, lambda: first.set_global_initializer(None)):
-        with pytest.raises(errors.FailedPreconditionError, match="is of the dynamic graph"):
-            make()
+    made = [nn.Conv2D(1, 1, 3, weight_attr=paddle.ParamAttr(initializer=kind())).weight for kind in (first.Orthogonal, first.Dirac, first.Bilinear)]
+    paddle.static.Executor().run(paddle.static.default_startup_program())
+    assert all(np.any(np.array(one.get_value())) for one in made)
+    assert np.array(made[1].get_value())[0, 0].tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]

@@ -85,8 +85,8 @@ def test_what_does_not_go_together_is_said():
     with pytest.raises(errors.InvalidArgumentError, match="batch_size is an integer above 0; found 0"):
         DataLoader(Squares(2), batch_size=0)
     paddle.enable_static()
-    with pytest.raises(errors.InvalidArgumentError, match="for a static program use paddle.io.DataLoader.from_generator"):
-        DataLoader(Squares(2))
+    with pytest.raises(errors.InvalidArgumentError, match="gives dicts for a static program, by the names of feed_list"):
+        DataLoader(Squares(2), return_list=False)
 
 
 @pytest.mark.parametrize("samples, ranks, batch", [(13, 3, 2), (16, 2, 4), (5, 4, 3), (1, 3, 2)])

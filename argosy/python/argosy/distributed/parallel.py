@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from argosy import _core
+from argosy import _core, graph_mode
 from argosy.distributed import groups
 from argosy.dynamic.tensor import Tensor
 from argosy.errors import InvalidArgumentError
@@ -30,6 +30,7 @@ class DataParallel(Layer):
     def __init__(self, layers, strategy=None, comm_buffer_size=25, last_comm_buffer_size=1, find_unused_parameters=False, group: Any = None):
         if not isinstance(layers, Layer):
             raise InvalidArgumentError(f"DataParallel takes a Layer; found {type(layers).__name__}")
+        graph_mode.refuse_static("paddle.DataParallel")
         super().__init__(layers.full_name() + "_data_parallel")
         if strategy is not None:
             raise InvalidArgumentError("DataParallel(strategy=…): a strategy goes to fleet.init() or fleet.distributed_optimizer()")

@@ -5,7 +5,7 @@ from typing import Any, ParamSpec
 
 import torch
 
-from argosy import tensor
+from argosy import dispatch, tensor
 from argosy.dynamic import casting
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError
@@ -32,10 +32,24 @@ def named(function: Callable[_Arguments, Any], name, doc=None) -> Callable[_Argu
     return function
 
 
-def on_tensors(function):
-    """Marks a function that takes and returns Tensors: functions_of() finds it."""
-    function.on_tensors = True
-    return function
+def _first(args, kwargs):
+    return args[0] if args else next(iter(kwargs.values()), None)
+
+
+def _builds(args, kwargs):
+    """Whether the arguments are Variables of a program. A Tensor in front settles it."""
+    return not isinstance(_first(args, kwargs), Tensor) and (any(map(dispatch.holds_variable, args)) or any(map(dispatch.holds_variable, kwargs.values())))
+
+
+def on_tensors(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
+    """Marks a function that takes and returns Tensors: functions_of() finds it. On Variables what has its name in argosy.building builds."""
+
+    @functools.wraps(function)
+    def called(*args, **kwargs):
+        return dispatch.built(function, *args, **kwargs) if _builds(args, kwargs) else function(*args, **kwargs)
+
+    setattr(called, "on_tensors", True)  # noqa: B010
+    return called
 
 
 def functions_of(*modules):
@@ -54,12 +68,15 @@ def computes(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
 
     @functools.wraps(function)
     def called(*args, name=None, **kwargs):
-        _check(function.__name__, args[0] if args else next(iter(kwargs.values()), None))
+        if _builds(args, kwargs):
+            return dispatch.built(function, *args, **kwargs, **({} if name is None else {"name": name}))
+        _check(function.__name__, _first(args, kwargs))
         args, kwargs = [unwrap(one) for one in args], {key: unwrap(value) for key, value in kwargs.items()}
         return wrap(casting.applied(function.__name__, function, args, kwargs) if casting.active() else function(*args, **kwargs))  # pyright: ignore[reportCallIssue]
 
     called.__doc__ = _doc(function)
-    return on_tensors(called)
+    setattr(called, "on_tensors", True)  # noqa: B010
+    return called
 
 
 def made_of(function, name):

@@ -6,6 +6,7 @@ import torch
 
 from argosy import device
 from argosy.dynamic import dtypes
+from argosy.dynamic.calls import on_tensors
 from argosy.dynamic.sizes import sizes
 from argosy.dynamic.tensor import Tensor, torch_of, unwrap
 
@@ -62,11 +63,6 @@ def ones(shape, dtype=None, name=None):
 
 
 def empty(shape, dtype=None, name=None):
-    """A tensor of `shape` whose values are what was in the memory; in `dtype`, or the default type.
-
-    >>> paddle.empty([2, 3]).shape
-    [2, 3]
-    """
     return Tensor(torch.empty(_sizes(shape), dtype=_type(dtype), device=_where()))
 
 
@@ -82,6 +78,7 @@ def ones_like(x, dtype=None, name=None):
     return full_like(x, 1, dtype)
 
 
+@on_tensors
 def empty_like(x, dtype=None, name=None):
     """A tensor with the shape of x, and its type unless one is given, whose values are what was in the memory.
 
@@ -115,14 +112,10 @@ def logspace(start, stop, num, base=10.0, dtype=None, name=None):
 
 
 def eye(num_rows, num_columns=None, dtype=None, name=None):
-    """The identity matrix of num_rows rows, and as many columns unless num_columns is given.
-
-    >>> paddle.eye(2).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
     return Tensor(torch.eye(num_rows, num_columns or num_rows, dtype=_type(dtype), device=_where()))
 
 
+@on_tensors
 def meshgrid(*args, name=None):
     """Coordinates of a grid: of each vector, or list of vectors, a tensor over the axes of all of them.
 
@@ -164,11 +157,6 @@ def rand(shape, dtype=None, name=None):
 
 
 def randn(shape, dtype=None, name=None):
-    """Numbers drawn from the standard normal distribution, in `shape`.
-
-    >>> paddle.standard_normal([2, 3]).shape
-    [2, 3]
-    """
     return Tensor(torch.randn(_sizes(shape), dtype=_type(dtype), device=_where()))
 
 
@@ -184,15 +172,11 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape=None, name=None):
 
 
 def randint(low=0, high=None, shape=(1,), dtype=None, name=None):
-    """Whole numbers drawn evenly from low to high - 1, or from 0 to low - 1 where high is None.
-
-    >>> bool(paddle.randint(0, 3, [100]).max() < 3)
-    True
-    """
     low, high = (0, low) if high is None else (low, high)
     return Tensor(torch.randint(low, high, _sizes(shape), dtype=torch.int64 if dtype is None else _type(dtype), device=_where()))
 
 
+@on_tensors
 def randint_like(x, low=0, high=None, dtype=None, name=None):
     """Whole numbers drawn evenly from low to high - 1 in the shape of x, and its type unless one is given.
 
@@ -203,14 +187,10 @@ def randint_like(x, low=0, high=None, dtype=None, name=None):
 
 
 def randperm(n, dtype="int64", name=None):
-    """The numbers from 0 to n - 1 in a drawn order.
-
-    >>> paddle.randperm(4).sort().tolist()
-    [0, 1, 2, 3]
-    """
     return Tensor(torch.randperm(n, device=_where()).to(_type(dtype)))
 
 
+@on_tensors
 def bernoulli(x, name=None):
     """1 with the probability that x has in each place, and 0 otherwise.
 
@@ -220,6 +200,7 @@ def bernoulli(x, name=None):
     return Tensor(torch.bernoulli(x._torch))
 
 
+@on_tensors
 def multinomial(x, num_samples=1, replacement=False, name=None):
     """Positions drawn with the weights in each row of x: num_samples of them, each once unless replacement.
 
@@ -249,6 +230,7 @@ def is_tensor(x):
     return isinstance(x, Tensor)
 
 
+@on_tensors
 def is_empty(x, name=None):
     """Whether a tensor has no elements, as a boolean tensor.
 
@@ -258,6 +240,7 @@ def is_empty(x, name=None):
     return Tensor(torch.tensor(x.size == 0))
 
 
+@on_tensors
 def is_floating_point(x):
     """Whether a tensor is of floats.
 
@@ -267,6 +250,7 @@ def is_floating_point(x):
     return x._torch.is_floating_point()
 
 
+@on_tensors
 def is_complex(x):
     """Whether a tensor is of complex numbers.
 
@@ -276,6 +260,7 @@ def is_complex(x):
     return x._torch.is_complex()
 
 
+@on_tensors
 def is_integer(x):
     """Whether a tensor is of whole numbers.
 
@@ -285,6 +270,7 @@ def is_integer(x):
     return not (x._torch.is_floating_point() or x._torch.is_complex() or x._torch.dtype == torch.bool)
 
 
+@on_tensors
 def einsum(equation, *operands):
     """Sums of products by Einstein's notation: letters name axes, and those that are not behind the arrow are summed over.
 

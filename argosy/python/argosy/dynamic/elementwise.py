@@ -360,13 +360,13 @@ def tanh(x, name=None):
 
 
 @computes
-def trunc(x, name=None):
-    """The whole part of each element of x: what is behind the point is dropped.
+def trunc(input, name=None):
+    """The whole part of each element: what is behind the point is dropped.
 
     >>> print(paddle.trunc(paddle.to_tensor([1.7, -1.7])).numpy())
     [ 1. -1.]
     """
-    return torch.trunc(x)
+    return torch.trunc(input)
 
 
 @computes

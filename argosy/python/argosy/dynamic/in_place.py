@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from argosy import _core
 from argosy.dynamic.tensor import Tensor, unwrap
 from argosy.errors import InvalidArgumentError
 
@@ -54,6 +55,8 @@ def changing(function, change=written, position=0, key="x"):
     @functools.wraps(function)
     def changed(*args, **kwargs):
         x = args[position] if len(args) > position else kwargs.get(key)
+        if isinstance(x, _core.Variable):  # a program's variables are not changed: the result is a new one, as in Paddle
+            return function(*args, **kwargs)
         _check(x, name)
         return change(x, function(*args, **kwargs)._torch)
 

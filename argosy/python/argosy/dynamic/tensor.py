@@ -3,6 +3,7 @@
 It holds a torch tensor and hands every computation to torch, autograd included. Its methods are the tensor functions, attached by
 argosy.dynamic.functions. Confined to one thread at a time, as torch tensors are.
 """
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -111,6 +112,10 @@ class Tensor:
     def grad(self, value):
         self._torch.grad = None if value is None else unwrap(value)
 
+    def _set_grad_ivar(self, value):
+        """Paddle's name for grad = value."""
+        self.grad = value
+
     def gradient(self):
         """The gradient as an array, or None."""
         return None if self._torch.grad is None else self.grad.numpy()
@@ -118,8 +123,9 @@ class Tensor:
     def backward(self, grad_tensor=None, retain_graph=False):
         """Adds to the gradients of what this was computed from. grad_tensor, ones where None, is this tensor's own."""
         if not self._torch.requires_grad:
-            raise InvalidArgumentError(f"backward: '{self.name}' was computed from nothing that takes gradients; set stop_gradient=False "
-                                       "on an input, and compute outside of paddle.no_grad()")
+            warnings.warn(f"backward: '{self.name}' was computed from nothing that takes gradients, and so nothing gets one; set stop_gradient=False on an "
+                          "input, and compute outside of paddle.no_grad()", stacklevel=2)
+            return
         given = torch.ones_like(self._torch) if grad_tensor is None else unwrap(grad_tensor)
         self._torch.backward(given, retain_graph=retain_graph)
 

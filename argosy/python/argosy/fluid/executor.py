@@ -77,6 +77,19 @@ def _feed_values(feed):
     return {name.name if isinstance(name, framework.Variable) else name: value for name, value in feed.items()}
 
 
+def _fitted(program, feed):
+    """Values without the last axes of a declaration get them where their sizes are 1: [32] for [-1, 1], which Paddle takes too."""
+    block = program.global_block()
+    for name, value in feed.items():
+        sizes = value.shape if isinstance(value, numpy.ndarray) else value.shape() if isinstance(value, _core.LoDTensor) and not value.lod() else None
+        if sizes is None or not block.has_var(name):
+            continue
+        declared = block.var(name).shape
+        if 0 < len(sizes) < len(declared) and all(size == 1 for size in declared[len(sizes):]):
+            feed[name] = numpy.reshape(numpy.asarray(value), [*sizes, *declared[len(sizes):]])
+    return feed
+
+
 class DatasetReport:
     """What a run over a dataset gave: totals, and the last fetched values, in the order of fetch_list, when it is iterated.
 
@@ -133,7 +146,7 @@ class Executor:
         program, names, scope = _program_of(program), _fetch_names(fetch_list), self._scope(scope)
         if threads is not None and _core.trains_on_servers(program):
             return self._run_parallel(program, parallel.feeds(program, feed, threads()), names, scope, return_numpy, return_merged)
-        feed = reader.add_loader_feeds(program, _feed_values(feed))
+        feed = reader.add_loader_feeds(program, _fitted(program, _feed_values(feed)))
         if use_prune and names:
             program = program._prune(list(feed), names)
         rate.write(program, scope)

@@ -5,7 +5,8 @@ from typing import Any
 from argosy import _core
 from argosy.device import cpu_places, cuda_places, is_compiled_with_cuda
 from argosy.errors import InvalidArgumentError
-from argosy.fluid import indexing, rate
+from argosy.fluid import indexing, program_options, program_state, rate
+from argosy.fluid import methods as methods
 from argosy.fluid import unique_name as unique_name
 from argosy.fluid.var_type import VarType as VarType
 from argosy.graph_mode import disable_static, enable_static, in_dygraph_mode, in_dynamic_mode
@@ -26,7 +27,11 @@ __all__ = [
 
 Variable.__getitem__ = indexing.getitem  # pyright: ignore[reportAttributeAccessIssue]
 Variable.__iter__ = indexing.iterate  # pyright: ignore[reportAttributeAccessIssue]
-Variable.ndim = property(lambda self: len(self.shape))  # pyright: ignore[reportAttributeAccessIssue]
+
+Program._fleet_opt = property(program_options.get, program_options.put)  # pyright: ignore[reportAttributeAccessIssue]
+
+Program.state_dict = program_state.state_dict  # pyright: ignore[reportAttributeAccessIssue]
+Program.set_state_dict = program_state.set_state_dict  # pyright: ignore[reportAttributeAccessIssue]
 
 _clone = Program.clone
 

@@ -1,13 +1,16 @@
 """How a layer's parameter is made."""
 from argosy import _core
+from argosy.errors import InvalidArgumentError
 
 __all__ = ["ParamAttr"]
+
+_usual = {"weight": None, "bias": None}  # what set_global_initializer has said
 
 
 class ParamAttr(_core.ParamAttr):
     """What a parameter is like: its name, first values, learning rate, regularizer, whether it is trained. Everything may be left out.
 
-    An initializer that fills tensors itself, as those of paddle.nn.initializer that need the shape do, is kept as it is: programs cannot use it.
+    An initializer that fills tensors itself, as those of paddle.nn.initializer that need the shape do, is kept as it is.
 
     >>> attr = paddle.ParamAttr(name="w", initializer=nn.initializer.Constant(1.0))
     >>> nn.Linear(2, 1, weight_attr=attr).weight.name
@@ -26,3 +29,29 @@ class ParamAttr(_core.ParamAttr):
     def initializer(self, initializer):
         self._filling = initializer if hasattr(initializer, "fill") else None
         _core.ParamAttr.initializer.__set__(self, initializer)  # pyright: ignore
+
+
+def as_attr(attr):
+    """What layers take as an attribute of a parameter, as a ParamAttr."""
+    if attr is None or attr is True:
+        return _core.ParamAttr()
+    if isinstance(attr, str):
+        return _core.ParamAttr(name=attr)
+    if isinstance(attr, _core.Initializer):
+        return ParamAttr(initializer=attr)
+    if isinstance(attr, _core.ParamAttr):
+        return attr
+    raise InvalidArgumentError(f"an attribute of a parameter is a ParamAttr, a name, an initializer or False; found {type(attr).__name__}")
+
+
+def use(weight, bias):
+    """Initializers for all parameters of layers to come whose attributes have none; None: what the layer says."""
+    _usual.update(weight=weight, bias=bias)
+
+
+def first_values(attr, is_bias, default):
+    """The initializer of a layer's parameter. Without any: 0 for a bias, Xavier's uniform for the rest."""
+    given = attr.initializer or _usual["bias" if is_bias else "weight"] or default
+    if given is not None:
+        return given
+    return _core.constant_initializer(0.0) if is_bias else _core.xavier_initializer(True, 0, 0, 0)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 import torch
 
-from argosy import graph_mode
+from argosy import _core, graph_mode
 from argosy.dynamic.creation import to_tensor
 from argosy.dynamic.tensor import Parameter, Tensor
 from argosy.errors import InvalidArgumentError, NotFoundError
@@ -22,21 +22,30 @@ __all__ = ["save", "load", "save_state", "tensors_of"]
 _NAMES = "StructuredToParameterName@@"
 
 
+_VALUES = (Tensor, _core.Variable, _core.LoDTensor)  # of the dynamic graph; of programs, whose values are in the global scope; and such values
+
+
+def _array(value):
+    if isinstance(value, Tensor):
+        return value.numpy()
+    return _core.to_array(value if isinstance(value, _core.LoDTensor) else value.get_value())
+
+
 def _holds_tensor(value):
     if isinstance(value, dict):
         return any(map(_holds_tensor, value.values()))
-    return any(map(_holds_tensor, value)) if isinstance(value, (list, tuple, set)) else isinstance(value, Tensor)
+    return any(map(_holds_tensor, value)) if isinstance(value, (list, tuple, set)) else isinstance(value, _VALUES)
 
 
 def _is_state(value):
     """Names of tensors, and dicts of other things, such as a scheduler's."""
-    return isinstance(value, dict) and all(isinstance(one, Tensor) or (isinstance(one, dict) and not _holds_tensor(one)) for one in value.values())
+    return isinstance(value, dict) and all(isinstance(one, _VALUES) or (isinstance(one, dict) and not _holds_tensor(one)) for one in value.values())
 
 
 def _plain(value):
     """`value` with (name, array) for tensors."""
-    if isinstance(value, Tensor):
-        return value.name, value.numpy()
+    if isinstance(value, _VALUES):
+        return getattr(value, "name", ""), _array(value)
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -62,8 +71,8 @@ def save(obj, path, protocol=4, **configs):
     if not isinstance(path, io.BytesIO) and not os.path.basename(path):
         raise InvalidArgumentError(f"paddle.save: the path has no file name: {path!r}")
     if _is_state(obj):
-        plain = {key: value.numpy() if isinstance(value, Tensor) else value for key, value in obj.items()}
-        plain[_NAMES] = {key: value.name for key, value in obj.items() if isinstance(value, Tensor)}
+        plain = {key: _array(value) if isinstance(value, _VALUES) else value for key, value in obj.items()}
+        plain[_NAMES] = {key: getattr(value, "name", key) for key, value in obj.items() if isinstance(value, _VALUES)}
     else:
         plain = _plain(obj)
     state_file.write(path, plain, protocol)
@@ -77,7 +86,7 @@ def save_state(state_dict, path, protocol=4, **configs):
     ['bias', 'weight']
     """
     if _is_state(state_dict) and not isinstance(path, io.BytesIO) and not os.path.splitext(path)[1]:
-        path += ".pdparams" if any(isinstance(value, Parameter) for value in state_dict.values()) else ".pdopt"
+        path += ".pdparams" if any(isinstance(value, (Parameter, _core.Parameter)) for value in state_dict.values()) else ".pdopt"
     save(state_dict, path, protocol, **configs)
 
 

@@ -8,7 +8,7 @@ import numpy
 import torch
 import torch.utils.data
 
-from argosy import device, graph_mode
+from argosy import _core, device, graph_mode
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError
 from argosy.io.datasets import IterableDataset
@@ -107,9 +107,20 @@ def _start_method():
     return "spawn" if os.environ.get("PADDLE_PSERVERS_IP_PORT_LIST") or os.environ.get("TRAINING_ROLE") in ("PSERVER", "HETER_TRAINER") else "fork"
 
 
+def _names(feed_list, return_list):
+    """The names that a batch's parts have for a program that is fed dicts."""
+    if return_list:
+        return None
+    if not feed_list or graph_mode.in_dynamic_mode():
+        raise InvalidArgumentError("DataLoader: return_list=False gives dicts for a static program, by the names of feed_list; give the variables there after "
+                                   "paddle.enable_static(), or leave return_list out")
+    return [one if isinstance(one, str) else one.name for one in feed_list]
+
+
 class DataLoader:
     """Batches of `dataset`, as lists of tensors: `for image, label in loader` or `in loader()`.
 
+    In static mode the parts of a batch are LoDTensors to feed, and with return_list=False a batch is [{name of a variable of feed_list: part}].
     batch_size=None hands out samples as they are. With num_workers processes make batches ahead, prefetch_factor each; one that dies is an
     error of the loop. use_shared_memory and use_buffer_reader are how batches always travel here. Confined to one thread.
 
@@ -121,12 +132,11 @@ class DataLoader:
     def __init__(self, dataset, feed_list=None, places=None, return_list=True, batch_sampler=None, batch_size=1, shuffle=False, drop_last=False,
                  collate_fn=None, num_workers=0, use_buffer_reader=True, prefetch_factor=2, use_shared_memory=True, timeout=0, worker_init_fn=None,
                  persistent_workers=False):
-        if not return_list or not graph_mode.in_dynamic_mode():
-            raise InvalidArgumentError("DataLoader(dataset) gives lists of tensors for the dynamic graph; for a static program use "
-                                       "paddle.io.DataLoader.from_generator, or paddle.disable_static()")
+        self._feeds = _names(feed_list, return_list)
         if num_workers < 0 or timeout < 0:
             raise InvalidArgumentError(f"DataLoader: num_workers and timeout are 0 or more; found {num_workers} and {timeout}")
         self.dataset, self.num_workers, self._place = dataset, num_workers, _place(places)
+        self._hand_out = self._as_tensors if graph_mode.in_dynamic_mode() else self._as_feeds
         self.batch_sampler, self.collate_fn = batch_sampler, collate_fn
         streams = isinstance(dataset, IterableDataset)
         if streams and (shuffle or batch_sampler is not None):
@@ -163,10 +173,20 @@ class DataLoader:
         for used, batch in enumerate(batches, first + 1):
             if isinstance(self.batch_sampler, DistributedBatchSampler):
                 self.batch_sampler._used(used)
-            yield self._handed_out(batch)
+            yield self._hand_out(batch)
 
-    def _handed_out(self, batch):
+    def _as_tensors(self, batch):
         return wrap(batch if self._place == "cpu" else _moved(batch, self._place))
+
+    def _as_feeds(self, batch):
+        """For an Executor."""
+        parts = _lod_tensors(batch)
+        if self._feeds is None:
+            return parts
+        if not isinstance(parts, (list, tuple)) or len(parts) != len(self._feeds):
+            raise InvalidArgumentError(f"DataLoader: feed_list has {len(self._feeds)} variables, and a batch has "
+                                       f"{len(parts) if isinstance(parts, (list, tuple)) else 1} parts")
+        return [dict(zip(self._feeds, parts, strict=True))]
 
     def __call__(self):
         return self.__iter__()
@@ -191,6 +211,17 @@ class DataLoader:
 def _place(places):
     chosen = places[0] if isinstance(places, (list, tuple)) and places else places or None
     return device.torch_device(chosen)
+
+
+def _lod_tensors(value):
+    """`value` with LoDTensors for torch tensors."""
+    if isinstance(value, torch.Tensor):
+        made = _core.LoDTensor()
+        made.set(value.numpy())
+        return made
+    if isinstance(value, dict):
+        return {key: _lod_tensors(one) for key, one in value.items()}
+    return type(value)(_lod_tensors(one) for one in value) if isinstance(value, (list, tuple)) else value
 
 
 def _moved(value, where):

@@ -1,12 +1,10 @@
 """MultiHeadAttention."""
 import collections
 
-import torch
-from torch.nn import functional
-
-from argosy import _core
+from argosy import _core, tensor
 from argosy.dynamic import casting
 from argosy.dynamic import functional as F
+from argosy.dynamic.creation import is_floating_point
 from argosy.dynamic.tensor import Tensor, unwrap
 from argosy.errors import InvalidArgumentError
 from argosy.nn.common import Linear
@@ -31,11 +29,15 @@ def shared_attr(attr, what):
 
 
 def added_mask(mask, dtype):
-    """A torch tensor to add to the scores. Of booleans and integers, 0 leaves a place out; floats are added as they are."""
+    """What to add to the scores. Of booleans and integers, 0 leaves a place out; floats are added as they are."""
     if mask is None:
         return None
-    mask = unwrap(mask)
-    return mask.to(dtype) if mask.is_floating_point() else (mask.to(dtype) - 1) * _NEVER
+    return mask.astype(dtype) if is_floating_point(mask) else (mask.astype(dtype) - 1) * _NEVER
+
+
+def _swapped(x):
+    """[batch, heads, length, size] for [batch, length, heads, size], and back."""
+    return tensor.transpose(x, [0, 2, 1, 3])
 
 
 class MultiHeadAttention(Layer):
@@ -66,7 +68,7 @@ class MultiHeadAttention(Layer):
 
     def _heads(self, x):
         """[batch, length, size] as [batch, heads, length, size of a head]."""
-        return Tensor(unwrap(x).unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2))
+        return _swapped(tensor.reshape(x, [0, 0, self.num_heads, self.head_dim]))
 
     def compute_kv(self, key, value):
         return self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
@@ -86,23 +88,22 @@ class MultiHeadAttention(Layer):
         k, v = (cache.k, cache.v) if isinstance(cache, self.StaticCache) else self.compute_kv(key, value)
         if not isinstance(cache, self.Cache):
             return k, v, cache
-        k, v = (Tensor(torch.cat([unwrap(old), unwrap(new)], 2)) for old, new in ((cache.k, k), (cache.v, v)))
+        k, v = (tensor.concat([old, new], 2) for old, new in ((cache.k, k), (cache.v, v)))
         return k, v, self.Cache(k, v)
 
     def _attend(self, q, k, v, mask):
-        """(means of the values, weights). torch's own function has no weights to show, and no lists of auto_cast."""
+        """(means of the values [batch, length, heads, size], weights). torch's own function has no weights to show, and no lists of auto_cast."""
         if not self.need_weights and not casting.active():
-            dropped = self.dropout if self.training else 0.0
-            return Tensor(functional.scaled_dot_product_attention(unwrap(q), unwrap(k), unwrap(v), mask, dropped)), None
-        scores = (q * self.head_dim**-0.5).matmul(k, transpose_y=True)
-        weights = F.dropout(F.softmax(scores if mask is None else scores + Tensor(mask)), self.dropout, training=self.training)
-        return weights.matmul(v), weights
+            return F.scaled_dot_product_attention(_swapped(q), _swapped(k), _swapped(v), mask, self.dropout, training=self.training), None
+        scores = tensor.matmul(q * self.head_dim**-0.5, k, transpose_y=True)
+        weights = F.dropout(F.softmax(scores if mask is None else scores + mask), self.dropout, training=self.training)
+        return _swapped(tensor.matmul(weights, v)), weights
 
     def forward(self, query, key=None, value=None, attn_mask=None, cache=None):
         """The result, then the weights where need_weights, then the new cache where one is given."""
         q = self._heads(self.q_proj(query))
         k, v, cache = self._kv(query if key is None else key, query if value is None else value, cache)
-        found, weights = self._attend(q, k, v, added_mask(attn_mask, unwrap(q).dtype))
-        outputs = (self.out_proj(Tensor(unwrap(found).transpose(1, 2).flatten(2))), *((weights,) if self.need_weights else ()),
+        found, weights = self._attend(q, k, v, added_mask(attn_mask, q.dtype))
+        outputs = (self.out_proj(tensor.reshape(found, [0, 0, self.embed_dim])), *((weights,) if self.need_weights else ()),
                    *(() if cache is None else (cache,)))
         return outputs if len(outputs) > 1 else outputs[0]

@@ -3,11 +3,11 @@ import math
 
 import torch
 
-from argosy import device
+from argosy.dispatch import builds_as
 from argosy.dynamic import casting, dtypes
-from argosy.dynamic.tensor import Tensor, unwrap, wrap
+from argosy.dynamic.tensor import unwrap, wrap
 from argosy.errors import InvalidArgumentError
-from argosy.nn import initializer
+from argosy.nn import initializer, parts
 from argosy.nn.layer import Layer
 from argosy.nn.structures import leaves
 
@@ -30,7 +30,7 @@ class RNNCellBase(Layer):
 
     def get_initial_states(self, batch_ref, shape=None, dtype=None, init_value=0.0, batch_dim_idx=0):
         """States of `init_value` for the batch of `batch_ref`, in the form of `shape`; dtype may be one for each of them."""
-        batch = leaves(batch_ref)[0].shape[batch_dim_idx]
+        batch = leaves(batch_ref)[0], batch_dim_idx
         if dtype is None:
             try:
                 dtype = self.state_dtype
@@ -42,11 +42,11 @@ class RNNCellBase(Layer):
         if _is_shape(shape):
             sizes = shape[1:] if shape and shape[0] == -1 else shape
             dtype = dtype[0] if isinstance(dtype, (list, tuple)) else dtype
-            return Tensor(torch.full([batch, *sizes], float(value), dtype=dtypes.to_torch(dtype), device=device.torch_device()))
+            return parts.states(batch[0], batch[1], list(sizes), dtype, float(value))
         keys = list(shape) if isinstance(shape, dict) else range(len(shape))
         each = isinstance(dtype, dict) or (isinstance(dtype, (list, tuple)) and len(dtype) == len(shape))
-        parts = [self._filled(shape[key], dtype[key] if each else dtype, batch, value) for key in keys]
-        return dict(zip(keys, parts)) if isinstance(shape, dict) else type(shape)(parts)
+        filled = [self._filled(shape[key], dtype[key] if each else dtype, batch, value) for key in keys]
+        return dict(zip(keys, filled)) if isinstance(shape, dict) else type(shape)(filled)
 
     @property
     def state_shape(self):
@@ -81,6 +81,7 @@ class _Cell(RNNCellBase):
         made.stop_gradient = True
         return made
 
+    @builds_as("cell_step")
     def _step(self, inputs, states):
         """One of torch's kernels."""
         states = self.get_initial_states(inputs, self.state_shape) if states is None else states

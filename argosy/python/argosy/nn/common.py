@@ -6,7 +6,7 @@ from argosy.dynamic import functional as F
 from argosy.dynamic import shape as shapes
 from argosy.dynamic.functional.formats import channels_behind
 from argosy.errors import InvalidArgumentError
-from argosy.nn import initializer
+from argosy.nn import initializer, parts
 from argosy.nn.layer import Layer
 
 __all__ = ["Linear", "Bilinear", "Embedding", "Dropout", "Dropout2D", "Dropout3D", "AlphaDropout", "Flatten", "Unflatten", "Identity", "Pad1D", "Pad2D",
@@ -75,18 +75,18 @@ class Embedding(Layer):
         super().__init__()
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise InvalidArgumentError(f"Embedding: padding_idx is one of {num_embeddings} rows; found {padding_idx}")
-        self._sizes, self._sparse = (num_embeddings, embedding_dim), sparse
+        self._num_embeddings, self._embedding_dim, self._sparse = num_embeddings, embedding_dim, sparse
         self._padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, default_initializer=initializer.XavierNormal())
         if self._padding_idx is not None:
-            self.weight[self._padding_idx] = 0.0
+            parts.clear_row(self.weight, self._padding_idx)
 
     def forward(self, x):
         return F.embedding(x, self.weight, self._padding_idx, self._sparse)
 
     def extra_repr(self):
         padding = "" if self._padding_idx is None else f", padding_idx={self._padding_idx}"
-        return f"{self._sizes[0]}, {self._sizes[1]}{padding}, sparse={self._sparse}"
+        return f"{self._num_embeddings}, {self._embedding_dim}{padding}, sparse={self._sparse}"
 
 
 class Dropout(Layer):

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy
 
-from argosy import _core, graph_mode
+from argosy import _core
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import initializer as fluid
+from argosy.fluid import param_attr
 from argosy.fluid.initializer import Initializer
 
 __all__ = ["Initializer", "Assign", "Constant", "KaimingNormal", "KaimingUniform", "Normal", "TruncatedNormal", "Uniform", "XavierNormal",
@@ -122,12 +123,11 @@ class Assign(fluid.NumpyArrayInitializer):
 
 
 class _Filling(Initializer):
-    """Values that depend on the whole shape: fill() makes them, for parameters of the dynamic graph. Programs have no operator for them."""
+    """Values that depend on the whole shape: fill() makes them. A startup program gets them as they are."""
 
     _values: Callable[[list[int]], Any]
 
     def __init__(self):
-        graph_mode.refuse_static(f"paddle.nn.initializer.{type(self).__name__}")
         super().__init__(_core.values_initializer([]))
 
     def fill(self, empty):
@@ -230,17 +230,14 @@ def calculate_gain(nonlinearity, param=None):
 
 
 def set_global_initializer(weight_init, bias_init=None):
-    """How layers of the dynamic graph begin from now on, unless an attribute has an initializer; None is each layer's own way again.
+    """How layers begin from now on, unless an attribute has an initializer; None is each layer's own way again.
 
     >>> nn.initializer.set_global_initializer(nn.initializer.Constant(2.0))
     >>> nn.Linear(1, 2).weight.tolist()
     [[2.0, 2.0]]
     >>> nn.initializer.set_global_initializer(None)
     """
-    graph_mode.refuse_static("paddle.nn.initializer.set_global_initializer")
-    from argosy.dynamic import initial
-
     for name, given in (("weight_init", weight_init), ("bias_init", bias_init)):
         if given is not None and not isinstance(given, Initializer):
             raise InvalidArgumentError(f"set_global_initializer: {name} is an initializer or None; found {type(given).__name__}")
-    initial.use(weight_init, bias_init)
+    param_attr.use(weight_init, bias_init)

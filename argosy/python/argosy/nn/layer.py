@@ -5,14 +5,18 @@ import warnings
 from typing import Any
 
 import numpy
-import torch
 
-from argosy import _core, device, graph_mode
-from argosy.dynamic import dtypes, initial
+from argosy import _core
+from argosy.dynamic import dtypes
 from argosy.dynamic.tensor import Parameter, Tensor
-from argosy.errors import InvalidArgumentError
+from argosy.errors import InvalidArgumentError, UnimplementedError
+from argosy.fluid.param_attr import as_attr
+from argosy.nn import parts
 
 __all__ = ["Layer"]
+
+_PARAMETERS = (Parameter, _core.Parameter)  # of the dynamic graph, of programs
+_VALUES = (Tensor, _core.Variable)
 
 
 def _snake(name):
@@ -37,6 +41,7 @@ class HookRemoveHelper:
 class Layer:
     """What models are made of. A subclass makes its parts in __init__ and computes in forward().
 
+    After paddle.enable_static() the parameters are those of the default main program, and forward() adds operators to it.
     Assigning a Parameter, a Layer or a buffer's tensor to an attribute registers it. Confined to one thread at a time.
 
     >>> class Twice(nn.Layer):
@@ -50,7 +55,6 @@ class Layer:
     """
 
     def __init__(self, name_scope=None, dtype=None):
-        graph_mode.refuse_static(f"paddle.nn.{type(self).__name__}")
         self.training = True
         self._full_name = _core.unique_name(_snake(name_scope or type(self).__name__))
         self._dtype = dtype or dtypes.get_default_dtype()
@@ -94,10 +98,10 @@ class Layer:
         return found["_parameters"], found["_sub_layers"], found["_buffers"]
 
     def __setattr__(self, name, value):
-        if isinstance(value, (Parameter, Layer)):
+        if isinstance(value, (*_PARAMETERS, Layer)):
             parameters, layers, _ = self._registered()
             self._forget(name)
-            (parameters if isinstance(value, Parameter) else layers)[name] = value
+            (layers if isinstance(value, Layer) else parameters)[name] = value
             return
         found = self.__dict__
         for group in ("_parameters", "_sub_layers", "_buffers"):
@@ -108,7 +112,7 @@ class Layer:
 
     def _replace(self, group, kind, name, value):
         """Something that is no part takes the place of one: None keeps the name, a tensor is a buffer's new value."""
-        if value is not None and not (kind == "_buffers" and isinstance(value, Tensor)):
+        if value is not None and not (kind == "_buffers" and isinstance(value, _VALUES)):
             raise InvalidArgumentError(f"{type(self).__name__}.{name} is a part of the layer; it takes None or another one, found {type(value).__name__}")
         group[name] = value
 
@@ -138,22 +142,21 @@ class Layer:
         """A parameter, named after the layer; None where attr is False."""
         if attr is False:
             return None
-        made: Any = initial.parameter(shape, attr, dtype or self._dtype, is_bias, default_initializer)
-        if made._name is None:
-            made.name = _core.unique_name(f"{self._full_name}.{'b' if is_bias else 'w'}")
-        return made
+        named = as_attr(attr).name
+        return parts.parameter(shape, attr, dtype or self._dtype, is_bias, default_initializer, named or self._part_name(is_bias))
+
+    def _part_name(self, is_bias=False):
+        return _core.unique_name(f"{self._full_name}.{'b' if is_bias else 'w'}")
 
     def create_tensor(self, name=None, persistable=None, dtype=None):
         """A tensor without values, to be given some."""
-        made = Tensor(torch.empty(0, dtype=dtypes.to_torch(dtype or self._dtype), device=device.torch_device()), name)
-        made.persistable = bool(persistable)
-        return made
+        return parts.tensor(dtype or self._dtype, name, bool(persistable))
 
     create_variable = create_tensor
 
     def add_parameter(self, name, parameter):
         """Registers under any name without a dot. Returns the parameter."""
-        if parameter is not None and not isinstance(parameter, Parameter):
+        if parameter is not None and not isinstance(parameter, _PARAMETERS):
             raise InvalidArgumentError(f"add_parameter: '{name}' is a Parameter or None; found {type(parameter).__name__}")
         self._forget(_part_name(name))
         self._parameters[name] = parameter
@@ -167,8 +170,8 @@ class Layer:
 
     def register_buffer(self, name, tensor, persistable=True):
         """A tensor that is no parameter; state_dict() has it where it is persistable."""
-        if tensor is not None and not isinstance(tensor, Tensor):
-            raise InvalidArgumentError(f"register_buffer: '{name}' is a Tensor or None; found {type(tensor).__name__}")
+        if tensor is not None and not isinstance(tensor, _VALUES):
+            raise InvalidArgumentError(f"register_buffer: '{name}' is a Tensor, a Variable or None; found {type(tensor).__name__}")
         self._forget(_part_name(name))
         self._buffers[name] = tensor
         if not persistable:
@@ -250,6 +253,10 @@ class Layer:
     def _convert(self, where, dtype, floats_only):
         from argosy import device as places
 
+        for part in (*self.parameters(), *self.buffers()):
+            if isinstance(part, _core.Variable):
+                raise UnimplementedError(f"{type(self).__name__}: '{part.name}' is a variable of a program, which keeps its type and is where the Executor "
+                                         "runs it; to(), astype() and float() are for layers of the dynamic graph")
         target = None if where is None else places.torch_device(where)
         kind = None if dtype is None else dtypes.to_torch(dtype)
         for part in (*self.parameters(), *self.buffers()):
@@ -291,8 +298,8 @@ class Layer:
             value = state_dict.get(name)
             if value is None:
                 missing.append(name)
-            elif list(value.shape) != part.shape:
-                warnings.warn(f"set_state_dict: '{name}' has shape {part.shape} and the state {list(value.shape)}; it stays as it is", stacklevel=2)
+            elif list(value.shape) != list(part.shape):
+                warnings.warn(f"set_state_dict: '{name}' has shape {list(part.shape)} and the state {list(value.shape)}; it stays as it is", stacklevel=2)
             else:
                 part.set_value(value if isinstance(value, Tensor) else numpy.asarray(value))
         return missing, unexpected
@@ -316,3 +323,12 @@ def _part_name(name):
     if not isinstance(name, str) or not name or "." in name:
         raise InvalidArgumentError(f"the name of a part is a text without dots; found {name!r}")
     return name
+
+
+def __getattr__(name) -> Any:
+    """paddle.nn.layer is a package in Paddle that has all layers."""
+    from argosy import nn
+
+    if name.startswith("_"):
+        raise AttributeError(f"module 'paddle.nn.layer' has no attribute '{name}'")
+    return getattr(nn, name)

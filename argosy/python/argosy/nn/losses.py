@@ -16,8 +16,9 @@ class _Loss(Layer):
         if arguments["reduction"] != "batchmean" or type(self) is not KLDivLoss:
             check_reduction(arguments["reduction"])
 
-    def forward(self, *inputs):
-        return self._function(*inputs, **self._arguments)
+    def forward(self, *inputs, **named):
+        """The inputs have the names that the function gives them."""
+        return self._function(*inputs, **named, **self._arguments)
 
 
 class CrossEntropyLoss(_Loss):

@@ -1,13 +1,14 @@
 """Normalization layers. Running values are buffers named _mean and _variance, as in Paddle's state dicts."""
 import torch
 
-from argosy import _core, device
+from argosy import _core
+from argosy.dispatch import builds_as
 from argosy.dynamic import dtypes
 from argosy.dynamic import functional as F
 from argosy.dynamic.functional.formats import channels_behind
 from argosy.dynamic.tensor import Tensor
 from argosy.errors import InvalidArgumentError
-from argosy.nn import initializer
+from argosy.nn import initializer, parts
 from argosy.nn.layer import Layer
 
 __all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm1D", "InstanceNorm2D",
@@ -21,6 +22,7 @@ def _statistics_dtype():
 
 class _BatchNorm(Layer):
     _axes, _format = (2, 3, 4, 5), "NCHW"
+    _running_names = (None, None)  # of mean and variance; None: named after the layer
 
     def __init__(self, num_features, momentum=0.9, epsilon=1e-05, weight_attr=None, bias_attr=None, data_format=None, use_global_stats=None, name=None):
         super().__init__(dtype=_statistics_dtype())
@@ -29,14 +31,8 @@ class _BatchNorm(Layer):
         self._data_format, self._use_global_stats = data_format or self._format, use_global_stats
         self.weight = self.create_parameter([num_features], weight_attr, default_initializer=initializer.Constant(1.0))
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
-        self.register_buffer("_mean", self._running(0.0))
-        self.register_buffer("_variance", self._running(1.0))
-
-    def _running(self, value):
-        filled = torch.full([self._num_features], value, dtype=dtypes.to_torch(self._dtype), device=device.torch_device())
-        made = Tensor(filled, _core.unique_name(f"{self._full_name}.w"))
-        made.persistable = True
-        return made
+        for buffer, value, given in zip(("_mean", "_variance"), (0.0, 1.0), self._running_names, strict=True):
+            self.register_buffer(buffer, parts.buffer([num_features], value, self._dtype, given or self._part_name()))
 
     def forward(self, input):
         if input.ndim not in self._axes:
@@ -94,9 +90,9 @@ class BatchNorm(_BatchNorm):
     def __init__(self, num_channels, act=None, is_test=False, momentum=0.9, epsilon=1e-05, param_attr=None, bias_attr=None, dtype="float32",
                  data_layout="NCHW", in_place=False, moving_mean_name=None, moving_variance_name=None, do_model_average_for_mean_and_var=True,
                  use_global_stats=False, trainable_statistics=False):
+        object.__setattr__(self, "_running_names", (moving_mean_name, moving_variance_name))
         super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None)
         self._act, self._is_test, self._trainable_statistics = act, is_test, trainable_statistics
-        self._mean.name, self._variance.name = moving_mean_name or self._mean.name, moving_variance_name or self._variance.name
 
     def forward(self, input):
         training = self._trainable_statistics or (self.training and not self._is_test)
@@ -112,15 +108,15 @@ class SyncBatchNorm(_BatchNorm):
     [4, 3, 2, 2]
     """
 
-    def forward(self, input):
+    def forward(self, x):
         from argosy.distributed import job
 
         if self._use_global_stats or not self.training or job.place().world_size == 1:
-            return super().forward(input)
-        if input.ndim not in self._axes:
-            raise InvalidArgumentError(f"SyncBatchNorm takes {' or '.join(map(str, self._axes))} axes; found shape {input.shape}")
+            return super().forward(x)
+        if x.ndim not in self._axes:
+            raise InvalidArgumentError(f"SyncBatchNorm takes {' or '.join(map(str, self._axes))} axes; found shape {x.shape}")
         behind = self._data_format.endswith("C")
-        found = _core.sync_batch_norm(job.world(), input._torch.movedim(-1, 1) if behind else input._torch, _torch(self.weight), _torch(self.bias),
+        found = _core.sync_batch_norm(job.world(), x._torch.movedim(-1, 1) if behind else x._torch, _torch(self.weight), _torch(self.bias),
                                       self._mean._torch, self._variance._torch, 1 - self._momentum, self._epsilon)
         return Tensor(found.movedim(1, -1) if behind else found)
 
@@ -241,6 +237,7 @@ class SpectralNorm(Layer):
         self.weight_u, self.weight_v = (self.create_parameter([size], default_initializer=initializer.Normal()) for size in (rows, count // rows))
         self.weight_u.stop_gradient = self.weight_v.stop_gradient = True
 
+    @builds_as("spectral_norm")
     def forward(self, x):
         matrix = x._torch.movedim(self._dim, 0).flatten(1)
         u, v = self.weight_u._torch, self.weight_v._torch

@@ -4,6 +4,7 @@ import math
 import torch
 from torch.nn.utils import rnn
 
+from argosy.dispatch import builds_as
 from argosy.dynamic import casting
 from argosy.dynamic.tensor import unwrap, wrap
 from argosy.errors import InvalidArgumentError
@@ -52,6 +53,7 @@ class _Recurrent(Layer):
         found = casting.applied("rnn", self._kernel, args, {})
         return found[0], list(found[1:])
 
+    @builds_as("recurrent")
     def forward(self, inputs, initial_states=None, sequence_length=None):
         data, given = unwrap(inputs), unwrap(initial_states)
         data = data if self.time_major else data.transpose(0, 1)
@@ -86,6 +88,7 @@ class SimpleRNN(_Recurrent):
         if activation not in ("tanh", "relu"):
             raise InvalidArgumentError(f"SimpleRNN: activation is 'tanh' or 'relu'; found {activation!r}")
         super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
+        self.activation = activation
         self._kernel = torch.rnn_tanh if activation == "tanh" else torch.rnn_relu
 
 

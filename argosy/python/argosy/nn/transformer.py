@@ -1,10 +1,9 @@
 """Layers of encoders and decoders, and the whole of them."""
-import torch
+import numpy
 
-from argosy import device
+from argosy.creation import to_tensor
 from argosy.dynamic import dtypes
 from argosy.dynamic import functional as F
-from argosy.dynamic.tensor import Tensor, unwrap
 from argosy.errors import InvalidArgumentError
 from argosy.nn.attention import MultiHeadAttention, added_mask, check_sizes, shared_attr
 from argosy.nn.common import Dropout, Linear
@@ -161,7 +160,7 @@ class TransformerDecoder(_Stack):
 
 
 def _mask(mask, x):
-    return None if mask is None else Tensor(added_mask(mask, unwrap(x).dtype))
+    return added_mask(mask, x.dtype)
 
 
 def _parts(attr, what):
@@ -200,5 +199,4 @@ class Transformer(Layer):
 
     def generate_square_subsequent_mask(self, length):
         """Added to scores, it hides what comes after each position."""
-        hidden = torch.full((length, length), float("-inf"), dtype=dtypes.default(), device=device.torch_device())
-        return Tensor(torch.triu(hidden, 1))
+        return to_tensor(numpy.triu(numpy.full((length, length), float("-inf"), "float32"), 1), dtypes.get_default_dtype())

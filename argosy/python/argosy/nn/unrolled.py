@@ -1,9 +1,7 @@
 """Recurrent layers of any cell, step by step. SimpleRNN, LSTM and GRU compute the same faster."""
 import functools
 
-import torch
-
-from argosy.dynamic.tensor import Tensor, unwrap, wrap
+from argosy import tensor
 from argosy.errors import InvalidArgumentError
 from argosy.nn.layer import Layer
 from argosy.nn.structures import leaves, mapped
@@ -11,14 +9,18 @@ from argosy.nn.structures import leaves, mapped
 __all__ = ["RNN", "BiRNN"]
 
 
-def _joined(join, *parts):
-    return wrap(join([unwrap(part) for part in parts]))
-
-
 def _kept(running, old, new):
-    """The new state of the sequences that are still running, the old one of the others."""
-    old, new = unwrap(old), unwrap(new)
-    return Tensor(torch.where(running.reshape(-1, *[1] * (new.dim() - 1)), new, old))
+    """The new state of the sequences that are still running, the old one of the others; running is 1 or 0 for each."""
+    shown = tensor.reshape(running, [-1] + [1] * (len(new.shape) - 1)).astype(new.dtype)
+    return new * shown + old * (1 - shown)
+
+
+def _length(x, axis):
+    """How many steps a sequence has; a program has as many for each batch."""
+    if x.shape[axis] < 0:
+        raise InvalidArgumentError(f"a recurrent layer of a program takes its steps one by one, and '{x.name}' has shape {list(x.shape)}: declare how many "
+                                   f"steps there are (axis {axis}), and pad the sequences")
+    return x.shape[axis]
 
 
 class RNN(Layer):
@@ -38,16 +40,16 @@ class RNN(Layer):
     def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
         axis = 0 if self.time_major else 1
         states = self.cell.get_initial_states(inputs, batch_dim_idx=1 - axis) if initial_states is None else initial_states
-        times = range(leaves(inputs)[0].shape[axis])
+        times = range(_length(leaves(inputs)[0], axis))
         outputs = {}
         for time in reversed(times) if self.is_reverse else times:
-            step = mapped(lambda x, at=time: Tensor(unwrap(x).select(axis, at)), inputs)
+            step = mapped(lambda x, at=time: x[at] if axis == 0 else x[:, at], inputs)
             outputs[time], new = self.cell(step, states, **kwargs)
             if sequence_length is not None:
-                running = unwrap(sequence_length) > time
+                running = sequence_length > time
                 new = mapped(functools.partial(_kept, running), states, new)
             states = new
-        return mapped(lambda *steps: _joined(lambda parts: torch.stack(parts, axis), *steps), *(outputs[time] for time in times)), states
+        return mapped(lambda *steps: tensor.stack(list(steps), axis), *(outputs[time] for time in times)), states
 
 
 class BiRNN(Layer):
@@ -70,4 +72,4 @@ class BiRNN(Layer):
         first = (None, None) if initial_states is None else initial_states
         outputs, states = zip(*(RNN(cell, backwards, self.time_major)(inputs, given, sequence_length, **kwargs)
                                 for cell, backwards, given in ((self.cell_fw, False, first[0]), (self.cell_bw, True, first[1]))))
-        return mapped(lambda one, other: _joined(lambda parts: torch.cat(parts, -1), one, other), *outputs), states
+        return mapped(lambda one, other: tensor.concat([one, other], -1), *outputs), states

@@ -29,6 +29,7 @@ from .names import auc as auc
 from .names import cpu_places as cpu_places
 from .names import create_global_var as create_global_var
 from .names import create_parameter as create_parameter
+from .names import ctr_metric_bundle as ctr_metric_bundle
 from .names import cuda_places as cuda_places
 from .names import data as data
 from .names import default_main_program as default_main_program

@@ -23,7 +23,7 @@ from argosy.fluid.framework import (
 __all__ = [
     "Executor", "Program", "Variable", "Operator", "Parameter", "Scope", "default_main_program", "default_startup_program", "program_guard",
     "name_scope", "global_scope", "scope_guard", "cpu_places", "cuda_places", "append_backward", "gradients", "CompiledProgram",
-    "BuildStrategy", "ExecutionStrategy", "InputSpec", "data", "accuracy", "auc", "create_parameter", "create_global_var",
+    "BuildStrategy", "ExecutionStrategy", "InputSpec", "data", "accuracy", "auc", "ctr_metric_bundle", "create_parameter", "create_global_var",
 ]
 
 
@@ -96,6 +96,28 @@ def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, i
     if ins_tag_weight is not None:
         raise InvalidArgumentError("auc: samples have no weights here; leave ins_tag_weight out")
     return layers.auc(input, label, curve=curve, num_thresholds=num_thresholds, topk=topk, slide_steps=slide_steps)
+
+
+def ctr_metric_bundle(input, label, ins_tag_weight=None):
+    """Sums over all batches so far, each [1]: squared errors, absolute errors, predictions, sigmoid(predictions), positive labels, samples.
+
+    >>> x, label = paddle.static.data("x", [None, 1]), paddle.static.data("label", [None, 1])
+    >>> squares, errors, predictions, q, positives, samples = paddle.static.ctr_metric_bundle(F.sigmoid(x), label)
+    """
+    if ins_tag_weight is not None:
+        raise InvalidArgumentError("ctr_metric_bundle: samples have no weights here; leave ins_tag_weight out")
+    label = layers.cast(label, "float32")
+    error = layers.elementwise_sub(input, label)
+    of_batch = (layers.square(error), layers.abs(error), input, layers.sigmoid(input), label, layers.ones_like(label))
+    return tuple(_summed_up(one) for one in of_batch)
+
+
+def _summed_up(values):
+    """The sum of `values` over all batches so far."""
+    total = layers.create_global_var([1], 0.0, "float32", persistable=True, name=_core.unique_name("ctr_metric_bundle.tmp"))
+    total.block.append_op(type="elementwise_add", inputs={"X": total, "Y": layers.reshape(layers.reduce_sum(values), [1])}, outputs={"Out": total}, attrs={})
+    total.stop_gradient = True
+    return total
 
 
 def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):

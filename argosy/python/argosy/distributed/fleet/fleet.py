@@ -32,6 +32,7 @@ class Fleet(fleet_base.Fleet):
     def init(self, role_maker=None, is_collective=False, strategy=None, log_level="INFO"):
         """Takes the role that `role_maker` tells; without one, what the environment says. Waits for nobody.
 
+        Where the environment says nothing of servers either, this process is the only worker, and trains by itself.
         is_collective: a job of equals, without servers. strategy: for distributed_optimizer() calls without one. log_level: how much this
         process says.
 
@@ -44,12 +45,9 @@ class Fleet(fleet_base.Fleet):
         if is_collective and not self._is_collective:
             raise InvalidArgumentError(f"fleet.init(is_collective=True) with {type(role_maker).__name__}, which is for parameter servers; give it "
                                        "is_collective=True as well")
-        if self._is_collective:
-            options_of(strategy)
-            if graph_mode.in_dynamic_mode():
-                environment.use_device()
-        else:
-            fleet_base.core_strategy(strategy)
+        self._check_strategy(strategy)
+        if self._is_collective and graph_mode.in_dynamic_mode():
+            environment.use_device()
         self._strategy = strategy
 
     def distributed_optimizer(self, optimizer, strategy=None):

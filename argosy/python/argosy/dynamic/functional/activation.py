@@ -66,7 +66,7 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
     >>> print(F.selu(paddle.to_tensor([-1.0, 1.0])).numpy())
     [-1.1113307  1.050701 ]
     """
-    return scale * torch.where(x > 0, x, alpha * torch.expm1(x))
+    return scale * functional.elu(x, alpha)
 
 
 @computes

@@ -1,5 +1,6 @@
 """The functions of paddle.nn.functional that exist for both graphs: on variables they build, on tensors those of argosy.dynamic.functional compute."""
 from argosy import _core
+from argosy.building.operators import append
 from argosy.dispatch import builds
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
@@ -37,13 +38,13 @@ def tanh(x, name=None):
 
 @builds
 def softplus(x, beta=1, threshold=20, name=None):
-    """log(1 + exp(beta * x)) / beta of each element, and x where beta * x is above threshold. In programs both stay as they are.
+    """log(1 + exp(beta * x)) / beta of each element, and x where beta * x is above threshold.
 
     >>> print(F.softplus(paddle.to_tensor([0.0, 1.0])).numpy())
     [0.6931472 1.3132616]
     """
     if (beta, threshold) != (1, 20):
-        raise InvalidArgumentError(f"softplus: beta is 1 and threshold 20 for variables; found {beta} and {threshold}")
+        return append("softplus", {"X": x}, {"Out": x.dtype}, {"beta": float(beta), "threshold": float(threshold)}, name)[0]
     return layers.softplus(x, name=name)
 
 
@@ -170,11 +171,14 @@ def dropout(x, p=0.5, axis=None, training=True, mode="upscale_in_train", name=No
     >>> F.dropout(paddle.ones([3]), 0.5, training=False).tolist()
     [1.0, 1.0, 1.0]
     """
-    if axis is not None:
-        raise InvalidArgumentError("dropout drops single elements; leave axis out")
     if mode not in ("upscale_in_train", "downscale_in_infer"):
         raise InvalidArgumentError(f"dropout: mode is 'upscale_in_train' or 'downscale_in_infer'; found {mode!r}")
-    return layers.dropout(x, p, is_test=not training, name=name, dropout_implementation=mode)
+    if axis is None:
+        return layers.dropout(x, p, is_test=not training, name=name, dropout_implementation=mode)
+    kept = {one % len(x.shape) for one in ([axis] if isinstance(axis, int) else axis)}
+    together = [one for one in range(len(x.shape)) if one not in kept]
+    ones = layers.ones_like(layers.reduce_max(x, dim=together, keep_dim=True) if together else x)
+    return layers.elementwise_mul(x, layers.dropout(ones, p, is_test=not training, name=name, dropout_implementation=mode))
 
 
 @builds
@@ -220,9 +224,9 @@ def normalize(x, p=2, axis=1, epsilon=1e-12, name=None):
     >>> print(F.normalize(paddle.to_tensor([[3.0, 4.0]])).numpy())
     [[0.6 0.8]]
     """
-    if p != 2:
-        raise InvalidArgumentError(f"normalize: p is 2; found {p}")
-    return layers.l2_normalize(x, axis, epsilon=epsilon, name=name)
+    powers = layers.reduce_sum(layers.square(x) if p == 2 else layers.pow(layers.abs(x), factor=float(p)), dim=[axis], keep_dim=True)
+    norm = layers.sqrt(powers) if p == 2 else layers.pow(powers, factor=1 / p)
+    return layers.elementwise_div(x, layers.clip(norm, min=epsilon, max=3.4e38), name=name)
 
 
 @builds
@@ -237,7 +241,8 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     return layers.elementwise_div(product, layers.sqrt(layers.clip(squares, min=eps * eps, max=3.4e38)))
 
 
-def _reduced(loss, reduction):
+def reduced(loss, reduction):
+    """The mean or sum of a loss, or itself."""
     if reduction == "none":
         return loss
     if reduction not in ("mean", "sum"):
@@ -281,17 +286,47 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
     >>> print(F.cross_entropy(paddle.to_tensor([[0.0, 0.0], [9.0, 0.0]]), paddle.to_tensor([1, 0])).numpy())
     0.34663528
     """
-    if weight is not None or label_smoothing:
-        raise InvalidArgumentError("cross_entropy: classes have no weights and labels are not smoothed here")
-    if use_softmax and not soft_label and len(label.shape) == len(input.shape) - 1:
+    hard = not soft_label
+    if hard and len(label.shape) == len(input.shape) - 1:
         label = layers.unsqueeze(label, [axis % len(input.shape)])
+    if label_smoothing:
+        label = one_hot(layers.squeeze(label, [axis % len(input.shape)]), input.shape[axis]) if hard else label
+        label, hard = label * (1 - label_smoothing) + label_smoothing / input.shape[axis], False
     if use_softmax:
-        loss = layers.softmax_with_cross_entropy(input, label, soft_label=soft_label, ignore_index=ignore_index, axis=axis)
+        loss = layers.softmax_with_cross_entropy(input, label, soft_label=not hard, ignore_index=ignore_index, axis=axis)
     else:
-        loss = layers.cross_entropy(input, label, soft_label=soft_label, ignore_index=ignore_index)
-    if reduction == "mean" and not soft_label:
+        loss = layers.cross_entropy(input, label, soft_label=not hard, ignore_index=ignore_index)
+    if weight is not None:
+        return _weighted_classes(loss, label, weight, hard, ignore_index, reduction, axis)
+    if reduction == "mean" and hard:
         return _mean_of_counted(loss, label, ignore_index)
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
+
+
+def _weighted_classes(loss, label, weight, hard, ignore_index, reduction, axis):
+    """Losses of samples times the weights of their classes; the mean is by the sum of the weights."""
+    axis %= len(loss.shape)
+    if hard:
+        counted = layers.cast(layers.not_equal(label, layers.fill_constant([1], label.dtype, ignore_index)), loss.dtype)
+        rows = layers.gather(weight, layers.reshape(layers.elementwise_mul(label, layers.cast(counted, label.dtype)), [-1]), overwrite=False)
+        share = layers.elementwise_mul(layers.reshape(rows, layers.shape(label)), counted)
+    else:
+        by_class = layers.reshape(weight, [-1 if i == axis else 1 for i in range(len(label.shape))])
+        share = layers.reduce_sum(layers.elementwise_mul(label, by_class), dim=[axis], keep_dim=True)
+    loss = layers.elementwise_mul(loss, share)
+    if reduction == "mean":
+        return layers.elementwise_div(layers.reduce_sum(loss), layers.reduce_sum(share))
+    return reduced(loss, reduction)
+
+
+def chosen_classes(values, label, weight, ignore_index, reduction):
+    """`values` at the labels, [..., classes] and [...]: as cross_entropy reduces and weighs them."""
+    shown = one_hot(layers.elementwise_max(label, layers.zeros_like(label)), values.shape[-1])
+    loss = layers.reduce_sum(layers.elementwise_mul(values, shown), dim=[-1])
+    counted = layers.cast(layers.not_equal(label, layers.fill_constant([1], label.dtype, ignore_index)), loss.dtype)
+    share = counted if weight is None else layers.elementwise_mul(layers.reduce_sum(layers.elementwise_mul(shown, weight), dim=[-1]), counted)
+    loss = layers.elementwise_mul(loss, share)
+    return layers.elementwise_div(layers.reduce_sum(loss), layers.reduce_sum(share)) if reduction == "mean" else reduced(loss, reduction)
 
 
 @builds
@@ -301,7 +336,7 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
     >>> print(F.binary_cross_entropy(paddle.to_tensor([0.5, 0.5]), paddle.to_tensor([0.0, 1.0])).numpy())
     0.6931472
     """
-    return _reduced(_weighted(layers.log_loss(input, label, epsilon=1e-12), weight), reduction)
+    return reduced(_weighted(layers.log_loss(input, label, epsilon=1e-12), weight), reduction)
 
 
 @builds
@@ -313,9 +348,10 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
     >>> print(F.binary_cross_entropy_with_logits(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).numpy())
     0.6931472
     """
-    if pos_weight is not None:
-        raise InvalidArgumentError("binary_cross_entropy_with_logits: use weight; there is no pos_weight")
-    return _reduced(_weighted(layers.sigmoid_cross_entropy_with_logits(logit, label), weight), reduction)
+    loss = layers.sigmoid_cross_entropy_with_logits(logit, label)
+    if pos_weight is not None:  # the part of the label 1 is label * softplus(-logit)
+        loss = loss + layers.softplus(-logit) * label * (pos_weight - 1.0)
+    return reduced(_weighted(loss, weight), reduction)
 
 
 @builds
@@ -335,7 +371,7 @@ def mse_loss(input, label, reduction="mean", name=None):
     >>> F.mse_loss(paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([1.0, 1.0])).item()
     2.0
     """
-    return _reduced(layers.square_error_cost(input, label), reduction)
+    return reduced(layers.square_error_cost(input, label), reduction)
 
 
 @builds
@@ -345,7 +381,7 @@ def l1_loss(input, label, reduction="mean", name=None):
     >>> F.l1_loss(paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([1.0, 1.0])).item()
     1.0
     """
-    return _reduced(layers.abs(layers.elementwise_sub(input, label)), reduction)
+    return reduced(layers.abs(layers.elementwise_sub(input, label)), reduction)
 
 
 @builds

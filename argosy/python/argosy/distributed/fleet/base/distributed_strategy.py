@@ -1,5 +1,6 @@
 """DistributedStrategy: how a job of paddle.distributed.fleet trains."""
 import numbers
+import warnings
 from typing import Any
 
 from argosy import _core
@@ -13,6 +14,7 @@ __all__ = ["DistributedStrategy"]
 
 _NOT_HERE = "it is not there, neither in parameter-server jobs nor in collective ones"
 _STRATEGIES = {"execution_strategy": ExecutionStrategy, "build_strategy": BuildStrategy}
+_TRAINER = {"dump_fields_path": "", "dump_fields": [], "dump_param": [], "stat_var_names": [], "local_sparse": [], "remote_sparse": []}
 _COLLECTIVE = {  # what only collective jobs have
     "gradient_merge": False, "gradient_merge_configs": {"k_steps": 1, "avg": True}, "localsgd": False,
     "localsgd_configs": {"k_steps": 1, "begin_step": 1}, "adaptive_localsgd": False,
@@ -75,6 +77,19 @@ def _table_options(value):
     return {table: {name: float(number) for name, number in options.items()} for table, options in value.items()}
 
 
+def _trainer_options(value):
+    """What a worker would write down of its batches: nothing, here."""
+    if not isinstance(value, dict):
+        raise TypeError(f"trainer_desc_configs is a dict; found {type(value).__name__}")
+    for name, given in value.items():
+        if name not in _TRAINER:
+            raise AttributeError(f"trainer_desc_configs has no setting '{name}'; it has {', '.join(_TRAINER)}")
+        if given:
+            raise InvalidArgumentError(f"trainer_desc_configs: {name} = {given!r}: workers write no fields and parameters of batches to files; fetch them, "
+                                       f"and leave it at {_TRAINER[name]!r}")
+    return {**_TRAINER, **value}
+
+
 class DistributedStrategy(Settings):
     """With parameter servers. a_sync False: workers go in step, which is the standard. True: nobody waits; with k_steps in a_sync_configs above 0
     a worker trains a copy of its own and exchanges differences every k_steps batches. The two may be set in either order.
@@ -99,15 +114,15 @@ class DistributedStrategy(Settings):
     _standard = {
         "amp": False, "recompute": False, "pipeline": False, "tensor_parallel": False, "sharding": False, "dgc": False, "lars": False,
         "lamb": False, "qat": False, "asp": False, "auto": False, "semi_auto": False, "auto_search": False, "elastic": False,
-        "heter_ccl_mode": False, "is_fl_ps_mode": False, "is_with_coordinator": False, "fuse_grad_merge": False, "adam_d2sum": False,
+        "heter_ccl_mode": False, "is_fl_ps_mode": False, "is_with_coordinator": False, "fuse_grad_merge": False,
         "use_hierarchical_allreduce": False, "hierarchical_allreduce_inter_nranks": 1, "nccl_comm_num": 1, "sync_nccl_allreduce": True,
         "split_data": True, "without_graph_optimization": True, "fuse_grad_size_in_num": 8, "cudnn_exhaustive_search": False,
         "cudnn_batchnorm_spatial_persistent": False, "conv_workspace_size_limit": 512, "amp_configs": {}, "recompute_configs": {},
         "pipeline_configs": {}, "tensor_parallel_configs": {}, "sharding_configs": {}, "dgc_configs": {}, "lars_configs": {}, "lamb_configs": {},
-        "gradient_scale_configs": {}, "hybrid_configs": {}, "qat_configs": {}, "trainer_desc_configs": {},
+        "gradient_scale_configs": {}, "hybrid_configs": {}, "qat_configs": {},
         "sparse_table_configs": {}, "fs_client_param": {}}
     _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {},
-               "fleet_desc_configs": {}, **_standard, **_COLLECTIVE}
+               "fleet_desc_configs": {}, "trainer_desc_configs": _TRAINER, "adam_d2sum": False, **_standard, **_COLLECTIVE}
     _fixed = dict.fromkeys(_standard, _NOT_HERE)
 
     def __init__(self):
@@ -133,6 +148,11 @@ class DistributedStrategy(Settings):
             value = dict(value)  # pyright: ignore[reportCallIssue, reportArgumentType]
         if name == "fleet_desc_configs":
             value = _table_options(value)
+        if name == "trainer_desc_configs":
+            value = _trainer_options(value)
+        if name == "adam_d2sum" and value:
+            warnings.warn("DistributedStrategy.adam_d2sum = True: servers move dense parameters of Adam by Adam's own rule, and not by sums of squares that "
+                          "forget nothing", stacklevel=2)
         super().__setattr__(name, _checked(name, value) if name in _COLLECTIVE else value)
 
     def _collective_options(self):

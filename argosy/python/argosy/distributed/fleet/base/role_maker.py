@@ -1,12 +1,20 @@
 """Role makers with 2.x's arguments."""
+import os
+import warnings
+
+from argosy import _core
 from argosy.fluid.incubate.fleet.base import role_maker
 from argosy.fluid.incubate.fleet.base.role_maker import Role, RoleMakerBase
 
 __all__ = ["PaddleCloudRoleMaker", "Role", "RoleMakerBase", "UserDefinedRoleMaker"]
 
+_OF_JOBS = ("TRAINING_ROLE", "PADDLE_TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_PSERVER_IPS")  # one of them is set in a job with servers
+
 
 class PaddleCloudRoleMaker(role_maker.PaddleCloudRoleMaker):
     """From the environment that launch, fleetrun and PaddleCloud set. is_collective: of a job without servers.
+
+    Where the environment says nothing of a job with servers, the process is alone: one worker that trains by itself, with a warning.
 
     >>> role = paddle.distributed.fleet.PaddleCloudRoleMaker(is_collective=True)
     >>> role.worker_num(), role.is_first_worker()
@@ -17,6 +25,15 @@ class PaddleCloudRoleMaker(role_maker.PaddleCloudRoleMaker):
         super().__init__(is_collective)
         if kwargs:
             raise TypeError(f"PaddleCloudRoleMaker: the environment says everything; found {', '.join(kwargs)}")
+        self._is_alone = not is_collective and not any(os.environ.get(name) for name in _OF_JOBS)
+
+    def _find_out(self):
+        if not self._is_alone:
+            return super()._find_out()
+        warnings.warn("the environment has neither TRAINING_ROLE nor PADDLE_PSERVERS_IP_PORT_LIST: there are no parameter servers, and this process trains "
+                      "alone; start the script by fleetrun for a job with servers", stacklevel=4)
+        self._place = _core.place_from_environment()
+        return _core.collective_role(self._place)
 
 
 class UserDefinedRoleMaker(role_maker.UserDefinedRoleMaker):

@@ -43,7 +43,7 @@ class DistributedOptimizer:
         if not hasattr(optimizer, "minimize"):
             raise TypeError(f"distributed_optimizer takes an optimizer, such as fluid.optimizer.SGD; found {type(optimizer).__name__}")
         self._fleet, self._optimizer, self._strategy = fleet, optimizer, strategy
-        (options_of if fleet._is_collective else core_strategy)(strategy)  # what does not fit is an error here and not at minimize
+        fleet._check_strategy(strategy)  # what does not fit is an error here and not at minimize
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -92,6 +92,7 @@ class Fleet:
         self._programs = None
         self._util = Util(self._core)
         self._is_collective = False
+        self._is_alone = False  # a worker without servers and others, whose program stays as it is
 
     # ---- who this process is
 
@@ -104,6 +105,7 @@ class Fleet:
             raise TypeError("fleet.init takes a role maker, such as PaddleCloudRoleMaker(); found %s" % type(role_maker).__name__)
         self._core.init(role_maker.generate_role())
         self._is_collective = role_maker._place is not None
+        self._is_alone = role_maker._is_alone
         if self._is_collective:
             job.use(role_maker._place, settings)
             self._util._core = CollectiveCore(self._core)
@@ -227,7 +229,14 @@ class Fleet:
         if self._programs is not None:
             raise FailedPreconditionError(f"{call}: this process's program is distributed already; a job has one")
 
+    def _check_strategy(self, strategy):
+        """Raises for one of another kind of job."""
+        (options_of if self._is_collective and not self._is_alone else core_strategy)(strategy)
+
     def _distribute(self, main, startup, strategy):
+        if self._is_alone:
+            self._programs = main, startup
+            return
         if self._is_collective:
             static_job.share(main, startup, options_of(strategy))
             self._programs = main, startup

@@ -28,6 +28,7 @@ class RoleMakerBase:
     """
 
     _place = None  # of a collective job: which process of how many this is
+    _is_alone = False  # a script for parameter servers that nobody has started as a job
 
     def __init__(self):
         self._info = None

@@ -1,0 +1,31 @@
+"""Programs of paddle.nn layers on parameter servers, and alone."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+PROGRAM = pathlib.Path(__file__).parent / "programs" / "layers_on_servers.py"
+NOT_SET = ("TRAINING_ROLE", "PADDLE_TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_PSERVER_IPS", "PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM")
+
+
+def losses(text):
+    found = re.search(r"losses (.*)", text)
+    assert found, text
+    return [float(one) for one in found[1].split()]
+
+
+def ran(folder, *command):
+    environment = {name: value for name, value in os.environ.items() if name not in NOT_SET}
+    return subprocess.run(list(command), cwd=folder, env=environment, capture_output=True, text=True, timeout=180)
+
+
+def test_layers_train_on_a_server_as_alone(build, tmp_path):
+    alone = ran(tmp_path, sys.executable, str(PROGRAM))
+    assert alone.returncode == 0, alone.stderr
+    assert "this process trains alone" in alone.stderr
+    job = ran(tmp_path, str(build / "bin/fleetrun"), "--server_num", "1", "--worker_num", "1", "--log_dir", "logs", str(PROGRAM))
+    log = (tmp_path / "logs/workerlog.0").read_text(encoding="utf-8")
+    assert job.returncode == 0, job.stderr + log
+    first, second = losses(alone.stdout), losses(log)
+    assert first[-1] < first[0] and max(abs(a - b) for a, b in zip(first, second, strict=True)) < 2e-4, (first, second)
