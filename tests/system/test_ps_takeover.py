@@ -95,7 +95,7 @@ def test_files_of_a_lost_worker_are_read_on_where_it_was(job, mode, threads):
     assert done["samples_lost"] == 0 and done["lines_of_lost"] == lost["samples"] and done["lines_in_parts"] == 0, ledger
     assert lost["files_left"] == 0 and lost["given_up"] == 0, ledger
     all_of_the_first = lost["samples"] > threads * LINES  # in async mode the last batches that it computed may have died with it
-    assert lost["files_handed_on"] == 2 * threads or not all_of_the_first and threads <= lost["files_handed_on"] <= 2 * threads, ledger
+    assert lost["files_handed_on"] == 2 * threads or (not all_of_the_first and threads <= lost["files_handed_on"] <= 2 * threads), ledger
 
 
 @pytest.mark.parametrize("mode", ["async", "sync"])
