@@ -1,7 +1,7 @@
 # What users may include, and all that is installed: the two umbrellas, what their functions take and give, and the header for
 # operators of one's own. A public header includes public headers only; tests/tooling/test_public_headers.py checks it.
 set(ARGOSY_PUBLIC_COLLECTIVE
-    argosy/base/check.h argosy/base/error.h argosy/base/place.h argosy/base/settings.h argosy/base/status.h
+    argosy/base/check.h argosy/base/error.h argosy/base/rank_info.h argosy/base/settings.h argosy/base/status.h
     argosy/collective.h
     argosy/collective/captured_step.h argosy/collective/data_parallel.h argosy/collective/fused_adam.h argosy/collective/gradient_type.h argosy/collective/group.h
     argosy/collective/local_sgd.h argosy/collective/sampler.h

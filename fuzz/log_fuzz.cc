@@ -22,7 +22,7 @@ using namespace argosy::table;
 
 namespace {
 
-// A file in memory, with a path for whoever opens it.
+// A file in memory, with a path to open it by.
 LogSegment write_segment(const Fd& file, std::string_view bytes) {
   ARGOSY_CHECK(::ftruncate(file.get(), 0) == 0);
   ARGOSY_CHECK(::pwrite(file.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));

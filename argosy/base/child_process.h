@@ -14,7 +14,7 @@ namespace argosy {
 
 // How a child process is started. A plain value.
 struct ChildOptions {
-  // What the child becomes the leader of. Whoever kills a child kills this with it.
+  // What the child becomes the leader of. Killing the child kills this with it.
   enum class Group {
     process_group,  // in this process's session
     session,        // of its own, so that Ctrl-C at the terminal does not reach it

@@ -158,7 +158,7 @@ TEST(ChildProcess, ASessionIsKilledWithWhatHasLeftItsGroup) {
     EXPECT_NE(::getpgid(grandchild), child->pid());
     EXPECT_EQ(::getsid(grandchild), child->pid());
   }
-  // It may be a zombie of whoever inherits orphans here: then it holds no pipe.
+  // It may be a zombie of the process that inherits orphans here: then it holds no pipe.
   EXPECT_EQ(out.text(), "");
 }
 

@@ -14,7 +14,7 @@
 
 namespace argosy {
 
-// Lines that whoever started the job must see: a notice goes to this process's log and, where a launcher started the process, to
+// Lines that the user who started the job must see: a notice goes to this process's log and, where a launcher started the process, to
 // the launcher's terminal, with date, time and the process's name. For events of the job (a lost worker, a full disk, a resumed
 // state), not for what happens per batch.
 //

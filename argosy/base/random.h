@@ -26,7 +26,7 @@ class Random {
  public:
   using result_type = uint64_t;
   explicit Random(uint64_t seed) : state_(mix64(seed)) {}
-  // The sequence for one key of a seed: independent of every other key, whoever draws first.
+  // The sequence for one key of a seed: independent of every other key, in whatever order they are drawn.
   Random(uint64_t seed, uint64_t key) : state_(mix64(mix64(seed) ^ mix64(key + 0x632be59bd9b4e019ULL))) {}
 
   static constexpr uint64_t min() { return 0; }

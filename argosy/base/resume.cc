@@ -1,13 +1,13 @@
 #include "argosy/base/resume.h"
 
 #include "argosy/base/file.h"
-#include "argosy/base/said.h"
+#include "argosy/base/env_variable.h"
 
 namespace argosy {
 namespace fs = std::filesystem;
 
 Status note_checkpoint(const fs::path& checkpoint) {
-  const MaybeSaid file = variable("ARGOSY_CHECKPOINT_FILE");
+  const std::optional<EnvVariable> file = variable("ARGOSY_CHECKPOINT_FILE");
   if (!file) return {};
   std::error_code error;
   const fs::path whole = fs::absolute(checkpoint, error);
@@ -16,7 +16,7 @@ Status note_checkpoint(const fs::path& checkpoint) {
 }
 
 std::string checkpoint_to_resume() {
-  const MaybeSaid path = variable("ARGOSY_RESUME");
+  const std::optional<EnvVariable> path = variable("ARGOSY_RESUME");
   return path ? path->value : "";
 }
 

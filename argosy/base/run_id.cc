@@ -7,7 +7,7 @@
 
 #include "argosy/base/identity.h"
 #include "argosy/base/random.h"
-#include "argosy/base/said.h"
+#include "argosy/base/env_variable.h"
 
 namespace argosy {
 namespace {
@@ -27,9 +27,9 @@ std::string draw_run_id() { return fmt::format("{:016x}", draw_identity()); }
 std::string known_run_id(const std::string& given) {
   if (!given.empty()) return as_name(given);
   for (const auto& [name, scheduler] : {std::pair{"SLURM_JOB_ID", "slurm"}, {"PBS_JOBID", "pbs"}, {"LSB_JOBID", "lsf"}}) {
-    if (const MaybeSaid said = variable(name)) return as_name(fmt::format("{}-{}", scheduler, said->value));
+    if (const std::optional<EnvVariable> said = variable(name)) return as_name(fmt::format("{}-{}", scheduler, said->value));
   }
-  const MaybeSaid grid_engine = variable("JOB_ID");  // a name that others use too
+  const std::optional<EnvVariable> grid_engine = variable("JOB_ID");  // a name that others use too
   if (grid_engine && variable("SGE_ROOT")) return as_name(fmt::format("sge-{}", grid_engine->value));
   return "";
 }

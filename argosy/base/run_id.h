@@ -11,7 +11,7 @@ namespace argosy {
 // A new id: 16 hexadecimal digits that nobody else draws.
 std::string draw_run_id();
 
-// The id that whoever started this process gave: `given`, which is ARGOSY_RUN_ID's value where there is one, else the job id of a
+// The id from the launcher of this process: `given`, which is ARGOSY_RUN_ID's value where there is one, else the job id of a
 // scheduler (Slurm, PBS, LSF, Grid Engine) as "slurm-4711". Empty where there is neither. What cannot be part of a file's name,
 // or has more than 64 letters, is replaced by 16 digits that stand for it.
 std::string known_run_id(const std::string& given);

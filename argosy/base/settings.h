@@ -35,7 +35,7 @@ struct OtherVariable {
   std::string help;
 };
 
-// Every ARGOSY_* variable there is besides the settings'. Whoever reads a new one adds it here: others are refused.
+// Every ARGOSY_* variable there is besides the settings'. Code that reads a new one adds it here: others are refused.
 std::span<const OtherVariable> other_variables();
 
 // An ARGOSY_* variable of this process that no table has is misspelt, and would be ignored: an error with the nearest name.

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 #include "argosy/base/text.h"
 
 namespace argosy {

@@ -8,7 +8,7 @@
 namespace argosy {
 
 // The batches that a worker trains have numbers: which pass over the data, and which batch of it. A push carries those of its
-// batches, and a server applies each number of a worker once, whoever was killed and started again in between.
+// batches, and a server applies each number of a worker once, whichever process was killed and restarted in between.
 using BatchId = uint64_t;
 
 // Rows to be read.

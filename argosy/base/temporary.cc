@@ -54,7 +54,7 @@ bool same_file(int fd, const fs::path& path) {
 
 fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
-// Whoever holds the lock may write, or remove it.
+// The holder of the lock may write, or remove it.
 void remove_if_abandoned(const fs::path& path) {
   constexpr int how = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   Fd fd(::open(path.c_str(), O_RDWR | how));

@@ -86,7 +86,7 @@ class EqualsOneProcess : public ::testing::TestWithParam<Setting> {};
 TEST_P(EqualsOneProcess, WithTheCombinedBatch) {
   const Setting& setting = GetParam();
   constexpr int kSteps = 4;
-  expect_ranks(setting.ranks, [&](const Place& place) {
+  expect_ranks(setting.ranks, [&](const RankInfo& place) {
     auto group = join(place);
     Net net(1 + place.rank, setting.type);
     auto parallel = value_or_throw(DataParallel::make(group, net.parameters, {}, setting.options));
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(DataParallel, ParametersThatAStepLeavesOutKeepNoGradient) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     auto group = join(place);
     Net net(place.rank, at::kFloat, /*with_unused=*/true);
     auto parallel = value_or_throw(DataParallel::make(group, net.parameters, {}, unused()));
@@ -145,7 +145,7 @@ TEST(DataParallel, ParametersThatAStepLeavesOutKeepNoGradient) {
 }
 
 TEST(DataParallel, ALeftOutParameterIsToldWhereNobodySaidSo) {
-  const auto ends = testing::run_ranks(2, [](const Place& place) {
+  const auto ends = testing::run_ranks(2, [](const RankInfo& place) {
     auto group = join(place, {{"collective_seconds", "30"}});
     Net net(place.rank, at::kFloat, /*with_unused=*/true);
     auto parallel = value_or_throw(DataParallel::make(group, net.parameters, {}));
@@ -161,7 +161,7 @@ TEST(DataParallel, ALeftOutParameterIsToldWhereNobodySaidSo) {
 }
 
 TEST(DataParallel, SparseGradientsAreAveragedByRow) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     auto group = join(place);
     at::Tensor table = at::ones({6, 2}).set_requires_grad(true);
     auto parallel = value_or_throw(DataParallel::make(group, {{"table", table}}, {}, {.sparse = {"table"}}));
@@ -176,7 +176,7 @@ TEST(DataParallel, SparseGradientsAreAveragedByRow) {
 }
 
 TEST(DataParallel, MixedTypesTravelTogether) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     auto group = join(place);
     at::Tensor single = at::full({3}, 1.0 + place.rank).set_requires_grad(true);
     at::Tensor twice = at::full({3}, 2.0 + place.rank, at::kDouble).set_requires_grad(true);
@@ -191,7 +191,7 @@ TEST(DataParallel, MixedTypesTravelTogether) {
 }
 
 TEST(DataParallel, BuffersFollowRank0) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     auto group = join(place);
     Net net(place.rank);
     at::Tensor mean = at::full({2}, 10.0 + place.rank);
@@ -215,7 +215,7 @@ TEST(DataParallel, ModelsThatDifferAreRefusedByName) {
   };
   const auto count = [](int rank) { return std::vector<NamedTensor>(1 + rank, {"w", at::zeros({2})}); };
   const auto message = [](const auto& make) {
-    const auto ends = testing::run_ranks(2, [&](const Place& place) {
+    const auto ends = testing::run_ranks(2, [&](const RankInfo& place) {
       auto group = join(place);
       value_or_throw(DataParallel::make(group, make(place.rank), {}));
     });
@@ -231,7 +231,7 @@ TEST(DataParallel, ModelsThatDifferAreRefusedByName) {
 }
 
 TEST(DataParallel, AKilledRankEndsTheBackwardOfTheOthersWithItsName) {
-  const auto ends = testing::run_ranks(3, [](const Place& place) {
+  const auto ends = testing::run_ranks(3, [](const RankInfo& place) {
     auto group = join(place);
     Net net(place.rank);
     auto parallel = value_or_throw(DataParallel::make(group, net.parameters, {}));

@@ -31,7 +31,7 @@ constexpr int kPeerLost = 75;  // EX_TEMPFAIL: the exit status of a process that
 milliseconds to_milliseconds(double seconds) { return milliseconds(static_cast<int64_t>(seconds * 1000)); }
 
 // The address by which the others know this process, so that two nodes may be two loopback addresses.
-std::string own_host(const Place& place) {
+std::string own_host(const RankInfo& place) {
   if (place.endpoints.size() == static_cast<size_t>(place.world_size)) {
     if (const auto mine = Address::parse(place.endpoints[place.rank]); mine.ok()) return mine->host;
   }
@@ -39,7 +39,7 @@ std::string own_host(const Place& place) {
   return own_address();
 }
 
-c10::Device device_of(const Place& place) {
+c10::Device device_of(const RankInfo& place) {
   if (!place.device.starts_with("gpu")) return c10::kCPU;
   const auto colon = place.device.find(':');
   const int index = colon == std::string::npos ? place.local_rank : std::atoi(place.device.c_str() + colon + 1);
@@ -48,7 +48,7 @@ c10::Device device_of(const Place& place) {
 
 // A c10d store asks nobody who they are: one that other machines reach is worth a warning of who hosts it, and is refused where
 // the job must not be open.
-Status check_open_meeting(const Place& place, const Settings& settings) {
+Status check_open_meeting(const RankInfo& place, const Settings& settings) {
   const bool loopback = place.master_host.starts_with("127.") || place.master_host == "::1" || place.master_host == "localhost";
   if (place.world_size == 1 || loopback) return {};
   if (settings.text("security") == "required") {
@@ -79,7 +79,7 @@ void ignore_broken_pipes() {
 
 Group::~Group() = default;
 
-Result<std::shared_ptr<Group>> Group::join(const Place& place, const Settings& settings) {
+Result<std::shared_ptr<Group>> Group::join(const RankInfo& place, const Settings& settings) {
   std::shared_ptr<Group> world(new Group);
   auto shared = std::make_shared<GroupShared>();
   shared->place = place;

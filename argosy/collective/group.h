@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/status.h"
 
@@ -36,7 +36,7 @@ class Group {
  public:
   // All processes of the job, at the meeting place of `place`. The process no longer dies of SIGPIPE, unless it had chosen how
   // to take it.
-  static Result<std::shared_ptr<Group>> join(const Place& place, const Settings& settings);
+  static Result<std::shared_ptr<Group>> join(const RankInfo& place, const Settings& settings);
   ~Group();
 
   // Those of this group's ranks, in the order given, which all of them must call with the same list; none for a process

@@ -5,14 +5,14 @@
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 #include "argosy/collective/watch.h"
 
 namespace argosy::collective {
 
 // What all groups of a process have in common.
 struct GroupShared {
-  Place place;
+  RankInfo place;
   std::string host;
   std::chrono::milliseconds timeout{};
   bool check = true;

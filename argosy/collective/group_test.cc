@@ -11,7 +11,7 @@ namespace {
 at::Tensor numbers(double value) { return at::full({2, 3}, value); }
 
 TEST(Group, OfOneProcessIsThereWithoutAnybody) {
-  auto group = value_or_throw(Group::join(Place{}, Settings()));
+  auto group = value_or_throw(Group::join(RankInfo{}, Settings()));
   at::Tensor mine = numbers(7);
   EXPECT_TRUE(group->all_reduce(mine).ok());
   EXPECT_TRUE(group->barrier().ok());
@@ -20,7 +20,7 @@ TEST(Group, OfOneProcessIsThereWithoutAnybody) {
 }
 
 TEST(Group, ReducesBroadcastsGathersAndScatters) {
-  expect_ranks(3, [](const Place& place) {
+  expect_ranks(3, [](const RankInfo& place) {
     auto group = join(place);
     const int rank = group->rank();
     for (const auto& [op, expected] : std::vector<std::pair<ReduceOp, double>>{
@@ -49,7 +49,7 @@ TEST(Group, ReducesBroadcastsGathersAndScatters) {
 }
 
 TEST(Group, SendsAndReceives) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     auto group = join(place);
     at::Tensor tensor = numbers(group->rank());
     if (group->rank() == 0) {
@@ -66,7 +66,7 @@ TEST(Group, SendsAndReceives) {
 }
 
 TEST(Group, SubgroupsCountForThemselves) {
-  expect_ranks(3, [](const Place& place) {
+  expect_ranks(3, [](const RankInfo& place) {
     auto world = join(place);
     auto pair = value_or_throw(world->subgroup({2, 0}));
     require((pair != nullptr) == (place.rank != 1), "membership");
@@ -81,7 +81,7 @@ TEST(Group, SubgroupsCountForThemselves) {
 }
 
 TEST(Group, AverageOfIntegersIsRefused) {
-  auto group = value_or_throw(Group::join(Place{}, Settings()));
+  auto group = value_or_throw(Group::join(RankInfo{}, Settings()));
   at::Tensor whole = at::ones({2}, at::kLong);
   const Status status = group->all_reduce(whole, ReduceOp::average);
   EXPECT_EQ(status.code(), Code::invalid_argument);
@@ -89,7 +89,7 @@ TEST(Group, AverageOfIntegersIsRefused) {
 }
 
 TEST(Group, CallsThatDifferAreToldWithBothRanks) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     auto group = join(place);
     at::Tensor mine = at::zeros({place.rank + 1});
     const Status shapes = group->all_reduce(mine);
@@ -109,7 +109,7 @@ TEST(Group, CallsThatDifferAreToldWithBothRanks) {
 TEST(Group, AMemberThatDoesNotComeIsNamedWithWhatItDoes) {
   const auto ends = testing::run_ranks(
       2,
-      [](const Place& place) {
+      [](const RankInfo& place) {
         auto group = join(place, {{"collective_seconds", "8"}, {"collective_check", "off"}});
         if (place.rank == 1) {
           group->doing("a long dream");
@@ -126,7 +126,7 @@ TEST(Group, AMemberThatDoesNotComeIsNamedWithWhatItDoes) {
 }
 
 TEST(Group, AKilledMemberIsNamedAtOnce) {
-  const auto ends = testing::run_ranks(3, [](const Place& place) {
+  const auto ends = testing::run_ranks(3, [](const RankInfo& place) {
     auto group = join(place);
     throw_if_error(group->barrier());
     if (place.rank == 2) ::raise(SIGKILL);
@@ -143,7 +143,7 @@ TEST(Group, AKilledMemberIsNamedAtOnce) {
 
 // Gloo's writes to a dead peer would end the process by the signal, and nothing would be named.
 TEST(Group, ABrokenPipeEndsNoMember) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     const auto action = [] {
       struct sigaction now{};
       ::sigaction(SIGPIPE, nullptr, &now);
@@ -160,7 +160,7 @@ TEST(Group, ABrokenPipeEndsNoMember) {
 TEST(Group, AStoppedMemberIsNamedAndTheOthersEnd) {
   const auto ends = testing::run_ranks(
       2,
-      [](const Place& place) {
+      [](const RankInfo& place) {
         auto group = join(place, {{"peer_seconds", "6"}});
         throw_if_error(group->barrier());
         if (place.rank == 1) ::raise(SIGSTOP);
@@ -173,15 +173,15 @@ TEST(Group, AStoppedMemberIsNamedAndTheOthersEnd) {
 }
 
 TEST(Group, AMeetingThatDoesNotHappenSaysWhoIsMissing) {
-  Place place{.rank = 1, .world_size = 2, .master_host = "127.0.0.1", .master_port = 1};
-  const auto ends = testing::run_ranks(1, [&](const Place&) { join(place, {{"collective_seconds", "1"}}); });
+  RankInfo place{.rank = 1, .world_size = 2, .master_host = "127.0.0.1", .master_port = 1};
+  const auto ends = testing::run_ranks(1, [&](const RankInfo&) { join(place, {{"collective_seconds", "1"}}); });
   EXPECT_EQ(ends[0].status, 1);
   EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 1: no meeting at 127.0.0.1:1, where rank 0 must be"));
 }
 
 TEST(Group, TheStoreListensOnItsAddressAlone) {
-  expect_ranks(1, [](const Place& place) {
-    Place first = place, second = place;
+  expect_ranks(1, [](const RankInfo& place) {
+    RankInfo first = place, second = place;
     second.master_host = "127.0.0.2";  // the same port on another address
     auto one = join(first), two = join(second);
     throw_if_error(one->barrier());

@@ -65,7 +65,7 @@ TEST(BatchSampler, GoesOnWhereItWasSaved) {
 }
 
 TEST(LocalSgd, AveragesEveryKSteps) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     auto group = join(place);
     at::Tensor single = at::zeros({2, 2}), twice = at::zeros({3}, at::kDouble);
     LocalSgd local(group, {single, twice}, {.k_steps = 3});
@@ -81,7 +81,7 @@ TEST(LocalSgd, AveragesEveryKSteps) {
 }
 
 TEST(LocalSgd, AdaptsItsStepsToLossAndRate) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     auto group = join(place);
     LocalSgd local(group, {at::zeros({1})}, {.k_steps = 4, .adaptive = true});
     value_or_throw(local.step(2.0, 0.1));
@@ -95,7 +95,7 @@ TEST(LocalSgd, AdaptsItsStepsToLossAndRate) {
 at::Tensor part(const at::Tensor& whole, int rank) { return rank == 0 ? whole.narrow(0, 0, 2) : whole.narrow(0, 2, 4); }
 
 TEST(SyncBatchNorm, EqualsBatchNormOfTheCombinedBatch) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     auto group = join(place);
     at::manual_seed(7);
     const at::Tensor whole = at::randn({6, 3, 4, 4}, at::kDouble) * 3 + 100, outer = at::randn({6, 3, 4, 4}, at::kDouble);

@@ -25,7 +25,7 @@ inline Settings settings_of(const std::map<std::string, std::string>& fields) {
   return value_or_throw(Settings::from_environment(fields));
 }
 
-inline std::shared_ptr<Group> join(const Place& place, const std::map<std::string, std::string>& fields = {}) {
+inline std::shared_ptr<Group> join(const RankInfo& place, const std::map<std::string, std::string>& fields = {}) {
   at::set_num_threads(1);
   return value_or_throw(Group::join(place, settings_of(fields)));
 }
@@ -41,7 +41,7 @@ inline void kill_when_the_first_has_ended(const std::vector<int>& pids) {
 }
 
 // Every rank must end well.
-inline void expect_ranks(int count, const std::function<void(const Place&)>& body) {
+inline void expect_ranks(int count, const std::function<void(const RankInfo&)>& body) {
   const auto ends = testing::run_ranks(count, body);
   for (int rank = 0; rank < count; ++rank) EXPECT_EQ(ends[rank].status, 0) << "rank " << rank << ": " << ends[rank].output;
 }

@@ -23,7 +23,7 @@ Result<c10::intrusive_ptr<c10d::Store>> open_tcp_store(const Address& address, F
   return store;
 }
 
-Result<c10::intrusive_ptr<c10d::Store>> open_store(const Place& place, std::chrono::milliseconds timeout) {
+Result<c10::intrusive_ptr<c10d::Store>> open_store(const RankInfo& place, std::chrono::milliseconds timeout) {
   const Address address{place.master_host, place.master_port};
   Fd listener;
   if (place.rank == 0 && !place.master_is_hosted) {

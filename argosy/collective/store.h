@@ -6,7 +6,7 @@
 
 #include "argosy/base/address.h"
 #include "argosy/base/fd.h"
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 #include "argosy/base/status.h"
 
 namespace c10d {
@@ -22,6 +22,6 @@ Result<c10::intrusive_ptr<c10d::Store>> open_tcp_store(const Address& address, F
 // The meeting place of a job's processes: a-value store that the first process hosts on the address and port of `place`, and on
 // no other address; the others connect, for at most `timeout`. Where the launcher hosts one already (torchrun), everybody
 // connects. Keys of a restarted group do not meet those of the group before it.
-Result<c10::intrusive_ptr<c10d::Store>> open_store(const Place& place, std::chrono::milliseconds timeout);
+Result<c10::intrusive_ptr<c10d::Store>> open_store(const RankInfo& place, std::chrono::milliseconds timeout);
 
 }  // namespace argosy::collective

@@ -86,7 +86,7 @@ struct LineRange {
   int64_t first = 0, count = 0;
 };
 
-// Some samples, column by column in the order of the slots. Whoever reads data hands the same Batch in again and again;
+// Some samples, column by column in the order of the slots. A reader hands the same Batch in again and again;
 // its buffers then stop growing after a few rounds. Movable, not copyable; thread-compatible.
 struct Batch {
   int64_t size = 0;

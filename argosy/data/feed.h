@@ -20,7 +20,7 @@ namespace argosy::data {
 Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options);
 
 // One pass over the files: R reader threads read every R-th file each, or what a hand-out gives them, and put blocks of lines
-// into lanes; whoever wants samples takes lines from there and parses them, so that several threads share one file. Which lines
+// into lanes; consumers take lines from there and parses them, so that several threads share one file. Which lines
 // are taken as the n-th does not depend on the speed of anybody. With one reader they come in the order of the files.
 //
 // Owns the threads "data-read-N". Thread-safe. The first failure of anybody ends the pass for everybody.

@@ -11,7 +11,7 @@
 
 namespace argosy::data {
 
-// The last few thousand bytes that a command wrote to its stderr. Thread-safe: whoever reports a bad line may ask while the
+// The last few thousand bytes that a command wrote to its stderr. Thread-safe: a thread that reports a bad line may ask while the
 // command still runs.
 class StderrTail {
  public:

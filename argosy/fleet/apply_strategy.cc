@@ -115,7 +115,7 @@ Result<ps::CommunicatorOptions> communicator_options(const Strategy& strategy, c
   RETURN_IF_ERROR(check_flags(strategy.mode));
   ps::CommunicatorOptions options;
   ASSIGN_OR_RETURN(options.max_merge_var_num, number(strategy.max_merge_var_num, "max_merge_var_num", options.max_merge_var_num));
-  // As in Paddle, as many as there are threads: whoever waits in the queue computed with parameters that are older by it.
+  // As in Paddle, as many as there are threads: a batch that waits in the queue was computed with parameters that are older by it.
   ASSIGN_OR_RETURN(const auto threads, env_integer("CPU_NUM"));
   ASSIGN_OR_RETURN(options.send_queue_size,
                    number(strategy.send_queue_size, "send_queue_size", static_cast<int>(threads.value_or(1))));

@@ -27,19 +27,19 @@ std::vector<NamedTensor> named(const torch::OrderedDict<std::string, at::Tensor>
 
 }  // namespace
 
-void init(const Collective& how) { init(how, value_or_throw(place_from_environment())); }
+void init(const Collective& how) { init(how, value_or_throw(rank_info_from_environment())); }
 
-void init(const Collective& how, const Place& place) {
+void init(const Collective& how, const RankInfo& place) {
   announce(how, place);
   world();
 }
 
-void announce(const Collective& how, const Place& place) {
+void announce(const Collective& how, const RankInfo& place) {
   if (!how.is_collective) {
     throw Error(
         Status::invalid_argument("init() with is_collective=false is for parameter-server jobs: call init() or init(role)"));
   }
-  Place here = place;
+  RankInfo here = place;
   if (here.device.empty()) here.device = torch::cuda::is_available() ? fmt::format("gpu:{}", here.local_rank) : "cpu";
   Settings settings = value_or_throw(Settings::from_environment(how.settings));
   leave();

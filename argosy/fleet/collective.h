@@ -30,10 +30,10 @@ struct Collective {
 // Meets the other processes of the job, whose number and place come from the environment: fleetrun's variables, torchrun's,
 // mpirun's or srun's. Without any of them this process is alone, and everything works as if there were no job.
 void init(const Collective& how);
-void init(const Collective& how, const Place& place);
+void init(const Collective& how, const RankInfo& place);
 
 // The same without a meeting: world() waits for the others where it is first asked for.
-void announce(const Collective& how, const Place& place);
+void announce(const Collective& how, const RankInfo& place);
 
 CollectiveJob& collective_job();  // the one of this process, which everything here uses where it is given none
 

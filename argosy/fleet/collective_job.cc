@@ -47,7 +47,7 @@ class GroupPeers final : public Peers {
 
 }  // namespace
 
-void CollectiveJob::announce(Place place, Settings settings) {
+void CollectiveJob::announce(RankInfo place, Settings settings) {
   leave();
   announced_.emplace(std::move(place), std::move(settings));
 }
@@ -86,7 +86,7 @@ std::shared_ptr<const Peers> peers_of(CollectiveJob& job) {
 }
 
 std::shared_ptr<const Peers> no_peers() {
-  const std::shared_ptr<Group> alone = value_or_throw(Group::join(Place{}, Settings()));
+  const std::shared_ptr<Group> alone = value_or_throw(Group::join(RankInfo{}, Settings()));
   return std::make_shared<GroupPeers>([alone]() -> Group& { return *alone; });
 }
 

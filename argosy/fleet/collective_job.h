@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 #include "argosy/base/settings.h"
 #include "argosy/collective/data_parallel.h"
 #include "argosy/collective/group.h"
@@ -22,7 +22,7 @@ class CollectiveJob {
   CollectiveJob(const CollectiveJob&) = delete;
 
   // Where this process is from now on; it leaves the job that it was in. Waits for nobody.
-  void announce(Place place, Settings settings);
+  void announce(RankInfo place, Settings settings);
   // All processes of the job; the first call waits for them. An error before announce().
   const std::shared_ptr<collective::Group>& world();
   bool met() const { return world_ != nullptr; }  // whether world() would wait for nobody
@@ -32,7 +32,7 @@ class CollectiveJob {
   std::vector<std::shared_ptr<collective::DataParallel>> models() const;  // those that live
 
  private:
-  std::optional<std::pair<Place, Settings>> announced_;  // where world_ is not there yet
+  std::optional<std::pair<RankInfo, Settings>> announced_;  // where world_ is not there yet
   std::shared_ptr<collective::Group> world_;
   std::vector<std::weak_ptr<collective::DataParallel>> models_;
 };

@@ -33,8 +33,8 @@ void require(bool condition, const std::string& what) {
   if (!condition) throw std::runtime_error(what);
 }
 
-void expect_ranks(int count, const std::function<void(const Place&)>& body) {
-  const auto ends = testing::run_ranks(count, [&](const Place& place) {
+void expect_ranks(int count, const std::function<void(const RankInfo&)>& body) {
+  const auto ends = testing::run_ranks(count, [&](const RankInfo& place) {
     at::set_num_threads(1);
     body(place);
     leave();
@@ -81,7 +81,7 @@ std::vector<at::Tensor> alone(int ranks, int steps, int merge, double clip) {
   return copies(net);
 }
 
-void train(const Place& place, int steps, const CollectiveStrategy& strategy, const std::vector<at::Tensor>& expected) {
+void train(const RankInfo& place, int steps, const CollectiveStrategy& strategy, const std::vector<at::Tensor>& expected) {
   init({.is_collective = true}, place);
   at::manual_seed(1 + place.rank);
   auto net = std::make_shared<Net>();
@@ -96,16 +96,16 @@ void train(const Place& place, int steps, const CollectiveStrategy& strategy, co
 }
 
 TEST(Collective, EqualsOneProcessWithTheCombinedBatch) {
-  expect_ranks(3, [](const Place& place) { train(place, 4, {}, alone(3, 4, 1, 0)); });
+  expect_ranks(3, [](const RankInfo& place) { train(place, 4, {}, alone(3, 4, 1, 0)); });
 }
 
 TEST(Collective, MergesGradientsAndClipsTheirNorm) {
-  expect_ranks(2, [](const Place& place) { train(place, 3, {.gradient_merge = 4}, alone(2, 3, 4, 0)); });
-  expect_ranks(2, [](const Place& place) { train(place, 3, {.gradient_merge = 2, .clip_norm = 0.05}, alone(2, 3, 2, 0.05)); });
+  expect_ranks(2, [](const RankInfo& place) { train(place, 3, {.gradient_merge = 4}, alone(2, 3, 4, 0)); });
+  expect_ranks(2, [](const RankInfo& place) { train(place, 3, {.gradient_merge = 2, .clip_norm = 0.05}, alone(2, 3, 2, 0.05)); });
 }
 
 TEST(Collective, LocalSgdMeetsEveryKSteps) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     init({.is_collective = true}, place);
     auto net = std::make_shared<Net>();
     auto model = distributed_model(net);
@@ -121,11 +121,11 @@ TEST(Collective, LocalSgdMeetsEveryKSteps) {
 }
 
 TEST(Collective, WorksAloneWithoutALauncher) {
-  expect_ranks(1, [](const Place&) { train(Place{}, 3, {}, alone(1, 3, 1, 0)); });
+  expect_ranks(1, [](const RankInfo&) { train(RankInfo{}, 3, {}, alone(1, 3, 1, 0)); });
 }
 
 TEST(Collective, UtilSpeaksWithAllProcesses) {
-  expect_ranks(3, [](const Place& place) {
+  expect_ranks(3, [](const RankInfo& place) {
     init({.is_collective = true}, place);
     require(worker_index() == place.rank && worker_num() == 3 && is_worker() && is_first_worker() == (place.rank == 0), "who");
     require(util().all_reduce(std::vector<double>{1.5, double(place.rank)}) == std::vector<double>{4.5, 3}, "sum");
@@ -139,7 +139,7 @@ TEST(Collective, UtilSpeaksWithAllProcesses) {
 TEST(Collective, CheckpointsGoOnExactlyWhereTheyWere) {
   const testing::TemporaryFolder folder;
   const std::string path = (folder.path() / "checkpoint").string();
-  expect_ranks(2, [&](const Place& place) {
+  expect_ranks(2, [&](const RankInfo& place) {
     init({.is_collective = true}, place);
     const auto make = [&](int seed) {
       at::manual_seed(seed);
@@ -167,7 +167,7 @@ TEST(Collective, CheckpointsGoOnExactlyWhereTheyWere) {
 }
 
 TEST(Collective, AMissingCheckpointIsTheSameErrorForAll) {
-  const auto ends = testing::run_ranks(2, [](const Place& place) {
+  const auto ends = testing::run_ranks(2, [](const RankInfo& place) {
     init({.is_collective = true}, place);
     Net net;
     auto optimizer = distributed_optimizer(torch::optim::SGD(net.parameters(), 0.1));

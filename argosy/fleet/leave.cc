@@ -75,7 +75,7 @@ void leave(int status, void*) {
   }
   if (well) return;
   std::fflush(nullptr);
-  ::_exit(1);  // whoever watches this process must not take it for one that has done its work
+  ::_exit(1);  // a supervisor must not take this process for one that has done its work
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "argosy/base/address.h"
-#include "argosy/base/said.h"
+#include "argosy/base/env_variable.h"
 #include "argosy/base/text.h"
 #include "argosy/fleet/role.h"
 
@@ -11,14 +11,14 @@ namespace argosy::fleet {
 namespace {
 
 // What two names for one thing say.
-Result<MaybeSaid> either(const char* first, const char* second) {
-  const MaybeSaid a = variable(first), b = variable(second);
+Result<std::optional<EnvVariable>> either(const char* first, const char* second) {
+  const std::optional<EnvVariable> a = variable(first), b = variable(second);
   if (a && b && a->value != b->value) return contradiction(*a, *b);
   return a ? a : b;
 }
 
 Result<Role> role_from_environment() {
-  ASSIGN_OR_RETURN(const MaybeSaid said, either("TRAINING_ROLE", "PADDLE_TRAINING_ROLE"));
+  ASSIGN_OR_RETURN(const std::optional<EnvVariable> said, either("TRAINING_ROLE", "PADDLE_TRAINING_ROLE"));
   if (!said) {
     return Status::not_found(
         "environment variable TRAINING_ROLE is not set (nor PADDLE_TRAINING_ROLE); it says whether this process is a TRAINER or "
@@ -30,18 +30,18 @@ Result<Role> role_from_environment() {
 }
 
 // PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT, as the list that they stand for.
-Result<MaybeSaid> servers_by_ips() {
-  const MaybeSaid ips = variable("PADDLE_PSERVER_IPS"), port = variable("PADDLE_PSERVER_PORT");
-  if (!ips) return MaybeSaid();
+Result<std::optional<EnvVariable>> servers_by_ips() {
+  const std::optional<EnvVariable> ips = variable("PADDLE_PSERVER_IPS"), port = variable("PADDLE_PSERVER_PORT");
+  if (!ips) return std::optional<EnvVariable>();
   if (!port) return Status::not_found("environment variable PADDLE_PSERVER_PORT is not set; PADDLE_PSERVER_IPS needs it");
   std::vector<std::string> endpoints;
   for (const std::string& ip : list_of(*ips)) endpoints.push_back(fmt::format("{}:{}", ip, port->value));
-  return MaybeSaid(Said{"PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT", join(endpoints, ",")});
+  return std::optional<EnvVariable>(EnvVariable{"PADDLE_PSERVER_IPS with PADDLE_PSERVER_PORT", join(endpoints, ",")});
 }
 
-Result<Said> servers_from_environment() {
-  const MaybeSaid list = variable("PADDLE_PSERVERS_IP_PORT_LIST");
-  ASSIGN_OR_RETURN(const MaybeSaid by_ips, servers_by_ips());
+Result<EnvVariable> servers_from_environment() {
+  const std::optional<EnvVariable> list = variable("PADDLE_PSERVERS_IP_PORT_LIST");
+  ASSIGN_OR_RETURN(const std::optional<EnvVariable> by_ips, servers_by_ips());
   if (list && by_ips && list_of(*list) != list_of(*by_ips)) return contradiction(*list, *by_ips);
   if (list) return *list;
   if (by_ips) return *by_ips;
@@ -50,22 +50,22 @@ Result<Said> servers_from_environment() {
       "it lists the servers as host:port,host:port");
 }
 
-Result<Said> worker_count_from_environment() {
-  ASSIGN_OR_RETURN(const MaybeSaid said, either("PADDLE_TRAINERS_NUM", "PADDLE_TRAINERS"));
+Result<EnvVariable> worker_count_from_environment() {
+  ASSIGN_OR_RETURN(const std::optional<EnvVariable> said, either("PADDLE_TRAINERS_NUM", "PADDLE_TRAINERS"));
   if (said) return *said;
   return Status::not_found(
       "environment variable PADDLE_TRAINERS_NUM is not set (nor PADDLE_TRAINERS); it says how many workers the job has");
 }
 
 // A host and a port that two variables say, where both do.
-MaybeSaid endpoint_of(const char* host_name, const char* port_name) {
-  const MaybeSaid host = variable(host_name), port = variable(port_name);
+std::optional<EnvVariable> endpoint_of(const char* host_name, const char* port_name) {
+  const std::optional<EnvVariable> host = variable(host_name), port = variable(port_name);
   if (!host || !port) return {};
-  return Said{fmt::format("{} with {}", host_name, port_name), fmt::format("{}:{}", host->value, port->value)};
+  return EnvVariable{fmt::format("{} with {}", host_name, port_name), fmt::format("{}:{}", host->value, port->value)};
 }
 
 Result<int> worker_index_from_environment(const RoleInfo& info) {
-  const MaybeSaid id = variable("PADDLE_TRAINER_ID"), own = variable("PADDLE_CURRENT_ENDPOINT");
+  const std::optional<EnvVariable> id = variable("PADDLE_TRAINER_ID"), own = variable("PADDLE_CURRENT_ENDPOINT");
   if (!id) return Status::not_found("environment variable PADDLE_TRAINER_ID is not set; it is this worker's number, from 0");
   ASSIGN_OR_RETURN(const int index, index_below(*id, static_cast<size_t>(info.worker_count), "workers"));
   if (own && !info.worker_endpoints.empty() && info.worker_endpoints[static_cast<size_t>(index)] != own->value) {
@@ -73,7 +73,7 @@ Result<int> worker_index_from_environment(const RoleInfo& info) {
                                     id->to_string(), own->to_string(), info.worker_endpoints[static_cast<size_t>(index)]);
   }
   // A pod's address and port may be anything on a worker, but not another worker's.
-  if (const MaybeSaid pod = endpoint_of("POD_IP", "PADDLE_PORT")) {
+  if (const std::optional<EnvVariable> pod = endpoint_of("POD_IP", "PADDLE_PORT")) {
     const auto found = std::ranges::find(info.worker_endpoints, pod->value);
     if (found != info.worker_endpoints.end() && found - info.worker_endpoints.begin() != index)
       return Status::invalid_argument("environment variables {} and {} contradict each other: that is worker {}", id->to_string(),
@@ -83,11 +83,11 @@ Result<int> worker_index_from_environment(const RoleInfo& info) {
 }
 
 // The endpoints by which a server names itself; several must be the same one.
-std::vector<Said> own_endpoints() {
-  std::vector<Said> found;
-  if (const MaybeSaid endpoint = variable("PADDLE_CURRENT_ENDPOINT")) found.push_back(*endpoint);
-  if (const MaybeSaid pod = endpoint_of("POD_IP", "PADDLE_PORT")) found.push_back(*pod);
-  if (const MaybeSaid own = endpoint_of("PADDLE_CURRENT_IP", "PADDLE_PSERVER_PORT")) found.push_back(*own);
+std::vector<EnvVariable> own_endpoints() {
+  std::vector<EnvVariable> found;
+  if (const std::optional<EnvVariable> endpoint = variable("PADDLE_CURRENT_ENDPOINT")) found.push_back(*endpoint);
+  if (const std::optional<EnvVariable> pod = endpoint_of("POD_IP", "PADDLE_PORT")) found.push_back(*pod);
+  if (const std::optional<EnvVariable> own = endpoint_of("PADDLE_CURRENT_IP", "PADDLE_PSERVER_PORT")) found.push_back(*own);
   return found;
 }
 
@@ -105,7 +105,7 @@ std::optional<size_t> find_server(const std::vector<std::string>& servers, const
 
 // Half of a server's endpoint, without the other half, must not be that of other servers only.
 Status check_half(const char* name, bool is_port, size_t index, const std::vector<std::string>& servers) {
-  const MaybeSaid said = variable(name);
+  const std::optional<EnvVariable> said = variable(name);
   if (!said) return {};
   bool anothers = false;
   for (size_t i = 0; i < servers.size(); ++i) {
@@ -122,7 +122,7 @@ Status check_half(const char* name, bool is_port, size_t index, const std::vecto
 Status cannot_tell(const std::vector<std::string>& servers) {
   std::vector<std::string> found;
   for (const char* name : {"POD_IP", "PADDLE_PORT", "PADDLE_CURRENT_IP"}) {
-    if (const MaybeSaid said = variable(name)) found.push_back(said->to_string());
+    if (const std::optional<EnvVariable> said = variable(name)) found.push_back(said->to_string());
   }
   return Status::not_found(
       "this server cannot tell which of {} it is: set POD_IP and PADDLE_PORT, PADDLE_CURRENT_IP and PADDLE_PSERVER_PORT, "
@@ -132,8 +132,8 @@ Status cannot_tell(const std::vector<std::string>& servers) {
 
 Result<int> server_index_from_environment(const std::vector<std::string>& servers) {
   std::optional<int> index;
-  std::optional<Said> said;
-  for (const Said& own : own_endpoints()) {
+  std::optional<EnvVariable> said;
+  for (const EnvVariable& own : own_endpoints()) {
     const auto found = find_server(servers, own.value);
     if (!found) {
       return Status::invalid_argument("environment variables {} say this server is {}, which is not one of {}", own.name,
@@ -143,7 +143,7 @@ Result<int> server_index_from_environment(const std::vector<std::string>& server
     index = static_cast<int>(*found);
     said = own;
   }
-  const MaybeSaid id = variable("PADDLE_PSERVER_ID");
+  const std::optional<EnvVariable> id = variable("PADDLE_PSERVER_ID");
   if (!id) {
     if (index) return *index;
     return cannot_tell(servers);
@@ -164,11 +164,11 @@ Result<int> server_index_from_environment(const std::vector<std::string>& server
 Result<RoleInfo> paddle_cloud_role() {
   RoleInfo info;
   ASSIGN_OR_RETURN(info.role, role_from_environment());
-  ASSIGN_OR_RETURN(const Said servers, servers_from_environment());
+  ASSIGN_OR_RETURN(const EnvVariable servers, servers_from_environment());
   info.server_endpoints = list_of(servers);
-  ASSIGN_OR_RETURN(const Said workers, worker_count_from_environment());
+  ASSIGN_OR_RETURN(const EnvVariable workers, worker_count_from_environment());
   ASSIGN_OR_RETURN(info.worker_count, whole_number(workers, 1));
-  if (const MaybeSaid list = variable("PADDLE_TRAINER_ENDPOINTS")) {
+  if (const std::optional<EnvVariable> list = variable("PADDLE_TRAINER_ENDPOINTS")) {
     info.worker_endpoints = list_of(*list);
     if (info.worker_endpoints.size() != static_cast<size_t>(info.worker_count)) return contradiction(*list, workers);
   }

@@ -32,7 +32,7 @@ Result<StartedServer> start_server(const ServerPlace& place, const Settings& set
                                    const engine::Scope& scope);
 
 // Until all workers are done, SIGTERM, SIGINT or `ended`; then a last snapshot where the job keeps any. SIGINT is raised once
-// more at the end, for whoever handled it before.
+// more at the end, for the handler before this one.
 Status serve_until_done(ps::Server& server, const std::atomic<bool>& ended);
 
 // What a server's program (make_server_program) does when it is run.

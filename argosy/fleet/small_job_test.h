@@ -67,7 +67,7 @@ inline std::vector<float> train(Network& network, Scope& scope, int steps, const
   return losses;
 }
 
-// Where nobody listens; not among the ports that the system gives to whoever asks for any, before a server takes it.
+// Where nobody listens; not among the ports that the system gives to callers that ask for any, before a server takes it.
 inline std::vector<std::string> free_endpoints(int count) {
   std::vector<std::string> endpoints;
   for (const int port : value_or_throw(free_ports("127.0.0.1", count))) endpoints.push_back(fmt::format("127.0.0.1:{}", port));

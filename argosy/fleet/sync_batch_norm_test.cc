@@ -22,8 +22,8 @@ void require(bool condition, const std::string& what) {
   if (!condition) throw std::runtime_error(what);
 }
 
-void expect_ranks(int count, const std::function<void(const Place&)>& body) {
-  const auto ends = testing::run_ranks(count, [&](const Place& place) {
+void expect_ranks(int count, const std::function<void(const RankInfo&)>& body) {
+  const auto ends = testing::run_ranks(count, [&](const RankInfo& place) {
     at::set_num_threads(1);
     init({.is_collective = true}, place);
     body(place);
@@ -37,7 +37,7 @@ at::Tensor part(const at::Tensor& whole, int rank) { return rank == 0 ? whole.na
 
 // A network of two ranks, against torch's in one process with both parts: outputs, running values, evaluation, and a parameter
 // after a step of each.
-void compare(const Place& place, const BatchNormOptions& options) {
+void compare(const RankInfo& place, const BatchNormOptions& options) {
   at::manual_seed(7);
   const at::Tensor whole = at::randn({6, 2, 4, 4}, at::kDouble) * 3 + 10;
   torch::nn::Sequential mine(torch::nn::Conv2d(2, 3, 3), SyncBatchNorm(options));
@@ -66,7 +66,7 @@ void compare(const Place& place, const BatchNormOptions& options) {
 }
 
 TEST(SyncBatchNormModule, EqualsTorchsWithTheCombinedBatch) {
-  expect_ranks(2, [](const Place& place) {
+  expect_ranks(2, [](const RankInfo& place) {
     compare(place, BatchNormOptions(3));
     compare(place, BatchNormOptions(3).momentum(std::nullopt).eps(1e-3));
     compare(place, BatchNormOptions(3).affine(false));
@@ -75,7 +75,7 @@ TEST(SyncBatchNormModule, EqualsTorchsWithTheCombinedBatch) {
 }
 
 TEST(SyncBatchNormModule, NormalisesOverAGroup) {
-  expect_ranks(3, [](const Place& place) {
+  expect_ranks(3, [](const RankInfo& place) {
     auto pair = value_or_throw(world()->subgroup({0, 2}));
     if (place.rank == 1) return;
     SyncBatchNorm norm(BatchNormOptions(1), pair);

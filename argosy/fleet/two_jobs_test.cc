@@ -77,7 +77,7 @@ TEST(TwoJobs, TrainInOneProcessAsEachWouldAlone) {
   fs::remove_all(folder);
 }
 
-// A program names its job; whoever runs it says in which context.
+// A program names its job; its caller says in which context.
 TEST(TwoJobs, AProgramIsNotRunInTheContextOfAnother) {
   const optim::Optimizer sgd = optim::SGD{.learning_rate = 0.1};
   Network network(sgd);

@@ -32,7 +32,7 @@ class Util {
 
   // This worker's part of a list of files: consecutive ones, sizes differing by one at most. All of it before init().
   std::vector<std::string> get_file_shard(const std::vector<std::string>& files) const;
-  // The next file of a list that every worker has, for whoever is free: each file goes to one worker. None: all are taken.
+  // The next file of a list that every worker has, for a worker that is free: each file goes to one worker. None: all are taken.
   std::optional<std::string> next_file(const std::string& list, const std::vector<std::string>& files) const;
 
   // Of all workers. With parameter servers what each has trained before it is on the servers behind it, and in the parameters

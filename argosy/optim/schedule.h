@@ -21,7 +21,7 @@ struct Schedule {
   std::vector<float> floats;
   std::vector<int64_t> ints;
 
-  // Whether kind is known, has its numbers, and they are usable. Whoever reads a schedule from outside calls it once.
+  // Whether kind is known, has its numbers, and they are usable. Code that reads a schedule from outside calls it once.
   Status check() const;
 
   // The rate of the step that `step` steps came before; 0 is the first. Computed in float64. REQUIRES: check() is ok.

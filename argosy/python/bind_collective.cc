@@ -1,6 +1,6 @@
 #include <torch/csrc/utils/pybind.h>
 
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 #include "argosy/base/resume.h"
 #include "argosy/collective/data_parallel.h"
 #include "argosy/collective/group.h"
@@ -58,8 +58,8 @@ py::list bytes_list(const std::vector<std::string>& all) {
   return result;
 }
 
-Place user_place(int rank, const std::vector<std::string>& endpoints) {
-  Place place = value_or_throw(place_from_environment());
+RankInfo user_place(int rank, const std::vector<std::string>& endpoints) {
+  RankInfo place = value_or_throw(rank_info_from_environment());
   place.rank = place.local_rank = rank;
   place.world_size = place.local_world_size = static_cast<int>(endpoints.size());
   place.endpoints = endpoints;
@@ -74,21 +74,21 @@ Place user_place(int rank, const std::vector<std::string>& endpoints) {
 }
 
 // A worker of a job without servers, for the queries of fleet.
-fleet::RoleInfo collective_role(const Place& place) {
+fleet::RoleInfo collective_role(const RankInfo& place) {
   return {.index = place.rank, .worker_count = place.world_size, .server_endpoints = {}, .worker_endpoints = place.endpoints};
 }
 
 void bind_place(py::module_& m) {
-  py::class_<Place>(m, "Place", "Which process of how many this is in a job of equals.")
-      .def_readonly("rank", &Place::rank)
-      .def_readonly("world_size", &Place::world_size)
-      .def_readonly("local_rank", &Place::local_rank)
-      .def_readonly("local_world_size", &Place::local_world_size)
-      .def_readonly("endpoints", &Place::endpoints)
-      .def_readonly("restart", &Place::restart)
-      .def_readonly("resume", &Place::resume)
-      .def_readwrite("device", &Place::device);
-  m.def("place_from_environment", [] { return value_or_throw(place_from_environment()); });
+  py::class_<RankInfo>(m, "RankInfo", "Which process of how many this is in a job of equals.")
+      .def_readonly("rank", &RankInfo::rank)
+      .def_readonly("world_size", &RankInfo::world_size)
+      .def_readonly("local_rank", &RankInfo::local_rank)
+      .def_readonly("local_world_size", &RankInfo::local_world_size)
+      .def_readonly("endpoints", &RankInfo::endpoints)
+      .def_readonly("restart", &RankInfo::restart)
+      .def_readonly("resume", &RankInfo::resume)
+      .def_readwrite("device", &RankInfo::device);
+  m.def("rank_info_from_environment", [] { return value_or_throw(rank_info_from_environment()); });
   m.def("user_place", &user_place, py::arg("rank"), py::arg("endpoints"));
   m.def("collective_role", &collective_role, py::arg("place"));
   m.def("note_checkpoint", [](const std::string& path) { throw_if_error(note_checkpoint(path)); }, py::arg("path"));
@@ -99,7 +99,7 @@ void bind_place(py::module_& m) {
 void bind_job(py::module_& m) {
   m.def(
       "announce_job",
-      [](const Place& place, const std::map<std::string, std::string>& settings) {
+      [](const RankInfo& place, const std::map<std::string, std::string>& settings) {
         run_without_gil([&] { fleet::announce({.settings = settings}, place); });
       },
       py::arg("place"), py::arg("settings"));

@@ -127,7 +127,7 @@ Status ClientStream::error(const grpc::Status& status) const {
       return Status::unavailable("{} closed the connection", shared_->peer);
     case grpc::UNAVAILABLE:
       if (status.error_message().find(kWrongPassError) != std::string::npos) return wrong_token();
-      // Nothing that waiting could mend; other failed handshakes may come from a server that is just being stopped.
+      // Nothing that waiting could fix; other failed handshakes may come from a server that is just being stopped.
       if (status.error_message().find("certificate verify failed") != std::string::npos) {
         return Status::unauthenticated("{} has a certificate that is not to be trusted: {}. {}", shared_->peer,
                                        status.error_message(), shared_->hint);

@@ -180,7 +180,7 @@ void Door::hear(Callers::iterator caller) {
 }
 
 void Door::send_away(Callers::iterator caller, std::string_view answer) {
-  // Nothing has been sent before, so that it fits; whoever does not take it does not need it.
+  // Nothing has been sent before, so that it fits; a peer that does not take it does not need it.
   if (!answer.empty()) (void)!::send(caller->fd.get(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   MutexLock lock(mutex_);
   --callers_count_;

@@ -24,7 +24,7 @@ class TableSink final : public ReplySink {
   TableSink(std::shared_ptr<CallTable> calls, CallTable::Id id, uint16_t method)
       : calls_(std::move(calls)), id_(id), method_(method) {}
 
-  // The callback runs on the table's thread: whoever answers may hold locks.
+  // The callback runs on the table's thread: the answering thread may hold locks.
   void finish(Status status, std::string header, std::vector<Slice> payload) override {
     if (!status.ok()) return calls_->end(id_, std::move(status));
     calls_->end(id_, Received{method_, std::move(header), join_slices(payload)});

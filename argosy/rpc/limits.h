@@ -5,7 +5,7 @@
 
 namespace argosy::rpc {
 
-// What the callers of a port can make it hold, whoever they are. Refusals and counters use these names.
+// What the callers of a port can make it hold, members of the job or not. Refusals and counters use these names.
 //
 // Somebody who has not shown the job's token is a stranger: he costs a socket and a kilobyte, for a few seconds, and gRPC
 // never sees a byte of his.

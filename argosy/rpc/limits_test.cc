@@ -230,7 +230,7 @@ TEST(PortLimits, TellAndDropWhoHasAnotherToken) {
   EXPECT_TRUE(comes_true([&] { return count_of(*server, "connections").now == 0; }));
 }
 
-// The one that came first goes: whoever belongs to the job has shown it by then.
+// The one that came first goes: a member of the job has shown it by then.
 TEST(PortLimits, AlwaysLetANewStrangerShowWhoItIs) {
   const auto server = start({.strangers = 4, .stranger_seconds = 1000}, "secret");
   std::vector<Fd> silent;

@@ -52,7 +52,7 @@ class RowLayout {
   std::span<float> states(float* row) const { return {row + value_ + width_, width_ * element_states_}; }
   std::span<const float> states(const float* row) const { return {row + value_ + width_, width_ * element_states_}; }
 
-  // The row is in use, and from now on different from its copy on disk. Whoever writes a row calls it.
+  // The row is in use, and from now on different from its copy on disk. Every writer of a row calls it.
   static void touch(float* row) {
     RowHeader& head = header(row);
     head.flags = head.flags | RowHeader::kChanged | RowHeader::kUsed;

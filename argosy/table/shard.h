@@ -47,7 +47,7 @@ struct ShardCut {
 
 // The rows of one shard, by key: in memory, or on disk only. Rows are made here and nowhere else.
 //
-// Thread-compatible: whoever calls holds mutex(), but for mutex() itself and size().
+// Thread-compatible: the caller holds mutex(), but for mutex() itself and size().
 class Shard {
  public:
   // All of a table's shards share the arena and the overflow, null where there is no memory limit. `most_rows` is what may
@@ -104,7 +104,7 @@ class Shard {
   Waiting& waiting() { return waiting_; }
   const Waiting& waiting() const { return waiting_; }
 
-  // ---- A cut. Whoever changes a row or a waiting key calls keep() or keep_waiting() with it before; erase() does by itself.
+  // ---- A cut. Code that changes a row or a waiting key calls keep() or keep_waiting() with it before; erase() does by itself.
 
   // REQUIRES: !is_cut().
   void begin_cut() { cut_ = std::make_unique<ShardCut>(); }

@@ -32,7 +32,7 @@ struct SnapshotParent {
 
 // What one server says of its part of a snapshot.
 struct SnapshotInfo {
-  uint64_t id = 0;  // the same for all servers of one snapshot, another for each snapshot: drawn by whoever asks for it
+  uint64_t id = 0;  // the same for all servers of one snapshot, another for each snapshot: drawn by the caller
   SnapshotKind kind = SnapshotKind::full;
   uint64_t step = 0;
   uint32_t server = 0;
@@ -77,7 +77,7 @@ std::string manifest_text(const SnapshotManifest& manifest);
 // The text may come from anywhere: what is not a whole manifest is `data_loss`, and the message names the line.
 Result<SnapshotManifest> parse_manifest(std::string_view text);
 
-// A piece of a table. The views are valid as long as whoever gave the chunk says.
+// A piece of a table. The views are valid as long as the giver of the chunk says.
 struct SnapshotChunk {
   enum class Kind : uint32_t {
     progress = 1,  // what a table has besides rows and elements

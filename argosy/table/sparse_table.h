@@ -79,7 +79,7 @@ class SparseTable {
   // made; without it, and for keys that are not admitted, the initial value is copied and nothing changes.
   Status pull(std::span<const uint64_t> keys, std::span<float> rows, bool create);
 
-  // Whether the memory limit can be kept, which whoever is about to make rows should ask: `unavailable` while the disk of the
+  // Whether the memory limit can be kept, to be asked before rows are made: `unavailable` while the disk of the
   // overflow is full (tried again once a second), data_loss where it fails otherwise. Rows that are there stay readable.
   // pull() with `create` asks it itself.
   Status check_room();

@@ -74,7 +74,7 @@ TEST(SparseTableOverflow, RowsThatCannotBeWrittenStayInMemory) {
   }
 }
 
-// The limit cannot be kept while the disk is full: whoever would make more rows is told so, and goes on when there is room.
+// The limit cannot be kept while the disk is full: a call that would make more rows is told so, and goes on when there is room.
 TEST(SparseTableOverflow, SaysThatThereIsNoRoomUntilThereIs) {
   std::mt19937_64 random(1);
   const ScratchFolder scratch;

@@ -84,7 +84,7 @@ inline constexpr uint32_t kMaxPushes = (1u << 24) - 1;
 struct SparseSpec {
   std::string name;
   uint32_t width = 0;
-  uint64_t declared_rows = 0;  // not 0: whoever writes the table as one tensor writes keys 0 … declared_rows - 1, made or not
+  uint64_t declared_rows = 0;  // not 0: the table written as one tensor has keys 0 … declared_rows - 1, made or not
   Initializer initializer;
   Mode mode = Mode::gradient;
   std::string rule = "sgd";  // of optim::make_rule

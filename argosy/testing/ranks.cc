@@ -25,7 +25,7 @@ struct Child {
   bool ended = false;
 };
 
-[[noreturn]] void be_rank(const std::function<void(const Place&)>& body, const Place& place, int output) {
+[[noreturn]] void be_rank(const std::function<void(const RankInfo&)>& body, const RankInfo& place, int output) {
   ::dup2(output, 1);
   ::dup2(output, 2);
   int status = 0;
@@ -39,7 +39,7 @@ struct Child {
   ::_exit(status);
 }
 
-Child start(const std::function<void(const Place&)>& body, const Place& place) {
+Child start(const std::function<void(const RankInfo&)>& body, const RankInfo& place) {
   int ends[2];
   ARGOSY_CHECK(::pipe2(ends, O_CLOEXEC) == 0, "no pipe");
   const pid_t pid = ::fork();
@@ -85,7 +85,7 @@ bool collect(Child& child, RankEnd& end, Clock::time_point begun) {
 
 }  // namespace
 
-std::vector<RankEnd> run_ranks(int count, const std::function<void(const Place&)>& body, std::chrono::seconds deadline,
+std::vector<RankEnd> run_ranks(int count, const std::function<void(const RankInfo&)>& body, std::chrono::seconds deadline,
                                const std::function<void(const std::vector<int>&)>& watching) {
   const auto begun = Clock::now();
   const auto ports = free_ports("127.0.0.1", 1);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 
 namespace argosy::testing {
 
@@ -19,7 +19,7 @@ struct RankEnd {
 // Runs `body` in `count` processes, each with its place in a job on loopback, and waits for all of them; what is left after
 // `deadline` is killed. A body that returns ends with 0, one that throws with 1 and the message. REQUIRES: this process has
 // started no thread yet. `watching` runs in this process meanwhile, with the children's process ids.
-std::vector<RankEnd> run_ranks(int count, const std::function<void(const Place&)>& body,
+std::vector<RankEnd> run_ranks(int count, const std::function<void(const RankInfo&)>& body,
                                std::chrono::seconds deadline = std::chrono::seconds(60),
                                const std::function<void(const std::vector<int>&)>& watching = {});
 

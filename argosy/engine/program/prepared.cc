@@ -22,7 +22,7 @@ const SlotBinding* find_slot(const std::vector<SlotBinding>& bindings, std::stri
 
 bool is_feed_or_fetch(const graph::OpDesc& op) { return op.type == "feed" || op.type == "fetch"; }
 
-// All operators, also those that lead to nothing that is fetched or kept. Feeding and fetching is done by whoever runs it.
+// All operators, also those that lead to nothing that is fetched or kept. Feeding and fetching is done by its caller.
 std::vector<graph::OpDesc> operators_to_run(const graph::Program& program) {
   std::vector<graph::OpDesc> ops;
   for (const auto& op : program.global_block().ops()) {

@@ -15,7 +15,7 @@
 namespace argosy::engine {
 
 // What programs reach outside their own process: the parameter servers of their jobs, the other processes of a collective job,
-// and a server that serves. Whoever makes a job fills it, and whoever runs the job's programs gives it to their Runner; jobs with
+// and a server that serves. The maker of a job fills it, and the code that runs the job's programs gives it to their Runner; jobs with
 // contexts of their own know nothing of each other, though they live in one process. Thread-safe.
 class Context {
  public:

@@ -42,7 +42,7 @@ TEST(Context, KnowsTheServersOfItsOwnJobsOnly) {
   EXPECT_THAT(one.remote("nobody's").status().message(), HasSubstr("the parameter-server job 'nobody's', of which"));
 }
 
-// A worker that is gone takes no more programs; whoever has its place does.
+// A worker that is gone takes no more programs; its successor does.
 TEST(Context, ForgetsAWorkerThatIsGone) {
   Context context;
   auto servers = std::make_shared<NoServers>();

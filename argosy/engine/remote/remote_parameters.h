@@ -75,7 +75,7 @@ class RemoteParameters {
   virtual Status fetch(std::string_view name, std::span<float> values) = 0;
   virtual Status store(std::string_view name, std::span<const float> values) = 0;
 
-  // What was read, applied and given up so far, as JSON, for whoever saves a model; empty: nobody keeps account.
+  // What was read, applied and given up so far, as JSON, for saved models; empty: nobody keeps account.
   virtual Result<std::string> ledger() { return std::string(); }
 
   // What changes or publishes state (a save, a load, a value that is set) counts once, also where this worker is started again

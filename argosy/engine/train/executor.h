@@ -40,7 +40,7 @@ class Runner {
 
   // The same with one feed a thread, all at once: each thread takes part of a batch. For programs that send gradients to
   // parameter servers, where the threads' gradients meet as the mode says; another program would update twice. The parts are
-  // numbered in their order, whoever runs first: a worker that is started again gives them the same numbers. Returns what each
+  // numbered in their order, whichever runs first: a worker that is started again gives them the same numbers. Returns what each
   // thread fetched.
   Result<std::vector<std::vector<Value>>> run_parallel(const graph::Program& program, const std::vector<Feed>& feeds,
                                                        const std::vector<std::string>& fetches, Scope& scope);

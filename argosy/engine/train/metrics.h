@@ -10,7 +10,7 @@
 
 namespace argosy::engine {
 
-// Measures of a model over many batches. Every class is thread-safe and exact: each update counts once, whoever makes it.
+// Measures of a model over many batches. Every class is thread-safe and exact: each update counts once, from any thread.
 // Predictions are probabilities of class 1 and labels are 0 or 1, unless said otherwise. REQUIRES: equal sizes in an update.
 
 // The area under the ROC curve, from counts of positives and negatives in buckets of the prediction.

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 
 namespace argosy::launch {
 namespace {
@@ -76,7 +76,7 @@ TEST(Collective, VariablesOfAnOuterJobAreNotHandedDown) {
 TEST(Collective, AProcessFindsThePlaceThatTheLauncherMeant) {
   const auto variables = job().processes(kSecond)[1].environment;
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
-  const auto place = place_from_environment();
+  const auto place = rank_info_from_environment();
   for (const auto& [name, value] : variables) ::unsetenv(name.c_str());
   ASSERT_TRUE(place.ok()) << place.status().message();
   EXPECT_EQ(place->rank, 3);

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "argosy/base/env.h"
-#include "argosy/base/said.h"
+#include "argosy/base/env_variable.h"
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
 
@@ -22,13 +22,13 @@ std::vector<int> first_numbers(size_t count) {
 }
 
 bool wants_cpu() {
-  const MaybeSaid device = variable("ARGOSY_DEVICE");
+  const std::optional<EnvVariable> device = variable("ARGOSY_DEVICE");
   return device && device->value == "cpu";
 }
 
 // The GPU `name` as its processes count it: CUDA numbers those of CUDA_VISIBLE_DEVICES anew.
 Result<int> own_number(const std::string& name, const std::vector<int>& visible) {
-  const MaybeSaid list = variable("CUDA_VISIBLE_DEVICES");
+  const std::optional<EnvVariable> list = variable("CUDA_VISIBLE_DEVICES");
   if (!list) {
     const auto number = parse_integer(name);
     if (number && std::find(visible.begin(), visible.end(), *number) != visible.end()) return static_cast<int>(*number);
@@ -103,7 +103,7 @@ std::vector<int> visible_gpus(const std::string& folder) {
   return found;
 }
 
-Result<Devices> choose_devices(const std::vector<std::string>& gpus, const std::string& processes, const Place& launcher) {
+Result<Devices> choose_devices(const std::vector<std::string>& gpus, const std::string& processes, const RankInfo& launcher) {
   if (!gpus.empty()) {
     ASSIGN_OR_RETURN(Devices devices, listed_devices(gpus));
     if (!processes.empty() && processes != std::to_string(devices.processes)) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 #include "argosy/base/status.h"
 
 namespace argosy::launch {
@@ -22,6 +22,6 @@ std::vector<int> visible_gpus(const std::string& folder = "/dev");
 // `gpus` is what --gpus says, empty where it was not given; `processes` is --nproc_per_node: a number, auto, gpu, cpu or empty.
 // Without either: a process for each GPU, or one where there is none. With ARGOSY_DEVICE=cpu GPUs only count processes. Where a
 // scheduler started several launchers on this machine, each takes one process and, in order, its GPU.
-Result<Devices> choose_devices(const std::vector<std::string>& gpus, const std::string& processes, const Place& launcher);
+Result<Devices> choose_devices(const std::vector<std::string>& gpus, const std::string& processes, const RankInfo& launcher);
 
 }  // namespace argosy::launch

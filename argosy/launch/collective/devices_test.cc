@@ -26,7 +26,7 @@ class DevicesTest : public testing::Test {
   }
   static void see(const char* gpus) { ::setenv("CUDA_VISIBLE_DEVICES", gpus, 1); }
 
-  static std::string chosen(const std::vector<std::string>& gpus, const std::string& processes, const Place& launcher = {}) {
+  static std::string chosen(const std::vector<std::string>& gpus, const std::string& processes, const RankInfo& launcher = {}) {
     const auto devices = choose_devices(gpus, processes, launcher);
     if (!devices.ok()) return devices.status().message();
     std::string text = std::to_string(devices->processes);

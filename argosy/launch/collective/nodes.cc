@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "argosy/base/said.h"
+#include "argosy/base/env_variable.h"
 #include "argosy/base/text.h"
 
 namespace argosy::launch {
@@ -84,17 +84,17 @@ Result<Nodes> counted_nodes(const NodeOptions& options, int most) {
   return nodes;
 }
 
-Result<Said> cloud_variable(const char* name, const char* what) {
-  if (MaybeSaid said = variable(name)) return *said;
+Result<EnvVariable> cloud_variable(const char* name, const char* what) {
+  if (std::optional<EnvVariable> said = variable(name)) return *said;
   return Status::not_found("--use_paddlecloud: environment variable {} is not set; it is {}", name, what);
 }
 
 Result<Nodes> cloud_nodes(const NodeOptions& options, int processes) {
-  ASSIGN_OR_RETURN(const Said list, cloud_variable("PADDLE_TRAINERS", "the nodes' addresses, comma-separated"));
-  ASSIGN_OR_RETURN(const Said own, cloud_variable("POD_IP", "this node's address"));
-  ASSIGN_OR_RETURN(const Said id, cloud_variable("PADDLE_TRAINER_ID", "this node's number, from 0"));
-  ASSIGN_OR_RETURN(const Said port, cloud_variable("PADDLE_PORT", "the first of the node's ports"));
-  ASSIGN_OR_RETURN(const Said count, cloud_variable("TRAINER_PORTS_NUM", "how many ports the node has"));
+  ASSIGN_OR_RETURN(const EnvVariable list, cloud_variable("PADDLE_TRAINERS", "the nodes' addresses, comma-separated"));
+  ASSIGN_OR_RETURN(const EnvVariable own, cloud_variable("POD_IP", "this node's address"));
+  ASSIGN_OR_RETURN(const EnvVariable id, cloud_variable("PADDLE_TRAINER_ID", "this node's number, from 0"));
+  ASSIGN_OR_RETURN(const EnvVariable port, cloud_variable("PADDLE_PORT", "the first of the node's ports"));
+  ASSIGN_OR_RETURN(const EnvVariable count, cloud_variable("TRAINER_PORTS_NUM", "how many ports the node has"));
   ASSIGN_OR_RETURN(const int first_port, whole_number(port, 1));
   ASSIGN_OR_RETURN(const int ports, whole_number(count, 1));
   const std::vector<std::string> ips = list_of(list);
@@ -112,7 +112,7 @@ Result<Nodes> cloud_nodes(const NodeOptions& options, int processes) {
 }
 
 // One node for each launcher that somebody else started.
-Nodes started_nodes(const NodeOptions& options, const Place& launcher) {
+Nodes started_nodes(const NodeOptions& options, const RankInfo& launcher) {
   Nodes nodes{.least = launcher.world_size,
               .most = launcher.world_size,
               .rank = launcher.rank,
@@ -129,12 +129,12 @@ Nodes started_nodes(const NodeOptions& options, const Place& launcher) {
 }  // namespace
 
 bool has_cloud_nodes() {
-  const MaybeSaid list = variable("PADDLE_TRAINERS");
+  const std::optional<EnvVariable> list = variable("PADDLE_TRAINERS");
   if (!list || parse_integer(list->value)) return false;  // in a parameter-server job it is a number
   return variable("POD_IP") && variable("PADDLE_TRAINER_ID") && variable("PADDLE_PORT") && variable("TRAINER_PORTS_NUM");
 }
 
-Result<Nodes> find_nodes(const NodeOptions& options, int processes, const Place& launcher) {
+Result<Nodes> find_nodes(const NodeOptions& options, int processes, const RankInfo& launcher) {
   if (options.standalone) return Nodes{.host = options.node_ip, .started_port = options.started_port};
   if (!options.ips.empty()) {
     if (options.most &&

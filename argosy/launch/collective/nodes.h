@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "argosy/base/address.h"
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 #include "argosy/base/status.h"
 
 namespace argosy::launch {
@@ -47,7 +47,7 @@ constexpr int kStartedPort = 6170;
 //   PaddleCloud's       PADDLE_TRAINERS, POD_IP, PADDLE_TRAINER_ID, PADDLE_PORT, TRAINER_PORTS_NUM; all are needed with
 //                       --use_paddlecloud, and the meeting place is the last port of the first
 //   `launcher`          where it is one of several
-Result<Nodes> find_nodes(const NodeOptions& options, int processes, const Place& launcher);
+Result<Nodes> find_nodes(const NodeOptions& options, int processes, const RankInfo& launcher);
 
 // Whether PaddleCloud's variables list nodes.
 bool has_cloud_nodes();

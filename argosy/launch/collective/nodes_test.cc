@@ -25,7 +25,7 @@ class NodesTest : public testing::Test {
   }
 
   // "node 1 of 2..2 at 127.0.0.2, ports from 6170, meets at 127.0.0.1:6174", and "hosts" where it does
-  static std::string found(const NodeOptions& options, const Place& launcher = {}) {
+  static std::string found(const NodeOptions& options, const RankInfo& launcher = {}) {
     const auto nodes = find_nodes(options, 4, launcher);
     if (!nodes.ok()) return nodes.status().message();
     std::string text = fmt::format("node {} of {}..{} at '{}', ports from {}", nodes->rank, nodes->least, nodes->most,
@@ -103,7 +103,7 @@ TEST_F(NodesTest, PaddleCloudsNodes) {
 
 // mpirun, srun, torchrun, PyTorchJob: each launcher that they start is a node.
 TEST_F(NodesTest, LaunchersThatSomebodyElseStarted) {
-  Place launcher{.rank = 1, .world_size = 2, .master_host = "node0", .master_port = 20001};
+  RankInfo launcher{.rank = 1, .world_size = 2, .master_host = "node0", .master_port = 20001};
   EXPECT_EQ(found({}, launcher), "node 1 of 2..2 at '', ports from 0, meets at node0:20001");
   launcher.rank = 0;
   launcher.master_is_hosted = true;

@@ -35,7 +35,7 @@ void Rounds::hear(int member, const LauncherMessage& message, bool is_first, Tim
   if (message.kind == "stopped") stopped(member, now);
 }
 
-// Whoever is let in is in the next round at the latest: what would make a round impossible (a rank or an endpoint twice) is
+// A node that is admitted is in the next round at the latest: what would make a round impossible (a rank or an endpoint twice) is
 // refused here, where there is one to blame.
 Status Rounds::may_join(const LauncherMessage& message, const Member& wanted) const {
   if (message.text("job") != options_.job)

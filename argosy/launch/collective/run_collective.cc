@@ -149,9 +149,9 @@ Result<std::vector<std::string>> own_endpoints(const std::string& host, std::opt
 Result<int> run_collective(const CollectiveOptions& options, const TrainingProgram& program) {
   RETURN_IF_ERROR(program.check());
   if (!options.nodes.given()) RETURN_IF_ERROR(check_no_role());
-  Place launcher;
+  RankInfo launcher;
   if (!options.nodes.given() && !has_cloud_nodes()) {
-    ASSIGN_OR_RETURN(launcher, place_from_environment());
+    ASSIGN_OR_RETURN(launcher, rank_info_from_environment());
   }
   CollectiveJob job{.program = program, .log_dir = options.log_dir, .max_restarts = options.max_restarts};
   ASSIGN_OR_RETURN(job.devices, choose_devices(options.gpus, options.processes, launcher));

@@ -7,8 +7,8 @@
 
 #include "argosy/base/env.h"
 #include "argosy/base/log.h"
-#include "argosy/base/place.h"
-#include "argosy/base/said.h"
+#include "argosy/base/rank_info.h"
+#include "argosy/base/env_variable.h"
 #include "argosy/base/text.h"
 #include "argosy/cli/arguments.h"
 #include "argosy/launch/collective/devices.h"
@@ -27,7 +27,7 @@ Status take_torchrun_variables(CommandLine& line) {
        {"nnodes", "node_rank", "nproc_per_node", "rdzv_endpoint", "rdzv_id", "master_addr", "master_port", "max_restart"}) {
     std::string name = std::string("PET_") + option + (std::string_view(option) == "max_restart" ? "s" : "");
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    const MaybeSaid said = variable(name.c_str());
+    const std::optional<EnvVariable> said = variable(name.c_str());
     if (!said || line.given.contains(option) || (name == "PET_MASTER_ADDR" && !line.collective.nodes.meeting.empty())) continue;
     const Flag& flag = flag_named(std::string("--") + option);
     RETURN_IF_ERROR(flag.set(line, said->value).with_context("environment variable {}", name));
@@ -39,14 +39,14 @@ Status take_torchrun_variables(CommandLine& line) {
 bool is_one_of_several() {
   if (variable("PADDLE_PSERVERS_IP_PORT_LIST") || variable("PADDLE_PSERVER_IPS")) return false;  // of a job with servers
   if (has_cloud_nodes()) return true;
-  const auto place = place_from_environment();
+  const auto place = rank_info_from_environment();
   return place.ok() && place->world_size > 1;
 }
 
 Mode default_mode() {
   if (variable("PADDLE_PSERVERS_IP_PORT_LIST") || variable("PADDLE_PSERVER_IPS")) return Mode::ps;  // a pod of such a job
   if (is_one_of_several()) return Mode::collective;
-  const MaybeSaid device = variable("ARGOSY_DEVICE");
+  const std::optional<EnvVariable> device = variable("ARGOSY_DEVICE");
   const bool gpu = !(device && device->value == "cpu") && !visible_gpus().empty();
   log_warning("Not found distinct arguments and {} seen. Default use {} mode", gpu ? "a GPU is" : "no GPU is",
               gpu ? "collective" : "ps");

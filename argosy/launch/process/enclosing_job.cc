@@ -2,31 +2,31 @@
 
 #include <algorithm>
 
-#include "argosy/base/place.h"
-#include "argosy/base/said.h"
+#include "argosy/base/rank_info.h"
+#include "argosy/base/env_variable.h"
 #include "argosy/base/text.h"
 
 namespace argosy::launch {
 namespace {
 
-MaybeSaid either(const char* one, const char* other) {
-  MaybeSaid said = variable(one);
+std::optional<EnvVariable> either(const char* one, const char* other) {
+  std::optional<EnvVariable> said = variable(one);
   return said ? said : variable(other);
 }
 
 // The index of a server's pod in the list, by its address; 0 where that is not said.
-size_t server_index(const Said& servers) {
-  const MaybeSaid host = variable("POD_IP"), port = variable("PADDLE_PORT"), own = variable("PADDLE_CURRENT_ENDPOINT");
+size_t server_index(const EnvVariable& servers) {
+  const std::optional<EnvVariable> host = variable("POD_IP"), port = variable("PADDLE_PORT"), own = variable("PADDLE_CURRENT_ENDPOINT");
   const std::string endpoint = own ? own->value : host && port ? host->value + ":" + port->value : "";
   const auto list = list_of(servers);
   const auto found = std::find(list.begin(), list.end(), endpoint);
   return found == list.end() ? 0 : static_cast<size_t>(found - list.begin());
 }
 
-EnclosingJob role_of(const Said& role, const Said& servers) {
+EnclosingJob role_of(const EnvVariable& role, const EnvVariable& servers) {
   EnclosingJob job{.kind = EnclosingJob::Kind::role, .who = fmt::format("{} and {}", role.to_string(), servers.to_string())};
   const bool server = role.value == "PSERVER" || role.value == "SERVER";
-  const MaybeSaid id = variable("PADDLE_TRAINER_ID");
+  const std::optional<EnvVariable> id = variable("PADDLE_TRAINER_ID");
   job.process = server ? fmt::format("server {}", server_index(servers)) : fmt::format("worker {}", id ? id->value : "0");
   return job;
 }
@@ -40,10 +40,10 @@ std::string starter() {
 }  // namespace
 
 Result<EnclosingJob> enclosing_job() {
-  const MaybeSaid role = either("TRAINING_ROLE", "PADDLE_TRAINING_ROLE");
-  const MaybeSaid servers = either("PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_PSERVER_IPS");
+  const std::optional<EnvVariable> role = either("TRAINING_ROLE", "PADDLE_TRAINING_ROLE");
+  const std::optional<EnvVariable> servers = either("PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_PSERVER_IPS");
   if (role && servers) return role_of(*role, *servers);
-  auto place = place_from_environment();
+  auto place = rank_info_from_environment();
   if (!place.ok())
     return place.status().with_context("the environment is that of a process of another job, or a part of it; {}", kOwnJob);
   if (place->world_size == 1) return EnclosingJob();

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "argosy/base/said.h"
+#include "argosy/base/env_variable.h"
 
 namespace argosy::launch {
 
@@ -17,7 +17,7 @@ Status TrainingProgram::check() const {
 std::string TrainingProgram::setting(const std::string& variable_name) const {
   const auto given = environment.find(variable_name);
   if (given != environment.end()) return given->second;
-  const MaybeSaid said = variable(variable_name.c_str());
+  const std::optional<EnvVariable> said = variable(variable_name.c_str());
   return said ? said->value : "";
 }
 

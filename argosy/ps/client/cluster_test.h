@@ -160,7 +160,7 @@ class Cluster {
     options.server = i;
     options.servers = size();
     options.threads = 2;
-    options.launch = "the test's";  // whoever is started again goes on
+    options.launch = "the test's";  // a process that is started again goes on
     if (durable_) options.directory = folder_ / std::to_string(i);
     if (change_) change_(options);
     auto server = Server::start(options);

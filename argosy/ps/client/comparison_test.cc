@@ -137,7 +137,7 @@ TEST_F(Comparing, SoDoesAnOperation) {
   EXPECT_FALSE(std::filesystem::exists(cluster.folder() / "saved"));
 }
 
-// Whoever saves after a barrier saves what all workers had trained before it.
+// A save after a barrier saves what all workers had trained before it.
 TEST_F(AfterABarrier, AReaderWaitsForBatchesOfOthers) {
   lose(3);
   auto read = std::async(std::launch::async, [&] { return count(*saver, 1); });

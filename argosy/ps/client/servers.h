@@ -70,7 +70,7 @@ class Servers {
   friend class CallRun;
 
   Status why_ended();
-  // Whether a line about servers that are away is due: one in a few seconds, whoever waits.
+  // Whether a line about servers that are away is due: one every few seconds for all waiting calls.
   bool line_due();
 
   const Channels channels_, heartbeats_;

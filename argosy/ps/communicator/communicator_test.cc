@@ -214,7 +214,7 @@ TEST(Communicator, OnlySyncWaitsForAWorkerThatStandsStill) {
     const JobSpec spec = counting_spec(mode, 2);
     std::unique_ptr<Counter> idle;
     std::thread other([&] { idle = std::make_unique<Counter>(cluster.client(1), spec, CommunicatorOptions{}); });
-    // Whoever goes on may wait for its own threads as long as these take.
+    // The thread that goes on may wait for its own threads as long as these take.
     Counter busy(cluster.client(0), spec, {.geo_k_steps = 2, .sync_wait_seconds = mode == Mode::sync ? 0.5 : 60});
     other.join();
     ASSERT_TRUE(busy.status.ok() && idle->status.ok());

@@ -68,7 +68,7 @@ class GeoCommunicator final : public CommunicatorBase {
 
  private:
   struct Dense {
-    Mutex mutex;             // held by whoever trains the table
+    Mutex mutex;             // held while the table is trained
     std::vector<float> base;      // as in GeoRows; the exchange's alone
     std::vector<float> received;  // the exchange's alone
   };
@@ -263,7 +263,7 @@ Status GeoCommunicator::take_differences(Without without) {
   return failure();
 }
 
-// What is collected counts as sent: whoever collects sees that it is.
+// What is collected counts as sent: the collector sees that it is.
 void GeoCommunicator::collect(Differences& differences) {
   const float share = 1.0f / static_cast<float>(spec().workers);
   differences.tables.resize(spec().tables.size());

@@ -45,7 +45,7 @@ TEST(Ledger, AServerThatLacksBatchesDoesNotRecordThePass) {
   const auto refused = leave(worker, 0, ledger);
   EXPECT_EQ(refused.status().code(), Code::data_loss);
   EXPECT_THAT(refused.status().message(), HasSubstr("pass 0 of worker 0 has 6 batches, of which 3 are missing here: 1, 4 to 5"));
-  EXPECT_EQ(worker.hello()->window().round(), 0u) << "whoever replays does not skip the pass";
+  EXPECT_EQ(worker.hello()->window().round(), 0u) << "a replay does not skip the pass";
   ledger.set_batches(3);
   EXPECT_THAT(leave(worker, 0, ledger).status().message(), HasSubstr("1 batches here that the worker did not read: 3"));
   for (const uint32_t batch : {1u, 4u}) ASSERT_OK(worker.push({batch_id(0, batch)}, {count_at({1})}));

@@ -91,7 +91,7 @@ TEST(Runs, ARefusedHelloDoesNotDecideTheRun) {
   ASSERT_OK(worker_of(second, "aaaa", 0, 1, 2).hello());
 }
 
-// Whoever is started again within a run goes on in it: the id is in the log, and in snapshots.
+// A process that is started again within a run goes on in it: the id is in the log, and in snapshots.
 TEST(Runs, AServerStartedAgainOnItsDirectoryIsOfTheSameRun) {
   for (const Durability durability : {Durability::wal, Durability::snapshot}) {
     for (const int server : {0, 1}) {

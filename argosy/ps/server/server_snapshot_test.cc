@@ -473,7 +473,7 @@ TEST(ServerSnapshot, IsWrittenOnlyWhereItMay) {
   EXPECT_FALSE(fs::exists(folder.path() / "model.saving"));
 }
 
-// A load is done once: what was acknowledged after it stays, whoever asks again, and in the next process too.
+// A load is done once: what was acknowledged after it stays, also when it is asked for again, and in the next process too.
 TEST(ServerSnapshot, IsLoadedOnce) {
   Folder folder;
   const JobSpec spec = job(Mode::async, 1, {counting_rows(), counting_dense()});

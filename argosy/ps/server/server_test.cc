@@ -92,7 +92,7 @@ TEST(ServerPush, RefusesWhatDoesNotFit) {
 
 // ---- Steps.
 
-// The server's result is the mean in worker order, whoever comes first.
+// The server's result is the mean in worker order, in whatever order they arrive.
 TEST(ServerSync, AppliesTheMeanOnceEverybodyHasPushed) {
   const JobSpec spec = job(Mode::sync, 2, {counting_rows(), counting_dense()});
   InProcess process(InProcess::options());

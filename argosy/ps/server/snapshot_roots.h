@@ -8,7 +8,7 @@
 
 namespace argosy::ps {
 
-// Below which folders a server writes snapshots for whoever asks, and where not: its own log, snapshots and cold rows. Immutable,
+// Below which folders a server writes snapshots on request, and where not: its own log, snapshots and cold rows. Immutable,
 // so safe to share between threads.
 class SnapshotRoots {
  public:

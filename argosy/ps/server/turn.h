@@ -11,7 +11,7 @@ namespace argosy::ps {
 // over the write of its record, to the change itself. The next question can only be answered by the state that this change
 // leaves, so there is nothing to be gained by letting two changes overlap; and so the order of the log is the order of the state.
 //
-// It is a place in a queue and no lock over data: nothing is protected by it but the order of changes, whoever only reads never
+// It is a place in a queue and no lock over data: nothing is protected by it but the order of changes, readers never
 // asks for it, and who does waits until a deadline. So it may be kept while a disk works.
 //
 // Thread-safe. Fits std::unique_lock with a time point or std::try_to_lock.

@@ -41,7 +41,7 @@ TEST(JobSpec, SurvivesTheWire) {
   EXPECT_EQ(difference(spec, "a", *again, "b"), std::nullopt);
 }
 
-// Whoever gets a field wrong reads its name.
+// An error names the field that is wrong.
 TEST(JobSpec, RefusesEveryBadFieldByName) {
   const auto refusal = [](const std::function<void(JobSpec&)>& spoil) {
     JobSpec spec = full_job();

@@ -14,7 +14,7 @@ namespace argosy::ps {
 // Thread-safe.
 class Limit {
  public:
-  // `unit` is what is counted, in the plural; `advice` is what whoever is refused can do. Both outlive the limit.
+  // `unit` is what is counted, in the plural; `advice` is what a refused caller can do. Both outlive the limit.
   Limit(std::string_view name, uint64_t most, std::string_view unit, std::string_view advice)
       : name_(name), most_(most), unit_(unit), advice_(advice) {}
 

@@ -115,7 +115,7 @@ class State {
  private:
   State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members);
 
-  // Whether a record can be applied to this state, whoever asks: check() before it is logged, apply() afterwards and from a log.
+  // Whether a record can be applied to this state, for every caller alike: check() before it is logged, apply() afterwards and from a log.
   template <typename Message>
   Result<Message> valid_call(const Record& record) const;  // a request whose worker exists
   struct ValidPush {

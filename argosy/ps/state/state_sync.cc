@@ -141,7 +141,7 @@ std::unique_ptr<MergedStep> SyncSteps::commit(std::span<const float> factors) {
 }
 
 void SyncSteps::end_rounds() {
-  merged_.reset();  // whoever calls this may have changed who contributes
+  merged_.reset();  // the caller may have changed who contributes
   for (;;) {
     bool anybody = false;
     for (int worker = 0; worker < members_.workers(); ++worker) {

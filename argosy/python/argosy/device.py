@@ -122,7 +122,7 @@ def set_device(device):
     if name in ("gpu", "cuda"):
         from argosy import _core
 
-        chosen = _core.place_from_environment().device
+        chosen = _core.rank_info_from_environment().device
         name = chosen if chosen.startswith("gpu:") else name
     return use(_place_of(name), 5)
 

@@ -13,7 +13,7 @@ _state: dict[str, Any] = {"place": None, "process": None}
 
 def place():
     """Which process of how many this is: as use() said, otherwise as the environment says."""
-    return _core.place_from_environment() if _state["place"] is None else _state["place"]
+    return _core.rank_info_from_environment() if _state["place"] is None else _state["place"]
 
 
 def use(where, settings=None):

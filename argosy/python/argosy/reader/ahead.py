@@ -39,7 +39,7 @@ class Ahead:
             for item in make():
                 if not self._put(item):
                     break
-        except BaseException as raised:  # it belongs to whoever wants the next item
+        except BaseException as raised:  # the consumer of the next item gets it
             error = raised
         with self._changed:
             self._running -= 1

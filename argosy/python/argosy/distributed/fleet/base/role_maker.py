@@ -32,7 +32,7 @@ class PaddleCloudRoleMaker(role_maker.PaddleCloudRoleMaker):
             return super()._find_out()
         warnings.warn("the environment has neither TRAINING_ROLE nor PADDLE_PSERVERS_IP_PORT_LIST: there are no parameter servers, and this process trains "
                       "alone; start the script by fleetrun for a job with servers", stacklevel=4)
-        self._place = _core.place_from_environment()
+        self._place = _core.rank_info_from_environment()
         return _core.collective_role(self._place)
 
 

@@ -84,7 +84,7 @@ class PaddleCloudRoleMaker(RoleMakerBase):
     def _find_out(self):
         if not self._is_collective:
             return _core.paddle_cloud_role()
-        self._place = _core.place_from_environment()
+        self._place = _core.rank_info_from_environment()
         return _core.collective_role(self._place)
 
 

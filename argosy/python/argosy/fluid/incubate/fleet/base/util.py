@@ -74,7 +74,7 @@ class Util:
         return self._core.get_file_shard([str(file) for file in files])
 
     def next_file(self, list_name, files):
-        """The next file of a list that all workers have, for whoever is free; None when all are handed out."""
+        """The next file of a list that all workers have, for a worker that is free; None when all are handed out."""
         return self._core.next_file(list_name, [str(file) for file in files])
 
     def print_on_rank(self, message, rank_id):

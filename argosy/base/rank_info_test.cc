@@ -1,4 +1,4 @@
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 
 #include <gmock/gmock.h>
 
@@ -17,8 +17,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-// What place_from_environment() says where of the variables of any launcher these are set, and no others.
-Result<Place> place_with(const Variables& variables) {
+// What rank_info_from_environment() says where of the variables of any launcher these are set, and no others.
+Result<RankInfo> place_with(const Variables& variables) {
   std::vector<std::string> names;
   for (char** entry = environ; *entry != nullptr; ++entry) names.emplace_back(*entry, std::string_view(*entry).find('='));
   for (const std::string& name : names) {
@@ -28,7 +28,7 @@ Result<Place> place_with(const Variables& variables) {
     }
   }
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
-  return place_from_environment();
+  return rank_info_from_environment();
 }
 
 Variables with(Variables base, Variables more) {
@@ -37,7 +37,7 @@ Variables with(Variables base, Variables more) {
 }
 
 // rank/world local_rank/local_world master
-std::string shown(const Result<Place>& place) {
+std::string shown(const Result<RankInfo>& place) {
   if (!place.ok()) return place.status().message();
   return fmt::format("{}/{} {}/{} {}:{}", place->rank, place->world_size, place->local_rank, place->local_world_size,
                      place->master_host, place->master_port);
@@ -62,14 +62,14 @@ const Variables kSlurm = {{"SLURM_PROCID", "5"},
                           {"SLURM_STEP_NODELIST", "cpu[08-10],gpu1"},
                           {"SLURM_JOB_ID", "4711"}};
 
-TEST(Place, WithoutALauncherAProcessIsAlone) {
+TEST(RankInfo, WithoutALauncherAProcessIsAlone) {
   EXPECT_EQ(shown(place_with({})), "0/1 0/1 :0");
   EXPECT_EQ(shown(place_with({{"PADDLE_TRAINER_ID", " "}, {"RANK", ""}})), "0/1 0/1 :0");
   // a batch script, which is no task of srun's
   EXPECT_EQ(shown(place_with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "1"}})), "0/1 0/1 :0");
 }
 
-TEST(Place, FromEachLaunchersVariables) {
+TEST(RankInfo, FromEachLaunchersVariables) {
   const auto paddle = place_with(kPaddle);
   EXPECT_EQ(shown(paddle), "2/3 1/2 127.0.0.1:6170");
   EXPECT_THAT(paddle->endpoints, ElementsAre("127.0.0.1:6170", "127.0.0.2:6170", "127.0.0.2:6171"));
@@ -78,7 +78,7 @@ TEST(Place, FromEachLaunchersVariables) {
   EXPECT_EQ(shown(slurm), fmt::format("5/7 1/2 cpu08:{}", slurm->master_port));
 }
 
-TEST(Place, MpisRanksOfOneMachineMeetAtAPortOfTheirJob) {
+TEST(RankInfo, MpisRanksOfOneMachineMeetAtAPortOfTheirJob) {
   const auto first = place_with(with(kMpi, {{"PMIX_NAMESPACE", "1234"}})),
              second = place_with(with(kMpi, {{"PMIX_NAMESPACE", "1235"}}));
   ASSERT_TRUE(first.ok() && second.ok());
@@ -93,7 +93,7 @@ TEST(Place, MpisRanksOfOneMachineMeetAtAPortOfTheirJob) {
       "1/2 1/2 127.0.0.1:5");
 }
 
-TEST(Place, PaddlesVariablesWinOverTorchrunsOverMpisOverSlurms) {
+TEST(RankInfo, PaddlesVariablesWinOverTorchrunsOverMpisOverSlurms) {
   Variables all = with(with(kPaddle, kTorch), with(kMpi, kSlurm));
   EXPECT_EQ(shown(place_with(all)), "2/3 1/2 127.0.0.1:6170");
   for (const auto& [name, value] : kPaddle) all.erase(name);
@@ -104,7 +104,7 @@ TEST(Place, PaddlesVariablesWinOverTorchrunsOverMpisOverSlurms) {
   EXPECT_EQ(shown(place_with(all)), "5/7 1/2 node0:29500");
 }
 
-TEST(Place, TheMeetingPlaceMayBeHosted) {
+TEST(RankInfo, TheMeetingPlaceMayBeHosted) {
   EXPECT_FALSE(place_with(kTorch)->master_is_hosted);
   EXPECT_TRUE(place_with(with(kTorch, {{"TORCHELASTIC_USE_AGENT_STORE", "True"}}))->master_is_hosted);
   // Paddle's endpoints name another place, at which nobody listens yet
@@ -112,20 +112,20 @@ TEST(Place, TheMeetingPlaceMayBeHosted) {
 }
 
 // PyTorchJob says "localhost" to its first pod: rank 0 must listen where the other pods can come.
-TEST(Place, LocalhostIsNoPlaceToMeetForSeveralMachines) {
+TEST(RankInfo, LocalhostIsNoPlaceToMeetForSeveralMachines) {
   const Variables pod = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "23456"}};
   EXPECT_EQ(place_with(pod)->master_host, own_address());
   EXPECT_EQ(place_with(with(pod, {{"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "2"}}))->master_host, "localhost");
 }
 
-TEST(Place, APaddleJobWithoutEndpointsHasAMaster) {
+TEST(RankInfo, APaddleJobWithoutEndpointsHasAMaster) {
   const Variables job = {{"PADDLE_TRAINER_ID", "1"}, {"PADDLE_TRAINERS_NUM", "2"}};
   EXPECT_EQ(shown(place_with(with(job, {{"PADDLE_MASTER", "[::1]:70"}}))), "1/2 0/1 ::1:70");
   EXPECT_EQ(shown(place_with(with(job, {{"MASTER_ADDR", "a"}, {"MASTER_PORT", "7"}}))), "1/2 0/1 a:7");
   EXPECT_EQ(shown(place_with({{"PADDLE_TRAINER_ID", "0"}, {"PADDLE_TRAINERS_NUM", "1"}})), "0/1 0/1 :0");
 }
 
-TEST(Place, DeviceRestartAndCheckpoint) {
+TEST(RankInfo, DeviceRestartAndCheckpoint) {
   EXPECT_EQ(place_with({})->device, "");
   EXPECT_EQ(place_with({{"FLAGS_selected_gpus", "3"}})->device, "gpu:3");
   EXPECT_EQ(place_with({{"FLAGS_selected_gpus", "3"}, {"ARGOSY_DEVICE", "cpu"}})->device, "cpu");

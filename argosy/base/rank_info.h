@@ -9,7 +9,7 @@
 namespace argosy {
 
 // Which process of how many this is in a job of equals, and where they meet. A plain value.
-struct Place {
+struct RankInfo {
   int rank = 0, world_size = 1;              // among all processes
   int local_rank = 0, local_world_size = 1;  // among those of this machine
   // Where rank 0 listens, at this address alone, so that the others find it; empty and 0 in a job of one process. It is the first
@@ -18,7 +18,7 @@ struct Place {
   int master_port = 0;
   bool master_is_hosted = false;  // torchrun's agent listens there already, with c10d's TCPStore: rank 0 connects like the others
   std::vector<std::string> endpoints;  // "host:port" by rank, each process's own; empty where nobody told
-  std::string device;  // "cpu", "gpu:N", or empty: whoever asks chooses
+  std::string device;  // "cpu", "gpu:N", or empty: the caller chooses
   int restart = 0;  // how often the group was started again
   std::string resume;  // the checkpoint to go on from; empty: from the beginning
 };
@@ -37,7 +37,7 @@ struct Place {
 //
 // An empty variable counts as absent. One that is missing, is not what it should be or contradicts another of its family is an
 // error that names it. Thread-safe as long as nobody calls setenv.
-Result<Place> place_from_environment();
+Result<RankInfo> rank_info_from_environment();
 
 // A port from 20000 to 29999, below those that systems give to outgoing connections, that everybody makes alike from what names a
 // job.

@@ -1,4 +1,4 @@
-#include "argosy/base/place.h"
+#include "argosy/base/rank_info.h"
 
 #include <algorithm>
 #include <set>
@@ -6,7 +6,7 @@
 #include "argosy/base/address.h"
 #include "argosy/base/random.h"
 #include "argosy/base/resume.h"
-#include "argosy/base/said.h"
+#include "argosy/base/env_variable.h"
 #include "argosy/base/text.h"
 
 namespace argosy {
@@ -18,8 +18,8 @@ Status missing(const char* name, const std::string& why) {
   return Status::not_found("environment variable {} is not set; {}", name, why);
 }
 
-Result<Said> needed(const char* name, const std::string& why) {
-  if (MaybeSaid said = variable(name)) return *said;
+Result<EnvVariable> needed(const char* name, const std::string& why) {
+  if (std::optional<EnvVariable> said = variable(name)) return *said;
   return missing(name, why);
 }
 
@@ -29,29 +29,29 @@ bool any_set(std::initializer_list<const char*> names) {
 
 // A number of a process and how many there are, both from variables of these names.
 Status read_pair(const char* index_name, const char* count_name, const char* what, int& index, int& count) {
-  ASSIGN_OR_RETURN(const Said index_said, needed(index_name, fmt::format("{} is, and they belong together", count_name)));
-  ASSIGN_OR_RETURN(const Said count_said, needed(count_name, fmt::format("{} is, and they belong together", index_name)));
+  ASSIGN_OR_RETURN(const EnvVariable index_said, needed(index_name, fmt::format("{} is, and they belong together", count_name)));
+  ASSIGN_OR_RETURN(const EnvVariable count_said, needed(count_name, fmt::format("{} is, and they belong together", index_name)));
   ASSIGN_OR_RETURN(count, whole_number(count_said, 1));
   ASSIGN_OR_RETURN(index, index_below(index_said, static_cast<size_t>(count), what));
   return {};
 }
 
-Status check_local(const Place& place) {
+Status check_local(const RankInfo& place) {
   if (place.local_world_size <= place.world_size) return {};
   return Status::invalid_argument("{} processes on this machine of {} in all: variables of two jobs are mixed",
                                   place.local_world_size, place.world_size);
 }
 
-Result<int> port_of(const Said& said) {
+Result<int> port_of(const EnvVariable& said) {
   ASSIGN_OR_RETURN(const int port, whole_number(said, 1));
   if (port <= 65535) return port;
   return Status::invalid_argument("environment variable {}: expected a port, 1 to 65535", said.to_string());
 }
 
 // MASTER_ADDR and MASTER_PORT.
-Status read_master(Place& place) {
-  ASSIGN_OR_RETURN(const Said host, needed("MASTER_ADDR", "it is the machine of rank 0, where all ranks meet"));
-  ASSIGN_OR_RETURN(const Said port, needed("MASTER_PORT", "it is the port of MASTER_ADDR at which all ranks meet"));
+Status read_master(RankInfo& place) {
+  ASSIGN_OR_RETURN(const EnvVariable host, needed("MASTER_ADDR", "it is the machine of rank 0, where all ranks meet"));
+  ASSIGN_OR_RETURN(const EnvVariable port, needed("MASTER_PORT", "it is the port of MASTER_ADDR at which all ranks meet"));
   place.master_host = host.value;
   ASSIGN_OR_RETURN(place.master_port, port_of(port));
   // PyTorchJob tells its first pod so, and the others that pod's name.
@@ -60,7 +60,7 @@ Status read_master(Place& place) {
   return {};
 }
 
-Status read_endpoints(const Said& said, Place& place) {
+Status read_endpoints(const EnvVariable& said, RankInfo& place) {
   place.endpoints = list_of(said);
   std::set<std::string> seen;
   for (const std::string& endpoint : place.endpoints) {
@@ -76,8 +76,8 @@ Status read_endpoints(const Said& said, Place& place) {
   return {};
 }
 
-Status check_own_endpoint(const Place& place, const Said& id) {
-  const MaybeSaid own = variable("PADDLE_CURRENT_ENDPOINT");
+Status check_own_endpoint(const RankInfo& place, const EnvVariable& id) {
+  const std::optional<EnvVariable> own = variable("PADDLE_CURRENT_ENDPOINT");
   const std::string& expected = place.endpoints[static_cast<size_t>(place.rank)];
   if (!own || own->value == expected) return {};
   return Status::invalid_argument("environment variables {} and {} contradict each other: that process's endpoint is '{}'",
@@ -85,7 +85,7 @@ Status check_own_endpoint(const Place& place, const Said& id) {
 }
 
 // Who has this process's host among the endpoints is on its machine.
-void count_local(Place& place) {
+void count_local(RankInfo& place) {
   const auto host = [&](size_t i) { return Address::parse(place.endpoints[i])->host; };
   const auto own = static_cast<size_t>(place.rank);
   place.local_rank = place.local_world_size = 0;
@@ -96,8 +96,8 @@ void count_local(Place& place) {
   }
 }
 
-Status read_paddle_master(Place& place) {
-  const MaybeSaid master = variable("PADDLE_MASTER");
+Status read_paddle_master(RankInfo& place) {
+  const std::optional<EnvVariable> master = variable("PADDLE_MASTER");
   if (!master && !any_set({"MASTER_ADDR", "MASTER_PORT"}))
     return missing("PADDLE_TRAINER_ENDPOINTS", "it lists the processes as host:port,host:port; the first is where all meet");
   if (!master) return read_master(place);
@@ -109,10 +109,10 @@ Status read_paddle_master(Place& place) {
   return {};
 }
 
-Result<Place> paddle_place() {
-  Place place;
-  ASSIGN_OR_RETURN(const Said id, needed("PADDLE_TRAINER_ID", "it is this process's number, from 0"));
-  const MaybeSaid list = variable("PADDLE_TRAINER_ENDPOINTS"), count = variable("PADDLE_TRAINERS_NUM");
+Result<RankInfo> paddle_place() {
+  RankInfo place;
+  ASSIGN_OR_RETURN(const EnvVariable id, needed("PADDLE_TRAINER_ID", "it is this process's number, from 0"));
+  const std::optional<EnvVariable> list = variable("PADDLE_TRAINER_ENDPOINTS"), count = variable("PADDLE_TRAINERS_NUM");
   if (!list && !count) return missing("PADDLE_TRAINERS_NUM", "it says how many processes the job has");
   if (list) RETURN_IF_ERROR(read_endpoints(*list, place));
   place.world_size = static_cast<int>(place.endpoints.size());
@@ -133,8 +133,8 @@ Result<Place> paddle_place() {
   return place;
 }
 
-Result<Place> torch_place() {
-  Place place;
+Result<RankInfo> torch_place() {
+  RankInfo place;
   RETURN_IF_ERROR(read_pair("RANK", "WORLD_SIZE", "processes", place.rank, place.world_size));
   if (any_set({"LOCAL_RANK", "LOCAL_WORLD_SIZE"})) {
     RETURN_IF_ERROR(
@@ -142,7 +142,7 @@ Result<Place> torch_place() {
   }
   if (place.world_size == 1) return place;
   RETURN_IF_ERROR(read_master(place));
-  const MaybeSaid hosted = variable("TORCHELASTIC_USE_AGENT_STORE");
+  const std::optional<EnvVariable> hosted = variable("TORCHELASTIC_USE_AGENT_STORE");
   place.master_is_hosted = hosted && (hosted->value == "True" || hosted->value == "true" || hosted->value == "1");
   return place;
 }
@@ -151,15 +151,15 @@ Result<Place> torch_place() {
 std::string all_said(std::initializer_list<const char*> names) {
   std::string text;
   for (const char* name : names) {
-    const MaybeSaid said = variable(name);
+    const std::optional<EnvVariable> said = variable(name);
     text += (said ? said->value : "") + " ";
   }
   return text;
 }
 
 // Where ranks that a scheduler started meet: as MASTER_ADDR and MASTER_PORT say, or else here.
-Status read_master_or(Place& place, const std::string& host, int port) {
-  const MaybeSaid said_host = variable("MASTER_ADDR"), said_port = variable("MASTER_PORT");
+Status read_master_or(RankInfo& place, const std::string& host, int port) {
+  const std::optional<EnvVariable> said_host = variable("MASTER_ADDR"), said_port = variable("MASTER_PORT");
   place.master_host = said_host ? said_host->value : host;
   place.master_port = port;
   if (said_port) {
@@ -168,8 +168,8 @@ Status read_master_or(Place& place, const std::string& host, int port) {
   return {};
 }
 
-Result<Place> mpi_place() {
-  Place place;
+Result<RankInfo> mpi_place() {
+  RankInfo place;
   if (any_set({"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"})) {
     RETURN_IF_ERROR(read_pair("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "ranks", place.rank, place.world_size));
     RETURN_IF_ERROR(read_pair("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "ranks on this machine",
@@ -188,7 +188,7 @@ Result<Place> mpi_place() {
 }
 
 // Which of "2(x3),1" is that of machine `node`: the first three have 2 tasks each.
-Result<int> tasks_on(const Said& said, int node) {
+Result<int> tasks_on(const EnvVariable& said, int node) {
   for (const std::string& part : list_of(said)) {
     const size_t open = part.find("(x");
     const auto tasks = parse_integer(part.substr(0, open));
@@ -202,17 +202,17 @@ Result<int> tasks_on(const Said& said, int node) {
       "this one (SLURM_NODEID)");
 }
 
-Result<Place> slurm_place() {
-  Place place;
+Result<RankInfo> slurm_place() {
+  RankInfo place;
   RETURN_IF_ERROR(read_pair("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "tasks", place.rank, place.world_size));
   if (place.world_size == 1) return place;
-  ASSIGN_OR_RETURN(const Said node_said, needed("SLURM_NODEID", "it is this machine's number in the job"));
+  ASSIGN_OR_RETURN(const EnvVariable node_said, needed("SLURM_NODEID", "it is this machine's number in the job"));
   ASSIGN_OR_RETURN(const int node, whole_number(node_said, 0));
-  ASSIGN_OR_RETURN(const Said tasks, needed("SLURM_STEP_TASKS_PER_NODE", "it says how many tasks each machine has"));
+  ASSIGN_OR_RETURN(const EnvVariable tasks, needed("SLURM_STEP_TASKS_PER_NODE", "it says how many tasks each machine has"));
   ASSIGN_OR_RETURN(place.local_world_size, tasks_on(tasks, node));
-  ASSIGN_OR_RETURN(const Said local, needed("SLURM_LOCALID", "it is this task's number on its machine"));
+  ASSIGN_OR_RETURN(const EnvVariable local, needed("SLURM_LOCALID", "it is this task's number on its machine"));
   ASSIGN_OR_RETURN(place.local_rank, index_below(local, static_cast<size_t>(place.local_world_size), "tasks on this machine"));
-  MaybeSaid list = variable("SLURM_STEP_NODELIST");
+  std::optional<EnvVariable> list = variable("SLURM_STEP_NODELIST");
   if (!list) list = variable("SLURM_JOB_NODELIST");
   std::string first;
   if (list) {
@@ -226,7 +226,7 @@ Result<Place> slurm_place() {
   return place;
 }
 
-Result<Place> place_of_starter() {
+Result<RankInfo> place_of_starter() {
   if (any_set({"PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_TRAINER_ENDPOINTS"})) return paddle_place();
   if (any_set({"RANK", "WORLD_SIZE"})) return torch_place();
   if (any_set({"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS"})) return mpi_place();
@@ -238,7 +238,7 @@ Result<Place> place_of_starter() {
 bool is_gpu(const std::string& text) { return parse_integer(text).value_or(-1) >= 0; }
 
 Result<std::string> device_from_environment(int local_rank) {
-  const MaybeSaid device = variable("ARGOSY_DEVICE"), gpus = variable("FLAGS_selected_gpus");
+  const std::optional<EnvVariable> device = variable("ARGOSY_DEVICE"), gpus = variable("FLAGS_selected_gpus");
   if (device && (device->value == "cpu" || (device->value.starts_with("gpu:") && is_gpu(device->value.substr(4)))))
     return device->value;
   if (device && device->value != "gpu")
@@ -253,11 +253,11 @@ Result<std::string> device_from_environment(int local_rank) {
 
 int port_for_job(std::string_view name) { return kFirstMadePort + static_cast<int>(mix64(name) % kMadePorts); }
 
-Result<Place> place_from_environment() {
-  ASSIGN_OR_RETURN(Place place, place_of_starter());
+Result<RankInfo> rank_info_from_environment() {
+  ASSIGN_OR_RETURN(RankInfo place, place_of_starter());
   RETURN_IF_ERROR(check_local(place));
   ASSIGN_OR_RETURN(place.device, device_from_environment(place.local_rank));
-  if (const MaybeSaid count = variable("TORCHELASTIC_RESTART_COUNT")) {
+  if (const std::optional<EnvVariable> count = variable("TORCHELASTIC_RESTART_COUNT")) {
     ASSIGN_OR_RETURN(place.restart, whole_number(*count, 0));
   }
   place.resume = checkpoint_to_resume();

@@ -10,20 +10,19 @@ namespace argosy {
 
 // A variable of the environment that says something, or several that together say one thing; messages show both parts. A plain
 // value.
-struct Said {
+struct EnvVariable {
   std::string name, value;
   std::string to_string() const { return fmt::format("{}='{}'", name, value); }
 };
-using MaybeSaid = std::optional<Said>;
 
 // The variable without spaces around it; one that is empty counts as absent.
-MaybeSaid variable(const char* name);
+std::optional<EnvVariable> variable(const char* name);
 
-Status contradiction(const Said& a, const Said& b);
+Status contradiction(const EnvVariable& a, const EnvVariable& b);
 
-Result<int> whole_number(const Said& said, int least);
+Result<int> whole_number(const EnvVariable& said, int least);
 // A number from 0 that is below `count`, the number of `what` ("workers").
-Result<int> index_below(const Said& said, size_t count, std::string_view what);
-std::vector<std::string> list_of(const Said& said);  // at commas
+Result<int> index_below(const EnvVariable& said, size_t count, std::string_view what);
+std::vector<std::string> list_of(const EnvVariable& said);  // at commas
 
 }  // namespace argosy
