@@ -67,7 +67,7 @@ void add_own_options(CLI::App& app, Arguments& arguments) {
 void add_settings(CLI::App& app, Arguments& arguments) {
   constexpr const char* kGroup = "Settings of the job (options have dashes or underscores; each is a variable ARGOSY_* too)";
   for (const argosy::Setting& setting : argosy::all_settings()) {
-    const std::string standard = setting.standard.empty() ? "" : " (" + setting.standard + ")";
+    const std::string default_text = setting.default_value.empty() ? "" : " (default: " + setting.default_value + ")";
     app.add_option_function<std::string>(
            "--" + setting.name,
            [&setting, &arguments](const std::string& text) {
@@ -75,7 +75,7 @@ void add_settings(CLI::App& app, Arguments& arguments) {
                throw CLI::ValidationError("option --" + setting.name, status.message());
              arguments.settings[setting.name] = text;
            },
-           setting.help + standard)
+           setting.help + default_text)
         ->type_name(setting.argument())
         ->group(kGroup);
   }

@@ -14,9 +14,9 @@
 
 namespace argosy {
 
-// Lines that the user who started the job must see: a notice goes to this process's log and, where a launcher started the process, to
-// the launcher's terminal, with date, time and the process's name. For events of the job (a lost worker, a full disk, a resumed
-// state), not for what happens per batch.
+// Lines that the user who started the job must see: a notice goes to this process's log and, where a launcher started the
+// process, to the launcher's terminal, with date, time and the process's name. For events of the job (a lost worker, a full disk,
+// a resumed state), not for what happens per batch.
 //
 // Never blocks and never fails: what the launcher has not taken in time is in the log only. Thread-safe.
 void notice_line(LogLevel level, std::string_view text);

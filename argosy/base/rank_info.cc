@@ -4,9 +4,9 @@
 #include <set>
 
 #include "argosy/base/address.h"
+#include "argosy/base/env_variable.h"
 #include "argosy/base/random.h"
 #include "argosy/base/resume.h"
-#include "argosy/base/env_variable.h"
 #include "argosy/base/text.h"
 
 namespace argosy {

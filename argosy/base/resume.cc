@@ -1,7 +1,7 @@
 #include "argosy/base/resume.h"
 
-#include "argosy/base/file.h"
 #include "argosy/base/env_variable.h"
+#include "argosy/base/file.h"
 
 namespace argosy {
 namespace fs = std::filesystem;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "argosy/base/env_variable.h"
 #include "argosy/base/identity.h"
 #include "argosy/base/random.h"
-#include "argosy/base/env_variable.h"
 
 namespace argosy {
 namespace {

@@ -20,7 +20,7 @@ constexpr std::string_view kPrefix = "ARGOSY_";
 
 const std::vector<Setting>& table() {
   static const std::vector<Setting>& rows = *new std::vector<Setting>{
-      {.name = "job", .standard = "job", .help = "the job's name; servers refuse workers of another one"},
+      {.name = "job", .default_value = "job", .help = "the job's name; servers refuse workers of another one"},
       {.name = "run_id",
        .help = "the same for all processes of one run, and of no other; servers refuse who has another one. A launcher of all "
                "processes draws "
@@ -29,93 +29,96 @@ const std::vector<Setting>& table() {
        .help = "where servers keep logs, snapshots and cold rows, each in a folder of its own; none: in memory only"},
       {.name = "on_old_state",
        .kind = Kind::choice,
-       .standard = "stop",
+       .default_value = "stop",
        .choices = {"stop", "resume", "fresh"},
        .help = "when a new start finds a run in the directory: refuse, go on with it, or move it aside and begin anew; flags "
                "--resume and "
                "--fresh"},
       {.name = "durability",
        .kind = Kind::choice,
-       .standard = "auto",
+       .default_value = "auto",
        .choices = {"auto", "none", "snapshot", "wal", "wal_sync"},
        .help =
            "what a server that dies may lose: everything, what came after the last snapshot, nothing, nothing even by a power "
            "cut; auto: wal with a directory, none without"},
-      {.name = "snapshot_seconds", .kind = Kind::seconds, .standard = "600", .help = "between two snapshots of a server"},
+      {.name = "snapshot_seconds", .kind = Kind::seconds, .default_value = "600", .help = "between two snapshots of a server"},
       {.name = "log_limit",
        .kind = Kind::bytes,
-       .standard = "4G",
+       .default_value = "4G",
        .help = "what a server logs after a snapshot before the next is due at once; the log of the last three is kept"},
       {.name = "snapshot_roots",
        .help = "folders, separated by ':', below which servers write snapshots that workers ask for; none: the server's working "
                "directory and --directory"},
       {.name = "log_sync_seconds",
        .kind = Kind::seconds,
-       .standard = "1",
+       .default_value = "1",
        .help = "with durability=wal, how often a server's log is brought to the disk: what a power cut may take"},
       {.name = "mem_limit",
        .kind = Kind::bytes,
-       .standard = "0",
+       .default_value = "0",
        .help = "memory for a server's rows, beyond which cold ones go to disk; 0: no limit"},
       {.name = "on_worker_loss",
        .kind = Kind::choice,
-       .standard = "fail",
+       .default_value = "fail",
        .choices = {"fail", "wait", "shrink"},
        .help = "when a worker dies: end the job, wait for it to come back, or go on without it"},
-      {.name = "lease_seconds", .kind = Kind::seconds, .standard = "10", .help = "silence after which a worker counts as dead"},
+      {.name = "lease_seconds",
+       .kind = Kind::seconds,
+       .default_value = "10",
+       .help = "silence after which a worker counts as dead"},
       {.name = "worker_wait_seconds",
        .kind = Kind::seconds,
-       .standard = "600",
+       .default_value = "600",
        .help = "how much longer on_worker_loss=wait waits for a worker that counts as dead, and a server while it hears of no "
                "worker at all"},
       {.name = "worker_start_seconds",
        .kind = Kind::seconds,
-       .standard = "3600",
+       .default_value = "3600",
        .help = "how long a server that hears of no worker waits while some have not come yet: they may read data first"},
       {.name = "mailbox_limit",
        .kind = Kind::bytes,
-       .standard = "1G",
-       .help = "letters between workers (global_shuffle) that a server keeps for a worker that is started again"},
+       .default_value = "1G",
+       .help = "messages between workers (global_shuffle) that a server keeps for a worker that is started again"},
       {.name = "unread_mail_limit",
        .kind = Kind::bytes,
-       .standard = "16G",
-       .help = "letters between workers that a server holds for workers that have not taken them; beyond it they are refused"},
+       .default_value = "16G",
+       .help = "messages between workers that a server holds for workers that have not taken them; beyond it they are refused"},
       {.name = "parked_limit",
        .kind = Kind::bytes,
-       .standard = "4G",
+       .default_value = "4G",
        .help = "calls that a server holds while they wait for others: at barriers, for a step, for a snapshot"},
       {.name = "reply_limit",
        .kind = Kind::bytes,
-       .standard = "4G",
+       .default_value = "4G",
        .help = "answers that a server holds for workers whose connections are slower than they ask"},
       {.name = "waiting_keys_limit",
        .kind = Kind::bytes,
-       .standard = "16G",
+       .default_value = "16G",
        .help = "keys that a server counts and has not admitted to a table; beyond it pushes are refused"},
       {.name = "nonfinite",
        .kind = Kind::choice,
-       .standard = "refuse",
+       .default_value = "refuse",
        .choices = {"refuse", "skip", "clip"},
        .help =
            "gradients that are NaN or infinite: the push fails and names them, their rows are left out, or NaN becomes 0 and an "
            "infinity the table's clip bound"},
       {.name = "server_wait_seconds",
        .kind = Kind::seconds,
-       .standard = "600",
+       .default_value = "600",
        .help = "how long workers wait for a server that is away"},
       {.name = "sync_wait_seconds",
        .kind = Kind::seconds,
-       .standard = "600",
+       .default_value = "600",
        .help = "how long a worker waits for the others in a synchronous step or a barrier"},
-      {.name = "call_seconds", .kind = Kind::seconds, .standard = "30", .help = "how long one try of a call may take"},
+      {.name = "call_seconds", .kind = Kind::seconds, .default_value = "30", .help = "how long one try of a call may take"},
       {.name = "operation_seconds",
        .kind = Kind::seconds,
-       .standard = "3600",
+       .default_value = "3600",
        .help = "how long a worker waits until a snapshot is saved or loaded; then it is cancelled"},
       {.name = "token", .help = "a secret that every call of the job carries; better in the variable than in a command line"},
       {.name = "security",
        .kind = Kind::choice,
-       .standard = "auto",
+       .default_value = "auto",
        .choices = {"auto", "required"},
        .help =
            "required: what anybody who reaches it could use refuses to start, a server or worker without token and TLS, and a "
@@ -129,20 +132,20 @@ const std::vector<Setting>& table() {
       {.name = "tls_key", .help = "PEM file of its key"},
       {.name = "collective_seconds",
        .kind = Kind::seconds,
-       .standard = "300",
+       .default_value = "300",
        .help = "how long a process waits for the others in one collective operation, the first meeting included"},
       {.name = "collective_check",
        .kind = Kind::choice,
-       .standard = "on",
+       .default_value = "on",
        .choices = {"on", "off"},
        .help = "whether the processes compare what they are about to do before each collective call of a program"},
       {.name = "peer_seconds",
        .kind = Kind::seconds,
-       .standard = "30",
+       .default_value = "30",
        .help = "silence after which a process of a collective job counts as lost"},
       {.name = "on_peer_loss",
        .kind = Kind::choice,
-       .standard = "end",
+       .default_value = "end",
        .choices = {"end", "wait"},
        .help = "when one is lost: the others end, or they wait until their operation's own deadline"},
   };
@@ -245,11 +248,11 @@ Status check_variable_names() {
 }
 
 std::string settings_document() {
-  std::string text = "| field and flag | variable | value | standard | what it is |\n|---|---|---|---|---|\n";
+  std::string text = "| field and flag | variable | value | default | what it is |\n|---|---|---|---|---|\n";
   for (const Setting& row : table()) {
     std::string argument = row.argument();
     for (size_t at = 0; (at = argument.find('|', at)) != std::string::npos; at += 2) argument.insert(at, 1, '\\');
-    text += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", row.name, row.variable(), argument, row.standard, row.help);
+    text += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", row.name, row.variable(), argument, row.default_value, row.help);
   }
   text += "\nOther variables, of one process instead of the job:\n\n| variable | what it is |\n|---|---|\n";
   for (const OtherVariable& row : other_table()) text += fmt::format("| `{}` | {} |\n", row.name, row.help);

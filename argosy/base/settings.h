@@ -18,7 +18,7 @@ struct Setting {
 
   std::string name;  // "on_worker_loss": the strategy's field; the launcher's flag is --on_worker_loss
   Kind kind = Kind::text;
-  std::string standard;  // its value where nobody says anything, as text
+  std::string default_value;  // as text
   std::vector<std::string> choices = {};
   std::string help;
 
@@ -57,9 +57,9 @@ std::string draw_token();
 // The settings of one job, each with its value. A plain value.
 class Settings {
  public:
-  Settings() = default;  // the standard ones
+  Settings() = default;  // the defaults
 
-  // The ARGOSY_* variables of this process over `fields`, which a script's strategy gave, over the standard values: who starts
+  // The ARGOSY_* variables of this process over `fields`, which a script's strategy gave, over the defaults: who starts
   // a job has the last word. A field that is no setting, and a value that cannot be, is an error that names field or
   // variable; so is an ARGOSY_* variable that nobody knows (check_variable_names).
   static Result<Settings> from_environment(const std::map<std::string, std::string>& fields = {});
@@ -75,7 +75,7 @@ class Settings {
  private:
   const std::string& value(std::string_view name, bool (*fits)(Setting::Kind)) const;
 
-  std::map<std::string, std::string> values_;  // what differs from the standard
+  std::map<std::string, std::string> values_;  // what differs from the default
 };
 
 }  // namespace argosy

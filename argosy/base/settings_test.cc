@@ -29,7 +29,7 @@ std::string error_of(const Result<Settings>& result) { return result.ok() ? "" :
 TEST_F(SettingsTest, EveryRowHasAStandardThatFits) {
   std::set<std::string> names;
   for (const Setting& setting : all_settings()) {
-    EXPECT_TRUE(setting.check(setting.standard).ok()) << setting.name;
+    EXPECT_TRUE(setting.check(setting.default_value).ok()) << setting.name;
     EXPECT_TRUE(names.insert(setting.name).second) << setting.name;
     EXPECT_FALSE(setting.help.empty()) << setting.name;
   }

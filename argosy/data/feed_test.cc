@@ -11,8 +11,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// What the log has while a pipe command writes a line every 50 ms, as many as here, of which a block holds more. A caller that waits
-// for lines is patient for 0.5 s.
+// What the log has while a pipe command writes a line every 50 ms, as many as here, of which a block holds more. A caller that
+// waits for lines is patient for 0.5 s.
 std::string log_of_reading(const ScratchFiles& files, const std::string& command) {
   const DatasetOptions options{.slots = {{.name = "id", .type = SlotType::int64, .dense = false, .width = 1}},
                                .pipe_command = command,

@@ -14,16 +14,16 @@ extern char** environ;
 namespace argosy::fleet {
 namespace {
 
-// The strategy's own value, or FLAGS_communicator_<name>, or `standard`.
-Result<int> number(const std::optional<int>& given, const char* name, int standard) {
+// The strategy's own value, or FLAGS_communicator_<name>, or `default_value`.
+Result<int> number(const std::optional<int>& given, const char* name, int default_value) {
   if (given) return *given;
   ASSIGN_OR_RETURN(const auto flag, env_integer(fmt::format("FLAGS_communicator_{}", name).c_str()));
-  return flag ? static_cast<int>(*flag) : standard;
+  return flag ? static_cast<int>(*flag) : default_value;
 }
 
-Result<bool> flag(const std::optional<bool>& given, const char* name, bool standard) {
+Result<bool> flag(const std::optional<bool>& given, const char* name, bool default_value) {
   const std::optional<int> number_given = given ? std::optional<int>(*given) : std::nullopt;
-  ASSIGN_OR_RETURN(const int value, number(number_given, name, standard));
+  ASSIGN_OR_RETURN(const int value, number(number_given, name, default_value));
   return value != 0;
 }
 
@@ -115,7 +115,8 @@ Result<ps::CommunicatorOptions> communicator_options(const Strategy& strategy, c
   RETURN_IF_ERROR(check_flags(strategy.mode));
   ps::CommunicatorOptions options;
   ASSIGN_OR_RETURN(options.max_merge_var_num, number(strategy.max_merge_var_num, "max_merge_var_num", options.max_merge_var_num));
-  // As in Paddle, as many as there are threads: a batch that waits in the queue was computed with parameters that are older by it.
+  // As in Paddle, as many as there are threads: a batch that waits in the queue was computed with parameters that are older by
+  // it.
   ASSIGN_OR_RETURN(const auto threads, env_integer("CPU_NUM"));
   ASSIGN_OR_RETURN(options.send_queue_size,
                    number(strategy.send_queue_size, "send_queue_size", static_cast<int>(threads.value_or(1))));

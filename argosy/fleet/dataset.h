@@ -32,8 +32,8 @@ struct DatasetRequest {
   int64_t max_bad_lines = 0;
   bool drop_last = false;
   data::RemoteStore store = {};  // of hdfs: and afs: files
-  // Every worker has the whole list, and a file goes to a worker that is free; without it a worker reads all of `files`. Workers make
-  // the same datasets and passes in the same order.
+  // Every worker has the whole list, and a file goes to a worker that is free; without it a worker reads all of `files`. Workers
+  // make the same datasets and passes in the same order.
   bool file_handout = false;
   const fleet::Fleet* fleet = nullptr;  // whose job hands the files out; null: that of this process
 };

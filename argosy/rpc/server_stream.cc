@@ -187,8 +187,8 @@ Lane ServerStream::lane_of(const grpc::ByteBuffer& request) const {
   return !method || *method == kPingMethod ? Lane::urgent : shared_->lane(*method);
 }
 
-// A stream is read from or paused, never both: the thread that sets paused_ leaves the next read to the one who clears it, so that
-// gRPC never has two. One request more than the limits allow is in memory, the one that was being read.
+// A stream is read from or paused, never both: the thread that sets paused_ leaves the next read to the one who clears it, so
+// that gRPC never has two. One request more than the limits allow is in memory, the one that was being read.
 bool ServerStream::read_on(size_t arrived) {
   MutexLock lock(mutex_);
   waiting_bytes_ += arrived;

@@ -15,8 +15,8 @@
 namespace argosy::engine {
 
 // What programs reach outside their own process: the parameter servers of their jobs, the other processes of a collective job,
-// and a server that serves. The maker of a job fills it, and the code that runs the job's programs gives it to their Runner; jobs with
-// contexts of their own know nothing of each other, though they live in one process. Thread-safe.
+// and a server that serves. The maker of a job fills it, and the code that runs the job's programs gives it to their Runner; jobs
+// with contexts of their own know nothing of each other, though they live in one process. Thread-safe.
 class Context {
  public:
   // What the `listen_and_serv` operator of a server's program does.

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "argosy/base/env.h"
+#include "argosy/base/env_variable.h"
 #include "argosy/base/log.h"
 #include "argosy/base/rank_info.h"
-#include "argosy/base/env_variable.h"
 #include "argosy/base/text.h"
 #include "argosy/cli/arguments.h"
 #include "argosy/launch/collective/devices.h"

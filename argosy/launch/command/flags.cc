@@ -287,7 +287,7 @@ Flag setting_flag(const Setting& setting) {
   return {{"--" + setting.name},
           Part::setting,
           setting.argument(),
-          setting.help + (setting.standard.empty() ? "" : fmt::format(" ({})", setting.standard)),
+          setting.help + (setting.default_value.empty() ? "" : fmt::format(" (default: {})", setting.default_value)),
           [&setting](CommandLine& line, const std::string& value) -> Status {
             RETURN_IF_ERROR(setting.check(value));
             line.program.environment[setting.variable()] = value;

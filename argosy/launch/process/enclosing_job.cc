@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "argosy/base/rank_info.h"
 #include "argosy/base/env_variable.h"
+#include "argosy/base/rank_info.h"
 #include "argosy/base/text.h"
 
 namespace argosy::launch {
@@ -16,7 +16,8 @@ std::optional<EnvVariable> either(const char* one, const char* other) {
 
 // The index of a server's pod in the list, by its address; 0 where that is not said.
 size_t server_index(const EnvVariable& servers) {
-  const std::optional<EnvVariable> host = variable("POD_IP"), port = variable("PADDLE_PORT"), own = variable("PADDLE_CURRENT_ENDPOINT");
+  const std::optional<EnvVariable> host = variable("POD_IP"), port = variable("PADDLE_PORT"),
+                                   own = variable("PADDLE_CURRENT_ENDPOINT");
   const std::string endpoint = own ? own->value : host && port ? host->value + ":" + port->value : "";
   const auto list = list_of(servers);
   const auto found = std::find(list.begin(), list.end(), endpoint);

@@ -293,12 +293,12 @@ TEST(Client, EachFileGoesToOneWorkerAndMailArrives) {
       MutexLock lock(mutex);
       files.insert(**file);
     }
-    for (int i = 0; i < 3; ++i) ASSERT_TRUE(client->post(1 - worker, "letter " + std::to_string(i)).ok());
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(client->post(1 - worker, "message " + std::to_string(i)).ok());
     for (int i = 0; i < 3; ++i) {
       const auto mail = client->take(soon());
       ASSERT_TRUE(mail.ok()) << mail.status().to_string();
       EXPECT_EQ(mail->from, 1 - worker);
-      EXPECT_EQ(mail->bytes, "letter " + std::to_string(i));
+      EXPECT_EQ(mail->bytes, "message " + std::to_string(i));
     }
     EXPECT_EQ(client->take(Deadline::after_seconds(0.05)).status().code(), Code::deadline_exceeded);
   });

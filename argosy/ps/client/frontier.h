@@ -12,8 +12,9 @@
 namespace argosy::ps {
 
 // What the other workers' batches have to be on each server, as far as this worker knows: at a barrier every worker says which of
-// its batches each server has acknowledged. A worker that has passed the barrier may save what the servers hold, and a server that
-// lacks some of these batches, because it was started again with less, has to get them again first (messages.proto: Compare).
+// its batches each server has acknowledged. A worker that has passed the barrier may save what the servers hold, and a server
+// that lacks some of these batches, because it was started again with less, has to get them again first (messages.proto:
+// Compare).
 //
 // Thread-safe: one lock, held for a few instructions.
 class Frontier {

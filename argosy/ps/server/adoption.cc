@@ -53,13 +53,13 @@ Result<std::unique_ptr<State>> Adoption::make_state(const JobSpec& spec, const s
   StateOptions options;
   options.job = job;
   options.tables = {options_.servers, options_.server, options_.mem_limit_bytes, options_.directory / "cold"};
-  options.exchange.mail_bytes = options_.mailbox_limit_bytes;
+  options.mail.kept_bytes = options_.mailbox_limit_bytes;
   options.may_lose = options_.settled_durability() == Durability::snapshot;
-  options.exchange.unread_mail = &limits_.unread_mail;
-  options.exchange.gatherings = &limits_.gatherings;
-  options.exchange.gathering_bytes = &limits_.gathering_bytes;
-  options.exchange.names = &limits_.names;
-  options.exchange.answer = &limits_.answer;
+  options.mail.unread = &limits_.unread_mail;
+  options.gatherings.open = &limits_.gatherings;
+  options.gatherings.open_bytes = &limits_.gathering_bytes;
+  options.names = &limits_.names;
+  options.gatherings.answer = &limits_.answer;
   return State::make(spec, options);
 }
 

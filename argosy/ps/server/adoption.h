@@ -10,8 +10,8 @@
 
 namespace argosy::ps {
 
-// Which job a server serves. The first worker, or the server's directory, says what the job is, and its state is made; a worker that
-// comes later is compared with it.
+// Which job a server serves. The first worker, or the server's directory, says what the job is, and its state is made; a worker
+// that comes later is compared with it.
 //
 // Thread-safe, but for adopt(), which is called within the turn of changes, or before the server listens.
 class Adoption {

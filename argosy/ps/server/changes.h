@@ -88,8 +88,8 @@ class Changes {
   // Commits those that are due, and wakes who waits for them; where the log takes no record, retry_steps() tries again. REQUIRES:
   // inside the gate; this thread has the turn.
   void advance();
-  // A step may have become due, by who has not the turn: advances at once where the turn is free; otherwise the holder of the turn does,
-  // by calling this when it has ended it. REQUIRES: inside the gate; this thread has not the turn.
+  // A step may have become due, by who has not the turn: advances at once where the turn is free; otherwise the holder of the
+  // turn does, by calling this when it has ended it. REQUIRES: inside the gate; this thread has not the turn.
   void step_due() { advance_due_ = true; }
   void advance_if_due();
   // Steps may be complete and not committed, after an error of the log or a restart. To be called from time to time, by one

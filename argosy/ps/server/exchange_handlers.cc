@@ -10,8 +10,8 @@ void ExchangeHandlers::gather(const CallPtr& call, State& state, const wire::Gat
   const uint64_t seen = parking_.version(Topic::gather);
   changes_.change(call, [&](Verdict verdict) -> std::optional<Outgoing> {
     MutexLock lock(state.mutex());
-    const uint64_t number = state.exchange().number_of(gather_call(request));
-    const auto parts = state.exchange().parts(request.name(), number);
+    const uint64_t number = state.gatherings().number_of(gather_call(request));
+    const auto parts = state.gatherings().parts(request.name(), number);
     lock.unlock();
     if (parts == nullptr) {
       parking_.park(Topic::gather, seen, call);
@@ -32,10 +32,10 @@ void ExchangeHandlers::gather(const CallPtr& call, State& state, const wire::Gat
 void ExchangeHandlers::next_file(const CallPtr& call, State& state, const wire::NextFileRequest& request) {
   changes_.change(call, [&](Verdict) {
     const MutexLock lock(state.mutex());
-    const auto file = state.exchange().file(request);
+    const auto file = state.file_lists().file(request);
     wire::NextFileReply reply;
     reply.set_done(true);
-    if (file.ok()) reply = state.exchange().answer(request, *file);
+    if (file.ok()) reply = state.file_lists().answer(request, *file);
     return outgoing(reply);
   });
 }
@@ -50,13 +50,13 @@ void ExchangeHandlers::post(const CallPtr& call, State&, const wire::PostRequest
 void ExchangeHandlers::take(const CallPtr& call, State& state, const wire::TakeRequest& request) {
   const uint64_t seen = parking_.version(Topic::mail);
   MutexLock lock(state.mutex());
-  const auto letter = state.exchange().letter(static_cast<int>(request.caller().worker()), request.number());
+  const auto message = state.mailboxes().take(static_cast<int>(request.caller().worker()), request.number());
   lock.unlock();
-  if (!letter.ok()) return call->fail(letter.status());
-  if (letter->bytes == nullptr) return parking_.park(Topic::mail, seen, call);
+  if (!message.ok()) return call->fail(message.status());
+  if (message->bytes == nullptr) return parking_.park(Topic::mail, seen, call);
   wire::TakeReply reply;
-  reply.set_from(letter->from);
-  call->send(outgoing(reply, {{letter->bytes->data(), letter->bytes->size(), letter->bytes}}));
+  reply.set_from(message->from);
+  call->send(outgoing(reply, {{message->bytes->data(), message->bytes->size(), message->bytes}}));
 }
 
 void ExchangeHandlers::begin_operation(const CallPtr& call, State& state, const wire::BeginOperationRequest& request) {

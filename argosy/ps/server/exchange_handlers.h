@@ -6,7 +6,7 @@
 
 namespace argosy::ps {
 
-// What a server answers for workers among each other: barriers and gathers, files that are handed out, boxes; and which
+// What a server answers for workers among each other: barriers and gathers, files that are handed out, mailboxes; and which
 // operations of workers are done (operations.h).
 //
 // Thread-safe.

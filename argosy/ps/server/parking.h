@@ -16,7 +16,7 @@ namespace argosy::ps {
 enum class Topic {
   position,     // a sync step
   gather,       // other workers at a barrier
-  mail,         // a letter
+  mail,         // a message
   initialised,  // first values of dense tables
   batches,      // that this server has lost and other workers send again
   quiet,        // a worker's pushes that are under way

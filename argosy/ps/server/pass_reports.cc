@@ -44,7 +44,7 @@ wire::LedgerReply PassReports::ledger_of(State& state) {
   const MutexLock lock(state.mutex());
   for (int worker = 0; worker < state.members().workers(); ++worker) {
     *reply.add_workers() = state.members().ledger(worker);
-    state.exchange().describe_files(*reply.mutable_workers(worker));
+    state.file_lists().describe(*reply.mutable_workers(worker));
   }
   return reply;
 }

@@ -229,7 +229,7 @@ TEST(Limits, OfMailThatNobodyTakes) {
   ASSERT_OK(post(1));
   const Status refused = post(2);
   EXPECT_EQ(refused.code(), Code::resource_exhausted);
-  EXPECT_THAT(refused.message(), HasSubstr("letter 2 of worker 0 to worker 1"));
+  EXPECT_THAT(refused.message(), HasSubstr("message 2 of worker 0 to worker 1"));
   EXPECT_THAT(refused.message(), HasSubstr("the limit unread_mail_limit is reached: 1000 bytes"));
   EXPECT_EQ(limit_of(second, "unread_mail_limit").now(), 800u);
   ASSERT_OK(take(0));

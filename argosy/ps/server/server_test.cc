@@ -356,7 +356,7 @@ TEST(ServerExchange, HandsEachFileToOneWorker) {
   EXPECT_EQ(next(second, 2), -1);
 }
 
-TEST(ServerExchange, DeliversLettersInOrderAndOnce) {
+TEST(ServerExchange, DeliversMessagesInOrderAndOnce) {
   const JobSpec spec = job(Mode::async, 2, {});
   InProcess process(InProcess::options());
   Worker first = process.worker(spec, 0), second = process.worker(spec, 1);

@@ -47,7 +47,7 @@ Result<fs::path> SnapshotRoots::resolve(const std::string& folder) const {
   ASSIGN_OR_RETURN(const fs::path path, resolved(folder));
   if (std::ranges::none_of(roots_, [&](const fs::path& root) { return !below(root, path).empty(); })) {
     std::vector<std::string> names;
-    for (const fs::path& root : roots_) names.push_back("'" + root.string() + "'");
+    for (const fs::path& root : roots_) names.push_back(fmt::format("'{}'", root.string()));
     return Status::permission_denied(
         "'{}' is {}, which is not below a folder where this server may write snapshots: {}. The setting snapshot_roots "
         "(ARGOSY_SNAPSHOT_ROOTS) names others",

@@ -61,7 +61,7 @@ void StatsHandler::stats(const CallPtr& call, State& state, const wire::StatsReq
 void StatsHandler::add_limits(State& state, wire::StatsReply& reply) {
   {
     MutexLock lock(state.mutex());
-    state.exchange().measure();
+    state.measure();
   }
   const auto add = [&](std::string_view name, uint64_t now, uint64_t most, uint64_t refused) {
     wire::StatsReply::Limit* row = reply.add_limits();

@@ -49,7 +49,7 @@ std::vector<int> WaitingCalls::missing_for(State& state, Topic topic, const Call
     case Topic::gather: {
       wire::GatherRequest request;
       if (!request.ParseFromString(call.request.header)) return {};
-      return state.exchange().missing(request.name(), state.exchange().number_of(gather_call(request)));
+      return state.gatherings().missing(request.name(), state.gatherings().number_of(gather_call(request)));
     }
     case Topic::initialised: return {0};  // the first worker sets them
     case Topic::mail: {
@@ -82,7 +82,7 @@ Status WaitingCalls::timed_out(State& state, Topic topic, const Call& call, cons
       (void)request.ParseFromString(call.request.header);
       const MutexLock lock(state.mutex());
       return Status::deadline_exceeded("timed out after {:.1f} s waiting at barrier '{}' number {}; missing: {}", seconds,
-                                       request.name(), state.exchange().number_of(gather_call(request)), who);
+                                       request.name(), state.gatherings().number_of(gather_call(request)), who);
     }
     case Topic::initialised:
       return Status::deadline_exceeded(

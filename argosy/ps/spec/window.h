@@ -9,9 +9,9 @@
 
 namespace argosy::ps {
 
-// Which batches of one worker a server has. Batches arrive in any order within a round, and rounds in order: a worker that sends a
-// batch of a round has nothing more to send of the rounds before. So a round number, the length of the unbroken run from
-// index 0 and the few indices above it say everything.
+// Which batches of one worker a server has. Batches arrive in any order within a round, and rounds in order: a worker that sends
+// a batch of a round has nothing more to send of the rounds before. So a round number, the length of the unbroken run from index
+// 0 and the few indices above it say everything.
 //
 // Thread-compatible.
 class Window {

@@ -50,7 +50,10 @@ State::State(const StateOptions& options, std::unique_ptr<Tables> tables, std::u
       tables_(std::move(tables)),
       members_(std::move(members)),
       sync_(*tables_, *members_),
-      exchange_(*members_, options.exchange),
+      names_(options.names),
+      gatherings_(*members_, names_, options.gatherings),
+      file_lists_(*members_, names_),
+      mailboxes_(options.mail),
       operations_(members_->workers()) {}
 
 Result<std::unique_ptr<State>> State::make(const JobSpec& spec, const StateOptions& options) {
@@ -111,7 +114,7 @@ Status State::apply_hello(const Record& record) {
   ASSIGN_OR_RETURN(const auto hello, valid_hello(record));
   members_->hello(static_cast<int>(hello.worker()), hello.process_id(), hello.process());
   operations_.begin_run(hello.process_id());
-  exchange_.rejoin(static_cast<int>(hello.worker()));
+  file_lists_.rejoin(static_cast<int>(hello.worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().track(hello.worker());
   }
@@ -132,7 +135,7 @@ Status State::apply_worker_lost(const Record& record) {
   ASSIGN_OR_RETURN(const auto lost, valid_worker_lost(record));
   members_->lose(static_cast<int>(lost.worker()));
   sync_.lose(static_cast<int>(lost.worker()));
-  exchange_.lose(static_cast<int>(lost.worker()));
+  file_lists_.lose(static_cast<int>(lost.worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().forget(lost.worker());
   }
@@ -156,7 +159,7 @@ Status State::apply_settle_loss(const Record& record) {
 void State::members_changed() {
   sync_.end_rounds();
   publish_position();
-  exchange_.settle();
+  gatherings_.settle();
 }
 
 // ---- Training.
@@ -344,22 +347,28 @@ void State::set_loaded(uint64_t id, const wire::LoadSnapshotReply& reply) {
 
 Status State::apply_gather(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, valid_gather(record));
-  exchange_.add_part(gather_call(request), text_of(record.payload));
-  exchange_.settle();
+  gatherings_.add_part(gather_call(request), text_of(record.payload));
+  gatherings_.settle();
   return {};
 }
 
 Status State::apply_next_file(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, valid_next_file(record));
-  ASSIGN_OR_RETURN(const auto file, exchange_.file(request));
-  if (file.news) exchange_.hand_out(request);
+  ASSIGN_OR_RETURN(const auto file, file_lists_.file(request));
+  if (file.news) file_lists_.hand_out(request);
   return {};
 }
 
 Status State::apply_post(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, valid_post(record));
-  exchange_.post(static_cast<int>(request.caller().worker()), static_cast<int>(request.to()), text_of(record.payload));
+  mailboxes_.post(static_cast<int>(request.caller().worker()), static_cast<int>(request.to()), text_of(record.payload));
   return {};
+}
+
+void State::measure() const {
+  names_.measure();
+  gatherings_.measure();
+  mailboxes_.measure();
 }
 
 }  // namespace argosy::ps

@@ -15,10 +15,14 @@
 #include "argosy/base/status.h"
 #include "argosy/ps/spec/job_spec.h"
 #include "argosy/ps/spec/messages.pb.h"
+#include "argosy/ps/state/file_lists.h"
+#include "argosy/ps/state/gatherings.h"
+#include "argosy/ps/state/limit.h"
+#include "argosy/ps/state/mailboxes.h"
 #include "argosy/ps/state/membership.h"
+#include "argosy/ps/state/name_count.h"
 #include "argosy/ps/state/operations.h"
 #include "argosy/ps/state/state_cut.h"
-#include "argosy/ps/state/state_exchange.h"
 #include "argosy/ps/state/state_sync.h"
 #include "argosy/ps/state/state_tables.h"
 
@@ -36,7 +40,9 @@ struct Record {
 struct StateOptions {
   std::string job;
   TablesOptions tables;
-  ExchangeLimits exchange;
+  GatheringLimits gatherings;
+  MailLimits mail;
+  Limit* names = nullptr;  // of gatherings and file lists together; null: no limit. It outlives the state
   bool may_lose = false;  // a restart may lose batches that were acknowledged: a pass that lacks some can be left all the same
 };
 
@@ -46,8 +52,8 @@ struct StateOptions {
 //
 // Threads: check() and apply() are called by one thread at a time, each apply() after its check() and with nothing else in
 // between; except that pushes in modes other than sync may run beside each other and beside everything else. What is marked
-// "any thread" may too. sync(), exchange() and operations() are looked at with mutex() held; check() and apply() take it by
-// themselves, and never while a table works: rows may come from a disk.
+// "any thread" may too. sync(), gatherings(), file_lists(), mailboxes() and operations() are looked at with mutex()
+// held; check() and apply() take it by themselves, and never while a table works: rows may come from a disk.
 class State {
  public:
   // REQUIRES: spec.check() is ok.
@@ -85,8 +91,12 @@ class State {
 
   Mutex& mutex() const { return mutex_; }
   SyncSteps& sync() { return sync_; }                                // with mutex()
-  Exchange& exchange() { return exchange_; }                         // with mutex()
+  Gatherings& gatherings() { return gatherings_; }                   // with mutex()
+  FileLists& file_lists() { return file_lists_; }                    // with mutex()
+  Mailboxes& mailboxes() { return mailboxes_; }                      // with mutex()
   const Operations& operations() const { return operations_; }       // with mutex()
+  // Tells the limits of what workers pass each other how much there is. With mutex().
+  void measure() const;
   // The answer to a shrink that was applied, one of the last few; null: it is none of them.
   const wire::ShrinkReply* shrink_reply(const wire::ShrinkRequest& request) const;
   // What a delta snapshot can build on, and which rows were dropped since; without an id: nothing, because no base was saved
@@ -115,7 +125,8 @@ class State {
  private:
   State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members);
 
-  // Whether a record can be applied to this state, for every caller alike: check() before it is logged, apply() afterwards and from a log.
+  // Whether a record can be applied to this state, for every caller alike: check() before it is logged, apply() afterwards and
+  // from a log.
   template <typename Message>
   Result<Message> valid_call(const Record& record) const;  // a request whose worker exists
   struct ValidPush {
@@ -203,7 +214,10 @@ class State {
   // the analysis of locks cannot follow: these fields are not annotated.
   mutable Mutex mutex_;
   SyncSteps sync_;
-  Exchange exchange_;
+  NameCount names_;  // of gatherings_ and file_lists_
+  Gatherings gatherings_;
+  FileLists file_lists_;
+  Mailboxes mailboxes_;
   Operations operations_;
   uint64_t shrinks_ = 0;
   std::deque<wire::ShrinkAnswer> shrink_answers_;  // the last few, oldest first

@@ -174,23 +174,22 @@ Result<Verdict> State::check_end_operation(const Record& record) const {
 Result<Verdict> State::check_gather(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_gather(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
-  ASSIGN_OR_RETURN(const bool needed, exchange_.needs_part(gather_call(request), record.payload.size()));
+  ASSIGN_OR_RETURN(const bool needed, gatherings_.needs_part(gather_call(request), record.payload.size()));
   return needed ? Verdict::change : Verdict::duplicate;
 }
 
 Result<Verdict> State::check_next_file(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_next_file(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
-  ASSIGN_OR_RETURN(const auto file, exchange_.file(request));
+  ASSIGN_OR_RETURN(const auto file, file_lists_.file(request));
   return file.news ? Verdict::change : Verdict::duplicate;
 }
 
 Result<Verdict> State::check_post(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_post(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
-  ASSIGN_OR_RETURN(const bool needed,
-                   exchange_.needs_letter(static_cast<int>(request.caller().worker()), static_cast<int>(request.to()),
-                                          request.number(), record.payload.size()));
+  ASSIGN_OR_RETURN(const bool needed, mailboxes_.needs(static_cast<int>(request.caller().worker()),
+                                                       static_cast<int>(request.to()), request.number(), record.payload.size()));
   return needed ? Verdict::change : Verdict::duplicate;
 }
 

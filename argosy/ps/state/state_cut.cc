@@ -46,12 +46,12 @@ Status write_held(const StateCut::Held& held, PieceWriter& pieces) {
   return pieces.added(held.header.size() + held.payload.size() + 1);
 }
 
-Status write_letter(const StateCut::Letter& letter, PieceWriter& pieces) {
+Status write_message(const StateCut::Message& message, PieceWriter& pieces) {
   auto* boxes = pieces.image().mutable_exchange()->mutable_boxes();
-  if (boxes->empty() || boxes->rbegin()->to() != letter.to) boxes->Add()->set_to(letter.to);
-  boxes->rbegin()->add_from(letter.from);
-  boxes->rbegin()->add_letters(*letter.bytes);
-  return pieces.added(letter.bytes->size() + 1);
+  if (boxes->empty() || boxes->rbegin()->to() != message.to) boxes->Add()->set_to(message.to);
+  boxes->rbegin()->add_from(message.from);
+  boxes->rbegin()->add_letters(*message.bytes);
+  return pieces.added(message.bytes->size() + 1);
 }
 
 Status write_changed(const StateCut::Changed& changed, PieceWriter& pieces) {
@@ -86,7 +86,7 @@ Result<std::string> serialise(const google::protobuf::MessageLite& message, uint
 Result<std::string> StateCut::write(uint64_t piece_bytes, const std::function<Status(std::string_view piece)>& visit) {
   PieceWriter pieces(piece_bytes, visit);
   for (const Held& one : held) RETURN_IF_ERROR(write_held(one, pieces));
-  for (const Letter& one : letters) RETURN_IF_ERROR(write_letter(one, pieces));
+  for (const Message& one : messages) RETURN_IF_ERROR(write_message(one, pieces));
   for (const Changed& one : changed) RETURN_IF_ERROR(write_changed(one, pieces));
   RETURN_IF_ERROR(pieces.flush());
   head.set_pieces(pieces.pieces());

@@ -26,8 +26,8 @@ struct StateCut {
     std::span<const std::byte> payload;
     std::shared_ptr<const void> owner;  // of the payload
   };
-  // A letter between workers, in the order of its box.
-  struct Letter {
+  // A message between workers, in the order of its mailbox.
+  struct Message {
     uint32_t to = 0;
     uint32_t from = 0;
     std::shared_ptr<const std::string> bytes;
@@ -41,11 +41,11 @@ struct StateCut {
 
   wire::StateImage head;  // everything else
   std::vector<Held> held;
-  std::vector<Letter> letters;
+  std::vector<Message> messages;
   std::vector<Changed> changed;
 
-  // Shows held pushes, letters and changed keys as serialised StateImages of about `piece_bytes` each (one item at least), counts
-  // them in head.pieces, and returns the serialised head, which comes last.
+  // Shows held pushes, messages and changed keys as serialised StateImages of about `piece_bytes` each (one item at least),
+  // counts them in head.pieces, and returns the serialised head, which comes last.
   Result<std::string> write(uint64_t piece_bytes, const std::function<Status(std::string_view piece)>& visit);
 };
 

@@ -82,12 +82,12 @@ TEST(StateCut, IsWrittenInPiecesAndReadAgain) {
     } payload;
     apply(*sync, wire::PUSH, push, 0, {reinterpret_cast<const char*>(&payload), sizeof payload});
   }
-  for (uint64_t letter = 0; letter < 4; ++letter) {
+  for (uint64_t number = 0; number < 4; ++number) {
     for (const uint32_t to : {0u, 1u}) {
       wire::PostRequest post;
       post.set_to(to);
-      post.set_number(letter);
-      apply(*sync, wire::POST, post, 1 - to, "letter " + std::to_string(letter));
+      post.set_number(number);
+      apply(*sync, wire::POST, post, 1 - to, "message " + std::to_string(number));
     }
   }
   EXPECT_EQ(write_and_read(*sync, Mode::sync, 1), 5u + 8u);
@@ -112,7 +112,7 @@ TEST(StateCut, WhatIsTooLargeOrMissingIsAnError) {
   hello(*state, 0);
   wire::PostRequest post;
   post.set_to(1);
-  apply(*state, wire::POST, post, 0, "letter");
+  apply(*state, wire::POST, post, 0, "message");
   StateCut cut = state->cut();
   const auto head = cut.write(1, [](std::string_view) { return Status(); });
   EXPECT_EQ(StateImageReader().finish(*head).status().code(), Code::data_loss);

@@ -53,7 +53,9 @@ wire::StateImage State::image() const {
     if (const auto rate = tables_->set_rate_of(i)) (*image.mutable_rates())[static_cast<uint32_t>(i)] = *rate;
   }
   for (int i = 0; i < members_->workers(); ++i) *image.add_ledgers() = members_->ledger(i);
-  exchange_.save(image.mutable_exchange());
+  gatherings_.save(image.mutable_exchange());
+  file_lists_.save(image.mutable_exchange());
+  mailboxes_.save(image.mutable_exchange());
   *image.mutable_saved() = saved_;
   image.set_shrinks(shrinks_);
   for (const wire::ShrinkAnswer& answer : shrink_answers_) *image.add_answers() = answer;
@@ -64,7 +66,7 @@ wire::StateImage State::image() const {
 }
 
 StateCut State::cut() const {
-  StateCut cut{.head = image(), .held = {}, .letters = exchange_.letters(), .changed = {}};
+  StateCut cut{.head = image(), .held = {}, .messages = mailboxes_.messages(), .changed = {}};
   for (const auto& [step, contributions] : sync_.held()) {
     for (const auto& [worker, contribution] : contributions) {
       cut.held.push_back({contribution.record, contribution.payload, contribution.owner});
@@ -114,7 +116,9 @@ Status State::restore(const wire::StateImage& image) {
     RETURN_IF_ERROR(check_worker(ledger.worker()));
     members_->restore_ledger(static_cast<int>(ledger.worker()), ledger);
   }
-  RETURN_IF_ERROR(exchange_.restore(image.exchange()));
+  RETURN_IF_ERROR(gatherings_.restore(image.exchange()));
+  RETURN_IF_ERROR(file_lists_.restore(image.exchange()));
+  RETURN_IF_ERROR(mailboxes_.restore(image.exchange()));
   saved_ = image.saved();
   shrinks_ = image.shrinks();
   shrink_answers_.assign(image.answers().begin(), image.answers().end());

@@ -74,8 +74,8 @@ inline Status commit(State& state, const StoredRecord& record) {
 inline std::string bytes_of(State& state) {
   const StateCut cut = state.cut();
   std::string bytes = cut.head.ShortDebugString();  // in which maps are in order
-  for (const StateCut::Letter& letter : cut.letters)
-    bytes += fmt::format("\nfrom {} to {} ", letter.from, letter.to) + *letter.bytes;
+  for (const StateCut::Message& message : cut.messages)
+    bytes += fmt::format("\nfrom {} to {} ", message.from, message.to) + *message.bytes;
   for (const auto& [step, contributions] : state.sync().held()) {
     for (const auto& [worker, contribution] : contributions) {
       bytes += fmt::format("\nheld for {} of {} by {} ", step.step, step.round, worker) + contribution.record;

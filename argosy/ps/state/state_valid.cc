@@ -191,7 +191,7 @@ Result<wire::GatherRequest> State::valid_gather(const Record& record) const {
 
 Result<wire::NextFileRequest> State::valid_next_file(const Record& record) const {
   ASSIGN_OR_RETURN(auto request, valid_call<wire::NextFileRequest>(record));
-  RETURN_IF_ERROR(exchange_.file(request).status());
+  RETURN_IF_ERROR(file_lists_.file(request).status());
   return request;
 }
 
