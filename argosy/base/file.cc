@@ -1,6 +1,7 @@
 #include "argosy/base/file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -88,8 +89,21 @@ Status make_folder(const fs::path& folder) {
   return {};
 }
 
-Status write_file_atomically(const fs::path& path, std::string_view bytes) {
+fs::path behind_links(fs::path path) {
+  constexpr int kMostLinks = 40;  // as Linux follows
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+    const fs::path next = fs::read_symlink(path, error);
+    if (error) break;
+    path = next.is_absolute() ? next : parent_of(path) / next;
+  }
+  return path;
+}
+
+Status write_file_atomically(const fs::path& name, std::string_view bytes) {
+  const fs::path path = behind_links(name);
   ASSIGN_OR_RETURN(Temporary temporary, Temporary::file(path));
+  if (struct stat old; ::stat(path.c_str(), &old) == 0) (void)::fchmod(temporary.fd(), old.st_mode & 07777);
   RETURN_IF_ERROR(write_parts(temporary.fd(), {&bytes, 1}, temporary.path()));
   if (::rename(temporary.path().c_str(), path.c_str()) != 0) return system_error("cannot rename to", path);
   temporary.renamed();
@@ -108,10 +122,12 @@ void mark_folder(const fs::path& folder, uint64_t mark) {
 Result<FolderWriter> FolderWriter::open(const fs::path& target, bool keep_others) {
   fs::path clean = target.lexically_normal();
   if (!clean.has_filename()) clean = clean.parent_path();
-  std::error_code error;
+  clean = behind_links(clean);
   RETURN_IF_ERROR(make_folder(parent_of(clean)));
   ASSIGN_OR_RETURN(Temporary temporary, Temporary::folder(clean));
-  return FolderWriter(std::move(clean), std::move(temporary), keep_others);
+  FolderWriter writer(std::move(clean), std::move(temporary), keep_others);
+  RETURN_IF_ERROR(writer.check_target());
+  return writer;
 }
 
 Status FolderWriter::write(const std::string& name, std::string_view bytes) { return write(name, {&bytes, 1}); }
@@ -145,25 +161,47 @@ bool FolderWriter::is_worked_in() const {
   return false;
 }
 
-// Where the folder stays: file by file, each of which is the old one or the new one.
-Status FolderWriter::move_into_target() {
+namespace {
+
+// Whether everything below `made` can go into `target`: a file never replaces a folder, nor a folder a file.
+Status check_entries(const fs::path& made, const fs::path& target) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(temporary_.path())) {
-    const fs::path place = target_ / entry.path().filename();
-    if (fs::is_directory(place, error)) fs::remove_all(place, error);
-    if (::rename(entry.path().c_str(), place.c_str()) != 0) return system_error("cannot rename into place", place);
+  for (const auto& entry : fs::directory_iterator(made)) {
+    const fs::path there = target / entry.path().filename();
+    if (!fs::exists(fs::symlink_status(there, error))) continue;
+    if (entry.is_directory() != fs::is_directory(there, error)) {
+      return Status::already_exists("cannot save '{}': there is a {} of that name; move it away, or save into another folder",
+                                    there.string(), entry.is_directory() ? "file" : "folder");
+    }
+    if (entry.is_directory()) RETURN_IF_ERROR(check_entries(entry.path(), there));
   }
-  const auto mark = folder_mark(temporary_.path());
-  mark ? mark_folder(target_, *mark) : (void)::removexattr(target_.c_str(), kMarkName);
-  return sync_folder(target_);
+  return {};
+}
+
+// Moves what was made into a folder that stays: file by file, each of which is the old one or the new one.
+Status move_entries(const fs::path& made, const fs::path& target) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(made)) {
+    const fs::path there = target / entry.path().filename();
+    if (entry.is_directory() && fs::is_directory(there, error)) {
+      RETURN_IF_ERROR(move_entries(entry.path(), there));
+    } else if (::rename(entry.path().c_str(), there.c_str()) != 0) {
+      return system_error("cannot rename into place", there);
+    }
+  }
+  return sync_folder(target);
 }
 
 // Keeps what the old folder has and the new one lacks.
-Status FolderWriter::keep(const fs::path& from, const fs::path& to, bool by_link) {
+Status keep_entries(const fs::path& from, const fs::path& to, bool by_link) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(from)) {
     const fs::path kept = to / entry.path().filename();
-    if (fs::exists(fs::symlink_status(kept, error))) continue;
+    if (fs::exists(fs::symlink_status(kept, error))) {
+      if (entry.is_directory() && !entry.is_symlink() && fs::is_directory(kept, error))
+        RETURN_IF_ERROR(keep_entries(entry.path(), kept, by_link));
+      continue;
+    }
     if (by_link)
       fs::copy(entry.path(), kept,
                fs::copy_options::recursive | fs::copy_options::create_hard_links | fs::copy_options::copy_symlinks, error);
@@ -174,7 +212,35 @@ Status FolderWriter::keep(const fs::path& from, const fs::path& to, bool by_link
   return {};
 }
 
+// Of the folder that is replaced; the owner where the system lets this process.
+void take_permissions(const fs::path& from, const fs::path& to) {
+  struct stat old;
+  if (::stat(from.c_str(), &old) != 0) return;
+  (void)::chown(to.c_str(), old.st_uid, old.st_gid);
+  (void)::chmod(to.c_str(), old.st_mode & 07777);
+}
+
+}  // namespace
+
+Status FolderWriter::move_into_target() {
+  RETURN_IF_ERROR(move_entries(temporary_.path(), target_));
+  const auto mark = folder_mark(temporary_.path());
+  mark ? mark_folder(target_, *mark) : (void)::removexattr(target_.c_str(), kMarkName);
+  return sync_folder(target_);
+}
+
+Status FolderWriter::check_target() const {
+  std::error_code error;
+  if (!fs::exists(target_, error)) return {};
+  if (!fs::is_directory(target_, error)) {
+    return Status::already_exists(
+        "cannot save into '{}': it is a file, and a folder is expected; name another folder, or move it away", target_.string());
+  }
+  return keep_others_ ? check_entries(temporary_.path(), target_) : Status();
+}
+
 Status FolderWriter::commit() {
+  RETURN_IF_ERROR(check_target());
   std::error_code error;
   const bool exists = fs::is_directory(target_, error);
   if (exists && is_worked_in()) {
@@ -182,14 +248,16 @@ Status FolderWriter::commit() {
     return Status::failed_precondition(
         "cannot replace '{}': this process works in it. Save into a folder below it, or another one", target_.string());
   }
-  if (keep_others_ && exists) RETURN_IF_ERROR(keep(target_, temporary_.path(), /*by_link=*/true));
+  if (keep_others_ && exists) RETURN_IF_ERROR(keep_entries(target_, temporary_.path(), /*by_link=*/true));
+  if (exists) take_permissions(target_, temporary_.path());
   RETURN_IF_ERROR(sync_folder(temporary_.path()));
   // Two folders change places in one step where the target exists; the old one is then removed under the temporary name.
-  if (::renameat2(AT_FDCWD, temporary_.path().c_str(), AT_FDCWD, target_.c_str(), fs::exists(target_) ? RENAME_EXCHANGE : 0) !=
-      0) {
+  if (::renameat2(AT_FDCWD, temporary_.path().c_str(), AT_FDCWD, target_.c_str(), exists ? RENAME_EXCHANGE : 0) != 0) {
     return system_error("cannot rename into place", target_);
   }
-  if (keep_others_ && exists) RETURN_IF_ERROR(keep(temporary_.path(), target_, /*by_link=*/false));  // what came meanwhile
+  if (keep_others_ && exists) {
+    RETURN_IF_ERROR(keep_entries(temporary_.path(), target_, /*by_link=*/false));  // what came meanwhile
+  }
   fs::remove_all(temporary_.path(), error);
   temporary_.renamed();
   return sync_folder(parent_of(target_));

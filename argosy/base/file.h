@@ -22,7 +22,11 @@ Status make_folder(const std::filesystem::path& folder);
 // The whole file. Errors name the path and the system's reason.
 Result<std::string> read_file(const std::filesystem::path& path);
 
-// Writes a file so that a reader sees the old bytes or the new ones: a temporary name beside it (temporary.h), fsync, rename.
+// The path with symbolic links at its end followed: what is replaced is the file or folder behind them, never the link.
+std::filesystem::path behind_links(std::filesystem::path path);
+
+// Writes a file so that a reader sees the old bytes or the new ones: a temporary name beside it (temporary.h), fsync, rename. A
+// file that is replaced leaves its permissions to the new one.
 Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
 // A folder that appears whole or not at all: files are written under path(), commit() syncs them and renames the folder
@@ -30,8 +34,9 @@ Status write_file_atomically(const std::filesystem::path& path, std::string_view
 // is killed leaves, the next writer beside it removes (temporary.h).
 //
 // Where the target exists, its entries that this folder does not have are kept if `keep_others` is set: saving a model
-// into a folder with other files must not delete those. A folder that this process works in is never replaced: with `keep_others`
-// its files are, one by one; without, commit() fails.
+// into a folder with other files must not delete those. A file in the target's place, or a folder in a file's, is an error and
+// stays. The new folder has the permissions and, where the system allows it, the owner of the one that it replaces. A folder that
+// this process works in is never replaced: with `keep_others` its files are, one by one; without, commit() fails.
 class FolderWriter {
  public:
   static Result<FolderWriter> open(const std::filesystem::path& target, bool keep_others);
@@ -49,7 +54,7 @@ class FolderWriter {
       : target_(std::move(target)), temporary_(std::move(temporary)), keep_others_(keep_others) {}
   bool is_worked_in() const;
   Status move_into_target();
-  static Status keep(const std::filesystem::path& from, const std::filesystem::path& to, bool by_link);
+  Status check_target() const;
 
   std::filesystem::path target_;
   Temporary temporary_;

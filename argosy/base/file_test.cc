@@ -1,6 +1,7 @@
 #include "argosy/base/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -63,6 +64,59 @@ TEST_F(FileTest, CommitReplacesEqualNamesAndKeepsOthersWhereAsked) {
     EXPECT_EQ(fs::exists(target / "notes"), keep);
     EXPECT_EQ(entries(folder_), 1u);
   }
+}
+
+TEST_F(FileTest, AFileInTheTargetsPlaceStays) {
+  const fs::path target = folder_ / "model";
+  std::ofstream(target) << "mine";
+  const auto writer = FolderWriter::open(target, true);
+  EXPECT_EQ(writer.status().code(), Code::already_exists);
+  EXPECT_NE(writer.status().message().find("model"), std::string::npos);
+  EXPECT_EQ(*read_file(target), "mine");
+  EXPECT_EQ(entries(folder_), 1u);
+}
+
+TEST_F(FileTest, AFolderInAFilesPlaceStaysAndFoldersAreMerged) {
+  const fs::path target = folder_ / "model";
+  fs::create_directories(target / "w");
+  std::ofstream(target / "w" / "notes") << "mine";
+  auto refused = FolderWriter::open(target, true);
+  ASSERT_TRUE(refused.ok() && refused->write("w", "new").ok());
+  EXPECT_EQ(refused->commit().code(), Code::already_exists);
+  auto merged = FolderWriter::open(target, true);
+  ASSERT_TRUE(merged.ok() && merged->write("w/0", "new").ok());
+  ASSERT_TRUE(merged->commit().ok());
+  EXPECT_EQ(*read_file(target / "w" / "notes"), "mine");
+  EXPECT_EQ(*read_file(target / "w" / "0"), "new");
+}
+
+TEST_F(FileTest, LinksAreWrittenThrough) {
+  fs::create_directories(folder_ / "disk");
+  fs::create_directory_symlink("disk", folder_ / "latest");
+  auto writer = FolderWriter::open(folder_ / "latest", true);
+  ASSERT_TRUE(writer.ok() && writer->write("w", "new").ok());
+  ASSERT_TRUE(writer->commit().ok());
+  fs::create_symlink("disk/file", folder_ / "link");
+  ASSERT_TRUE(write_file_atomically(folder_ / "link", "one").ok());  // to nothing yet
+  EXPECT_TRUE(fs::is_symlink(folder_ / "latest") && fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(*read_file(folder_ / "disk" / "w"), "new");
+  EXPECT_EQ(*read_file(folder_ / "disk" / "file"), "one");
+}
+
+TEST_F(FileTest, PermissionsStay) {
+  const fs::path target = folder_ / "private", file = folder_ / "secret";
+  fs::create_directories(target);
+  std::ofstream(file) << "old";
+  ASSERT_EQ(::chmod(target.c_str(), 02750), 0);
+  ASSERT_EQ(::chmod(file.c_str(), 0600), 0);
+  auto writer = FolderWriter::open(target, true);
+  ASSERT_TRUE(writer.ok() && writer->write("w", "new").ok() && writer->commit().ok());
+  ASSERT_TRUE(write_file_atomically(file, "new").ok());
+  struct stat found;
+  ASSERT_EQ(::stat(target.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777u, 02750u);
+  ASSERT_EQ(::stat(file.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777u, 0600u);
 }
 
 // A script that saves into "." goes on in the same folder, with what it has there.

@@ -232,7 +232,7 @@ Result<RankInfo> place_of_starter() {
   if (any_set({"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS"})) return mpi_place();
   // A batch script has SLURM_PROCID too, and is one process: only srun counts a step's tasks.
   if (any_set({"SLURM_STEP_NUM_TASKS"})) return slurm_place();
-  return Place();
+  return RankInfo();
 }
 
 bool is_gpu(const std::string& text) { return parse_integer(text).value_or(-1) >= 0; }

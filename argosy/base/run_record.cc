@@ -155,8 +155,7 @@ Result<fs::path> move_aside(const fs::path& folder, const std::string& run) {
 
 Result<Fd> lock_server_folder(const fs::path& folder) {
   const fs::path file = folder.string() + ".lock";
-  std::error_code error;
-  if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
+  if (file.has_parent_path()) RETURN_IF_ERROR(make_folder(file.parent_path()));
   Fd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd.open()) return system_error("cannot open", file);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;

@@ -292,7 +292,7 @@ const std::string& Settings::value(std::string_view name, bool (*fits)(Kind)) co
   const Setting* row = find_setting(name);
   ARGOSY_CHECK(row != nullptr && fits(row->kind), "a setting of the table, asked for as what it is");
   const auto found = values_.find(row->name);
-  return found != values_.end() ? found->second : row->standard;
+  return found != values_.end() ? found->second : row->default_value;
 }
 
 const std::string& Settings::text(std::string_view name) const {

@@ -6,7 +6,10 @@ namespace argosy::data {
 namespace {
 
 Status check_files(const std::vector<std::string>& files) {
-  if (files.empty()) return Status::invalid_argument("the dataset has no files; name them first (set_filelist)");
+  if (files.empty())
+    return Status::invalid_argument(
+        "the dataset has no files: set_filelist was not called, or its list is empty. A job with fewer files than workers needs "
+        "fewer workers, or files that are handed out (set_file_handout)");
   std::string missing;
   int count = 0;
   constexpr int kNamed = 5;

@@ -33,7 +33,12 @@ void PassReports::report_job(State& state) {
   if (std::exchange(reported_, true) || !speaks_) return;
   const wire::LedgerReply reply = ledger_of(state);
   const JobLedger ledger = join_ledgers(std::span(&reply, 1));
-  if (ledger.total.batches > 0) notice("the job, {} passes: {}", ledger.passes.size(), ledger.total.text());
+  const size_t passes = ledger.passes.size();
+  if (ledger.total.batches > 0) {
+    notice("the job, {} {}: {}", passes, passes == 1 ? "pass" : "passes", ledger.total.text());
+  } else if (ledger.open.empty()) {
+    notice("the job: no batch was trained");
+  }
   for (const OpenPass& open : ledger.open) {
     notice_line(LogLevel::warning, open.text());
   }

@@ -62,14 +62,14 @@ Status Recovery::recover_snapshot() {
   *as_hello.mutable_spec() = image.spec();
   as_hello.set_process_id(1);
   const std::string directory = fmt::format("the directory {}", options_.directory.string());
-  RETURN_IF_ERROR(adoption_.check(as_hello, directory));
+  RETURN_IF_ERROR(another_run(adoption_.check(as_hello, directory)));
   if (options_.spec) {
     ASSIGN_OR_RETURN(const JobSpec found, from_wire(image.spec()));
     if (const auto different = difference(*options_.spec, name_, found, directory)) {
-      return Status::failed_precondition("another schema: {}", *different);
+      return another_run(Status::failed_precondition("another schema: {}", *different));
     }
   }
-  RETURN_IF_ERROR(adoption_.adopt(as_hello, directory));
+  RETURN_IF_ERROR(another_run(adoption_.adopt(as_hello, directory)));
   RETURN_IF_ERROR(restore_from(*snapshot).with_context("{}", snapshot->folder().string()));
   log_start_ = image.log_position();
   restored_ = true;
@@ -91,13 +91,30 @@ Status Recovery::recover_hello(const Record& record) {
   ASSIGN_OR_RETURN(const auto hello, parse<wire::HelloRequest>(record));
   const bool recorded = folder_ != nullptr && folder_->found() && !folder_->found()->run.empty();
   if (!recorded && !hello.run().empty()) run_.restore(hello.run());
-  if (state_) return {};
   const std::string directory = fmt::format("the directory {}", options_.directory.string());
-  RETURN_IF_ERROR(adoption_.check(hello, directory));
-  return adoption_.adopt(hello, directory);
+  if (!state_) RETURN_IF_ERROR(another_run(adoption_.check(hello, directory)));
+  return another_run(adoption_.adopt(hello, directory));  // with a state: whether it is the same job, workers and tables
 }
 
-// A log without a snapshot begins with the hello of the first worker.
+Status Recovery::another_run(const Status& status) {
+  if (status.ok()) return {};
+  another_run_ =
+      Status(status.code(), fmt::format("{}. Start the job as that run was started, or anew with --fresh", status.message()));
+  return another_run_;
+}
+
+// A server that was told its tables by its own process may have records before the first hello, which says what the job is.
+Status Recovery::adopt_first_hello() {
+  bool found = false;
+  const Status read = journal_->replay(replay_from(journal_->log().first()), [&](const Record& record) -> Status {
+    if (record.method != wire::HELLO) return {};
+    RETURN_IF_ERROR(recover_hello(record));
+    found = true;
+    return Status::cancelled("the rest is not needed");
+  });
+  return found ? Status() : read;
+}
+
 Status Recovery::recover_log(const std::filesystem::path& folder) {
   const Durability durability = options_.settled_durability();
   auto journal = Journal::open(folder, {.sync = durability == Durability::wal_sync,
@@ -107,6 +124,9 @@ Status Recovery::recover_log(const std::filesystem::path& folder) {
   journal_ = std::move(*journal);
   Stopwatch watch;
   int64_t records = 0;
+  if (!state_) {
+    if (const Status read = adopt_first_hello(); !read.ok()) return cannot_recover(read);
+  }
   const Status replayed = journal_->replay(replay_from(journal_->log().first()), [&](const Record& record) {
     ++records;
     return replay_record(record);
@@ -120,7 +140,8 @@ Status Recovery::recover_log(const std::filesystem::path& folder) {
 uint64_t Recovery::replay_from(uint64_t first) const { return state_ && log_start_ != 0 ? log_start_ : first; }
 
 Status Recovery::replay_record(const Record& record) {
-  if (!state_ && record.method != wire::HELLO) return Status::data_loss("the log does not begin with a worker's hello");
+  if (!state_ && record.method != wire::HELLO)
+    return Status::data_loss("the log has no worker's hello, which says what the job is");
   if (record.method == wire::HELLO) RETURN_IF_ERROR(recover_hello(record));
   restored_ = true;
   ++records_;
@@ -130,6 +151,7 @@ Status Recovery::replay_record(const Record& record) {
 // A log that cannot be read or applied stays so however often the server is started: only a person can decide about it.
 Status Recovery::cannot_recover(const Status& status) const {
   if (status.code() == Code::unavailable || status.code() == Code::resource_exhausted) return status;
+  if (!another_run_.ok()) return another_run_;
   return Status(status.code(), fmt::format("{}. `argosy repair {}` lists what cannot be read or applied, and with --set-aside "
                                            "moves it out of the log, so that the server starts without it",
                                            status.message(), options_.directory.string()));

@@ -42,6 +42,9 @@ class Recovery {
  private:
   Status restore_from(const table::Snapshot& snapshot);
   Status recover_hello(const Record& record);
+  Status adopt_first_hello();
+  // The directory's run is not what this server was started for: no fault of the directory.
+  Status another_run(const Status& status);
   Status recover_log(const std::filesystem::path& folder);
   Status cannot_recover(const Status& status) const;
 
@@ -53,6 +56,7 @@ class Recovery {
   const ServerFolder* folder_ = nullptr;
   std::unique_ptr<Journal> journal_;
   bool restored_ = false, lossy_ = false;
+  Status another_run_;  // not ok: what another_run() said
   uint64_t records_ = 0, next_snapshot_ = 0, log_start_ = 0;
 };
 

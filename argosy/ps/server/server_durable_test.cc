@@ -138,6 +138,33 @@ TEST(ServerLog, RefusesTheDirectoryOfAnotherServer) {
   EXPECT_THAT(Server::start(other).status().message(), HasSubstr("2 servers"));
 }
 
+// The log alone says what the run was, before there is a snapshot: another number of workers, or another mode, would give their
+// batches to others.
+TEST(ServerLog, IsComparedWithTheJobThatAServerKnows) {
+  Folder folder;
+  ServerOptions options = options_for(folder);
+  options.spec = job(Mode::async, 2, {counting_rows()});
+  {
+    InProcess process(options);
+    Worker worker = process.worker(*options.spec, 0);
+    ASSERT_OK(worker.hello());
+    ASSERT_OK(worker.push({batch_id(0, 0)}, {count_at({5})}));
+  }
+  for (const JobSpec& other :
+       {job(Mode::async, 3, {counting_rows()}), job(Mode::async, 1, {counting_rows()}), job(Mode::sync, 2, {counting_rows()})}) {
+    ServerOptions changed = options;
+    changed.spec = other;
+    const Status refused = Server::start(changed).status();
+    EXPECT_EQ(refused.code(), Code::failed_precondition);
+    EXPECT_THAT(refused.message(),
+                testing::AllOf(HasSubstr("the directory"), HasSubstr("--fresh"), testing::Not(HasSubstr("repair"))));
+  }
+  ServerOptions renamed = options;
+  renamed.job = "another";
+  EXPECT_THAT(Server::start(renamed).status().message(), HasSubstr("job 'test'"));
+  EXPECT_TRUE(Server::start(options).ok());
+}
+
 // Without a directory there is nothing to go on with, and the worker is told so.
 TEST(ServerLog, IsMissedWhereThereIsNone) {
   const JobSpec spec = job(Mode::async, 1, {counting_rows()});

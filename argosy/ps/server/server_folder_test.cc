@@ -167,6 +167,27 @@ TEST_F(ServerFolders, WhatTheRecordDoesNotSayYetIsFoundInTheState) {
   EXPECT_THAT(refusal(options("run2", "launch2")), HasSubstr("holds run run1"));
 }
 
+// Servers of scripts know their tables before the first worker comes: their log begins with first values.
+TEST_F(ServerFolders, ALogThatBeginsBeforeTheFirstWorkerCanBeDealtOut) {
+  ServerOptions begun = options("run1", "launch1");
+  begun.spec = kSpec;
+  begun.import_first = true;
+  {
+    InProcess process(begun);
+    const auto begins = process.server->begin_import();
+    ASSERT_OK(begins);
+    ASSERT_TRUE(*begins);
+    ASSERT_OK(process.server->end_import());
+    Worker worker = process.worker(kSpec, 0);
+    worker.set_run("run1");
+    ASSERT_OK(worker.hello());
+    ASSERT_OK(worker.init_dense(1, {1, 2, 3, 4, 5}));
+    ASSERT_OK(worker.push({batch_id(0, 0)}, {count_at({5, 6}, 2)}));
+    wait_for_record(begun);
+  }
+  ASSERT_OK(reshard(folder_.path(), 2));
+}
+
 TEST_F(ServerFolders, TwoServersNeverShareAFolder) {
   InProcess process(options("run1", "launch1"));
   EXPECT_THAT(refusal(options("run2", "launch2", OnOldState::fresh)), HasSubstr("in use by another server process"));

@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <future>
 #include <numeric>
 #include <string>
@@ -25,6 +26,7 @@ struct Disk {
   ConditionVariable changed;
   bool hangs = false;  // guarded by mutex, as is the next
   int waiting = 0;
+  std::atomic<bool> full = false;
 
   void wait_for_it() {
     MutexLock lock(mutex);
@@ -56,6 +58,10 @@ bool is_cold(int fd) {
 // Takes the place of the C library's for this program: logs are written with it.
 extern "C" ssize_t pwritev(int fd, const struct iovec* pieces, int count, off_t offset) {
   argosy::ps::disk.wait_for_it();
+  if (argosy::ps::disk.full) {
+    errno = ENOSPC;
+    return -1;
+  }
   return ::syscall(SYS_pwritev, fd, pieces, count, offset, offset >> 32 >> 32);
 }
 
@@ -228,6 +234,22 @@ TEST(SlowDisk, StepsThatReadColdRowsHoldUpNobody) {
   const auto outcome = last.get();
   EXPECT_TRUE(outcome.ok()) << outcome.status().to_string();
   EXPECT_TRUE(worker.pull_dense(1, Position{0, 1}, kPatience).ok()) << "the step was taken";
+}
+
+// What could not be logged has not happened: the same push is a new one when there is room again.
+TEST(FullDisk, APushIsTakenWhenItIsTriedAgain) {
+  Folder folder;
+  ServerOptions options = InProcess::options();
+  options.directory = folder.path();
+  InProcess process(options);
+  Worker worker = process.worker(job(Mode::async, 1, {counting_rows()}), 0);
+  ASSERT_OK(worker.hello());
+  disk.full = true;
+  const Status refused = worker.push({batch_id(0, 0)}, {count_at({5})}).status();
+  disk.full = false;
+  EXPECT_EQ(refused.code(), Code::unavailable) << refused.message();
+  ASSERT_OK(worker.push({batch_id(0, 0)}, {count_at({5})}));
+  EXPECT_EQ(worker.pull_rows(0, {5})->at(0), 1);
 }
 
 TEST(SlowDisk, LosesNobodyInAsyncMode) { push_while_the_disk_hangs(Mode::async); }

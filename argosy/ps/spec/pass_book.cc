@@ -258,6 +258,16 @@ JobLedger join_ledgers(std::span<const wire::LedgerReply> servers) {
   }
   for (const auto& [worker, summary] : earlier) job.total.add(summary);
   job.total.workers = 0;
+  // What a geo worker has not sent is a backlog that goes on from pass to pass: the last one counts.
+  std::map<uint32_t, double> unsent;
+  for (const auto& [worker, summary] : earlier) unsent[worker] = summary.unsent;
+  for (const auto& [key, summary] : passes) unsent[key.second] = summary.unsent;
+  job.total.unsent = 0;
+  for (const auto& [worker, rest] : unsent) job.total.unsent += rest;
+  // A barrier at the end of a script begins a round in which nothing is read.
+  std::erase_if(job.passes, [](const PassSummary& pass) {
+    return pass.batches == 0 && pass.lines == 0 && pass.bad_lines == 0 && pass.failed_runs == 0 && pass.given_up_batches == 0;
+  });
   for (const auto& [worker, pass] : open) job.open.push_back(pass);
   return job;
 }

@@ -125,6 +125,25 @@ TEST(JobLedger, JoinsServersAndAddsWorkers) {
   EXPECT_THAT(job.to_json(), HasSubstr("\"samples_read\": 200, \"samples_applied\": 170, \"samples_lost\": 30"));
 }
 
+// Two geo workers, two passes, and the round that a barrier begins: what is not sent is a backlog, and not a sum over passes.
+TEST(JobLedger, CountsABacklogOnceAndNoPassWithoutData) {
+  wire::LedgerReply reply;
+  for (uint32_t worker = 0; worker < 2; ++worker) {
+    wire::WorkerLedger& one = *reply.add_workers();
+    one.set_worker(worker);
+    for (uint32_t round = 0; round < 3; ++round) {
+      wire::PassRecord& pass = *one.add_passes();
+      pass.set_round(round);
+      *pass.mutable_ledger() = ledger_of(round < 2 ? 4 : 0);
+      pass.mutable_ledger()->set_unsent(round < 2 ? 100 * (round + 1) : 200);
+    }
+  }
+  const JobLedger job = join_ledgers(std::span(&reply, 1));
+  EXPECT_EQ(job.passes.size(), 2u);
+  EXPECT_EQ(job.passes[0].unsent, 200);
+  EXPECT_EQ(job.total.unsent, 400);
+}
+
 // A worker that was lost before it trained anything has given up all the same, and what one server lacks is not applied.
 TEST(JobLedger, NamesEveryLostWorker) {
   wire::LedgerReply servers[2];
