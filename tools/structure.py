@@ -111,7 +111,7 @@ def measure(root):
         "files in such knots": sum(len(knot) for knot in knots),
         "header names that occur in several folders": sum(len(places) > 1 for places in stems.values()),
         "waits by sleeping (`sleep_for`)": sum(text.count("sleep_for") for text in code.values()),
-        "guarded members in the types (`ABSL_GUARDED_BY`)": sum(text.count("ABSL_GUARDED_BY(") for text in code.values()),
+        "guarded members in the types (`ARGOSY_GUARDED_BY`)": sum(text.count("ARGOSY_GUARDED_BY(") for text in code.values()),
     }
 
 
