@@ -87,7 +87,8 @@ class AfterABarrier : public Comparing {
     EXPECT_TRUE(other->went_back());
     ASSERT_TRUE(other->resume().ok());
     for (uint32_t i = 0; i < 10; ++i) {
-      if (!other->all_had(batch_id(0, i))) ASSERT_TRUE(push(*other, i).ok());
+      if (other->all_had(batch_id(0, i))) continue;
+      ASSERT_TRUE(push(*other, i).ok());
     }
   }
 

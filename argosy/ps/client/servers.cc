@@ -19,13 +19,6 @@ constexpr milliseconds kFirstPause{2}, kLongestPause{500};
 constexpr std::chrono::seconds kLineEvery{5};
 constexpr milliseconds kCheckEvery{200};  // whether a user wants the wait to end
 
-// Where answers arrive. Shared with the callbacks: a caller that gives up early leaves them behind.
-struct Inbox {
-  Mutex mutex;
-  ConditionVariable arrived;
-  std::vector<std::pair<size_t, Result<rpc::Received>>> answers ARGOSY_GUARDED_BY(mutex);
-};
-
 size_t bytes_of(const rpc::Message& message) { return message.header.size() + rpc::payload_bytes(message.payload); }
 
 }  // namespace
@@ -65,6 +58,13 @@ class CallRun {
   }
 
  private:
+  // Where answers arrive. Shared with the callbacks: a caller that gives up early leaves them behind.
+  struct Inbox {
+    Mutex mutex;
+    ConditionVariable arrived;
+    std::vector<std::pair<size_t, Result<rpc::Received>>> answers ARGOSY_GUARDED_BY(mutex);
+  };
+
   struct Slot {
     std::optional<SteadyClock::time_point> send_again;
     std::optional<SteadyClock::time_point> away_since;

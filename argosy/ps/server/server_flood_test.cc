@@ -117,7 +117,9 @@ TEST_P(FloodTest, CostsLittleMemoryAndStarvesNobody) {
   std::printf("flood %s: %lu connections, %.1f MB sent; p99 %.3f ms before, %.3f ms during; server at most +%.1f MB\n",
               ::testing::PrintToString(GetParam()).c_str(), static_cast<unsigned long>(flooder.connected()),
               static_cast<double>(flooder.bytes_sent()) / 1e6, before, during, most);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep freed memory for a while
   EXPECT_LT(most, 32);
+#endif
   EXPECT_LT(during, 2000);
   EXPECT_TRUE(worker.stats().ok());
 }
