@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build everything demo unit pytest test asan tsan fuzz soak nightly faults planted format lint tidy parity zoo bench wheel clean
+.PHONY: help setup build everything demo unit pytest test asan tsan fuzz noservers soak nightly faults planted format lint tidy parity zoo bench wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -53,6 +53,9 @@ fuzz: setup ## each fuzzer for SECONDS (60), from the committed corpus
 	@$(CMAKE) --build --preset fuzz -j $(JOBS)
 	@tools/fuzz.sh build/fuzz $(or $(SECONDS),60)
 
+noservers: setup ## the build without gRPC and RocksDB (ARGOSY_SERVERS=OFF), in build/no-servers, and its tests
+	@ARGOSY_TEST_WHOLE_BUILDS=1 $(PYTHON) -m pytest -q tests/tooling/test_without_servers.py
+
 soak: build ## jobs under random faults for MINUTES (10), by SEED (drawn and printed); what fails replays with EPISODE=n
 	@$(PYTHON) tests/fault/soak.py --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED)) $(if $(EPISODE),--episode $(EPISODE))
 
@@ -68,10 +71,10 @@ planted: setup ## the tests against each planted bug (ONLY=name); writes the tab
 	@$(CMAKE) --build --preset planted -j $(JOBS) --target $(PLANTED_TARGETS)
 	@$(PYTHON) tests/fault/planted.py --jobs $(JOBS) $(if $(ONLY),--only $(ONLY))
 
-format: setup ## puts the C++ sources into the form of .clang-format
+format: setup ## formats the C++ sources (clang-format) and the Python sources (ruff)
 	@tools/format.sh
 
-lint: setup $(BUILD)/build.ninja ## clang-format's check, the layers of the rooms, the Python sources and their types, locks (clang), every header compiled alone
+lint: setup $(BUILD)/build.ninja ## the format of the sources, the layers of the rooms, the Python sources and their types, locks (clang), every header compiled alone
 	@tools/format.sh --check
 	@$(PYTHON) tools/check_layers.py
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target argosy_python_packages _core_stubs

@@ -7,6 +7,7 @@
 // passes can be compared. REQUIRES: the test files have kTestBatches batches.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cstdio>
 #include <cstdlib>

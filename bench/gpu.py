@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""Steps on a GPU, ours in C++ beside PyTorch's DistributedDataParallel in rounds that take turns; both send their gradients by
-NCCL, as a job of one process. Writes bench/gpu_results.md, which bench/run.py puts into docs/benchmarks.md.
+"""Steps on a GPU beside the same by PyTorch, in rounds that take turns; jobs of one process that send their gradients by NCCL. Writes
+bench/gpu_results.md, which bench/run.py puts into docs/benchmarks.md.
 
-    cmake -S . -B build/alone -DARGOSY_PS=OFF -DCMAKE_BUILD_TYPE=Release && cmake --build build/alone --target collective_bench
-    python3 bench/gpu.py build/alone/bench/collective_bench            [what the rows to measure contain]
+    tools/gpu_build.sh                             on a machine of its own, see docs/gpu.md; then
+    python3 bench/gpu.py build/release             [what the rows to measure contain]
+
+A row's bound is against the fastest of its peers: PyTorch as it is (eager; DistributedDataParallel), by torch.compile, and by
+torch.compile(mode="reduce-overhead"), which records CUDA graphs.
 """
+
+import dataclasses
 import datetime
 import json
 import os
@@ -14,41 +19,92 @@ import statistics
 import subprocess
 import sys
 
-import torch
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROUNDS = 5
-ROWS = [  # what, bound, ours, the peer's
-    ("CIFAR CNN, batch 32, float32", 1.00, "cifar 32 32 300 adam alone", "cifar 32 32 300 adam"),
-    ("CIFAR CNN, batch 32, float32, channels last", 1.00, "cifar 32 32 300 adam alone channels_last", "cifar 32 32 300 adam channels_last"),
-    ("CIFAR CNN, batch 32, bfloat16, channels last", 1.00, "cifar 32 32 300 adam alone bfloat16 channels_last", "cifar 32 32 300 adam bfloat16 channels_last"),
-    ("CIFAR CNN, batch 32, float32, the step captured as a CUDA graph", 0.30, "cifar 32 32 300 adam alone graph", "cifar 32 32 300 adam"),
-    ("ResNet-50, batch 64, 224 x 224, float32, channels last", 1.00, "resnet50 64 224 30 alone channels_last", "resnet50 64 224 30 channels_last"),
-    ("ResNet-50, batch 64, 224 x 224, bfloat16, channels last", 1.00, "resnet50 64 224 30 alone bfloat16 channels_last", "resnet50 64 224 30 bfloat16 channels_last"),
-]
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+SECONDS = 150  # of one run: torch.compile takes a minute for ResNet-50
+PEERS = ("eager", "compile", "reduce_overhead")
 
 
-def milliseconds(command):
-    environment = dict(os.environ, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(random.randrange(20000, 30000)), RANK="0", WORLD_SIZE="1", LOCAL_RANK="0",
-                       LOCAL_WORLD_SIZE="1")
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+@dataclasses.dataclass(frozen=True)
+class Row:
+    what: str
+    bound: float
+    ours: str  # a program of the build or of bench/, and its arguments
+    peer: str  # a script of bench/peers, and its arguments
+    peers: tuple = PEERS
+
+
+ROWS = (
+    Row("CIFAR CNN, batch 32, float32", 1.00, "collective_bench cifar 32 32 300 adam alone", "torch_ddp.py cifar 32 32 300 adam", ("eager",)),
+    Row("CIFAR CNN, batch 32, float32, captured", 1.00, "collective_bench cifar 32 32 300 adam alone graph", "torch_ddp.py cifar 32 32 300 adam"),
+    Row(
+        "ResNet-50, batch 64, bfloat16, channels last",
+        1.00,
+        "collective_bench resnet50 64 224 30 alone bfloat16 channels_last",
+        "torch_ddp.py resnet50 64 224 30 bfloat16 channels_last",
+        ("eager",),
+    ),
+    Row(
+        "ResNet-50, batch 64, bfloat16, channels last, captured",
+        1.00,
+        "collective_bench resnet50 64 224 30 alone graph bfloat16 channels_last",
+        "torch_ddp.py resnet50 64 224 30 bfloat16 channels_last",
+    ),
+    Row("CIFAR CNN, batch 32, float32, Python's dynamic graph", 1.02, "gpu_dynamic.py cifar 32 32 300", "torch_ddp.py cifar 32 32 300 adam", ("eager",)),
+    Row("CTR-DNN, batch 4096, table 1,000,001 x 10, a program", 1.00, "gpu_ctr.py 4096 200", "torch_ctr_gpu.py 4096 200"),
+)
+
+
+def command(line, build):
+    name, *arguments = line.split()
+    if not name.endswith(".py"):
+        return [str(build / "bench" / name), *arguments]
+    script = next(path for path in (ROOT / "bench" / name, ROOT / "bench/peers" / name) if path.is_file())
+    return [sys.executable, str(script), *arguments]
+
+
+def milliseconds(arguments, build):
+    environment = dict(
+        os.environ, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(random.randrange(20000, 30000)), RANK="0", WORLD_SIZE="1", LOCAL_RANK="0", LOCAL_WORLD_SIZE="1"
+    )
+    environment["PYTHONPATH"] = os.pathsep.join([str(build / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=SECONDS)
     if done.returncode != 0:
-        sys.exit(f"gpu: {' '.join(command)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+        sys.exit(f"gpu: {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout.strip().splitlines()[-1])["ms"]
 
 
+def measured(row, build, run=milliseconds):
+    """The medians of ours and of each peer."""
+    commands = {"ours": command(row.ours, build)} | {peer: command(row.peer, build) + [peer] * (peer != "eager") for peer in row.peers}
+    rounds = [{name: run(one, build) for name, one in commands.items()} for _ in range(ROUNDS)]
+    return {name: statistics.median(values[name] for values in rounds) for name in commands}
+
+
+def line(row, medians):
+    best = min(medians[peer] for peer in row.peers)
+    ratio = medians["ours"] / best
+    columns = " | ".join(f"{medians[peer]:.3f}" if peer in medians else "" for peer in PEERS)
+    return f"| {row.what} | {medians['ours']:.3f} | {columns} | {ratio:.3f} | ≤ {row.bound:.2f} | {'met' if ratio <= row.bound else '**not met**'} |"
+
+
 def main():
-    program = sys.argv[1]
-    lines = [f"Measured on one {torch.cuda.get_device_name()}, {os.cpu_count()} cores, torch {torch.__version__}, {datetime.date.today()}; medians of {ROUNDS} rounds, "
-             "ms a step. Adam is fused in both (CIFAR), SGD plain (ResNet).", "", "| step | ours | DistributedDataParallel | ratio | bound | |", "|---|---:|---:|---:|---:|---|"]
-    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
-    for what, bound, ours, peer in [row for row in ROWS if wanted in row[0]]:
-        rounds = [(milliseconds([program, *ours.split()]), milliseconds([sys.executable, str(ROOT / "bench/peers/torch_ddp.py"), *peer.split()])) for _ in range(ROUNDS)]
-        mine, theirs = (statistics.median(column) for column in zip(*rounds))
-        lines.append(f"| {what} | {mine:.3f} | {theirs:.3f} | {mine / theirs:.3f} | ≤ {bound:.2f} | {'met' if mine / theirs <= bound else '**not met**'} |")
+    import torch
+
+    build, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else ""
+    lines = [
+        f"Measured on one {torch.cuda.get_device_name()}, {os.cpu_count()} cores, torch {torch.__version__}, {datetime.date.today()}; medians of {ROUNDS} rounds, "
+        "ms a step. Adam is fused in both (CIFAR), SGD plain (ResNet). The ratio is to the fastest peer.",
+        "",
+        "| step | ours | PyTorch eager | torch.compile | reduce-overhead | ratio | bound | |",
+        "|---|---:|---:|---:|---:|---:|---:|---|",
+    ]
+    for row in [row for row in ROWS if wanted in row.what]:
+        lines.append(line(row, measured(row, build)))
         print(lines[-1], flush=True)
-    target = pathlib.Path(os.environ.get("OUT", ROOT / "bench")) / "gpu_results.md"
-    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        target = pathlib.Path(os.environ.get("OUT", ROOT / "bench")) / "gpu_results.md"
+        target.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 // What the executor adds to an operator: a program of 100 trivial operators against the same libtorch calls by hand.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 """The programs that measure, and how to read what they print. Each prints its measure more than once; the last counts, the
 ones before it warm the process up."""
+
 import dataclasses
 import json
 import os
@@ -42,8 +43,12 @@ def read_google_benchmark(text):
 
 def read_wire(text):
     """MB/s of what counts bytes, microseconds a call of what does not."""
-    return {"wire." + run["name"].removesuffix("/real_time").removesuffix("/process_time"): run["bytes_per_second"] / 1e6 if "bytes_per_second" in run else run["real_time"]
-            for run in json.loads(text)["benchmarks"]}
+    return {
+        "wire." + run["name"].removesuffix("/real_time").removesuffix("/process_time"): run["bytes_per_second"] / 1e6
+        if "bytes_per_second" in run
+        else run["real_time"]
+        for run in json.loads(text)["benchmarks"]
+    }
 
 
 def read_iperf(text):
@@ -77,6 +82,20 @@ def read_replay(text):
     return {"replay": json.loads(text)["benchmarks"][-1]["items_per_second"] / 1e6}
 
 
+def read_items(name):
+    """Millions of items a second of each benchmark."""
+    return lambda text: {f"{name}.{run['name']}": run["items_per_second"] / 1e6 for run in json.loads(text)["benchmarks"]}
+
+
+def read_times(name):
+    """How long a round of each benchmark took."""
+    return lambda text: {f"{name}.{run['name']}": run["real_time"] for run in json.loads(text)["benchmarks"]}
+
+
+def read_pause(text):
+    return {"pause": json.loads(text)["benchmarks"][-1]["pause_ms"]}
+
+
 def read_together(text):
     microseconds = {run["name"].partition("/")[0]: run["real_time"] for run in json.loads(text)["benchmarks"]}
     return {"together.both": microseconds["together"], "together.wire_and_store": microseconds["wire"] + microseconds["store"]}
@@ -95,6 +114,7 @@ def read_memory(text):
 @dataclasses.dataclass(frozen=True)
 class Program:
     """One process a round, in `rounds` rounds at most. Its series are those whose names begin with `gives`."""
+
     gives: str
     command: list
     read: Callable[[str], dict]
@@ -147,8 +167,20 @@ def job_sizes(data):
 def steps(name, ranks, *arguments, rounds):
     """Our loop and the peer's, beside each other: NAME.ours, NAME.ddp."""
     launch = [sys.executable, ROOT / "bench/ranks.py", ranks]
-    return [Program(f"{name}.ours", [*launch, BUILD / "bench/collective_bench", *arguments], read_steps(f"{name}.ours"), rounds),
-            Program(f"{name}.ddp", [*launch, sys.executable, PEERS / "torch_ddp.py", *arguments], read_steps(f"{name}.ddp"), rounds)]
+    return [
+        Program(f"{name}.ours", [*launch, BUILD / "bench/collective_bench", *arguments], read_steps(f"{name}.ours"), rounds),
+        Program(f"{name}.ddp", [*launch, sys.executable, PEERS / "torch_ddp.py", *arguments], read_steps(f"{name}.ddp"), rounds),
+    ]
+
+
+def allocators():
+    """A step's memory from the pool and from malloc, then from other allocators in malloc's place."""
+    steps = google_benchmark("argosy/engine/engine_bench", "Step")
+    others = {"jemalloc": "libjemalloc.so.2", "mimalloc": "libmimalloc.so.2.0"}
+    return [
+        Program("pool", steps, read_times("pool")),
+        *(Program(name, ["env", f"LD_PRELOAD={library}", *steps], read_times(name)) for name, library in others.items()),
+    ]
 
 
 def collectives():
@@ -176,6 +208,10 @@ def programs(data):
         Program("store", google_benchmark("argosy/table/table_bench", "push/adagrad/10"), read_store),
         Program("together", google_benchmark("argosy/ps/ps_bench", "^(wire|store|together)/"), read_together),
         Program("replay", google_benchmark("argosy/ps/ps_bench", "BM_Replay"), read_replay, SLOW),
+        Program("index", google_benchmark("argosy/table/table_bench", "SlotIndex|FlatHashMap|KeyIndex"), read_items("index")),
+        Program("number", google_benchmark("argosy/data/data_bench", "Read|FromChars"), read_items("number")),
+        *allocators(),
+        Program("pause", google_benchmark("argosy/ps/ps_bench", "BM_PauseOfASave/none/5000"), read_pause, SLOW),
         *collectives(),
         *jobs(data),
     ]

@@ -6,6 +6,7 @@
 Prints one JSON object a pass over the files: samples a second; processor seconds of all workers and of all servers; bytes that
 crossed the wire. A pass takes as long as its slowest worker. With wal the servers' logs are under build/, on a disk.
 """
+
 import argparse
 import json
 import pathlib
@@ -41,8 +42,24 @@ def command(args, folder):
     settings = ["--durability", args.durability]
     if args.durability != "none":
         settings += ["--directory", folder / "state"]
-    return [BUILD / "bin/fleetrun", "--server_num", servers, "--worker_num", workers, "--start_port", free_ports(servers), "--log_dir", folder / "logs",
-            *settings, "--no-python", BUILD / "bench/ctr_ps_bench", args.files, folder, args.passes, args.format]
+    return [
+        BUILD / "bin/fleetrun",
+        "--server_num",
+        servers,
+        "--worker_num",
+        workers,
+        "--start_port",
+        free_ports(servers),
+        "--log_dir",
+        folder / "logs",
+        *settings,
+        "--no-python",
+        BUILD / "bench/ctr_ps_bench",
+        args.files,
+        folder,
+        args.passes,
+        args.format,
+    ]
 
 
 def passes(texts):
@@ -51,9 +68,16 @@ def passes(texts):
     for rows in zip(*of_workers, strict=True):
         samples, seconds = sum(row["samples"] for row in rows), max(row["seconds"] for row in rows)
         workers, servers = (sum(row[name] for row in rows) for name in ("cpu_seconds", "server_cpu_seconds"))
-        yield {"pass": rows[0]["pass"], "samples": samples, "samples_per_second": samples / seconds, "samples_per_cpu_second": samples / (workers + servers),
-               "worker_us": 1e6 * workers / samples, "server_us": 1e6 * servers / samples,
-               "bytes_to_servers": sum(row["bytes_in"] for row in rows) / samples, "bytes_to_workers": sum(row["bytes_out"] for row in rows) / samples}
+        yield {
+            "pass": rows[0]["pass"],
+            "samples": samples,
+            "samples_per_second": samples / seconds,
+            "samples_per_cpu_second": samples / (workers + servers),
+            "worker_us": 1e6 * workers / samples,
+            "server_us": 1e6 * servers / samples,
+            "bytes_to_servers": sum(row["bytes_in"] for row in rows) / samples,
+            "bytes_to_workers": sum(row["bytes_out"] for row in rows) / samples,
+        }
 
 
 def launch(words):

@@ -1,4 +1,5 @@
 """The rows of the benchmark: what is compared with what, and the bound that it must keep. Arithmetic and tables only."""
+
 import dataclasses
 import statistics
 
@@ -10,6 +11,7 @@ class Row:
     `measure` says what is held against the bound: the ratio of the medians, their difference, or our median by itself. A row
     without a bound is there to be read.
     """
+
     name: str
     what: str
     ours: str
@@ -25,7 +27,16 @@ ROWS = [
     Row("threads", "CTR-DNN, 2 threads against 1", "ctr.float32_2_threads", "ctr.float32_1_thread", "samples/s", "ratio", ">=", 1.8),
     Row("torch", "CTR-DNN, 1 thread, against torch eager", "ctr.float32_1_thread", "torch", "samples/s", "ratio", ">=", 1.05),
     Row("bfloat16", "CTR-DNN, bfloat16 products against float32", "ctr.bfloat16_1_thread", "ctr.float32_1_thread", "samples/s", "ratio", ">=", 1.5),
-    Row("bfloat16-auc", "its test AUC after one pass, bfloat16 against float32", "ctr.bfloat16_1_thread.auc", "ctr.float32_1_thread.auc", "AUC", "distance", "<=", 0.0005),
+    Row(
+        "bfloat16-auc",
+        "its test AUC after one pass, bfloat16 against float32",
+        "ctr.bfloat16_1_thread.auc",
+        "ctr.float32_1_thread.auc",
+        "AUC",
+        "distance",
+        "<=",
+        0.0005,
+    ),
     Row("parse", "MultiSlot parsing, Criteo's slots, floats of 6 decimals", "parse.BM_MultiSlotShortFloats", "", "MB/s a core", "value", ">=", 300),
     Row("parse-long", "MultiSlot parsing, floats of up to 17 digits", "parse.BM_MultiSlotLongFloats", "", "MB/s a core", "value", ">=", 300),
     Row("parse-keys", "MultiSlot parsing, ragged slots of 64-bit keys", "parse.BM_MultiSlotKeys", "", "MB/s a core", "value", ">=", 300),
@@ -35,19 +46,102 @@ ROWS = [
     Row("wire-push", "a push of 1.25 MB and its answer, TCP", "wire.BM_Push/tcp", "", "µs", "value", "<=", 700),
     Row("wire-stream", "the same beside gRPC's unary calls", "wire.BM_StreamPush/1", "wire.BM_UnaryPush/1", "µs", "ratio", "<=", 0.87),
     Row("wire-stream-4", "the same, 4 calls at a time", "wire.BM_StreamPush/4", "wire.BM_UnaryPush/4", "µs", "ratio", "<=", 0.87),
-    Row("ps-1x1", "CTR-DNN through 1 server and 1 worker, async, native reader, against PaddlePaddle 2.6.2's", "ps.1x1.samples_per_second", "paddle_ps.1x1",
-        "samples/s", "ratio", ">=", 2.5),
+    Row(
+        "ps-1x1",
+        "CTR-DNN through 1 server and 1 worker, async, native reader, against PaddlePaddle 2.6.2's",
+        "ps.1x1.samples_per_second",
+        "paddle_ps.1x1",
+        "samples/s",
+        "ratio",
+        ">=",
+        2.5,
+    ),
     Row("ps-2x2", "the same, 2 servers and 2 workers", "ps.2x2.samples_per_second", "paddle_ps.2x2", "samples/s", "ratio", ">=", 2.5),
-    Row("ps-pipe", "1 server and 1 worker, both systems reading MultiSlot text by `cat`", "ps.1x1-pipe.samples_per_second", "paddle_ps.1x1", "samples/s", "ratio"),
-    Row("ps-local", "samples a processor second, those of worker, server and reading added up, against 1 thread without servers", "ps.1x1.samples_per_cpu_second",
-        "ctr.float32_1_thread.per_cpu_second", "samples/s", "ratio", ">=", 0.70),
-    Row("wal", "1 server and 1 worker, durability wal against none", "ps.1x1-wal.samples_per_second", "ps.1x1.samples_per_second", "samples/s", "ratio", ">=", 0.85),
+    Row(
+        "ps-pipe",
+        "1 server and 1 worker, both systems reading MultiSlot text by `cat`",
+        "ps.1x1-pipe.samples_per_second",
+        "paddle_ps.1x1",
+        "samples/s",
+        "ratio",
+    ),
+    Row(
+        "ps-local",
+        "samples a processor second, those of worker, server and reading added up, against 1 thread without servers",
+        "ps.1x1.samples_per_cpu_second",
+        "ctr.float32_1_thread.per_cpu_second",
+        "samples/s",
+        "ratio",
+        ">=",
+        0.70,
+    ),
+    Row(
+        "wal",
+        "1 server and 1 worker, durability wal against none",
+        "ps.1x1-wal.samples_per_second",
+        "ps.1x1.samples_per_second",
+        "samples/s",
+        "ratio",
+        ">=",
+        0.85,
+    ),
     Row("store", "pushes to a table of a million rows, Adagrad, width 10", "store", "", "M rows/s a core", "value", ">=", 12),
-    Row("together", "a pull and a push of 26,000 keys x 10 floats, against wire alone and store alone added up", "together.both", "together.wire_and_store", "µs",
-        "ratio", "<=", 1.5),
-    Row("replay", "a server takes up its log, Adagrad, width 10", "replay", "", "M rows/s", "value", ">=", 5),
-    Row("ddp-resnet18", "ResNet-18, batch 32 of 32 x 32, 2 processes by Gloo, against PyTorch's DistributedDataParallel", "resnet18.ours", "resnet18.ddp", "steps/s",
-        "ratio", ">=", 0.98),
+    Row(
+        "together",
+        "a pull and a push of 26,000 keys x 10 floats, against wire alone and store alone added up",
+        "together.both",
+        "together.wire_and_store",
+        "µs",
+        "ratio",
+        "<=",
+        1.5,
+    ),
+    Row("replay", "a server recovers from its log, Adagrad, width 10", "replay", "", "M rows/s", "value", ">=", 5),
+    Row(
+        "index",
+        "finding 26,000 of a million rows: SlotIndex against abseil's flat_hash_map",
+        "index.BM_SlotIndex",
+        "index.BM_FlatHashMap",
+        "M keys/s",
+        "ratio",
+        ">=",
+        1.0,
+    ),
+    Row(
+        "step-index",
+        "numbering the keys of a step: KeyIndex against abseil's flat_hash_map",
+        "index.BM_KeyIndex",
+        "index.BM_FlatHashMapOfAStep",
+        "M keys/s",
+        "ratio",
+        ">=",
+        1.0,
+    ),
+    Row(
+        "float",
+        "reading floats of 6 decimals: data/number.h against std::from_chars",
+        "number.BM_ReadFloat",
+        "number.BM_FromCharsFloat",
+        "M numbers/s",
+        "ratio",
+        ">=",
+        1.0,
+    ),
+    Row("int", "reading ids: data/number.h against std::from_chars", "number.BM_ReadInt64", "number.BM_FromCharsInt64", "M numbers/s", "ratio", ">=", 1.0),
+    Row("pool", "memory of a step: the pool against malloc", "pool.BM_StepFromPool", "pool.BM_StepFromMalloc", "µs", "ratio", "<=", 1.0),
+    Row("pool-jemalloc", "the same against jemalloc", "pool.BM_StepFromPool", "jemalloc.BM_StepFromMalloc", "µs", "ratio", "<=", 1.0),
+    Row("pool-mimalloc", "the same against mimalloc", "pool.BM_StepFromPool", "mimalloc.BM_StepFromMalloc", "µs", "ratio", "<=", 1.0),
+    Row("snapshot-pause", "how long pushes wait for the beginning of a snapshot of 5 GB", "pause", "", "ms", "value", "<=", 50),
+    Row(
+        "ddp-resnet18",
+        "ResNet-18, batch 32 of 32 x 32, 2 processes by Gloo, against PyTorch's DistributedDataParallel",
+        "resnet18.ours",
+        "resnet18.ddp",
+        "steps/s",
+        "ratio",
+        ">=",
+        0.98,
+    ),
     Row("ddp-mlp", "100 small layers, 2 processes, C++ loop, against the same", "mlp.ours", "mlp.ddp", "steps/s", "ratio", ">=", 1.2),
     Row("ddp-alone", "CIFAR CNN in one process, data parallel against the plain loop", "alone.parallel", "alone.plain", "steps/s", "ratio", ">=", 0.98),
     Row("memory", "peak memory of CTR-DNN, 1 thread, against what it must hold", "memory.1.above_idle", "memory.1.needed", "MB", "ratio", "<=", 1.3),
@@ -112,8 +206,15 @@ def summary(outcomes):
     return f"{sum(outcome.met for outcome in bounded)} of {len(bounded)} bounds met"
 
 
-JOB_COLUMNS = {"servers": "servers", "workers": "workers", "samples_per_second": "samples/s", "worker_us": "µs a sample, workers", "server_us": "µs a sample, servers",
-               "bytes_to_servers": "bytes a sample to servers", "bytes_to_workers": "bytes a sample to workers"}
+JOB_COLUMNS = {
+    "servers": "servers",
+    "workers": "workers",
+    "samples_per_second": "samples/s",
+    "worker_us": "µs a sample, workers",
+    "server_us": "µs a sample, servers",
+    "bytes_to_servers": "bytes a sample to servers",
+    "bytes_to_workers": "bytes a sample to workers",
+}
 
 
 def jobs_as_json(series):
@@ -133,7 +234,21 @@ def jobs_table(jobs):
 def as_json(outcomes, series):
     """The table for machines, with every measurement behind it."""
     return {
-        "rows": [{"row": o.row.name, "what": o.row.what, "unit": o.row.unit, "ours": o.ours, "peer": o.peer, "measure": o.row.measure, "result": o.result,
-                  "relation": o.row.relation, "bound": o.row.bound, "met": o.met, "note": o.note} for o in outcomes],
+        "rows": [
+            {
+                "row": o.row.name,
+                "what": o.row.what,
+                "unit": o.row.unit,
+                "ours": o.ours,
+                "peer": o.peer,
+                "measure": o.row.measure,
+                "result": o.result,
+                "relation": o.row.relation,
+                "bound": o.row.bound,
+                "met": o.met,
+                "note": o.note,
+            }
+            for o in outcomes
+        ],
         "series": series,
     }

@@ -10,8 +10,10 @@ A bound that is not met is reported, not an error. Every run leaves bench/result
 DATE-COMMIT-processes.json for the table of jobs.
 REQUIRES: the programs are built (make bench does it).
 """
+
 import argparse
 import collections
+import ctypes.util
 import dataclasses
 import datetime
 import json
@@ -36,6 +38,7 @@ BUSY = 0.5  # a load above it says that the machine does something else
 @dataclasses.dataclass(frozen=True)
 class Data:
     """The same lines in each reader's format."""
+
     criteo: pathlib.Path = ROOT / f"bench/data/criteo-{LINES}x{FILES}"
     multislot_parts: pathlib.Path = ROOT / f"bench/data/multislot-{LINES}x{FILES}"
     multislot: pathlib.Path = ROOT / f"bench/data/multislot-{LINES}x{FILES}.txt"  # all parts in one
@@ -47,8 +50,10 @@ class Data:
 
 def make_criteo(data):
     if not data.criteo.exists():
-        subprocess.run([sys.executable, ROOT / "tools/make_criteo.py", data.criteo, "--lines", str(LINES), "--test-lines", str(TEST_LINES),
-                        "--files", str(FILES)], check=True)
+        subprocess.run(
+            [sys.executable, ROOT / "tools/make_criteo.py", data.criteo, "--lines", str(LINES), "--test-lines", str(TEST_LINES), "--files", str(FILES)],
+            check=True,
+        )
 
 
 def make_multislot(data):
@@ -59,7 +64,9 @@ def make_multislot(data):
     with unfinished.open("wb") as whole:
         for part in data.parts("train"):
             with part.open("rb") as lines:
-                done = subprocess.run([programs.BUILD / "bin/argosy", "criteo", str(HASH_DIM), "--scheme", "log1p"], stdin=lines, stdout=subprocess.PIPE, check=True)
+                done = subprocess.run(
+                    [programs.BUILD / "bin/argosy", "criteo", str(HASH_DIM), "--scheme", "log1p"], stdin=lines, stdout=subprocess.PIPE, check=True
+                )
             (data.multislot_parts / "train" / part.name).write_bytes(done.stdout)
             whole.write(done.stdout)
     unfinished.rename(data.multislot)
@@ -89,6 +96,9 @@ def prepare(wanted, data):
         make_arrays(data)
     if wants(wanted, "paddle") and subprocess.run([ROOT / "tests/parity/environments.sh", "2.6.2"]).returncode != 0:
         absent["paddle"] = "peer not present: PaddlePaddle 2.6.2 could not be installed"
+    for allocator in ("jemalloc", "mimalloc"):
+        if wants(wanted, allocator) and ctypes.util.find_library(allocator) is None:
+            absent[allocator] = f"peer not present: {allocator} is not installed"
     if wants(wanted, "iperf3") and shutil.which("iperf3") is None:
         absent["iperf3"] = "peer not present: iperf3 is not installed"
     return absent
@@ -115,6 +125,7 @@ def first_line(command):
 
 def facts(rounds, load):
     """Where, when and on what the run was made."""
+
     def proc(file, key):
         return next((line.partition(":")[2].strip() for line in pathlib.Path(file).read_text().splitlines() if line.startswith(key)), "unknown")
 
@@ -132,17 +143,21 @@ def facts(rounds, load):
 
 def document(outcomes, jobs, about):
     busy = f" The machine was not idle: its load was {about['load_before']:.1f} before the run.\n" if about["load_before"] > BUSY else "\n"
-    text = (f"# Benchmarks\n\nWritten by `make bench`. {about['cpu']}, {about['cores']} cores, {about['memory']}; commit {about['commit']}; {about['date']}.{busy}\n"
-            f"Each number is the median of {about['rounds']} rounds ({min(about['rounds'], programs.SLOW)} where a run takes long); in a round every program runs once, ours beside its\n"
-            f"peer. CTR-DNN: 13 numbers, 26 slots, a table of {HASH_DIM:,} x 10, layers of 400-400-400-2, batches of 1,000, Adam; {LINES:,} lines, in memory\n"
-            f"where there are no servers. The speed is that of the second pass over them, the AUC that of {TEST_LINES:,} other lines after the first. Jobs with servers\n"
-            f"(`ps-*`, `wal`) are processes that stream the lines from files, one thread a worker; so do PaddlePaddle's. [What helped](benchmarks-notes.md).\n\n"
-            f"{rows.table(outcomes)}")
+    text = (
+        f"# Benchmarks\n\nWritten by `make bench`. {about['cpu']}, {about['cores']} cores, {about['memory']}; commit {about['commit']}; {about['date']}.{busy}\n"
+        f"Each number is the median of {about['rounds']} rounds ({min(about['rounds'], programs.SLOW)} where a run takes long); in a round every program runs once, ours beside its\n"
+        f"peer. CTR-DNN: 13 numbers, 26 slots, a table of {HASH_DIM:,} x 10, layers of 400-400-400-2, batches of 1,000, Adam; {LINES:,} lines, in memory\n"
+        f"where there are no servers. The speed is that of the second pass over them, the AUC that of {TEST_LINES:,} other lines after the first. Jobs with servers\n"
+        f"(`ps-*`, `wal`) are processes that stream the lines from files, one thread a worker; so do PaddlePaddle's. [What helped](benchmarks-notes.md).\n\n"
+        f"{rows.table(outcomes)}"
+    )
     text += f"\n## On a GPU\n\nBy `bench/gpu.py`, on a machine of its own.\n\n{(ROOT / 'bench/gpu_results.md').read_text()}"
     if not jobs:
         return text
-    return text + (f"\n## More and more processes\n\nThe same job as 1 to 8 servers and workers on {about['cores']} cores, measured once: processor time and bytes on the wire count here,\n"
-                   f"samples a second mean little where there are more processes than cores.\n\n{rows.jobs_table(jobs)}")
+    return text + (
+        f"\n## More and more processes\n\nThe same job as 1 to 8 servers and workers on {about['cores']} cores, measured once: processor time and bytes on the wire count here,\n"
+        f"samples a second mean little where there are more processes than cores.\n\n{rows.jobs_table(jobs)}"
+    )
 
 
 def write(outcomes, series, about, whole):

@@ -33,7 +33,7 @@ if(TARGET argosy_functions)
 endif()
 target_compile_features(argosy PUBLIC cxx_std_20)
 set(public_headers ${ARGOSY_PUBLIC_COLLECTIVE})
-if(ARGOSY_PS)
+if(ARGOSY_PROGRAMS)
   list(APPEND public_headers ${ARGOSY_PUBLIC_PROGRAMS})
 endif()
 list(TRANSFORM public_headers PREPEND "${PROJECT_SOURCE_DIR}/")
@@ -48,7 +48,7 @@ set_target_properties(argosy PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${P
 
 # Where what is installed looks for torch: beside itself in a wheel, else in the Python of the same prefix. A program that links
 # argosy::argosy finds it by its own path. Never a folder of the machine that it was built on.
-get_property(programs GLOBAL PROPERTY ARGOSY_PROGRAMS)
+get_property(programs GLOBAL PROPERTY ARGOSY_APPS)
 if(SKBUILD)
   set(torch_from_lib "$ORIGIN/../../torch/lib")
   set(torch_from_bin "$ORIGIN/../../torch/lib")

@@ -9,7 +9,7 @@ set(ARGOSY_PUBLIC_COLLECTIVE
 
 set(ARGOSY_PUBLIC_PROGRAMS
     argosy/argosy.h
-    argosy/base/mutex.h argosy/base/random.h argosy/base/step_gradients.h argosy/base/thread.h
+    argosy/base/line_range.h argosy/base/mutex.h argosy/base/random.h argosy/base/step_gradients.h argosy/base/thread.h
     argosy/data/batch.h argosy/data/buffer.h argosy/data/criteo.h argosy/data/criteo_options.h argosy/data/dataset.h argosy/data/in_memory_dataset.h
     argosy/data/line_parser.h argosy/data/queue_dataset.h argosy/data/record_store.h argosy/data/remote_store.h argosy/data/slot.h
     argosy/engine/program/kernel.h argosy/engine/program/op.h argosy/engine/program/model_io.h argosy/engine/program/scope.h argosy/engine/program/value.h
@@ -18,7 +18,7 @@ set(ARGOSY_PUBLIC_PROGRAMS
     argosy/fleet/strategy.h
     argosy/graph/attribute.h argosy/graph/backward.h argosy/graph/build.h argosy/graph/dtype.h argosy/graph/function_call.h
     argosy/graph/function_schema.h argosy/graph/initializer.h
-    argosy/graph/layer_helper.h argosy/graph/layers.h argosy/graph/layers/activation.h argosy/graph/layers/fill.h
+    argosy/graph/layer_helper.h argosy/graph/layers.h argosy/graph/layers/activation.h argosy/graph/layers/control_flow.h argosy/graph/layers/fill.h
     argosy/graph/layers/loss.h argosy/graph/layers/metric.h argosy/graph/layers/nets.h
     argosy/graph/layers/nn.h argosy/graph/layers/operators.h argosy/graph/layers/sequence.h argosy/graph/layers/shape.h
     argosy/graph/layers/tensor.h argosy/graph/layers/types.h argosy/graph/minimize.h argosy/graph/op_desc.h

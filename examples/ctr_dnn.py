@@ -5,6 +5,7 @@ The twin of ctr_dnn.cc.
     python ctr_dnn.py 'data/part-*' model            one thread, and with the seed below the same losses as the twin
     python ctr_dnn.py 'data/part-*' model 2          two threads
 """
+
 import glob
 import sys
 

@@ -4,6 +4,7 @@ The twin of ctr_fleet.cc.
 
     fleetrun --server_num 2 --worker_num 2 ctr_fleet.py 'data/part-*' model
 """
+
 import glob
 import sys
 
@@ -32,8 +33,7 @@ def main(pattern, model, threads=1):
     dataset.set_batch_size(500)
     dataset.set_thread(int(threads))
     dataset.set_filelist(fleet.split_files(sorted(glob.glob(pattern))))
-    exe.train_from_dataset(
-        program=fluid.default_main_program(), dataset=dataset, fetch_list=[loss, auc], fetch_info=["loss", "auc"], print_period=10)
+    exe.train_from_dataset(program=fluid.default_main_program(), dataset=dataset, fetch_list=[loss, auc], fetch_info=["loss", "auc"], print_period=10)
     fleet.barrier_worker()  # everybody's gradients are in what is saved
     if fleet.is_first_worker():
         fleet.save_inference_model(exe, model, [v.name for v in [dense] + slots], [predict])

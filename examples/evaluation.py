@@ -4,6 +4,7 @@ The twin of evaluation.cc.
 
     fleetrun --server_num 2 --worker_num 2 evaluation.py 'data/train/part-*' 'data/test/part-*'
 """
+
 import glob
 import sys
 

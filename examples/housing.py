@@ -8,6 +8,7 @@ The twin of housing.cc. Two servers and two workers on one machine, each in a sh
     TRAINING_ROLE=TRAINER PADDLE_TRAINER_ID=0 python housing.py
     TRAINING_ROLE=TRAINER PADDLE_TRAINER_ID=1 python housing.py
 """
+
 import os
 import sys
 
@@ -29,10 +30,10 @@ def work(trainer, program, test, error):
     exe.run(fluid.default_startup_program())
     random = np.random.RandomState(1 + trainer)  # every worker has houses of its own
     for step in range(STEPS):
-        value, = exe.run(program, feed=houses(random, BATCH), fetch_list=[error])
+        (value,) = exe.run(program, feed=houses(random, BATCH), fetch_list=[error])
         if step % 50 == 49:
             print("step %d squared error %.4f" % (step, value[0]), flush=True)
-    learned, = exe.run(test, feed=houses(np.random.RandomState(99), 500), fetch_list=[error])
+    (learned,) = exe.run(test, feed=houses(np.random.RandomState(99), 500), fetch_list=[error])
     exe.close()  # this worker is done
     print("squared error of new houses %.5f" % learned[0])
     if learned[0] > 0.01:

@@ -5,6 +5,7 @@ The twin of incremental.cc; each takes up what the other saved.
     fleetrun --server_num 2 --worker_num 2 incremental.py 1 day1          learns the first half of 100 keys
     fleetrun --server_num 2 --worker_num 2 incremental.py 2 day2 day1     sees only the second half, and knows both
 """
+
 import sys
 
 import numpy as np
@@ -39,11 +40,11 @@ def main(day, save, load=None):
     exe.run(fluid.default_startup_program())
     keys = np.arange(KEYS // 2 * (int(day) - 1), KEYS // 2 * int(day))
     for _ in range(STEPS):
-        exe.run(fluid.default_main_program(), feed=batch(keys[fleet.worker_index()::fleet.worker_num()]))
+        exe.run(fluid.default_main_program(), feed=batch(keys[fleet.worker_index() :: fleet.worker_num()]))
     fleet.barrier_worker()
     if fleet.is_first_worker():
         fleet.save_persistables(exe, save)
-    error, = exe.run(test, feed=batch(np.arange(KEYS // 2 * int(day))), fetch_list=[loss])  # this day's keys and those before
+    (error,) = exe.run(test, feed=batch(np.arange(KEYS // 2 * int(day))), fetch_list=[loss])  # this day's keys and those before
     fleet.stop_worker()
     print("day %s: squared error of all keys so far %.6f" % (day, error[0]))
     if error[0] > 0.001:

@@ -4,6 +4,7 @@ The twin of keypoints.cc.
 
     fleetrun --nproc_per_node 2 keypoints.py          on machines with GPUs: fleetrun --gpus 0,1 keypoints.py
 """
+
 import sys
 
 import numpy as np
@@ -35,8 +36,16 @@ class Faces(paddle.io.Dataset):
 
 def network():
     nn = paddle.nn
-    return nn.Sequential(nn.Conv2D(1, 8, 3, stride=2, padding=1), nn.ReLU(), nn.Conv2D(8, 16, 3, stride=2, padding=1), nn.ReLU(),
-                         nn.Flatten(), nn.Linear(16 * (SIDE // 4) ** 2, 64), nn.ReLU(), nn.Linear(64, 6))
+    return nn.Sequential(
+        nn.Conv2D(1, 8, 3, stride=2, padding=1),
+        nn.ReLU(),
+        nn.Conv2D(8, 16, 3, stride=2, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(16 * (SIDE // 4) ** 2, 64),
+        nn.ReLU(),
+        nn.Linear(64, 6),
+    )
 
 
 def main():

@@ -2,6 +2,7 @@
 
 The twin of mlp.cc: with the same seed both print the same losses.
 """
+
 import numpy as np
 
 import paddle.fluid as fluid
@@ -33,6 +34,6 @@ exe = fluid.Executor(fluid.CPUPlace())
 exe.run(fluid.default_startup_program())
 numbers = draws()
 for step in range(100):
-    value, = exe.run(feed=next_batch(numbers, 64, 32), fetch_list=[loss])
+    (value,) = exe.run(feed=next_batch(numbers, 64, 32), fetch_list=[loss])
     if step % 10 == 9:
         print("step %d loss %.6f" % (step, value[0]))

@@ -4,6 +4,7 @@ The twin of mlp_fleet.cc.
 
     fleetrun --server_num 2 --worker_num 2 mlp_fleet.py
 """
+
 import sys
 
 import numpy as np
@@ -39,11 +40,11 @@ def main():
     exe.run(fluid.default_startup_program())
     random = np.random.RandomState(1 + fleet.worker_index())  # every worker has samples of its own
     for step in range(STEPS):
-        value, = exe.run(fluid.default_main_program(), feed=batch(random, BATCH), fetch_list=[loss])
+        (value,) = exe.run(fluid.default_main_program(), feed=batch(random, BATCH), fetch_list=[loss])
         if step % 50 == 49:
             print("step %d loss %.4f" % (step, value[0]), flush=True)
     fleet.barrier_worker()
-    learned, = exe.run(test, feed=batch(np.random.RandomState(99), 1000), fetch_list=[accuracy])
+    (learned,) = exe.run(test, feed=batch(np.random.RandomState(99), 1000), fetch_list=[accuracy])
     fleet.stop_worker()
     print("test accuracy %.3f" % learned[0])
     if learned[0] < 0.9:

@@ -1,4 +1,5 @@
 """What every Python test shares. The front end under test is the one that this checkout built."""
+
 import os
 import pathlib
 import signal

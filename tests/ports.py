@@ -1,4 +1,5 @@
 """Ports for tests that run beside each other."""
+
 import collections
 import contextlib
 import random

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes a release's entry in CHANGELOG.md of the fragments in changes/, and removes them.
 
-    tools/changelog.py DATE        DATE such as 2026-11-16; the version is that of the file VERSION
+tools/changelog.py DATE        DATE such as 2026-11-16; the version is that of the file VERSION
 """
+
 import argparse
 import datetime
 import pathlib

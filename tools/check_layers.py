@@ -11,6 +11,7 @@ A room may be divided into sub-layers, "ps/client" beside "ps/server": each is a
 
 A file is x.h and x.cc together: x includes what either of them does. Tests, benchmarks and what only they include are not looked at for cycles.
 """
+
 import argparse
 import dataclasses
 import pathlib
@@ -184,8 +185,8 @@ def cycles(graph):
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
                 if low[node] == order[node]:
-                    knot = stack[stack.index(node):]
-                    del stack[stack.index(node):]
+                    knot = stack[stack.index(node) :]
+                    del stack[stack.index(node) :]
                     on_stack.difference_update(knot)
                     if len(knot) > 1:
                         knots.append(frozenset(knot))

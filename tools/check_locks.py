@@ -4,6 +4,7 @@
 What a lock guards is in the types (argosy/base/mutex.h); an access without the lock fails here. Nothing is built but the
 generated headers: every source is parsed once.
 """
+
 import concurrent.futures
 import json
 import os

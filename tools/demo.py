@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What `make demo` shows: click logs are made, and a job of 2 servers and 2 workers learns CTR-DNN from them (demo_job.py)."""
+
 import pathlib
 import shutil
 import subprocess
@@ -18,15 +19,20 @@ def main():
     make_data()
     fleetrun = shutil.which("fleetrun", path=str(pathlib.Path(sys.executable).parent))
     print("a job of 2 parameter servers and 2 workers on this machine; what each says is in demo/logs", flush=True)
-    status = subprocess.run([fleetrun, "--server_num=2", "--worker_num=2", "--follow=0", "--log_dir", str(FOLDER / "logs"),
-                             str(ROOT / "tools" / "demo_job.py")], cwd=ROOT, check=False).returncode
+    status = subprocess.run(
+        [fleetrun, "--server_num=2", "--worker_num=2", "--follow=0", "--log_dir", str(FOLDER / "logs"), str(ROOT / "tools" / "demo_job.py")],
+        cwd=ROOT,
+        check=False,
+    ).returncode
     if status:
         sys.exit(status)
-    print("try next:  .venv/bin/argosy inspect demo/model           what was saved\n"
-          "           .venv/bin/fleetrun --server_num=2 --worker_num=2 --follow=0 examples/ctr_fleet.py 'demo/data/train/*' demo/model-py\n"
-          "           .venv/bin/fleetrun --server_num=2 --worker_num=2 --follow=0 --no-python "
-          "build/release/examples/ctr_fleet 'demo/data/train/*' demo/model-cc\n"
-          "           .venv/bin/python examples/ctr_dnn.py 'demo/data/train/*' demo/model-one   the same in one process")
+    print(
+        "try next:  .venv/bin/argosy inspect demo/model           what was saved\n"
+        "           .venv/bin/fleetrun --server_num=2 --worker_num=2 --follow=0 examples/ctr_fleet.py 'demo/data/train/*' demo/model-py\n"
+        "           .venv/bin/fleetrun --server_num=2 --worker_num=2 --follow=0 --no-python "
+        "build/release/examples/ctr_fleet 'demo/data/train/*' demo/model-cc\n"
+        "           .venv/bin/python examples/ctr_dnn.py 'demo/data/train/*' demo/model-one   the same in one process"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """One process of the demo's job: a server, or a worker that trains on its share of the files."""
+
 import pathlib
 import sys
 
@@ -38,8 +39,10 @@ class Progress:
     def __call__(self, now):
         if now["seconds"] - self.shown >= 2:
             self.shown = now["seconds"]
-            print("  worker %d: %9s samples, %8s samples/s" % (fleet.worker_index(), format(now["samples"], ","),
-                                                              format(int(now["samples_per_second"]), ",")), flush=True)
+            print(
+                "  worker %d: %9s samples, %8s samples/s" % (fleet.worker_index(), format(now["samples"], ","), format(int(now["samples_per_second"]), ",")),
+                flush=True,
+            )
 
 
 def zero(states):
@@ -63,8 +66,7 @@ def main():
     exe = fluid.Executor(fluid.CPUPlace())
     exe.run(fluid.default_startup_program())
     print("CTR-DNN: 13 numbers and 26 categories, a table of %s x 10 on the servers, 400-400-400-2" % format(ROWS, ","))
-    exe.train_from_dataset(program, make_dataset(variables, "train"), fetch_list=[loss, auc], fetch_info=["loss", "auc"],
-                           print_period=100, progress=Progress())
+    exe.train_from_dataset(program, make_dataset(variables, "train"), fetch_list=[loss, auc], fetch_info=["loss", "auc"], print_period=100, progress=Progress())
     fleet.barrier_worker()
     zero(states)
     if files("test"):  # fewer files than workers: some have none

@@ -6,6 +6,7 @@
 For each package (a folder with __init__.py) of SOURCE, DESTINATION/<package>/ becomes a folder with a link to every entry of
 it; links to what is gone are taken away, and files that are not links, such as the extension, stay.
 """
+
 import pathlib
 import sys
 

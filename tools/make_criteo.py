@@ -11,6 +11,7 @@ The story behind a line: a reader with a hidden interest sees an advertisement w
 the fields (which values are common depends on them), and a click depends on how well they fit, on the values themselves
 and on the counts. So linear models learn some of it, and models that combine fields learn more.
 """
+
 import argparse
 import pathlib
 import shutil
@@ -36,8 +37,9 @@ class HiddenModel:
         self.levels = rng.normal(2.0, 0.7, DENSE)
         self.traces = rng.normal(0, 0.5, (TOPICS, DENSE))
         # The printed form of each value of each slot: a bijection of 32 bits, so that no two values of a slot share one.
-        self.names = [np.array([b"%08x" % (((slot << 20 | value) * 0x9E3779B1 + seed) % 2**32) for value in range(size)])
-                      for slot, size in enumerate(VOCABULARY)]
+        self.names = [
+            np.array([b"%08x" % (((slot << 20 | value) * 0x9E3779B1 + seed) % 2**32) for value in range(size)]) for slot, size in enumerate(VOCABULARY)
+        ]
 
     def draw(self, lines, rng):
         """Labels, counts, values and the click probabilities of so many lines."""
@@ -100,8 +102,10 @@ def main():
     labels, probability = write_part(unfinished / "test/part-00000.txt", model, args.test_lines, [args.seed, 2])
     shutil.rmtree(args.folder, ignore_errors=True)
     unfinished.rename(args.folder)
-    print(f"{args.folder}: {args.lines:,} lines in {args.files} files, {args.test_lines:,} to test; {labels.mean():.1%} are clicks; "
-          f"knowing the hidden model gives a test AUC of {area_under_curve(labels, probability):.3f}")
+    print(
+        f"{args.folder}: {args.lines:,} lines in {args.files} files, {args.test_lines:,} to test; {labels.mean():.1%} are clicks; "
+        f"knowing the hidden model gives a test AUC of {area_under_curve(labels, probability):.3f}"
+    )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 
 A part that is interrupted has no result. Results lie in build/nightly/results.json, what a part printed in build/nightly/PART.log.
 """
+
 import argparse
 import dataclasses
 import datetime
@@ -39,6 +40,7 @@ PARTS = (
     Part("soak", ("make", "soak", "MINUTES=20"), "jobs under random faults"),
     Part("planted", ("make", "planted"), "the tests against every planted bug"),
     Part("parity", ("make", "parity"), "every function against PaddlePaddle 1.8.5 and 2.6.2"),
+    Part("no-servers", ("make", "noservers"), "the build without gRPC and RocksDB: its extension trains"),
     Part("wheel", ("make", "wheel"), "the wheel, in an empty environment"),
 )
 
@@ -115,8 +117,13 @@ def main():
         begun = time.monotonic()
         passed = run(part, options.minutes)
         failed |= not passed
-        results.note(part, passed=passed, commit=at, minutes=round((time.monotonic() - begun) / 60, 1),
-                     when=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M"))
+        results.note(
+            part,
+            passed=passed,
+            commit=at,
+            minutes=round((time.monotonic() - begun) / 60, 1),
+            when=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M"),
+        )
     print("\n".join(results.table()))
     sys.exit(failed)
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures the shape of the C++ sources: files, lines, tests, functions, include cycles, names; docs/structure.md shows its table.
 
-    tools/structure.py                    the table of this checkout
-    tools/structure.py --before COMMIT    beside that of an earlier commit
+tools/structure.py                    the table of this checkout
+tools/structure.py --before COMMIT    beside that of an earlier commit
 """
+
 import argparse
 import collections
 import io
@@ -73,8 +74,8 @@ def cycles(files):
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
                 if low[node] == index[node]:
-                    component = stack[stack.index(node):]
-                    del stack[stack.index(node):]
+                    component = stack[stack.index(node) :]
+                    del stack[stack.index(node) :]
                     if len(component) > 1:
                         found.append(sorted(component))
 

@@ -6,6 +6,7 @@
 Builds `argosy` and `argosy-paddle`; puts the libraries that `argosy` links, all but torch's, into its wheel (auditwheel), and beside
 its own licence those of the Debian packages that they came from. REQUIRES: the packages of tools/requirements.txt.
 """
+
 import os
 import pathlib
 import re
@@ -30,8 +31,20 @@ def run(*command, **options):
 def build(folder):
     """Both wheels as scikit-build-core makes them; c++ is the compiler of make build, so that ccache has every file."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    run(sys.executable, "-m", "pip", "wheel", ROOT, ROOT / "argosy/python/paddle_alias", "--no-build-isolation", "--no-deps", "-w", folder,
-        env=dict(environment, CXX="c++"), cwd="/")
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        ROOT,
+        ROOT / "argosy/python/paddle_alias",
+        "--no-build-isolation",
+        "--no-deps",
+        "-w",
+        folder,
+        env=dict(environment, CXX="c++"),
+        cwd="/",
+    )
 
 
 def repair(wheel, folder):
@@ -50,7 +63,7 @@ def package_of(library):
 def add_licences(wheel, folder):
     """Writes the repaired wheel, with the licences of what is bundled in it, into dist/. Returns the packages."""
     run(sys.executable, "-m", "wheel", "unpack", wheel, "-d", folder)
-    unpacked, = (entry for entry in folder.iterdir() if entry.is_dir())
+    (unpacked,) = (entry for entry in folder.iterdir() if entry.is_dir())
     packages = sorted({package_of(library.name) for library in (unpacked / "argosy.libs").iterdir()} | set(HEADERS_ONLY))
     licences = next(unpacked.glob("*.dist-info")) / "licenses/third_party"
     licences.mkdir(parents=True)

@@ -7,6 +7,7 @@ MODULE, such as argosy._core, is imported from FOLDER, and FOLDER/argosy/_core/ 
 pybind11-stubgen writes them. What a binding says of a type that Python cannot see becomes Any. The functions of a STUB, made elsewhere with more
 knowledge, take the place of those that were read from the submodule.
 """
+
 import ast
 import builtins
 import os

@@ -108,15 +108,20 @@ void add_inspect(CLI::App& app, int& result) {
 }
 
 void add_reshard(CLI::App& app, int& result) {
-  auto* command =
-      app.add_subcommand("reshard",
-                         "Deals the state of a parameter-server run out to another number of servers, for --resume. What "
-                         "was there is moved aside.");
+  auto* command = app.add_subcommand(
+      "reshard",
+      "Deals the state of a parameter-server run out to another number of servers or workers, for --resume. What "
+      "was there is moved aside.");
   auto directory = std::make_shared<std::string>();
   auto servers = std::make_shared<int>(0);
   command->add_option("directory", *directory, "the job's --directory; no server runs on it")->required();
+  auto workers = std::make_shared<int>(0);
   command->add_option("--servers", *servers, "how many servers the next run has")->required()->check(CLI::PositiveNumber);
-  command->callback([directory, servers, &result] { result = report(argosy::ps::reshard(*directory, *servers)); });
+  command->add_option("--workers", *workers, "how many workers it has, where the run there has finished; as many as that one")
+      ->check(CLI::PositiveNumber);
+  command->callback([directory, servers, workers, &result] {
+    result = report(argosy::ps::reshard(*directory, *servers, *workers > 0 ? std::optional(*workers) : std::nullopt));
+  });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "argosy/base/address.h"
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/cli/arguments.h"
@@ -97,6 +98,8 @@ Result<argosy::ps::ServerOptions> options_of(const Arguments& arguments) {
   options.workers = arguments.workers;
   options.threads = arguments.threads;
   options.end_with_workers = !arguments.stay;
+  RETURN_IF_ERROR(argosy::Address::parse_with_port(arguments.address).status().with_context("--address"));
+  RETURN_IF_ERROR(options.check());
   return options;
 }
 

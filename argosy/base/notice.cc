@@ -1,6 +1,7 @@
 #include "argosy/base/notice.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "argosy/base/clock.h"
 #include "argosy/base/env.h"
 #include "argosy/base/text.h"
 
@@ -17,7 +19,12 @@ namespace {
 
 constexpr size_t kMostBytes = 4000;   // of one notice
 constexpr int kMostAtOnce = 64;       // that one receive() takes
-constexpr char kConsequence = 'c';
+constexpr char kConsequence = 'c', kJoined = 'j', kLeft = 'l', kWriting = 'o';
+constexpr double kLeftSeconds = 5;  // to say that this process has left its job
+constexpr std::pair<char, Notice::Kind> kKinds[] = {{kConsequence, Notice::Kind::consequence},
+                                                    {kJoined, Notice::Kind::joined},
+                                                    {kLeft, Notice::Kind::left},
+                                                    {kWriting, Notice::Kind::writing}};
 constexpr std::string_view kLevels = "diwe";  // a line begins with the letter of its level
 
 bool is_socket(int fd, ino_t inode) {
@@ -46,20 +53,21 @@ int launcher() {
 // Before main(), and so before this process starts anything that would inherit it.
 [[maybe_unused]] const int at_start = launcher();
 
-// One line: what would break it becomes a space.
-void send(char kind, std::string_view text) {
-  if (launcher() < 0) return;
+// One line: what would break it becomes a space. Whether the launcher will read it, as far as that is known.
+bool send(char kind, std::string_view text) {
+  if (launcher() < 0) return true;
   std::string message(1, kind);
   message += text.substr(0, kMostBytes);
   std::replace_if(message.begin(), message.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
-  [[maybe_unused]] const ssize_t sent = ::send(launcher(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  return ::send(launcher(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno != EAGAIN;
 }
 
 std::optional<Notice> parsed(std::string_view message) {
   if (message.size() < 2) return std::nullopt;
   Notice notice{.text = std::string(message.substr(1))};
-  if (message[0] == kConsequence) {
-    notice.kind = Notice::Kind::consequence;
+  for (const auto& [letter, kind] : kKinds) {
+    if (message[0] != letter) continue;
+    notice.kind = kind;
     return notice;
   }
   const size_t level = kLevels.find(message[0]);
@@ -76,6 +84,16 @@ void notice_line(LogLevel level, std::string_view text) {
 }
 
 void notice_consequence(std::string_view of) { send(kConsequence, of); }
+void notice_joined(std::string_view job) { send(kJoined, job); }
+void notice_writing(std::string_view folder) { send(kWriting, folder); }
+
+void notice_left(std::string_view job) {
+  const Deadline deadline = Deadline::after_seconds(kLeftSeconds);
+  while (!send(kLeft, job) && !deadline.passed()) {
+    pollfd room{.fd = launcher(), .events = POLLOUT, .revents = 0};
+    ::poll(&room, 1, 100);
+  }
+}
 
 Result<NoticeReceiver> NoticeReceiver::open() {
   int ends[2] = {-1, -1};

@@ -34,11 +34,21 @@ void notice(LogLevel level, fmt::format_string<Args...> format, Args&&... args) 
 // launcher shows that one's error as the cause. To be called where such an error arrives, before it is returned. Thread-safe.
 void notice_consequence(std::string_view of);
 
+// Tell the launcher alone that this process has become a worker of `job`, and that it has left the job as it should: one that
+// ends in between, whatever its exit status says, has not done its part. notice_left() waits a few seconds for a launcher that is
+// slow to read. Thread-safe.
+void notice_joined(std::string_view job);
+void notice_left(std::string_view job);
+
+// Tells the launcher alone that this process writes something in `folder` under a name of temporary.h, which the launcher removes
+// where the process leaves it behind. Thread-safe.
+void notice_writing(std::string_view folder);
+
 // What one message of a process says. A plain value.
 struct Notice {
-  enum class Kind { line, consequence } kind = Kind::line;
+  enum class Kind { line, consequence, joined, left, writing } kind = Kind::line;
   LogLevel level = LogLevel::info;  // of a line
-  std::string text;                 // the line, or the name of the process that failed first
+  std::string text;                 // the line, the process that failed first, the job, or the folder
 };
 
 // The launcher's end for one process: the socket on which its notices come. The process finds the other end by the variable

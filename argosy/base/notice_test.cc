@@ -23,6 +23,9 @@ int status_of(const std::string& body) {
     notice("resumed {} rows", 7);
     notice(LogLevel::warning, "disk full:\nno space");
     notice_consequence("worker 0");
+    notice_joined("job");
+    notice_left("job");
+    notice_writing("/models");
   } else if (body == "floods") {
     for (int i = 0; i < 100'000; ++i) notice_line(LogLevel::debug, std::string(5000, 'x'));
   } else if (body == "inherits") {
@@ -67,13 +70,18 @@ TEST(Notice, ReachesTheLauncherLineByLine) {
   ASSERT_TRUE(receiver.ok());
   EXPECT_EQ(run_process(*receiver, "says"), 0);
   const auto notices = receiver->receive();
-  ASSERT_EQ(notices.size(), 3);
+  ASSERT_EQ(notices.size(), 6);
   EXPECT_EQ(notices[0].text, "resumed 7 rows");
   EXPECT_EQ(notices[0].level, LogLevel::info);
   EXPECT_EQ(notices[1].text, "disk full: no space");
   EXPECT_EQ(notices[1].level, LogLevel::warning);
   EXPECT_EQ(notices[2].kind, Notice::Kind::consequence);
   EXPECT_EQ(notices[2].text, "worker 0");
+  EXPECT_EQ(notices[3].kind, Notice::Kind::joined);
+  EXPECT_EQ(notices[4].kind, Notice::Kind::left);
+  EXPECT_EQ(notices[4].text, "job");
+  EXPECT_EQ(notices[5].kind, Notice::Kind::writing);
+  EXPECT_EQ(notices[5].text, "/models");
 }
 
 // A launcher that does not read must not stop a server.

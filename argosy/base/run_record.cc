@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/file.h"
 #include "argosy/base/text.h"
 
@@ -18,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFile = "RUN";
+constexpr const char* kTrained = "TRAINED";
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -48,6 +50,7 @@ RunRecord parse_record(const std::string& text) {
           .finished = text_in(fields, "finished"),
           .server = static_cast<int>(number_in(fields, "server")),
           .servers = static_cast<int>(number_in(fields, "servers")),
+          .workers = static_cast<int>(number_in(fields, "workers")),
           .passes = number_in(fields, "passes"),
           .batches = number_in(fields, "batches"),
           .rows = number_in(fields, "rows")};
@@ -65,20 +68,19 @@ std::optional<int> server_in_name(const std::string& name) {
   return number && *number >= 0 && *number < 65536 ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-std::string counted(uint64_t number, const char* one, const char* several) {
-  return fmt::format("{} {}", with_thousands(static_cast<int64_t>(number)), number == 1 ? one : several);
-}
-
 }  // namespace
 
 Result<std::optional<RunRecord>> read_run_record(const fs::path& folder) {
   std::error_code error;
   if (fs::exists(folder / kFile, error)) {
     ASSIGN_OR_RETURN(const std::string text, read_file(folder / kFile));
-    return std::optional(parse_record(text));
+    RunRecord record = parse_record(text);
+    if (record.batches == 0 && fs::exists(folder / kTrained, error)) record.batches = 1;
+    return std::optional(std::move(record));
   }
   if (!has_entries(folder / "snapshots") && !has_entries(folder / "log")) return std::optional<RunRecord>();
-  return std::optional(RunRecord{.server = server_in_name(folder.filename().string()).value_or(0), .servers = 0, .batches = 1});
+  return std::optional(
+      RunRecord{.server = server_in_name(folder.filename().string()).value_or(0), .servers = 0, .workers = 0, .batches = 1});
 }
 
 Status write_run_record(const fs::path& folder, const RunRecord& record) {
@@ -94,10 +96,18 @@ Status write_run_record(const fs::path& folder, const RunRecord& record) {
   put("finished", record.finished);
   put("server", record.server);
   put("servers", record.servers);
+  put("workers", record.workers);
   put("passes", record.passes);
   put("batches", record.batches);
   put("rows", record.rows);
   return write_file_atomically(folder / kFile, text);
+}
+
+Status mark_trained(const fs::path& folder) {
+  const fs::path file = folder / kTrained;
+  const Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  const Status made = fd.open() ? sync_folder(folder) : system_error("cannot create", file);
+  return made.ok() ? made : Status::unavailable("{}", made.message());
 }
 
 fs::path server_folder_in(const fs::path& directory, int server) { return directory / fmt::format("server-{}", server); }
@@ -128,9 +138,9 @@ std::string describe_runs(std::span<const RunRecord> records) {
   const bool finished = std::ranges::all_of(records, [](const RunRecord& record) { return !record.finished.empty(); });
   if (first.started.empty()) return "the state of a run that an earlier version wrote";
   return fmt::format("run {} of job '{}' (started {}, {}, {}: {}, {})", first.run.empty() ? "without an id" : first.run,
-                     first.job, first.started, counted(static_cast<uint64_t>(first.servers), "server", "servers"),
+                     first.job, first.started, counted(first.servers, "server"),
                      finished ? "finished " + first.finished : "not finished", counted(passes, "pass", "passes"),
-                     counted(rows, "row", "rows"));
+                     counted(rows, "row"));
 }
 
 Status stopped_by_old_run(const fs::path& directory, std::span<const RunRecord> records) {

@@ -10,7 +10,8 @@
 #include "argosy/base/fd.h"
 #include "argosy/base/status.h"
 
-// Which run's state a server's folder holds: the file RUN in it, lines of a name and a value. Launchers read what servers write.
+// Which run's state a server's folder holds: the file RUN in it, lines of a name and a value, and the empty file TRAINED, which
+// is there before the first batch is. Launchers read what servers write.
 namespace argosy {
 
 struct RunRecord {
@@ -20,9 +21,10 @@ struct RunRecord {
   std::string started;   // "2026-11-16 11:27:06 UTC"
   std::string finished;  // the same; empty: it has not
   int server = 0, servers = 1;
+  int workers = 0;  // 0: not known
   // As the server last noted them, a little behind what it has.
   uint64_t passes = 0;   // that all workers have finished
-  uint64_t batches = 0;  // applied
+  uint64_t batches = 0;  // applied; 0 only where none is in the folder's log or snapshots
   uint64_t rows = 0;     // of sparse tables, on this server
 
   friend bool operator==(const RunRecord&, const RunRecord&) = default;
@@ -33,6 +35,9 @@ struct RunRecord {
 Result<std::optional<RunRecord>> read_run_record(const std::filesystem::path& folder);
 // In one step, and safe from a power cut. Makes the folder where it is missing.
 Status write_run_record(const std::filesystem::path& folder, const RunRecord& record);
+// From now on the folder's record says that something was trained, whenever the server dies. Nothing where it does already.
+// `unavailable` where it cannot be written. Thread-safe.
+Status mark_trained(const std::filesystem::path& folder);
 
 // The records of a job's directory, by server; only those in which something was trained.
 Result<std::vector<RunRecord>> find_old_runs(const std::filesystem::path& directory);

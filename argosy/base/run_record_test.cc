@@ -28,6 +28,7 @@ class RunRecords : public testing::Test {
                           .finished = "",
                           .server = 0,
                           .servers = 2,
+                          .workers = 3,
                           .passes = 1,
                           .batches = 70,
                           .rows = 1234};
@@ -70,6 +71,17 @@ TEST_F(RunRecords, AreFoundByServerWhereSomethingWasTrained) {
             "run aaaa of job 'a job' (started 2026-11-16 11:27:06 UTC, 2 servers, not finished: 1 pass, 2,234 rows)");
   EXPECT_THAT(stopped_by_old_run(folder_, found).message(), AllOf(HasSubstr("--resume"), HasSubstr("--fresh")));
   EXPECT_TRUE(find_old_runs(folder_ / "absent")->empty());
+}
+
+// The record's numbers are a little behind what a server has; whether there is a run at all must not depend on them.
+TEST_F(RunRecords, AreFoundFromTheFirstBatchOn) {
+  RunRecord behind = record_;
+  behind.batches = 0;
+  ASSERT_TRUE(write_run_record(folder_ / "server-0", behind).ok());
+  EXPECT_TRUE(find_old_runs(folder_)->empty());
+  for (int twice = 0; twice < 2; ++twice) ASSERT_TRUE(mark_trained(folder_ / "server-0").ok());
+  EXPECT_EQ(find_old_runs(folder_)->size(), 1u);
+  EXPECT_EQ(mark_trained(folder_ / "absent").code(), Code::unavailable);
 }
 
 TEST_F(RunRecords, AFolderIsMovedAsideAndNeverOverAnother) {

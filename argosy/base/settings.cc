@@ -120,9 +120,11 @@ const std::vector<Setting>& table() {
        .kind = Kind::choice,
        .default_value = "auto",
        .choices = {"auto", "required"},
-       .help =
-           "required: what anybody who reaches it could use refuses to start, a server or worker without token and TLS, and a "
-           "meeting of processes on several machines"},
+       .help = "auto: servers that have neither a token nor TLS start, warn, and take everybody who reaches them for a worker; "
+               "required: a "
+               "server or worker that has neither refuses to start, and so do collective jobs on several machines, whose "
+               "meetings know "
+               "no token"},
       {.name = "tls",
        .help =
            "folder with ca.pem, certificate.pem and key.pem: all traffic is encrypted, and both sides show who they are; what is "

@@ -34,19 +34,6 @@ struct DenseGradient {
   std::span<const float> values;
 };
 
-// Lines of one file, by their numbers from 1.
-struct LineRange {
-  uint64_t first = 0, count = 0;
-
-  friend bool operator==(const LineRange&, const LineRange&) = default;
-};
-
-// Lines of a file that a batch was made of: the file's place in the list of files, and their numbers from 1.
-struct BatchLines {
-  BatchId batch = 0;
-  uint64_t file = 0, first = 0, count = 0;
-};
-
 // What one thread has computed from one batch. A table that the batch did not touch is left out; no table is there twice.
 struct StepGradients {
   BatchId batch_id = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "argosy/base/log.h"
+#include "argosy/base/notice.h"
 #include "argosy/base/system_error.h"
 
 namespace argosy {
@@ -94,6 +95,8 @@ Result<Temporary> Temporary::file(const fs::path& target) { return make(target, 
 
 Result<Temporary> Temporary::make(const fs::path& target, bool folder) {
   remove_abandoned_temporaries(parent_of(target));
+  std::error_code unknown;
+  notice_writing(fs::absolute(parent_of(target), unknown).string());
   for (int tries = 0; tries < kTries; ++tries) {
     const fs::path path = temporary_name(target);
     if (folder && ::mkdir(path.c_str(), 0777) != 0) {

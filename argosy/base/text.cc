@@ -72,8 +72,11 @@ std::optional<int64_t> parse_bytes(std::string_view text) {
   size_t digits = text.size();
   while (digits > 0 && std::isalpha(static_cast<unsigned char>(text[digits - 1])) != 0) --digits;
   std::string unit(text.substr(digits));
-  if (unit.ends_with("iB")) unit.resize(unit.size() - 2);
-  if (unit.ends_with('B')) unit.resize(unit.size() - 1);
+  if (unit.ends_with("iB")) {
+    unit.resize(unit.size() - 2);
+  } else if (unit.ends_with('B')) {
+    unit.resize(unit.size() - 1);
+  }
   const size_t power = unit.empty() ? 0 : std::string_view("KMGT").find(unit) + 1;
   const auto number = parse_number(text.substr(0, digits));
   if (unit.size() > 1 || (power == 0 && !unit.empty()) || !number) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "argosy/base/check.h"
+#include "argosy/base/line_range.h"
 #include "argosy/data/buffer.h"
 #include "argosy/data/slot.h"
 
@@ -80,19 +81,13 @@ class Column {
   Buffer values_, offsets_;
 };
 
-// Lines of one file: its place in the list of files, and their numbers from 1.
-struct LineRange {
-  uint64_t file = 0;
-  int64_t first = 0, count = 0;
-};
-
 // Some samples, column by column in the order of the slots. A reader hands the same Batch in again and again;
 // its buffers then stop growing after a few rounds. Movable, not copyable; thread-compatible.
 struct Batch {
   int64_t size = 0;
   uint64_t number = 0;  // in its pass, from 0
   std::vector<Column> columns;
-  std::vector<LineRange> lines;  // that it was made of; empty where nobody asks for them (FileHandout)
+  std::vector<FileLineRange> lines;  // that it was made of; empty where nobody asks for them (FileHandout)
 
   // Empties the batch for samples of these slots, and keeps the buffers where the slots are those of last time.
   void reset(std::span<const SlotSpec> slots);

@@ -14,21 +14,22 @@ namespace {
 
 constexpr int64_t kBadLinesLogged = 5;
 
-// What no range has of so many lines; `skip` is ascending.
-std::vector<LineRange> left_of(int64_t first, int64_t count, const std::vector<LineRange>& skip) {
+// What `skip`, which is ascending, leaves of some lines.
+std::vector<LineRange> left_of(LineRange lines, const std::vector<LineRange>& skip) {
   std::vector<LineRange> left;
-  const int64_t end = first + count;
-  for (const LineRange& lines : skip) {
-    if (lines.first >= end) break;
-    if (lines.first > first) left.push_back({.first = first, .count = lines.first - first});
-    first = std::max(first, lines.first + lines.count);
+  uint64_t first = lines.first;
+  const uint64_t end = lines.first + lines.count;
+  for (const LineRange& skipped : skip) {
+    if (skipped.first >= end) break;
+    if (skipped.first > first) left.push_back({.first = first, .count = skipped.first - first});
+    first = std::max(first, skipped.first + skipped.count);
   }
   if (first < end) left.push_back({.first = first, .count = end - first});
   return left;
 }
 
 // Where the text goes on after so many lines. REQUIRES: the block has them, from `at` on.
-size_t behind_lines(const TextBlock& block, size_t at, int64_t lines) {
+size_t behind_lines(const TextBlock& block, size_t at, uint64_t lines) {
   for (; lines > 0; --lines) {
     const void* newline = std::memchr(block.text.data() + at, '\n', block.size - at);
     at = static_cast<size_t>(static_cast<const char*>(newline) - block.text.data()) + 1;
@@ -113,9 +114,9 @@ std::shared_ptr<TextBlock> FileFeed::new_block() {
 
 Result<int64_t> FileFeed::read_file(int reader, const FileHandout::File& file) {
   RETURN_IF_ERROR(stop_.status());
-  for (const LineRange& lines : file.skip) lines_of_lost_ += lines.count;
+  for (const LineRange& lines : file.skip) lines_of_lost_ += static_cast<int64_t>(lines.count);
   lines_in_parts_ += file.in_parts;
-  if (file.lines && left_of(1, *file.lines, file.skip).empty()) return *file.lines;
+  if (file.lines && left_of({1, static_cast<uint64_t>(*file.lines)}, file.skip).empty()) return *file.lines;
   auto origin = std::make_shared<TextOrigin>();
   origin->path = options_.files[file.place];
   origin->file = static_cast<int64_t>(file.place);
@@ -137,20 +138,21 @@ Result<int64_t> FileFeed::read_file(int reader, const FileHandout::File& file) {
 
 // Lines that are left out are left out of the block, which then goes on as several.
 Status FileFeed::push(int reader, const std::shared_ptr<TextBlock>& block, const std::vector<LineRange>& skip) {
-  const std::vector<LineRange> left = left_of(block->line, block->lines, skip);
-  if (left.size() == 1 && left.front().count == block->lines) {
+  const LineRange of_block{static_cast<uint64_t>(block->line), static_cast<uint64_t>(block->lines)};
+  const std::vector<LineRange> left = left_of(of_block, skip);
+  if (left.size() == 1 && left.front() == of_block) {
     return lanes_.push(static_cast<size_t>(reader), block) ? Status() : Status::cancelled("reading was stopped");
   }
   size_t at = 0;
-  int64_t line = block->line;
+  uint64_t line = of_block.first;
   for (const LineRange& lines : left) {
     const size_t begin = behind_lines(*block, at, lines.first - line), end = behind_lines(*block, begin, lines.count);
     at = end;
     line = lines.first + lines.count;
     const std::shared_ptr<TextBlock> part = new_block();
     copy_lines(*block, begin, end, *part);
-    part->line = lines.first;
-    part->lines = lines.count;
+    part->line = static_cast<int64_t>(lines.first);
+    part->lines = static_cast<int64_t>(lines.count);
     if (!lanes_.push(static_cast<size_t>(reader), part)) return Status::cancelled("reading was stopped");
   }
   return {};

@@ -10,7 +10,8 @@ namespace {
 
 void note_lines(const std::vector<TextPiece>& pieces, Batch& batch) {
   for (const TextPiece& piece : pieces)
-    batch.lines.push_back({static_cast<uint64_t>(piece.block->origin->file), piece.line, piece.lines});
+    batch.lines.push_back({.file = static_cast<uint64_t>(piece.block->origin->file),
+                           .lines = {static_cast<uint64_t>(piece.line), static_cast<uint64_t>(piece.lines)}});
 }
 
 }  // namespace

@@ -249,9 +249,9 @@ TEST_F(QueueDatasetTest, LeavesOutLinesThatALostReaderHadTrained) {
     Result<std::optional<File>> next(size_t, int, int64_t lines) override {
       lines_before.push_back(lines);
       switch (lines_before.size()) {
-        case 1: return std::optional(File{.place = 0, .skip = {{0, 1, 3}, {0, 6, 1}, {0, 9000, 3000}}, .in_parts = 1});
-        case 3: return std::optional(File{.place = 1, .skip = {{1, 1, 10}}, .lines = 10});
-        case 4: return std::optional(File{.place = 2, .skip = {{2, 2, 8}}});
+        case 1: return std::optional(File{.place = 0, .skip = {{1, 3}, {6, 1}, {9000, 3000}}, .in_parts = 1});
+        case 3: return std::optional(File{.place = 1, .skip = {{1, 10}}, .lines = 10});
+        case 4: return std::optional(File{.place = 2, .skip = {{2, 8}}});
         default: return std::optional<File>();
       }
     }
@@ -269,14 +269,13 @@ TEST_F(QueueDatasetTest, LeavesOutLinesThatALostReaderHadTrained) {
   }
   expected.insert(expected.end(), {20000, 20009});
   std::vector<int64_t> ids;
-  std::set<std::pair<uint64_t, int64_t>> seen;
+  std::set<std::pair<uint64_t, uint64_t>> seen;
   Batch batch;
   while (*dataset.next(0, batch)) {
     const auto of_batch = ints_of(batch.columns[0]);
     ids.insert(ids.end(), of_batch.begin(), of_batch.end());
-    for (const LineRange& range : batch.lines) {
-      for (int64_t line = range.first; line < range.first + range.count; ++line)
-        EXPECT_TRUE(seen.emplace(range.file, line).second);
+    for (const auto& [file, lines] : batch.lines) {
+      for (uint64_t line = lines.first; line < lines.first + lines.count; ++line) EXPECT_TRUE(seen.emplace(file, line).second);
     }
   }
   EXPECT_EQ(ids, expected);

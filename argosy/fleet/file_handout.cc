@@ -25,9 +25,8 @@ class ServerHandout : public data::FileHandout {
                                                   .round = worker_->round(),
                                                   .lines = static_cast<uint64_t>(lines)}));
     if (!handed) return std::optional<File>();
-    File file{.place = static_cast<size_t>(handed->place), .in_parts = static_cast<int64_t>(handed->in_parts)};
-    for (const LineRange& range : handed->skip)
-      file.skip.push_back({handed->place, static_cast<int64_t>(range.first), static_cast<int64_t>(range.count)});
+    File file{
+        .place = static_cast<size_t>(handed->place), .skip = handed->skip, .in_parts = static_cast<int64_t>(handed->in_parts)};
     if (handed->lines) file.lines = static_cast<int64_t>(*handed->lines);
     return std::optional(std::move(file));
   }

@@ -34,6 +34,7 @@ Job::Job(Plan plan, Strategy strategy, Settings settings, std::vector<std::strin
 Result<std::unique_ptr<Job>> Job::create(const graph::Program& main, const graph::Program& startup, const Strategy& strategy,
                                          std::vector<std::string> servers, int workers,
                                          std::shared_ptr<engine::Context> context) {
+  RETURN_IF_ERROR(ps::Server::available());
   if (servers.empty()) return Status::invalid_argument("a parameter-server job needs at least one server; its list is empty");
   ASSIGN_OR_RETURN(Settings settings, Settings::from_environment(strategy.settings));
   RETURN_IF_ERROR(ps::check_security(settings));

@@ -176,7 +176,7 @@ Status give_values(ps::Server& server, const Plan& plan, const engine::Scope& sc
   for (const auto& [name, variable] : plan.variables()) {
     const engine::Value* value = scope.find(name);
     if (value == nullptr || !value->tensor.defined()) continue;
-    const at::Tensor tensor = value->tensor.detach().contiguous();
+    const at::Tensor tensor = value->tensor.detach().cpu().contiguous();
     const auto state = plan.states.find(name);
     const std::optional<size_t> slot = state == plan.states.end() ? std::nullopt : std::optional(state->second.slot);
     RETURN_IF_ERROR(

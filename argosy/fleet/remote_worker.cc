@@ -3,9 +3,12 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/log.h"
 #include "argosy/base/mutex.h"
+#include "argosy/base/notice.h"
 #include "argosy/engine/program/scope.h"
 #include "argosy/fleet/table_rows.h"
 #include "argosy/ps/communicator/make_communicator.h"
@@ -122,13 +125,8 @@ Status RemoteWorker::begin_parallel(int threads) {
 Status RemoteWorker::end_parallel() { return communicator_->end_parallel(); }
 
 BatchId RemoteWorker::begin_batch() { return communicator_->begin_batch(); }
-BatchId RemoteWorker::begin_batch(uint32_t number, uint32_t samples, std::span<const data::LineRange> lines) {
-  std::vector<BatchLines> made_of;
-  for (const data::LineRange& range : lines) {
-    made_of.push_back(
-        {.file = range.file, .first = static_cast<uint64_t>(range.first), .count = static_cast<uint64_t>(range.count)});
-  }
-  return communicator_->begin_batch(number, samples, made_of);
+BatchId RemoteWorker::begin_batch(uint32_t number, uint32_t samples, std::span<const FileLineRange> lines) {
+  return communicator_->begin_batch(number, samples, lines);
 }
 uint32_t RemoteWorker::round() const { return ps::round_of(position()); }
 void RemoteWorker::drop_batch(BatchId batch) { communicator_->drop_batch(batch); }
@@ -150,18 +148,29 @@ Status RemoteWorker::before_gathering() { return started_ ? communicator_->befor
 
 // A table takes any key; what is fetched as a tensor has the declared rows only.
 void RemoteWorker::warn_of_undeclared_rows(int table, uint64_t declared) {
-  uint64_t others = 0;
+  uint64_t others = 0, first = std::numeric_limits<uint64_t>::max();
   const Status seen = client_->for_each_row(table, [&](std::span<const uint64_t> keys, std::span<const float>) {
-    others += static_cast<uint64_t>(std::ranges::count_if(keys, [&](uint64_t key) { return key >= declared; }));
+    for (const uint64_t key : keys) {
+      if (key < declared) continue;
+      ++others;
+      first = std::min(first, key);
+    }
     return Status();
   });
   const std::string& name = plan_.spec.tables[static_cast<size_t>(table)].name;
   if (!seen.ok()) log_warning("table '{}': cannot tell whether it has rows beyond the declared ones: {}", name, seen.message());
   if (others == 0) return;
-  log_warning(
-      "table '{}': {} trained rows have keys outside 0 … {}, which its declared size leaves out: they are not in what is fetched "
-      "or saved from here; save_snapshot() keeps all rows, and a larger size or ids modulo the size would include them",
-      name, others, declared - 1);
+  const std::string text = fmt::format(
+      "table '{}': {} of ids outside 0 … {} (the first is {}) were trained, which its declared size leaves out: they are not in "
+      "what is fetched or saved from here; save_snapshot() keeps all rows, and a larger size or ids modulo the size would "
+      "include "
+      "them",
+      name, counted(others, "row"), declared - 1, static_cast<int64_t>(first));
+  MutexLock lock(said_mutex_);
+  if (undeclared_said_.insert(table).second)
+    notice_line(LogLevel::warning, text);
+  else
+    log_line(LogLevel::warning, text);
 }
 
 Status RemoteWorker::fetch(std::string_view name, std::span<float> values) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,7 @@ class RemoteWorker : public engine::RemoteParameters {
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
   BatchId begin_batch() override;
-  BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const data::LineRange> lines) override;
+  BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const FileLineRange> lines) override;
   void drop_batch(BatchId batch) override;
   bool wants(BatchId batch) const override;
   Status pull(std::span<const RowRequest> requests) override;
@@ -88,6 +89,8 @@ class RemoteWorker : public engine::RemoteParameters {
   std::unique_ptr<ps::Communicator> communicator_;  // set by attach(), then constant; uses client_
   std::atomic<bool> started_{false};  // communicator_ may be used
   std::atomic<int> handouts_{0};
+  Mutex said_mutex_;
+  std::set<int> undeclared_said_ ARGOSY_GUARDED_BY(said_mutex_);  // tables of which the launcher was told
 };
 
 }  // namespace argosy::fleet

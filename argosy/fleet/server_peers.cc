@@ -75,7 +75,7 @@ double global_auc(const Fleet& fleet, const Scope& scope, const std::string& sta
       throw Error(
           Status::not_found("global_auc: '{}' has no value in this scope; it is one of the auc layer's statistics", name));
     }
-    const at::Tensor numbers = value->tensor.to(at::kLong).flatten().contiguous();
+    const at::Tensor numbers = value->tensor.cpu().to(at::kLong).flatten().contiguous();
     const int64_t* data = numbers.const_data_ptr<int64_t>();
     counts.emplace_back(data, data + numbers.numel());
     throw_if_error(

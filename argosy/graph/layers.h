@@ -3,6 +3,7 @@
 // The layer functions that are more than one operator: namespace argosy::layers. Those that are one are in
 // argosy/engine/ops/layers.h, which is made from the operators' entries.
 #include "argosy/graph/layers/activation.h"
+#include "argosy/graph/layers/control_flow.h"
 #include "argosy/graph/layers/fill.h"
 #include "argosy/graph/layers/loss.h"
 #include "argosy/graph/layers/metric.h"

@@ -40,8 +40,8 @@ Status GradientClip::check() const {
     return Status::invalid_argument(
         "GradientClipByValue: min is {} and max {}; expected min <= max (min is -max where it is left out)", min, max);
   }
-  if (kind != by_value && !(clip_norm > 0)) {
-    return Status::invalid_argument("{}: clip_norm is {}; expected a number above 0",
+  if (kind != by_value && !(clip_norm > 0 && std::isfinite(clip_norm))) {
+    return Status::invalid_argument("{}: clip_norm is {}; expected a finite number above 0",
                                     kind == by_norm ? "GradientClipByNorm" : "GradientClipByGlobalNorm", clip_norm);
   }
   return {};

@@ -66,7 +66,7 @@ TEST(Optimizer, CheckNamesWhatIsWrong) {
   EXPECT_EQ(message(SGD{.learning_rate = piecewise_decay({1}, {})}),
             "learning-rate schedule 'piecewise': piecewise needs one value more than boundaries");
   EXPECT_EQ(message(SGD{.learning_rate = 0.1, .grad_clip = GradientClipByNorm{}}),
-            "GradientClipByNorm: clip_norm is 0; expected a number above 0");
+            "GradientClipByNorm: clip_norm is 0; expected a finite number above 0");
   EXPECT_EQ(message(SGD{.learning_rate = 0.1, .grad_clip = GradientClipByValue{.max = -1}}),
             "GradientClipByValue: min is 1 and max -1; expected min <= max (min is -max where it is left out)");
   EXPECT_EQ(message(SGD{.learning_rate = 0.1, .regularization = L1Decay{std::numeric_limits<double>::infinity()}}),

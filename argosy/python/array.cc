@@ -51,6 +51,7 @@ at::Tensor tensor_from_python(const py::object& data, std::optional<graph::DType
 py::array array_from_value(const engine::Value& value) {
   if (!value.defined()) throw Error(Status::failed_precondition("the tensor holds nothing yet"));
   at::Tensor tensor = value.rows != nullptr ? value.rows->to_dense() : value.tensor;
+  if (!tensor.is_cpu()) tensor = tensor.cpu();
   if (tensor.scalar_type() == at::kBFloat16) tensor = tensor.to(at::kFloat);
   const bool alone = tensor.is_contiguous() && tensor.storage().use_count() == 1 && value.tensor.use_count() <= 2;
   if (!alone) tensor = tensor.clone(at::MemoryFormat::Contiguous);

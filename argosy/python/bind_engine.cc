@@ -258,10 +258,11 @@ void bind_engine(py::module_& m) {
   bind_tensor(m);
   bind_scope(m);
   py::class_<Runner>(m, "Runner", "Runs programs, each prepared once for its feeds and fetches.")
-      .def(py::init([](bool bfloat16_matmul, bool fuse) {
-             return std::make_unique<Runner>(engine::ExecutorOptions{bfloat16_matmul, fuse}, fleet::process_context());
+      .def(py::init([](bool bfloat16_matmul, bool fuse, const std::string& device) {
+             return std::make_unique<Runner>(engine::ExecutorOptions{bfloat16_matmul, fuse, c10::Device(device)},
+                                             fleet::process_context());
            }),
-           py::arg("bfloat16_matmul") = false, py::arg("fuse") = true)
+           py::arg("bfloat16_matmul") = false, py::arg("fuse") = true, py::arg("device") = "cpu")
       .def("run", &run, py::arg("program"), py::arg("feed"), py::arg("fetches"), py::arg("scope"))
       .def("run_parallel", &run_parallel, py::arg("program"), py::arg("feeds"), py::arg("fetches"), py::arg("scope"))
       .def("clear", &Runner::clear);

@@ -32,6 +32,7 @@ void bind_collective(pybind11::module_& m);
 // in `on_tensors` on torch's tensors.
 void bind_functions(pybind11::module_& functions, pybind11::module_& on_tensors, const char* module);
 
+void bind_layers_control(pybind11::module_& layers);
 void bind_layers_nn(pybind11::module_& layers);
 void bind_layers_image(pybind11::module_& layers);
 void bind_layers_math(pybind11::module_& layers);

@@ -26,6 +26,7 @@ PYBIND11_MODULE(_core, m) {
   auto layers = m.def_submodule("layers", "The layer functions, under fluid.layers' names.");
   auto on_tensors = m.def_submodule("on_tensors", "Layer functions on torch's tensors, with the kernels that programs run.");
   bind_functions(layers, on_tensors, "fluid.layers");
+  bind_layers_control(layers);
   bind_layers_nn(layers);
   bind_layers_image(layers);
   bind_layers_math(layers);

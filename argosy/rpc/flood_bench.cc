@@ -1,6 +1,6 @@
-// What a caller's calls take while somebody floods the port from half of a core, with the job's token and without. Each row has
-// the times of its calls before the flood and during it, in turns. The server is a process of its own: within one process gRPC
-// serves clients and servers with the same threads.
+// What a caller's calls take while a flooder that has half of a core, and gives way to everybody else on it, floods the port,
+// with the job's token and without. Each row has the times of its calls before the flood and during it, in turns. The server is a
+// process of its own: within one process gRPC serves clients and servers with the same threads.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -106,13 +106,16 @@ void BM_Flood(benchmark::State& state, FloodKind kind, std::string token) {
   auto channel = connect_channel(server.endpoint(), {.security = {.token = "secret"}, .unix_socket = false});
   ARGOSY_CHECK(channel.ok() && (*channel)->wait_ready(soon()).ok(), "the server cannot be reached");
   std::vector<double> before, during;
+  double megabytes = 0;
   for (auto _ : state) {
     for (int turn = 0; turn < kTurns; ++turn) {
       call_for_a_turn(**channel, before);
-      const Flooder flooder(server.port(), {.kind = kind, .token = token, .connections = 8});
+      const Flooder flooder(server.port(), {.kind = kind, .token = token, .connections = 8, .elsewhere = true});
       call_for_a_turn(**channel, during);
+      megabytes += static_cast<double>(flooder.bytes_sent()) / 1e6;
     }
   }
+  state.counters["flood_mb_per_s"] = megabytes / (kTurns * kTurnSeconds);
   state.counters["p50_before"] = percentile(before, 50);
   state.counters["p50_during"] = percentile(during, 50);
   state.counters["p99_before"] = percentile(before, 99);

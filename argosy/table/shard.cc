@@ -20,9 +20,14 @@ void prefetch_row(const float* row, size_t bytes) {
 
 }  // namespace
 
-Shard::Shard(uint32_t number, const SparseSpec& spec, const RowLayout& layout, RowArena& arena, ColdStore* cold,
+Shard::Shard(uint32_t number, const SparseSpec& spec, const RowLayout& layout, RowArena& arena, std::shared_ptr<ColdStore> cold,
              uint32_t most_rows)
-    : number_(number), initializer_(spec.initializer), layout_(layout), most_rows_(most_rows), arena_(&arena), cold_(cold) {
+    : number_(number),
+      initializer_(spec.initializer),
+      layout_(layout),
+      most_rows_(most_rows),
+      arena_(&arena),
+      cold_(std::move(cold)) {
   note_size();
 }
 

@@ -52,7 +52,8 @@ class Shard {
  public:
   // All of a table's shards share the arena and the overflow, null where there is no memory limit. `most_rows` is what may
   // stay in memory, 0 for all.
-  Shard(uint32_t number, const SparseSpec& spec, const RowLayout& layout, RowArena& arena, ColdStore* cold, uint32_t most_rows);
+  Shard(uint32_t number, const SparseSpec& spec, const RowLayout& layout, RowArena& arena, std::shared_ptr<ColdStore> cold,
+        uint32_t most_rows);
 
   // The shard's lock, for std::lock_guard and the like. It may be held while rows move to or from disk, so how much there is is
   // noted when it is given back, for size() to tell without it.
@@ -125,7 +126,8 @@ class Shard {
   // Changes places with a shard of another table of the same layout; the caller holds both locks.
   void swap(Shard& other);
 
-  const ColdStore* cold() const { return cold_; }
+  // Where the shard's rows on disk are; shared, since a cursor over them may outlive a swap().
+  const std::shared_ptr<ColdStore>& cold() const { return cold_; }
   uint32_t number() const { return number_; }
   uint64_t memory_rows() const { return index_.size(); }
   uint64_t cold_rows() const { return cold_rows_; }
@@ -158,7 +160,7 @@ class Shard {
   mutable std::atomic<uint64_t> noted_rows_ = 0, noted_waiting_ = 0, noted_cold_ = 0, noted_bytes_ = 0;
   mutable Mutex mutex_{*this};  // guards what follows
   RowArena* arena_;
-  ColdStore* cold_;
+  std::shared_ptr<ColdStore> cold_;
   SlotIndex index_;
   std::vector<uint32_t> chunks_;  // their first slots
   uint32_t free_ = kNoSlot;       // the first of a list through the free slots' keys

@@ -69,7 +69,7 @@ Status SparseTable::open(const StoreOptions& options) {
     most_rows = static_cast<uint32_t>(std::clamp<uint64_t>(rows, 1, kNoSlot));
   }
   for (uint32_t i = 0; i < options.shards; ++i) {
-    shards_.push_back(std::make_unique<Shard>(i, spec_, layout_, *arena_, cold_.get(), most_rows));
+    shards_.push_back(std::make_unique<Shard>(i, spec_, layout_, *arena_, cold_, most_rows));
   }
   return {};
 }

@@ -234,7 +234,7 @@ class SparseTable {
   const unsigned shard_bits_;
   const size_t block_rows_;
   std::unique_ptr<RowArena> arena_;
-  std::shared_ptr<ColdStore> cold_;  // null without a memory limit; shared with Exports that are open
+  std::shared_ptr<ColdStore> cold_;  // that of all shards; null without a memory limit
   std::vector<std::unique_ptr<Shard>> shards_;
   std::atomic<bool> is_cut_{false};
   mutable std::atomic<int> exports_{0};  // open ones; while there are any, no row moves to disk

@@ -193,15 +193,15 @@ Status SparseTable::swap_rows(SparseTable& other) {
   if (spec_ != other.spec_ || shards_.size() != other.shards_.size()) {
     return Status::failed_precondition("table '{}' cannot take the rows of another kind of table", spec_.name);
   }
-  {
-    std::vector<std::unique_lock<Shard::Mutex>> locks;
-    for (const SparseTable* table : {static_cast<const SparseTable*>(this), static_cast<const SparseTable*>(&other)}) {
-      for (const auto& shard : table->shards_) locks.emplace_back(shard->mutex());
-    }
-    for (size_t i = 0; i < shards_.size(); ++i) shards_[i]->swap(*other.shards_[i]);
-    std::swap(arena_, other.arena_);
-    std::swap(cold_, other.cold_);
+  // A pair of locks at a time: pulls go on for the other shards. Nobody else locks `other`, so the order cannot deadlock.
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    std::lock_guard lock(shards_[i]->mutex());
+    std::lock_guard other_lock(other.shards_[i]->mutex());
+    shards_[i]->swap(*other.shards_[i]);
   }
+  // Pulls and Exports reach both through their shards; only changes, of which none is under way, use these.
+  std::swap(arena_, other.arena_);
+  std::swap(cold_, other.cold_);
   changes_.clear();
   TwoMutexLock lock(step_mutex_, other.step_mutex_);
   std::swap(steps_, other.steps_);

@@ -48,7 +48,7 @@ struct SparseTable::Export::State {
   Result<bool> advance(const Shard& rows, size_t enough, std::string& out) {
     if (phase == begin) {
       for (const auto& [key, counters] : rows.waiting()) keys.push_back(key);
-      store = table.cold_;  // a shard's lock is held, so nobody replaces it
+      store = rows.cold();
       if (store) cursor = store->rows(rows.number());
       phase = waiting;
     }

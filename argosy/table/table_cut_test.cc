@@ -201,6 +201,38 @@ TEST(SparseTable, TakesTheRowsOfAnother) {
   EXPECT_EQ(table->swap_rows(*other).code(), Code::failed_precondition);
 }
 
+// Readers on other threads see the rows of one table or of the other, also those on disk, while the two change places.
+TEST(SparseTable, TakesTheRowsOfAnotherWhileOthersRead) {
+  const ScratchFolder folder;
+  const StoreOptions small{.mem_limit_bytes = 1, .directory = folder / "table"};
+  const StoreOptions also_small{.mem_limit_bytes = 1, .directory = folder / "other"};
+  const auto table = std::move(SparseTable::make(counting(), small)).value();
+  const auto other = std::move(SparseTable::make(counting(), also_small)).value();
+  count(*table, keys_of(0, 5'000));
+  for (int i = 0; i < 2; ++i) count(*other, keys_of(0, 5'000));
+  std::atomic<bool> done = false;
+  std::thread puller([&] {
+    std::vector<float> values(2 * 100);
+    for (uint64_t from = 0; !done; from = (from + 100) % 5'000) {
+      ASSERT_TRUE(table->pull(keys_of(from, from + 100), values, false).ok());
+      for (const float value : values) ASSERT_TRUE(value == 1 || value == 2) << value;
+    }
+  });
+  std::thread exporter([&] {
+    while (!done) {
+      auto rows = table->begin_export();
+      std::string records;
+      while (*rows.next(4096, records)) {
+      }
+    }
+  });
+  for (int i = 0; i < 51; ++i) ASSERT_TRUE(table->swap_rows(*other).ok());
+  done = true;
+  puller.join();
+  exporter.join();
+  for (const auto& [key, row] : rows_of(*table)) ASSERT_EQ(row.value, 2) << key;
+}
+
 TEST(DenseTableCut, IsTheMomentWhateverHappensLater) {
   const auto table = std::move(DenseTable::make({.name = "w", .size = 10, .rule = "adam"})).value();
   ASSERT_TRUE(table->set(std::vector<float>(10, 5)).ok());

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include <cerrno>
 #include <utility>
 
+#include "argosy/base/check.h"
 #include "argosy/rpc/door_pass.h"
 #include "argosy/rpc/frame.h"
 
@@ -110,6 +113,10 @@ Flooder::Flooder(int port, FloodOptions options)
       thread_("flooder", [this] { run(); }) {}
 
 void Flooder::run() {
+  if (options_.elsewhere) {
+    const sched_param none{};
+    ARGOSY_CHECK(::pthread_setschedparam(::pthread_self(), SCHED_IDLE, &none) == 0, "SCHED_IDLE is refused");
+  }
   std::vector<Connection> connections(options_.connections);
   while (!stop_) {
     for (Connection& connection : connections) {

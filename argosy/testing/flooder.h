@@ -32,6 +32,7 @@ struct FloodOptions {
   FloodKind kind = FloodKind::silence;
   std::string token;  // empty: does without the door's greeting, and sends HTTP/2 at once
   size_t connections = 1;
+  bool elsewhere = false;  // takes only time that no other thread wants, as if it ran on another machine
 };
 
 // Keeps so many connections to a server at 127.0.0.1 busy, or opens them again where they are closed, on one thread that takes

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What loopback TCP carries, by iperf3: one stream, SECONDS long. Prints {"mb_per_second": N}.
 
-    bench/peers/iperf.py SECONDS
+bench/peers/iperf.py SECONDS
 """
+
 import json
 import socket
 import subprocess

@@ -5,6 +5,7 @@
 The counterpart of ctr_ps_bench.cc. A server runs until it is ended. A worker streams its share of the MultiSlot FILES PASSES
 times by `cat`, on one thread, and leaves one JSON object per pass in FOLDER/worker-RANK.
 """
+
 import glob
 import json
 import os

@@ -6,6 +6,7 @@
 PYTHON is an interpreter that has PaddlePaddle. Prints one JSON object per pass, all workers together: a pass takes as long as
 its slowest worker. The servers do not end by themselves; they are ended once every worker has left its figures.
 """
+
 import contextlib
 import json
 import os
@@ -55,8 +56,21 @@ def end(job, folder):
 
 
 def launch(python, servers, workers, words, folder):
-    command = [python, "-m", "paddle.distributed.launch", "--run_mode", "ps", "--server_num", str(servers), "--trainer_num", str(workers), "--log_dir",
-               str(folder), str(HERE / "paddle_ctr.py"), *words]
+    command = [
+        python,
+        "-m",
+        "paddle.distributed.launch",
+        "--run_mode",
+        "ps",
+        "--server_num",
+        str(servers),
+        "--trainer_num",
+        str(workers),
+        "--log_dir",
+        str(folder),
+        str(HERE / "paddle_ctr.py"),
+        *words,
+    ]
     with open(folder / "launcherlog", "w") as log:
         job = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=dict(os.environ, GLOG_minloglevel="2"))
     try:

@@ -4,6 +4,7 @@
 
 The counterpart of load_bench.cc: prints the same JSON lines.
 """
+
 import json
 import os
 import sys

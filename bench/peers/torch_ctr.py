@@ -5,6 +5,7 @@
 ARRAYS has dense [n, 13], ids [n, 26] and label [n] (bench/run.py makes it). One table of 1,000,001 x 10 with sparse gradients
 and SparseAdam, layers of 400-400-400-2 with Adam, batches of 1,000 from memory. Prints one JSON object per pass.
 """
+
 import json
 import sys
 import time

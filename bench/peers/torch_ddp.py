@@ -1,7 +1,8 @@
 """PyTorch's DistributedDataParallel in the loop of bench/collective_bench.cc; started by torchrun, or alone.
 
-    torch_ddp.py MODEL BATCH SIDE STEPS [plain] [bfloat16] [channels_last] [adam]
+torch_ddp.py MODEL BATCH SIDE STEPS [plain] [bfloat16] [channels_last] [adam] [compile | reduce_overhead]
 """
+
 import os
 import sys
 import time
@@ -93,6 +94,8 @@ def main():
     if "plain" not in flags:
         torch.distributed.init_process_group("nccl" if gpu else "gloo", **({"device_id": device} if gpu else {}))
         model = nn.parallel.DistributedDataParallel(model)
+    if flags & {"compile", "reduce_overhead"}:
+        model = torch.compile(model, mode="reduce-overhead" if "reduce_overhead" in flags else "default")
     optimizer = torch.optim.Adam(model.parameters(), 1e-3, fused=True) if "adam" in flags else torch.optim.SGD(model.parameters(), 0.01)
     if name == "mlp":
         x, y = torch.randn(batch, 32, device=device), torch.randint(0, 32, (batch,), device=device)
@@ -104,6 +107,8 @@ def main():
     def timed(count):
         begun = time.perf_counter()
         for _ in range(count):
+            if "reduce_overhead" in flags:
+                torch.compiler.cudagraph_mark_step_begin()
             F.cross_entropy(model(x).float(), y).backward()
             optimizer.step()
             optimizer.zero_grad()

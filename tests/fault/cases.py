@@ -1,4 +1,5 @@
 """Which cases there are, which of them are chosen, and how one is run."""
+
 import argparse
 import dataclasses
 import itertools
@@ -28,7 +29,7 @@ from causes import CAUSES, logs_have  # noqa: E402
 from faulty_job import HOLDS, FaultyJob  # noqa: E402
 from oracle import MODES, READERS, THREADS, Layout  # noqa: E402
 
-# A lost worker is waited for. Whoever waits for something that never comes ends, and says for what, before the test does.
+# A lost worker is waited for. A process that waits for something that never comes ends, and says for what, before the test does.
 PATIENCE = ("--on-worker-loss=wait", "--server-wait-seconds=90", "--sync-wait-seconds=90", "--worker-wait-seconds=90")
 
 

@@ -3,6 +3,7 @@
 `ends` is "well": every sample counts once and the status is 0; "badly": the status is another, the launcher's output or the processes' logs name the
 cause (`named`), and what the servers say they have applied is what counted; or "either" of the two.
 """
+
 import dataclasses
 import re
 import signal
@@ -24,7 +25,7 @@ class Cause:
     small_disk: bool = False
     two_machines: bool = False
     first: Callable = lambda job: None  # before the start
-    reads_back: bool = True             # what the servers held can be read after a bad end
+    reads_back: bool = True  # what the servers held can be read after a bad end
 
 
 CAUSES = {}
@@ -34,6 +35,7 @@ def cause(name, **options):
     def note(disturb):
         CAUSES[name] = Cause(name, disturb, **options)
         return disturb
+
     return note
 
 
@@ -96,8 +98,13 @@ def pipe_fails_once(job):
     in_the_middle(job)
 
 
-@cause("pipe_fails_always", ends="badly", named="the planted failure of|pipe command 'sh pipe.sh' ended with status 3", restarts=1,
-       first=lambda job: fail_file(job, job.data_file(4)))
+@cause(
+    "pipe_fails_always",
+    ends="badly",
+    named="the planted failure of|pipe command 'sh pipe.sh' ended with status 3",
+    restarts=1,
+    first=lambda job: fail_file(job, job.data_file(4)),
+)
 def pipe_fails_always(job):
     in_the_middle(job)
 

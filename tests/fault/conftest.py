@@ -1,4 +1,5 @@
 """What the fault tests share: the selection of cases, and its seed."""
+
 import os
 
 import cases
@@ -18,6 +19,9 @@ def _seed(config):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    if any("fault_case" in getattr(report, "nodeid", "") or "tests/fault" in getattr(report, "nodeid", "")
-           for reports in terminalreporter.stats.values() for report in reports):
+    if any(
+        "fault_case" in getattr(report, "nodeid", "") or "tests/fault" in getattr(report, "nodeid", "")
+        for reports in terminalreporter.stats.values()
+        for report in reports
+    ):
         terminalreporter.write_line(f"fault cases: chosen with FAULT_SEED={_seed(config)}")

@@ -1,4 +1,5 @@
 """Every fault case, each in a process of its own. A case that is done for this build is not run again: interrupted, it goes on."""
+
 import argparse
 import concurrent.futures
 import json
@@ -40,8 +41,9 @@ class Part:
 
 def run(case, seed, build):
     begun = time.monotonic()
-    ended = subprocess.run([sys.executable, str(cases.HERE / "cases.py"), str(case), "--seed", str(seed), "--build", str(build)], capture_output=True, text=True,
-                           check=False)
+    ended = subprocess.run(
+        [sys.executable, str(cases.HERE / "cases.py"), str(case), "--seed", str(seed), "--build", str(build)], capture_output=True, text=True, check=False
+    )
     result = {"passed": ended.returncode == 0, "seconds": round(time.monotonic() - begun, 1)}
     if ended.returncode:
         result["says"] = (ended.stdout + ended.stderr)[-20000:]

@@ -1,4 +1,5 @@
 """An oracle job of real processes, and the hands that disturb it."""
+
 import contextlib
 import dataclasses
 import json
@@ -22,7 +23,7 @@ from ps_job import Job, until
 
 HERE = pathlib.Path(__file__).resolve().parent
 JOB_SECONDS = 180  # of one job, however slow the machine; most take five
-HOLDS = (3, 6)     # the files of the disturbed pass before which a worker's data stops until the test lets it go on
+HOLDS = (3, 6)  # the files of the disturbed pass before which a worker's data stops until the test lets it go on
 
 # Reads a data file on its stdin. `openings` counts how often each file was read, so that a test can hold or fail the n-th time.
 PIPE = """
@@ -46,14 +47,18 @@ exec cat
 @dataclasses.dataclass
 class Outcome:
     """How a job ended."""
+
     status: int
     output: str
     wrong: list  # lines of oracle.wrong_counts
     read_back: bool = False
 
     def __str__(self):
-        counts = "every sample counted as it should" if not self.wrong else f"{len(self.wrong)} samples did not count as they should:\n  " + "\n  ".join(
-            self.wrong[:12])
+        counts = (
+            "every sample counted as it should"
+            if not self.wrong
+            else f"{len(self.wrong)} samples did not count as they should:\n  " + "\n  ".join(self.wrong[:12])
+        )
         return f"status {self.status}; {counts}"
 
 
@@ -100,8 +105,15 @@ class FaultyJob(Job):
         """Starts the job on this machine."""
         self.flags = list(flags)
         first = free_range(self.layout.servers + self.layout.workers)
-        self._start_launcher([], f"--start_port={first}", f"--server_num={self.layout.servers}", f"--worker_num={self.layout.workers}",
-                             f"--max_restart={restarts}", *flags, **env)
+        self._start_launcher(
+            [],
+            f"--start_port={first}",
+            f"--server_num={self.layout.servers}",
+            f"--worker_num={self.layout.workers}",
+            f"--max_restart={restarts}",
+            *flags,
+            **env,
+        )
 
     def launch_on_two_machines(self, *flags, restarts=4, **env):
         """Servers on one machine, workers on another, each a network namespace."""
@@ -112,17 +124,31 @@ class FaultyJob(Job):
         servers = ",".join(f"{ours}:{first + i}" for i in range(self.layout.servers))
         workers = ",".join(f"{theirs}:{first + self.layout.servers + i}" for i in range(self.layout.workers))
         for address, command in ((ours, inside), (theirs, beyond)):
-            self._start_launcher(command, f"--servers={servers}", f"--workers={workers}", f"--node_ip={address}", f"--max_restart={restarts}",
-                                 f"--log_dir={self.folder / 'logs'}", *flags, **env)
+            self._start_launcher(
+                command,
+                f"--servers={servers}",
+                f"--workers={workers}",
+                f"--node_ip={address}",
+                f"--max_restart={restarts}",
+                f"--log_dir={self.folder / 'logs'}",
+                *flags,
+                **env,
+            )
 
     def _start_launcher(self, prefix, *words, **env):
         path = self.folder / f"launcher-{len(self._outputs)}.out"
         self._outputs.append(path)
         threads = {"CPU_NUM": str(self.layout.threads)} if self.layout.reader != "dataset" else {}
         with open(path, "wb") as output:
-            process = subprocess.Popen([*prefix, "fleetrun", *map(str, words), str(HERE / "oracle_job.py")], cwd=self.folder, stdout=output,
-                                       stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
-                                       env={**self.env, "ARGOSY_PYTHON": sys.executable, **threads, **env})
+            process = subprocess.Popen(
+                [*prefix, "fleetrun", *map(str, words), str(HERE / "oracle_job.py")],
+                cwd=self.folder,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                env={**self.env, "ARGOSY_PYTHON": sys.executable, **threads, **env},
+            )
         self._running.append(process)
         self.launchers.append(process)
 

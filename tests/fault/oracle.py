@@ -5,6 +5,7 @@ the row's value in the end is how often the sample counted, times a share that t
 Where threads meet in each step, the share depends on how many of them did: there Adagrad, whose first step is 1 for any gradient, and whose second is not 0.
 A sample's number is its row: pass after pass, worker after worker, in the order of the data.
 """
+
 import dataclasses
 
 import numpy as np
@@ -18,6 +19,7 @@ _MASK = (1 << 64) - 1
 @dataclasses.dataclass(frozen=True)
 class Layout:
     """The data of a job: `passes` passes of each worker over `files` files with `lines` lines each, in batches of `batch` samples."""
+
     mode: str = "async"
     reader: str = "dataset"
     threads: int = 1
@@ -115,8 +117,10 @@ def wrong_counts(layout, values, applied=None):
         counted = value / layout.share
         if counted != due:
             kind = "lost" if counted < due else "doubled" if due else "counted, though not applied"
-            lines.append(f"sample {sample} (worker {worker}, round {turn}, batch {index}, server {server_of(sample, layout.servers)}): {kind}: "
-                         f"counted {counted:g} times, expected {due}")
+            lines.append(
+                f"sample {sample} (worker {worker}, round {turn}, batch {index}, server {server_of(sample, layout.servers)}): {kind}: "
+                f"counted {counted:g} times, expected {due}"
+            )
     return lines
 
 

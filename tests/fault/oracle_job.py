@@ -1,4 +1,5 @@
 """The script of an oracle job (oracle.py), for servers and workers; case.json in the working folder says which."""
+
 import json
 import os
 import socket
@@ -153,8 +154,12 @@ def read_back():
     if fleet.worker_index() == 0:
         write_tables()
         servers = [{"position": server.position, "windows": [(w.round, w.through, w.above) for w in server.workers]} for server in fleet.server_stats()]
-        with open("applied.json", "w", encoding="utf-8") as file:
+        with open("applied.json.part", "w", encoding="utf-8") as file:
             json.dump(servers, file)
+        os.rename("applied.json.part", "applied.json")
+    deadline = time.monotonic() + 120
+    while not os.path.exists("applied.json") and time.monotonic() < deadline:
+        time.sleep(0.05)  # the first of them that ends ends the job
     os._exit(0)  # without a word to the servers: nothing of the job is left
 
 

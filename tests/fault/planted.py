@@ -3,6 +3,7 @@
 A bug counts as caught where a test that passes without it fails with it. Each has two minutes: first the tests that should see it, then fault cases of
 every cause.
 """
+
 import argparse
 import concurrent.futures
 import dataclasses
@@ -68,8 +69,12 @@ def run(test, point, seconds):
 
 def tests_for(plant):
     """Those that should see it; then a case of each cause, in every mode and reader in turn."""
-    general = [f"{cause}-{mode}-{reader}-{threads}" for cause, mode, reader, threads in zip(
-        cases.CAUSES, ("sync", "async", "geo", "half_async") * 9, ("dataset", "feeder", "loader") * 9, (1, 2, 2, 1, 2) * 9)]
+    general = [
+        f"{cause}-{mode}-{reader}-{threads}"
+        for cause, mode, reader, threads in zip(
+            cases.CAUSES, ("sync", "async", "geo", "half_async") * 9, ("dataset", "feeder", "loader") * 9, (1, 2, 2, 1, 2) * 9
+        )
+    ]
     return [*plant.seen_by, *(test for test in general if test not in plant.seen_by)]
 
 
@@ -101,8 +106,11 @@ def table(findings):
     for plant in PLANTS:
         finding = findings.get(plant.name)
         by = f"`{finding.test}`" if finding and finding.test else "**nobody**"
-        rows.append(f"| `{plant.name}` | `{plant.file}` | {plant.mistake} | {by} | {finding.seconds:.0f} s |" if finding else
-                    f"| `{plant.name}` | `{plant.file}` | {plant.mistake} | not run | |")
+        rows.append(
+            f"| `{plant.name}` | `{plant.file}` | {plant.mistake} | {by} | {finding.seconds:.0f} s |"
+            if finding
+            else f"| `{plant.name}` | `{plant.file}` | {plant.mistake} | not run | |"
+        )
     caught = sum(bool(finding.test) for finding in findings.values())
     return "\n".join([f"{caught} of {len(PLANTS)} planted bugs are caught.", "", *rows])
 

@@ -4,6 +4,7 @@ An episode is a job of several passes and a schedule: every now and then a proce
 a while, or the servers' machine is cut off. All of these may happen in a job that goes on, so each has to end with status 0 and every sample
 counted once.
 """
+
 import argparse
 import json
 import os
@@ -96,8 +97,11 @@ def run_episode(seed, number):
     except AssertionError as error:
         failure = str(error)
     shutil.rmtree(folder, ignore_errors=True)
-    print(f"episode {number}: {layout.mode} {layout.reader} {layout.threads}, {episode.place}, {time.monotonic() - begun:.0f} s, {', '.join(episode.did)}: "
-          f"{'every sample counted once' if failure is None else 'FAILED'}", flush=True)
+    print(
+        f"episode {number}: {layout.mode} {layout.reader} {layout.threads}, {episode.place}, {time.monotonic() - begun:.0f} s, {', '.join(episode.did)}: "
+        f"{'every sample counted once' if failure is None else 'FAILED'}",
+        flush=True,
+    )
     if failure is not None:
         print(f"{failure}\nagain: make soak SEED={seed} EPISODE={number}", flush=True)
     return {"episode": number, "layout": str(layout), "place": episode.place, "did": episode.did, "failure": failure}

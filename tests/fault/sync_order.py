@@ -3,6 +3,7 @@
 A power cut keeps what was synced; what was renamed before its bytes were synced may come back empty. Nothing short of a power cut shows it, so a small
 library between the job's processes and the system notes each sync and each rename, and their order is compared.
 """
+
 import argparse
 import pathlib
 import subprocess
@@ -76,7 +77,7 @@ def wrong_renames(events, below):
         if not any(what == "sync" and (path == source or path.startswith(source + "/")) for what, path, _ in events[:i]):
             lines.append(f"{target} got its name before its bytes were synced")
         parent = str(pathlib.Path(target).parent)
-        if not any(what == "sync" and path == parent for what, path, _ in events[i + 1:]):
+        if not any(what == "sync" and path == parent for what, path, _ in events[i + 1 :]):
             lines.append(f"{target}: its folder was not synced after it got its name")
     return lines, renames
 

@@ -1,4 +1,5 @@
 """Jobs that are disturbed in every way that cases.py has; a selection, of which the seed is printed. `make faults` runs all of them."""
+
 import cases
 
 

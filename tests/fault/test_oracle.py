@@ -1,4 +1,5 @@
 """The oracle sees what it is there for: samples that were left out, or counted twice, of jobs that end well."""
+
 import numpy as np
 import pytest
 

@@ -1,4 +1,5 @@
 """Planted bugs are in the list, in the code, and in no build that trains."""
+
 import mmap
 import pathlib
 import re

@@ -1,4 +1,5 @@
 """docs/promises.md names tests that exist."""
+
 import re
 
 import causes

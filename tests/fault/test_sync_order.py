@@ -1,4 +1,5 @@
 """What a server gives a name to is on the disk before, and the name after: no power cut leaves an empty file under a good name."""
+
 import sync_order
 
 

@@ -3,6 +3,7 @@
 Numbers agree when |ours - theirs| <= 1e-5 * max(1, |theirs|) in every element; random ones when a two-sample Kolmogorov-Smirnov
 test does not tell them apart: chance alone would fail one in 100,000 of them.
 """
+
 import json
 
 import numpy as np
@@ -134,21 +135,34 @@ class Row:
         distance = ks_distance(ours, theirs)
         self.distance = max(self.distance or 0.0, distance)
         if distance > 1.0:
-            self.problems.append("%s has another distribution: mean %.5g and deviation %.5g, there %.5g and %.5g" % (
-                name, ours.mean(), ours.std(), theirs.mean(), theirs.std()))
+            self.problems.append(
+                "%s has another distribution: mean %.5g and deviation %.5g, there %.5g and %.5g" % (name, ours.mean(), ours.std(), theirs.mean(), theirs.std())
+            )
 
     def agrees(self):
         return not self.problems and self.meant is None
 
     def cells(self):
         """What docs/parity.md shows of this case."""
+
         def number(value):
             return "" if value is None else "exact" if value == 0.0 else "%.1e" % value
-        output = "distribution" if self.distance is not None else number(
-            max([error for kind, error in self.errors.items() if kind != "gradient" and error is not None] or [0.0]))
+
+        output = (
+            "distribution"
+            if self.distance is not None
+            else number(max([error for kind, error in self.errors.items() if kind != "gradient" and error is not None] or [0.0]))
+        )
         shapes = ", ".join("`%s`" % text for text in self.judge["inputs"]) or "none"
-        return [JUDGES[self.judge["dialect"]], self.judge["function"], "`%s`" % self.judge["call"].replace("|", "\\|"), shapes, output, number(self.errors["gradient"]),
-                "DIFFERS" if self.problems else "meant to differ: " + self.meant if self.meant else "agrees"]
+        return [
+            JUDGES[self.judge["dialect"]],
+            self.judge["function"],
+            "`%s`" % self.judge["call"].replace("|", "\\|"),
+            shapes,
+            output,
+            number(self.errors["gradient"]),
+            "DIFFERS" if self.problems else "meant to differ: " + self.meant if self.meant else "agrees",
+        ]
 
 
 def equal_attributes(ours, theirs):
@@ -165,7 +179,7 @@ def compare(judge, ours):
 
 REPORT = """# What was compared with PaddlePaddle
 
-Made by `make parity`; do not edit.
+Made by `make parity`; do not edit. [modules.md](modules.md) lists the modules, and which of their names are here.
 
 ## Functions
 
@@ -200,9 +214,16 @@ def write_report(path, rows, journeys):
     travelled = ["| %s | `%s` | %s | `%s` | %s | %.1e | %s |" % (journey + ("agrees" if journey[-1] <= TOLERANCE else "DIFFERS",)) for journey in journeys]
     functions = len(set(row.judge["function"] for row in rows))
     with open(path, "w") as report:
-        report.write(REPORT.format(agreeing=sum(row.agrees() for row in rows), total=len(rows), functions=functions,
-                                   meant=sum(row.meant is not None for row in rows),
-                                   rows="\n".join(lines), journeys="\n".join(travelled)))
+        report.write(
+            REPORT.format(
+                agreeing=sum(row.agrees() for row in rows),
+                total=len(rows),
+                functions=functions,
+                meant=sum(row.meant is not None for row in rows),
+                rows="\n".join(lines),
+                journeys="\n".join(travelled),
+            )
+        )
 
 
 def show(rows, journeys):
@@ -212,9 +233,16 @@ def show(rows, journeys):
             print("%s\n    %s" % (row.case, problem))
     for journey in journeys:
         print("saved by %s (%s), opened by %s (%s): %s is off by %.1e" % journey)
-    print("parity: %d of %d cases agree and %d differ on purpose; %d of %d models agree" % (
-        sum(row.agrees() for row in rows), len(rows), sum(row.meant is not None for row in rows),
-        sum(journey[-1] <= TOLERANCE for journey in journeys), len(journeys)))
+    print(
+        "parity: %d of %d cases agree and %d differ on purpose; %d of %d models agree"
+        % (
+            sum(row.agrees() for row in rows),
+            len(rows),
+            sum(row.meant is not None for row in rows),
+            sum(journey[-1] <= TOLERANCE for journey in journeys),
+            len(journeys),
+        )
+    )
 
 
 def any_problem(rows, journeys):

@@ -1,4 +1,5 @@
 """The two dialects in which cases are written, as the runner sees them: paddle.fluid of 1.8, and paddle.static of 2.x."""
+
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ class Fluid:
 
     def __init__(self):
         import paddle.fluid as fluid
+
         self.fluid = fluid
         self.place = fluid.CPUPlace()
         self.Program, self.program_guard, self.unique_name_guard = fluid.Program, fluid.program_guard, fluid.unique_name.guard
@@ -56,6 +58,7 @@ class Static:
 
     def __init__(self):
         import paddle
+
         paddle.enable_static()
         static = paddle.static
         self.paddle = paddle

@@ -1,7 +1,8 @@
 """Compares the dynamic graph with PaddlePaddle 2.6.2, case by case.
 
-    .venv/bin/python tests/parity/dynamic.py [JUDGE]     JUDGE: a Python with PaddlePaddle 2.6.2; that of environments.sh where it is left out
+.venv/bin/python tests/parity/dynamic.py [JUDGE]     JUDGE: a Python with PaddlePaddle 2.6.2; that of environments.sh where it is left out
 """
+
 import os
 import pathlib
 import pickle
@@ -20,8 +21,14 @@ DRAWN = "drawn: "  # cases whose arrays are samples, compared by distribution
 
 
 def run(python, out, **variables):
-    subprocess.run([str(python), str(HERE / "dynamic_cases.py"), str(out)], check=True, env=dict(os.environ, OMP_NUM_THREADS="1", **variables),
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)
+    subprocess.run(
+        [str(python), str(HERE / "dynamic_cases.py"), str(out)],
+        check=True,
+        env=dict(os.environ, OMP_NUM_THREADS="1", **variables),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=600,
+    )
     with open(out, "rb") as file:
         return pickle.load(file, encoding="latin1")
 

@@ -1,7 +1,8 @@
 """Cases of the dynamic graph: each is run here and in PaddlePaddle 2.6.2, and what it returns is compared. Runs under either.
 
-    python dynamic_cases.py OUT     writes {case: what it gave} to OUT
+python dynamic_cases.py OUT     writes {case: what it gave} to OUT
 """
+
 import pickle
 import sys
 import traceback
@@ -83,8 +84,19 @@ paddle.reciprocal(b)
 
 def values():
     t = paddle.to_tensor
-    return {"a": t(A), "b": t(B), "x": t(IMAGE), "i": t(IDS), "y": t(np.array([1, 3, 0])), "w": t(RNG_WEIGHT), "c": t(RNG_WEIGHT[:, 0, 0, 0]),
-            "paddle": paddle, "F": F, "nn": nn, "np": np}
+    return {
+        "a": t(A),
+        "b": t(B),
+        "x": t(IMAGE),
+        "i": t(IDS),
+        "y": t(np.array([1, 3, 0])),
+        "w": t(RNG_WEIGHT),
+        "c": t(RNG_WEIGHT[:, 0, 0, 0]),
+        "paddle": paddle,
+        "F": F,
+        "nn": nn,
+        "np": np,
+    }
 
 
 RNG_WEIGHT = RNG.uniform(-1, 1, (6, 4, 3, 3)).astype("float32")
@@ -128,20 +140,32 @@ def trained(make, steps=5):
 
 
 OPTIMIZERS = {
-    "SGD": dict(), "SGD decay": dict(weight_decay=0.1), "SGD l1": dict(weight_decay=paddle.regularizer.L1Decay(0.1)), "Momentum": dict(momentum=0.9),
-    "Momentum nesterov": dict(momentum=0.9, use_nesterov=True), "Adagrad": dict(), "Adagrad first": dict(initial_accumulator_value=0.5),
+    "SGD": dict(),
+    "SGD decay": dict(weight_decay=0.1),
+    "SGD l1": dict(weight_decay=paddle.regularizer.L1Decay(0.1)),
+    "Momentum": dict(momentum=0.9),
+    "Momentum nesterov": dict(momentum=0.9, use_nesterov=True),
+    "Adagrad": dict(),
+    "Adagrad first": dict(initial_accumulator_value=0.5),
     "Adadelta": dict(),
-    "Adam": dict(), "Adam decay": dict(weight_decay=0.1), "AdamW": dict(weight_decay=0.1),
+    "Adam": dict(),
+    "Adam decay": dict(weight_decay=0.1),
+    "AdamW": dict(weight_decay=0.1),
     "AdamW some": dict(weight_decay=0.1, apply_decay_param_fun=lambda n: ".w_" in n),
-    "Adamax": dict(), "RMSProp": dict(), "RMSProp centered": dict(centered=True, momentum=0.5), "Lamb": dict(), "Lamb some": dict(
-        lamb_weight_decay=0.1, exclude_from_weight_decay_fn=lambda p: ".b_" in p.name),
-    "SGD value": dict(grad_clip=nn.ClipGradByValue(0.05)), "SGD norm": dict(grad_clip=nn.ClipGradByNorm(0.1)),
+    "Adamax": dict(),
+    "RMSProp": dict(),
+    "RMSProp centered": dict(centered=True, momentum=0.5),
+    "Lamb": dict(),
+    "Lamb some": dict(lamb_weight_decay=0.1, exclude_from_weight_decay_fn=lambda p: ".b_" in p.name),
+    "SGD value": dict(grad_clip=nn.ClipGradByValue(0.05)),
+    "SGD norm": dict(grad_clip=nn.ClipGradByNorm(0.1)),
     "SGD global": dict(grad_clip=nn.ClipGradByGlobalNorm(0.1)),
     "Adam decay global": dict(weight_decay=0.1, grad_clip=nn.ClipGradByGlobalNorm(0.1)),
 }
 for _name, _arguments in OPTIMIZERS.items():
     CASES["optimizer " + _name] = lambda kind=_name.split()[0], arguments=_arguments: trained(
-        lambda parameters: getattr(paddle.optimizer, kind)(learning_rate=0.1, parameters=parameters, **arguments))
+        lambda parameters: getattr(paddle.optimizer, kind)(learning_rate=0.1, parameters=parameters, **arguments)
+    )
 
 
 @case
@@ -153,12 +177,12 @@ def optimizer_groups():
 def rates_of_parameters():
     def net():
         weight = paddle.ParamAttr(learning_rate=0.1, regularizer=paddle.regularizer.L2Decay(0.5), initializer=nn.initializer.Constant(0.3))
-        made = nn.Linear(4, 2, weight_attr=weight,
-                         bias_attr=paddle.ParamAttr(initializer=nn.initializer.Constant(0.1)))
+        made = nn.Linear(4, 2, weight_attr=weight, bias_attr=paddle.ParamAttr(initializer=nn.initializer.Constant(0.1)))
         optimizer = paddle.optimizer.SGD(0.1, made.parameters(), weight_decay=0.1)
         made(paddle.to_tensor(A)).sum().backward()
         optimizer.step()
         return [plain(p) for p in made.parameters()]
+
     return net()
 
 
@@ -205,13 +229,16 @@ T.Compose([T.Resize((4,4)),T.ToTensor(),T.Normalize([0.5]*3,[0.2]*3)]); T.Normal
 T.RandomHorizontalFlip(1.0); T.RandomVerticalFlip(1.0); T.RandomCrop(8)
 """
 for _text in TRANSFORMS.strip().replace("\n", ";").split(";"):
+
     def _transformed(text=_text.strip()):
         """Of PIL images: the judge's arrays need OpenCV."""
         from PIL import Image
 
         import paddle.vision.transforms as T
+
         image = (np.random.RandomState(0).rand(8, 9, 3) * 255).astype("uint8")
         return np.asarray(plain(eval(text, {"T": T})(Image.fromarray(image[:, :8] if "RandomCrop" in text else image))))
+
     CASES["transform " + _text.strip()] = _transformed
 
 
@@ -230,8 +257,14 @@ def recurrent(kind, **options):
     return found
 
 
-for _kind, _options in (("LSTM", {}), ("LSTM", dict(num_layers=2, direction="bidirect")), ("GRU", {}), ("GRU", dict(num_layers=2)), ("SimpleRNN", {}),
-                        ("SimpleRNN", dict(activation="relu", direction="bidirect"))):
+for _kind, _options in (
+    ("LSTM", {}),
+    ("LSTM", dict(num_layers=2, direction="bidirect")),
+    ("GRU", {}),
+    ("GRU", dict(num_layers=2)),
+    ("SimpleRNN", {}),
+    ("SimpleRNN", dict(activation="relu", direction="bidirect")),
+):
     CASES["recurrent %s %r" % (_kind, _options)] = lambda kind=_kind, options=_options: recurrent(kind, **options)
 
 
@@ -261,6 +294,7 @@ for _text in SCHEDULERS.strip().replace("\n", ";").split(";"):
 @case
 def samplers():
     from paddle.io import BatchSampler, DistributedBatchSampler
+
     data = list(range(13))
     found = [list(BatchSampler(data, batch_size=4, drop_last=drop)) for drop in (False, True)]
     for rank in range(3):
@@ -280,6 +314,7 @@ def loaders():
 
         def __len__(self):
             return 5
+
     return [[plain(batch[0]), plain(batch[1]), plain(batch[2]["k"])] for batch in paddle.io.DataLoader(Pairs(), batch_size=2)]
 
 

@@ -1,4 +1,5 @@
 """Functions of the dynamic graph with the gradients of all their inputs. Runs here and in PaddlePaddle 2.6.2; dynamic_cases.py collects CASES."""
+
 import numpy as np
 
 import paddle
@@ -15,14 +16,32 @@ def _uniform(low, high, *shape):
 
 # Every float array is a leaf whose gradient is compared.
 ARRAYS = {
-    "a": _uniform(-2, 2, 3, 4), "b": _uniform(0.5, 2, 3, 4), "v": _uniform(0.1, 2, 3, 1), "w": _uniform(0.5, 1.5, 4), "l": _uniform(0, 5, 3, 4),
-    "y": np.array([1, 3, 0]), "hot": np.array([[0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 1, 1]], "float32"), "x": _uniform(-1, 1, 2, 4, 6, 7),
-    "frames": _uniform(-1, 1, 6, 8, 2, 3), "theta": _uniform(-1, 1, 2, 2, 3), "theta3": _uniform(-1, 1, 2, 3, 4), "grid": _uniform(-1.3, 1.3, 2, 3, 5, 2),
-    "solid": _uniform(-1, 1, 2, 3, 4, 4, 6), "grid3": _uniform(-1.3, 1.3, 2, 2, 3, 4, 3), "columns": _uniform(-1, 1, 2, 12, 20),
-    "tree": _uniform(-1, 1, 5, 4), "lean": _uniform(-1, 1, 5, 1), "far": 40 * _uniform(-1, 1, 3, 4),
-    "table": np.array([[0, 1, -1], [0, 2, 4], [3, -1, -1]]), "code": np.array([[1, 0, 0], [0, 1, 1], [1, 0, 0]]),
-    "square": _uniform(-1, 1, 3, 3), "i": np.array([[4, 6], [9, 3]]), "j": np.array([[6, 4], [6, 9]]), "on": np.array([[True, False], [True, True]]),
-    "hole": np.array([1, np.nan, np.inf, -np.inf], "float32"), "ids": np.array([[[2, 2], [6, 1]], [[3, 9], [6, 1]], [[0, 1], [9, 0]]]),
+    "a": _uniform(-2, 2, 3, 4),
+    "b": _uniform(0.5, 2, 3, 4),
+    "v": _uniform(0.1, 2, 3, 1),
+    "w": _uniform(0.5, 1.5, 4),
+    "l": _uniform(0, 5, 3, 4),
+    "y": np.array([1, 3, 0]),
+    "hot": np.array([[0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 1, 1]], "float32"),
+    "x": _uniform(-1, 1, 2, 4, 6, 7),
+    "frames": _uniform(-1, 1, 6, 8, 2, 3),
+    "theta": _uniform(-1, 1, 2, 2, 3),
+    "theta3": _uniform(-1, 1, 2, 3, 4),
+    "grid": _uniform(-1.3, 1.3, 2, 3, 5, 2),
+    "solid": _uniform(-1, 1, 2, 3, 4, 4, 6),
+    "grid3": _uniform(-1.3, 1.3, 2, 2, 3, 4, 3),
+    "columns": _uniform(-1, 1, 2, 12, 20),
+    "tree": _uniform(-1, 1, 5, 4),
+    "lean": _uniform(-1, 1, 5, 1),
+    "far": 40 * _uniform(-1, 1, 3, 4),
+    "table": np.array([[0, 1, -1], [0, 2, 4], [3, -1, -1]]),
+    "code": np.array([[1, 0, 0], [0, 1, 1], [1, 0, 0]]),
+    "square": _uniform(-1, 1, 3, 3),
+    "i": np.array([[4, 6], [9, 3]]),
+    "j": np.array([[6, 4], [6, 9]]),
+    "on": np.array([[True, False], [True, True]]),
+    "hole": np.array([1, np.nan, np.inf, -np.inf], "float32"),
+    "ids": np.array([[[2, 2], [6, 1]], [[3, 9], [6, 1]], [[0, 1], [9, 0]]]),
     "parents": np.array([[[0, 0], [1, 1]], [[1, 0], [1, 0]], [[0, 0], [0, 1]]]),
 }
 

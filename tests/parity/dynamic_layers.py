@@ -1,5 +1,6 @@
 """Layers of the dynamic graph: their states by name, what they compute, and the gradients of inputs and parameters. Runs here and in PaddlePaddle 2.6.2;
 dynamic_cases.py collects CASES."""
+
 import numpy as np
 
 import paddle
@@ -10,10 +11,15 @@ from dynamic_functional import ARRAYS, differentiated, leaves
 CASES = {}
 _RNG = np.random.RandomState(9)
 SEQUENCES = {
-    "s": _RNG.uniform(-1, 1, (2, 5, 8)).astype("float32"), "m": _RNG.uniform(-1, 1, (2, 4, 8)).astype("float32"),
-    "k6": _RNG.uniform(-1, 1, (2, 4, 6)).astype("float32"), "k3": _RNG.uniform(-1, 1, (2, 4, 3)).astype("float32"),
-    "h": _RNG.uniform(-1, 1, (2, 3)).astype("float32"), "c": _RNG.uniform(-1, 1, (2, 3)).astype("float32"),
-    "below": np.tril(np.ones((5, 5), "bool")), "places": np.array([[[[1, 1, 0, 1]]], [[[1, 0, 1, 1]]]], "int64"), "lengths": np.array([3, 5]),
+    "s": _RNG.uniform(-1, 1, (2, 5, 8)).astype("float32"),
+    "m": _RNG.uniform(-1, 1, (2, 4, 8)).astype("float32"),
+    "k6": _RNG.uniform(-1, 1, (2, 4, 6)).astype("float32"),
+    "k3": _RNG.uniform(-1, 1, (2, 4, 3)).astype("float32"),
+    "h": _RNG.uniform(-1, 1, (2, 3)).astype("float32"),
+    "c": _RNG.uniform(-1, 1, (2, 3)).astype("float32"),
+    "below": np.tril(np.ones((5, 5), "bool")),
+    "places": np.array([[[[1, 1, 0, 1]]], [[[1, 0, 1, 1]]]], "int64"),
+    "lengths": np.array([3, 5]),
 }
 
 # layer; call, with the layer as f

@@ -1,4 +1,5 @@
 """The inputs that every saved model is asked about, and the values of its parameters: the same under every interpreter."""
+
 import numpy as np
 
 LENGTHS = {"C1": [2, 1, 3, 1], "C2": [1, 1, 2, 4], "C3": [3, 2, 1, 1]}

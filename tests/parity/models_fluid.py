@@ -6,6 +6,7 @@
 `save` leaves FOLDER/<model> (one file a parameter), FOLDER/<model>_combined (two files) and FOLDER/expected.npz, the predictions of
 the program that was saved. Runs with PaddlePaddle 1.8.5 and with ours, under Python 3.7 and newer.
 """
+
 import os
 import sys
 import warnings
@@ -32,8 +33,9 @@ def mlp():
 def ctr_dnn():
     dense = fluid.data("dense_input", [None, 13])
     slots = [fluid.data(slot, [None, 1], dtype="int64", lod_level=1) for slot in LENGTHS]
-    pooled = [L.sequence_pool(L.embedding(slot, [VOCABULARY, 10], is_sparse=True, param_attr=fluid.ParamAttr(name="SparseFeatFactors")), "sum")
-              for slot in slots]
+    pooled = [
+        L.sequence_pool(L.embedding(slot, [VOCABULARY, 10], is_sparse=True, param_attr=fluid.ParamAttr(name="SparseFeatFactors")), "sum") for slot in slots
+    ]
     hidden = L.concat(pooled + [dense], axis=1)
     for _ in range(3):
         hidden = L.fc(hidden, 40, act="relu")
@@ -55,8 +57,7 @@ MODELS = {"mlp": mlp, "ctr_dnn": ctr_dnn, "cnn": cnn}
 
 
 def feed_of(model, place):
-    return {name: fluid.create_lod_tensor(array, [lengths], place) if lengths else array
-            for name, (array, lengths) in inputs_of(model).items()}
+    return {name: fluid.create_lod_tensor(array, [lengths], place) if lengths else array for name, (array, lengths) in inputs_of(model).items()}
 
 
 def save(folder):
@@ -75,10 +76,12 @@ def save(folder):
                 fluid.global_scope().find_var(parameter.name).get_tensor().set(np.abs(value) if parameter.name.endswith("w_2") else value, place)
             names = [variable.name for variable in feeds]
             expected[model] = expected[model + "_combined"] = executor.run(
-                test, feed=dict(feed_of(model, place), label=np.zeros((len(prediction_rows(model)), 1), "int64")), fetch_list=[prediction])[0]
+                test, feed=dict(feed_of(model, place), label=np.zeros((len(prediction_rows(model)), 1), "int64")), fetch_list=[prediction]
+            )[0]
             fluid.io.save_inference_model(os.path.join(folder, model), names, [prediction], executor, main)
-            fluid.io.save_inference_model(os.path.join(folder, model + "_combined"), names, [prediction], executor, main,
-                                          model_filename="model", params_filename="params")
+            fluid.io.save_inference_model(
+                os.path.join(folder, model + "_combined"), names, [prediction], executor, main, model_filename="model", params_filename="params"
+            )
     np.savez(os.path.join(folder, "expected.npz"), **expected)
 
 

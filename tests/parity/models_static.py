@@ -5,6 +5,7 @@
 
 Runs with PaddlePaddle 2.6.2 and with ours.
 """
+
 import os
 import sys
 

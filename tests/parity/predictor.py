@@ -5,6 +5,7 @@
 A model is FOLDER/<model> with one file a parameter, FOLDER/<model>_combined with the files `model` and `params`, or
 FOLDER/<model>.pdmodel beside FOLDER/<model>.pdiparams; those that are there are opened.
 """
+
 import os
 import sys
 

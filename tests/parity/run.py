@@ -5,6 +5,7 @@ and here in both directions, compares, and writes docs/parity.md.
 
 REQUIRES: tests/parity/environments.sh has run.
 """
+
 import argparse
 import os
 import pathlib
@@ -19,12 +20,16 @@ import compare
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 WORK = ROOT / "build/parity"
-PYTHONS = {"PaddlePaddle 1.8.5": WORK / "paddle-1.8.5/bin/python", "PaddlePaddle 2.6.2": WORK / "paddle-2.6.2/bin/python",
-           "Argosy": pathlib.Path(sys.executable)}
+PYTHONS = {
+    "PaddlePaddle 1.8.5": WORK / "paddle-1.8.5/bin/python",
+    "PaddlePaddle 2.6.2": WORK / "paddle-2.6.2/bin/python",
+    "Argosy": pathlib.Path(sys.executable),
+}
 SECONDS = 900
 # 1.8.5 clears half a GB in every process unless it is told how much to begin with.
-ENVIRONMENT = dict({name: value for name, value in os.environ.items() if name != "PYTHONPATH"}, FLAGS_initial_cpu_memory_in_mb="10",
-                   GLOG_minloglevel="2", OMP_NUM_THREADS="1")
+ENVIRONMENT = dict(
+    {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}, FLAGS_initial_cpu_memory_in_mb="10", GLOG_minloglevel="2", OMP_NUM_THREADS="1"
+)
 
 # Who saves and with which script, who opens and with which.
 JOURNEYS = [
@@ -80,8 +85,10 @@ def models():
 def different_bytes():
     """How many parameter files of the same models differ between 1.8.5 and us, or are not in both."""
     ours, theirs = (WORK / "models" / ("%s-models_fluid" % who) for who in ("Argosy", "PaddlePaddle-1.8.5"))
+
     def files(folder):
         return {path.relative_to(folder): path.read_bytes() for path in folder.glob("*/*") if path.name not in ("__model__", "model")}
+
     left, right = files(ours), files(theirs)
     return sum(left.get(name) != right.get(name) for name in set(left) | set(right))
 

@@ -6,6 +6,7 @@ OUT.npz holds one array per output, gradient and persistable variable, under "<c
 description (variables, operators, LoD, or the error that stopped it) as JSON under "<case>|description".
 Runs under Python 3.7 and newer.
 """
+
 import argparse
 import json
 import multiprocessing
@@ -50,8 +51,11 @@ class Built:
         with dialect.program_guard(self.main, self.startup), dialect.unique_name_guard():
             self.inputs = self._declare(case)
             self.outputs = flatten(eval(case.call, dict(names, **self.inputs)))
-            self.description = {"main": describe_program(self.main, dialect), "startup": describe_program(self.startup, dialect),
-                                "outputs": [output.name for output in self.outputs]}
+            self.description = {
+                "main": describe_program(self.main, dialect),
+                "startup": describe_program(self.startup, dialect),
+                "outputs": [output.name for output in self.outputs],
+            }
             self.gradients = self._add_gradients(case) if with_gradients else {}
 
     def _declare(self, case):
@@ -190,8 +194,15 @@ def main():
             if "error" in description:
                 failed += 1
                 print("%s\n    %s" % (case.key, description.get("trace" if arguments.only else "error", description["error"])))
-            description.update(function=case.function, call=case.call, random=case.random, program=case.program, dialect=arguments.dialect, differs=case.differs,
-                               inputs=[name + str(spec) for name, spec in list(case.inputs.items()) + list(case.feed.items())])
+            description.update(
+                function=case.function,
+                call=case.call,
+                random=case.random,
+                program=case.program,
+                dialect=arguments.dialect,
+                differs=case.differs,
+                inputs=[name + str(spec) for name, spec in list(case.inputs.items()) + list(case.feed.items())],
+            )
             results[case.key + "|description"] = np.array(json.dumps(description))
             everything.update(results)
     np.savez(arguments.out, **everything)

@@ -1,4 +1,5 @@
 """The comparison behind `make parity` must see what it is there to see: these tests take agreeing results apart, one thing at a time."""
+
 import copy
 
 import numpy as np
@@ -7,10 +8,20 @@ import pytest
 import compare
 
 DESCRIPTION = {
-    "function": "fc", "call": "L.fc(x, 3)", "inputs": ["x[5, 4]"], "random": False, "program": True, "dialect": "fluid", "differs": None,
-    "outputs": ["fc_0.tmp_1"], "gradients": {"x": "x@GRAD"}, "lod": [[[]]],
-    "main": {"variables": {"fc_0.w_0": {"shape": [4, 3], "persistable": True}},
-             "operators": [{"type": "mul", "inputs": {"X": ["x"]}, "outputs": {"Out": ["fc_0.tmp_0"]}, "attributes": {"x_num_col_dims": 1}}]},
+    "function": "fc",
+    "call": "L.fc(x, 3)",
+    "inputs": ["x[5, 4]"],
+    "random": False,
+    "program": True,
+    "dialect": "fluid",
+    "differs": None,
+    "outputs": ["fc_0.tmp_1"],
+    "gradients": {"x": "x@GRAD"},
+    "lod": [[[]]],
+    "main": {
+        "variables": {"fc_0.w_0": {"shape": [4, 3], "persistable": True}},
+        "operators": [{"type": "mul", "inputs": {"X": ["x"]}, "outputs": {"Out": ["fc_0.tmp_0"]}, "attributes": {"x_num_col_dims": 1}}],
+    },
     "startup": {"variables": {}, "operators": []},
 }
 ARRAYS = {"output|0|0": np.arange(6, dtype="float32"), "gradient|x|0": np.ones(4, "float32"), "state|fc_0.w_0|1": np.zeros(3, "float32")}
@@ -30,16 +41,19 @@ def test_equal_results_agree():
     assert problems() == []
 
 
-@pytest.mark.parametrize("change", [
-    lambda ours: ours.update(outputs=["fc_0.tmp_2"]),
-    lambda ours: ours.update(gradients={"x": None}),
-    lambda ours: ours.update(lod=[[[[0, 5]]]]),
-    lambda ours: ours["main"]["variables"].update(extra={"shape": [], "persistable": False}),
-    lambda ours: ours["main"]["variables"]["fc_0.w_0"].update(shape=[3, 4]),
-    lambda ours: ours["main"]["operators"][0].update(type="matmul"),
-    lambda ours: ours["main"]["operators"][0]["attributes"].update(x_num_col_dims=2),
-    lambda ours: ours.update(error="RuntimeError: no such op"),
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda ours: ours.update(outputs=["fc_0.tmp_2"]),
+        lambda ours: ours.update(gradients={"x": None}),
+        lambda ours: ours.update(lod=[[[[0, 5]]]]),
+        lambda ours: ours["main"]["variables"].update(extra={"shape": [], "persistable": False}),
+        lambda ours: ours["main"]["variables"]["fc_0.w_0"].update(shape=[3, 4]),
+        lambda ours: ours["main"]["operators"][0].update(type="matmul"),
+        lambda ours: ours["main"]["operators"][0]["attributes"].update(x_num_col_dims=2),
+        lambda ours: ours.update(error="RuntimeError: no such op"),
+    ],
+)
 def test_a_difference_in_names_shapes_or_operators_is_seen(change):
     assert len(problems(change_description=change)) == 1
 

@@ -1,4 +1,5 @@
 """Each test builds in programs, names and a scope of its own."""
+
 import pytest
 
 

@@ -1,4 +1,5 @@
 """A small program over a dataset, for the tests of datasets."""
+
 import re
 
 import numpy as np
@@ -33,6 +34,7 @@ class Numbers:
         """One pass. Unless told otherwise every batch's numbers are printed, and seen() has them."""
         import contextlib
         import io
+
         printed = io.StringIO()
         try:
             with contextlib.redirect_stdout(printed):

@@ -1,4 +1,5 @@
 """`paddle` is another name for argosy's modules, and importing a part of it is cheap."""
+
 import importlib
 import json
 import multiprocessing

@@ -1,4 +1,5 @@
 """DataFeeder: the shapes, types and LoD that PaddlePaddle 1.8.5 gives for the same samples."""
+
 import numpy as np
 import pytest
 
@@ -11,8 +12,7 @@ def fed(fluid, variables, samples):
 
 def test_dense_variables(fluid):
     x, y = fluid.layers.data("x", [2]), fluid.layers.data("y", [1], dtype="int64")
-    assert fed(fluid, [x, y], [([1, 2], 3), (np.array([4, 5]), 6)]) == {
-        "x": ([2, 2], [], [[1.0, 2.0], [4.0, 5.0]]), "y": ([2, 1], [], [[3], [6]])}
+    assert fed(fluid, [x, y], [([1, 2], 3), (np.array([4, 5]), 6)]) == {"x": ([2, 2], [], [[1.0, 2.0], [4.0, 5.0]]), "y": ([2, 1], [], [[3], [6]])}
     assert fed(fluid, [y], [([6],), ([7],)])["y"] == ([2, 1], [], [[6], [7]])
 
 
@@ -22,11 +22,14 @@ def test_a_flat_sample_takes_the_declared_shape(fluid):
     assert shape == [2, 1, 2, 2] and values[0] == [[[1.0, 2.0], [3.0, 4.0]]]
 
 
-@pytest.mark.parametrize("samples, expected", [
-    ([([1, 2],), ([3],), ([],)], ([3, 1], [[2, 1, 0]], [[1], [2], [3]])),
-    ([(np.array([1, 2]),), (np.array([3]),)], ([3, 1], [[2, 1]], [[1], [2], [3]])),
-    ([([[1], [2]],), ([[3]],)], ([3, 1], [[2, 1]], [[1], [2], [3]])),
-])
+@pytest.mark.parametrize(
+    "samples, expected",
+    [
+        ([([1, 2],), ([3],), ([],)], ([3, 1], [[2, 1, 0]], [[1], [2], [3]])),
+        ([(np.array([1, 2]),), (np.array([3]),)], ([3, 1], [[2, 1]], [[1], [2], [3]])),
+        ([([[1], [2]],), ([[3]],)], ([3, 1], [[2, 1]], [[1], [2], [3]])),
+    ],
+)
 def test_sequences(fluid, samples, expected):
     words = fluid.layers.data("words", [1], dtype="int64", lod_level=1)
     assert fed(fluid, [words], samples)["words"] == expected
@@ -66,14 +69,17 @@ def test_samples_of_the_wrong_size_are_never_cut_anew(fluid):
         fed(fluid, [fluid.layers.data("x", [3])], [([1, 2],), ([3, 4],), ([5, 6],)])
 
 
-@pytest.mark.parametrize("samples, message", [
-    ([([1, 2], 3, 4)], r"sample 0 has 3 values, expected 2 \(x, w\)"),
-    ([([1, 2], [3]), ([1, 2],)], r"sample 1 has 1 values, expected 2"),
-    ([7], "sample 0 is 7 and not a list of values"),
-    ([([1, 2], [3]), ([1], [3])], "variable 'x': the samples are not one array of float32"),
-    ([(["a", "b"], [3])], "variable 'x': the samples are not one array of float32: could not convert string"),
-    ([([1, 2], 5)], "variable 'w' has lod_level 1; found 5 where a sequence should be"),
-])
+@pytest.mark.parametrize(
+    "samples, message",
+    [
+        ([([1, 2], 3, 4)], r"sample 0 has 3 values, expected 2 \(x, w\)"),
+        ([([1, 2], [3]), ([1, 2],)], r"sample 1 has 1 values, expected 2"),
+        ([7], "sample 0 is 7 and not a list of values"),
+        ([([1, 2], [3]), ([1], [3])], "variable 'x': the samples are not one array of float32"),
+        ([(["a", "b"], [3])], "variable 'x': the samples are not one array of float32: could not convert string"),
+        ([([1, 2], 5)], "variable 'w' has lod_level 1; found 5 where a sequence should be"),
+    ],
+)
 def test_samples_that_do_not_fit_are_named(fluid, samples, message):
     variables = [fluid.layers.data("x", [2]), fluid.layers.data("w", [1], dtype="int64", lod_level=1)]
     with pytest.raises(ValueError, match=message):

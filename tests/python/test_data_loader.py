@@ -1,4 +1,5 @@
 """PyReader and DataLoader.from_generator, iterable and not."""
+
 import gc
 import threading
 import time
@@ -13,6 +14,7 @@ def samples(count):
     def read():
         for i in range(count):
             yield np.full(2, i, "float32"), [i]
+
     return read
 
 
@@ -20,6 +22,7 @@ def batches(count):
     def read():
         for i in range(count):
             yield np.full((2, 2), i, "float32"), np.full((2, 1), i, "int64")
+
     return read
 
 
@@ -37,6 +40,7 @@ def inputs(fluid):
 def make(fluid, inputs):
     def loader(**options):
         return fluid.io.DataLoader.from_generator(feed_list=inputs, **{"capacity": 4, **options})
+
     return loader
 
 

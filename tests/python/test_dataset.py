@@ -1,4 +1,5 @@
 """Datasets: what is read, what is refused, and what stays in memory. Runs over them: test_train_from_dataset.py."""
+
 import gzip
 import os
 import re
@@ -52,7 +53,8 @@ def test_a_python_generator_in_a_pipe(numbers):
         "        def rows():\n"
         "            yield [('x', [float(line) ** 2]), ('ids', [int(line), 7])]\n"
         "        return rows\n\n\n"
-        "Squares().run_from_stdin()\n")
+        "Squares().run_from_stdin()\n"
+    )
     (numbers.folder / "raw").write_text("1\n2\n3\n")
     numbers.train(numbers.dataset("QueueDataset", ["raw"], pipe=f"{sys.executable} {numbers.folder}/generator.py"))
     assert numbers.seen() == [1.0, 4.0, 9.0]
@@ -144,7 +146,14 @@ def test_files_of_a_remote_store_come_through_hadoop(numbers, monkeypatch):
     numbers.train(dataset)
     assert numbers.seen() == [5.0]
     assert (numbers.folder / "asked").read_text().split() == [
-        "fs", "-D", "fs.default.name=hdfs://store:9000", "-D", "hadoop.job.ugi=user,password", "-cat", "hdfs:/data/part-0"]
+        "fs",
+        "-D",
+        "fs.default.name=hdfs://store:9000",
+        "-D",
+        "hadoop.job.ugi=user,password",
+        "-cat",
+        "hdfs:/data/part-0",
+    ]
 
 
 def test_drop_last_leaves_out_the_rest(numbers):
@@ -154,14 +163,17 @@ def test_drop_last_leaves_out_the_rest(numbers):
     assert numbers.train(dataset).samples == 6
 
 
-@pytest.mark.parametrize("change, error, message", [
-    (lambda d: d.set_batch_size(0), ValueError, "batch_size"),
-    (lambda d: d.set_thread(0), ValueError, "thread"),
-    (lambda d: d.set_use_var([]), ValueError, "call set_use_var"),
-    (lambda d: d.set_use_var(["x"]), TypeError, "found str"),
-    (lambda d: d.set_filelist("part-0"), TypeError, "takes a list of paths; found the text 'part-0'"),
-    (lambda d: d.set_filelist([]), ValueError, "file"),
-])
+@pytest.mark.parametrize(
+    "change, error, message",
+    [
+        (lambda d: d.set_batch_size(0), ValueError, "batch_size"),
+        (lambda d: d.set_thread(0), ValueError, "thread"),
+        (lambda d: d.set_use_var([]), ValueError, "call set_use_var"),
+        (lambda d: d.set_use_var(["x"]), TypeError, "found str"),
+        (lambda d: d.set_filelist("part-0"), TypeError, "takes a list of paths; found the text 'part-0'"),
+        (lambda d: d.set_filelist([]), ValueError, "file"),
+    ],
+)
 def test_settings_that_cannot_work_are_refused(numbers, change, error, message):
     numbers.write("a", range(2))
     dataset = numbers.dataset("InMemoryDataset", ["a"])

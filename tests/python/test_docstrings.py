@@ -1,4 +1,5 @@
 """Every public callable of paddle says what it does, and shows it by an example that runs."""
+
 import pathlib
 import subprocess
 import sys
@@ -15,12 +16,15 @@ LAYERS = """
     sparse_embedding split square_error_cost strided_slice uniform_random uniform_random_batch_size_like unique unique_with_counts unsqueeze unstack
     where zeros zeros_like
 """.split()
-CORE = [*(f"paddle.fluid.layers.{name}" for name in LAYERS), *"""
+CORE = [
+    *(f"paddle.fluid.layers.{name}" for name in LAYERS),
+    *"""
     paddle.fluid.LoDTensor paddle.fluid.Program paddle.fluid.Scope paddle.fluid.Variable paddle.fluid.clip.GradientClipBase
     paddle.fluid.default_main_program paddle.fluid.default_startup_program paddle.fluid.embedding paddle.fluid.framework.Block
     paddle.fluid.framework.Operator paddle.fluid.framework.Parameter paddle.fluid.global_scope paddle.fluid.initializer.Initializer
     paddle.fluid.regularizer.WeightDecayRegularizer
-""".split()]
+""".split(),
+]
 
 
 def lacking():

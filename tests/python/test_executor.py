@@ -1,4 +1,5 @@
 """Feeding, running, fetching; scopes, tensors of sequences and places."""
+
 import os
 import subprocess
 import sys
@@ -21,7 +22,7 @@ def test_a_run_computes_what_the_program_says(fluid, exe):
     y = fluid.layers.relu(linear(fluid, 3))
     exe.run(fluid.default_startup_program())
     x = numpy.random.RandomState(1).randn(5, 4).astype("float32")
-    found, = exe.run(feed={"x": x}, fetch_list=[y])
+    (found,) = exe.run(feed={"x": x}, fetch_list=[y])
     expected = numpy.maximum(x @ weights(fluid, "fc_0.w_0") + weights(fluid, "fc_0.b_0"), 0)
     numpy.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
@@ -42,14 +43,14 @@ def test_lists_are_fed_as_what_the_variable_holds(fluid, exe):
 
 def test_a_fetched_number_converts(fluid, exe):
     loss = fluid.layers.mean(fluid.layers.data("x", [2]))
-    value, = exe.run(feed={"x": numpy.array([[1, 2]], "float32")}, fetch_list=[loss])
+    (value,) = exe.run(feed={"x": numpy.array([[1, 2]], "float32")}, fetch_list=[loss])
     assert float(value) == 1.5 and int(value) == 1 and value[0] == 1.5 and value.shape == (1,)
     assert "%.2f %d" % (value, value) == "1.50 1" and f"{value:.1f}" == "1.5" and f"{value}" == "[1.5]"
 
 
 def test_a_fetched_array_is_no_number(fluid, exe):
     x = fluid.layers.data("x", [2])
-    value, = exe.run(feed={"x": numpy.zeros((3, 2), "float32")}, fetch_list=[x])
+    (value,) = exe.run(feed={"x": numpy.zeros((3, 2), "float32")}, fetch_list=[x])
     with pytest.raises(TypeError, match=r"shape \[3, 2\] is not one number"):
         float(value)
 
@@ -60,7 +61,7 @@ def test_what_was_fetched_stays_as_it_was(fluid, exe):
     fluid.optimizer.SGD(1.0).minimize(loss)
     exe.run(fluid.default_startup_program())
     feed = {"x": numpy.ones((2, 4), "float32")}
-    first, = exe.run(feed=feed, fetch_list=["fc_0.w_0"])
+    (first,) = exe.run(feed=feed, fetch_list=["fc_0.w_0"])
     before = first.copy()
     exe.run(feed=feed, fetch_list=["fc_0.w_0"])
     assert (first == before).all() and (weights(fluid, "fc_0.w_0") != before).all()
@@ -73,27 +74,34 @@ def test_the_fed_array_stays_as_it_was(fluid, exe):
     assert exe.run(feed={"x": fed}, fetch_list=[x])[0].tolist() == [6.0] and fed.tolist() == [1.0]
 
 
-@pytest.mark.parametrize("array", [
-    numpy.arange(24, dtype="float32").reshape(4, 6)[:, ::-1][:, 1:5],
-    numpy.asfortranarray(numpy.arange(16, dtype="float32").reshape(4, 4)),
-    numpy.arange(16, dtype=">f4").reshape(4, 4),
-    numpy.frombuffer(b"\0" + numpy.arange(16, dtype="float32").tobytes(), "float32", offset=1).reshape(4, 4),
-    numpy.zeros((0, 4), "float32"),
-], ids=["negative strides", "fortran order", "other byte order", "unaligned", "empty"])
+@pytest.mark.parametrize(
+    "array",
+    [
+        numpy.arange(24, dtype="float32").reshape(4, 6)[:, ::-1][:, 1:5],
+        numpy.asfortranarray(numpy.arange(16, dtype="float32").reshape(4, 4)),
+        numpy.arange(16, dtype=">f4").reshape(4, 4),
+        numpy.frombuffer(b"\0" + numpy.arange(16, dtype="float32").tobytes(), "float32", offset=1).reshape(4, 4),
+        numpy.zeros((0, 4), "float32"),
+    ],
+    ids=["negative strides", "fortran order", "other byte order", "unaligned", "empty"],
+)
 def test_any_layout_of_an_array_is_fed(fluid, exe, array):
     x = fluid.layers.data("x", [4])
-    found, = exe.run(feed={"x": array}, fetch_list=[fluid.layers.scale(x, scale=2.0)])
+    (found,) = exe.run(feed={"x": array}, fetch_list=[fluid.layers.scale(x, scale=2.0)])
     assert found.tolist() == (array * 2).tolist()
 
 
-@pytest.mark.parametrize("feed, message", [
-    ({"x": numpy.zeros((2, 3), "float32")}, r"variable 'x': fed shape \[2, 3\], expected \[-1, 4\]"),
-    ({"x": numpy.zeros((2, 4))}, r"variable 'x': fed float64, expected float32"),
-    ({"z": numpy.zeros((2, 4), "float32")}, r"no variable 'z'"),
-    ({"x": numpy.array(["a"])}, r"variable 'x': an array of <U1 cannot be used"),
-    ({"x": [[1, 2], [3]]}, r"variable 'x': a list is not an array of numbers"),
-    ([1, 2], r"feed is a dict from names to arrays; found list"),
-])
+@pytest.mark.parametrize(
+    "feed, message",
+    [
+        ({"x": numpy.zeros((2, 3), "float32")}, r"variable 'x': fed shape \[2, 3\], expected \[-1, 4\]"),
+        ({"x": numpy.zeros((2, 4))}, r"variable 'x': fed float64, expected float32"),
+        ({"z": numpy.zeros((2, 4), "float32")}, r"no variable 'z'"),
+        ({"x": numpy.array(["a"])}, r"variable 'x': an array of <U1 cannot be used"),
+        ({"x": [[1, 2], [3]]}, r"variable 'x': a list is not an array of numbers"),
+        ([1, 2], r"feed is a dict from names to arrays; found list"),
+    ],
+)
 def test_a_feed_that_does_not_fit_is_named(fluid, exe, feed, message):
     y = linear(fluid)
     exe.run(fluid.default_startup_program())
@@ -121,7 +129,7 @@ def test_sequences_are_fetched_as_tensors(fluid, exe):
     tensor = fluid.create_lod_tensor([[1, 2], [3]], [[2, 1]], fluid.CPUPlace())
     with pytest.raises(ValueError, match="return_numpy=False"):
         exe.run(feed={"x": tensor}, fetch_list=[rows])
-    found, = exe.run(feed={"x": tensor}, fetch_list=[rows], return_numpy=False)
+    (found,) = exe.run(feed={"x": tensor}, fetch_list=[rows], return_numpy=False)
     assert found.recursive_sequence_lengths() == [[2, 1]] and numpy.array(found).ravel().tolist() == [1, 2, 3]
 
 
@@ -193,7 +201,7 @@ def test_compiled_programs_run_as_they_are(fluid, exe):
     exe.run(fluid.default_startup_program())
     feed = {"x": numpy.ones((2, 4), "float32")}
     compiled = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel(loss_name=y.name, build_strategy=fluid.BuildStrategy())
-    plain, = exe.run(feed=feed, fetch_list=[y])
+    (plain,) = exe.run(feed=feed, fetch_list=[y])
     assert (exe.run(compiled, feed=feed, fetch_list=[y])[0] == plain).all()
     assert (fluid.ParallelExecutor(use_cuda=False, loss_name=y.name).run([y.name], feed=feed)[0] == plain).all()
     strategy = fluid.ExecutionStrategy()
@@ -205,10 +213,12 @@ def test_compiled_programs_run_as_they_are(fluid, exe):
 def test_what_a_compiled_program_is_given_is_checked(fluid):
     y = linear(fluid)
     program = fluid.default_main_program()
-    for given, message in [({"loss_name": "nope"}, "loss_name='nope', and the program has no such variable"),
-                           ({"loss_name": y}, "is the name of a variable; found .*give loss.name"),
-                           ({"build_strategy": "foo"}, "build_strategy takes a BuildStrategy; found 'foo'"),
-                           ({"exec_strategy": fluid.BuildStrategy()}, "exec_strategy takes a ExecutionStrategy")]:
+    for given, message in [
+        ({"loss_name": "nope"}, "loss_name='nope', and the program has no such variable"),
+        ({"loss_name": y}, "is the name of a variable; found .*give loss.name"),
+        ({"build_strategy": "foo"}, "build_strategy takes a BuildStrategy; found 'foo'"),
+        ({"exec_strategy": fluid.BuildStrategy()}, "exec_strategy takes a ExecutionStrategy"),
+    ]:
         with pytest.raises(errors.InvalidArgumentError, match=message):
             fluid.CompiledProgram(program).with_data_parallel(**given)
         with pytest.raises(errors.InvalidArgumentError, match=message):
@@ -243,24 +253,28 @@ def test_a_gpu_that_is_not_there_is_a_clear_error(fluid, monkeypatch):
 
 
 def test_argosy_device_turns_a_gpu_into_the_cpu_with_one_warning():
-    code = ("import warnings, paddle, paddle.fluid as fluid\n"
-            "with warnings.catch_warnings(record=True) as seen:\n"
-            "    warnings.simplefilter('always')\n"
-            "    print(fluid.Executor(fluid.CUDAPlace(0)).place, fluid.Executor(fluid.CUDAPlace(1)).place, paddle.set_device('gpu'), len(seen))")
+    code = (
+        "import warnings, paddle, paddle.fluid as fluid\n"
+        "with warnings.catch_warnings(record=True) as seen:\n"
+        "    warnings.simplefilter('always')\n"
+        "    print(fluid.Executor(fluid.CUDAPlace(0)).place, fluid.Executor(fluid.CUDAPlace(1)).place, paddle.set_device('gpu'), len(seen))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env={**os.environ, "ARGOSY_DEVICE": "cpu"})
     assert done.stdout.strip() == "CPUPlace CPUPlace CPUPlace 1", done.stderr
 
 
 def test_torch_may_be_imported_after_a_run(fluid, exe):
-    code = ("import numpy, paddle.fluid as fluid\n"
-            "loss = fluid.layers.mean(fluid.layers.fc(fluid.layers.data('x', [4]), 2))\n"
-            "fluid.optimizer.SGD(0.1).minimize(loss)\n"
-            "exe = fluid.Executor(fluid.CPUPlace())\n"
-            "exe.run(fluid.default_startup_program())\n"
-            "step = lambda: exe.run(feed={'x': numpy.ones((2, 4), 'float32')}, fetch_list=[loss])\n"
-            "step()\n"
-            "import torch\n"
-            "w = torch.ones(3, requires_grad=True); (w * 2).sum().backward()\n"
-            "step(); print(w.grad.tolist())")
+    code = (
+        "import numpy, paddle.fluid as fluid\n"
+        "loss = fluid.layers.mean(fluid.layers.fc(fluid.layers.data('x', [4]), 2))\n"
+        "fluid.optimizer.SGD(0.1).minimize(loss)\n"
+        "exe = fluid.Executor(fluid.CPUPlace())\n"
+        "exe.run(fluid.default_startup_program())\n"
+        "step = lambda: exe.run(feed={'x': numpy.ones((2, 4), 'float32')}, fetch_list=[loss])\n"
+        "step()\n"
+        "import torch\n"
+        "w = torch.ones(3, requires_grad=True); (w * 2).sum().backward()\n"
+        "step(); print(w.grad.tolist())"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "[2.0, 2.0, 2.0]", done.stderr

@@ -1,4 +1,5 @@
 """Both Fleets, and the transpiler, as far as one process can go: what they build and what they refuse."""
+
 import inspect
 
 import numpy as np
@@ -12,8 +13,7 @@ SERVERS = ["127.0.0.1:6001", "127.0.0.1:6002"]
 def role(kind="worker", index=0, workers=2):
     from paddle.fluid.incubate.fleet.base.role_maker import Role, UserDefinedRoleMaker
 
-    return UserDefinedRoleMaker(current_id=index, role=Role.WORKER if kind == "worker" else Role.SERVER, worker_num=workers,
-                                server_endpoints=SERVERS)
+    return UserDefinedRoleMaker(current_id=index, role=Role.WORKER if kind == "worker" else Role.SERVER, worker_num=workers, server_endpoints=SERVERS)
 
 
 @pytest.fixture(params=["fluid", "distributed"])
@@ -96,8 +96,7 @@ def test_calls_in_the_wrong_order_or_role_say_so(fluid, fleet, network):
     with pytest.raises(RuntimeError, match="init_server\\(\\) is for servers"):
         fleet.init_server()
     fleet.init(role("server"))
-    for call in (fleet.init_worker, fleet.stop_worker, fleet.barrier_worker, lambda: fleet.shrink(), fleet.server_stats,
-                 lambda: fleet.util.all_reduce(1)):
+    for call in (fleet.init_worker, fleet.stop_worker, fleet.barrier_worker, lambda: fleet.shrink(), fleet.server_stats, lambda: fleet.util.all_reduce(1)):
         with pytest.raises(RuntimeError, match="is for workers; this process is server 0"):
             call()
     exe = fluid.Executor(fluid.CPUPlace())
@@ -145,15 +144,21 @@ def test_the_functions_of_the_package_are_those_of_one_fleet():
         assert hasattr(fleet, name)
 
 
-@pytest.mark.parametrize("module, name, parameters", [
-    ("paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler", "save_inference_model",
-     "executor dirname feeded_var_names target_vars main_program export_for_deployment"),
-    ("paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler", "init", "role_maker"),
-    ("paddle.distributed.fleet", "init", "role_maker is_collective strategy log_level"),
-    ("paddle.distributed.fleet", "save_inference_model", "executor dirname feeded_var_names target_vars main_program export_for_deployment mode"),
-    ("paddle.distributed.fleet", "minimize", "loss startup_program parameter_list no_grad_set"),
-    ("paddle.distributed.fleet", "worker_endpoints", "to_string"),
-])
+@pytest.mark.parametrize(
+    "module, name, parameters",
+    [
+        (
+            "paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler",
+            "save_inference_model",
+            "executor dirname feeded_var_names target_vars main_program export_for_deployment",
+        ),
+        ("paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler", "init", "role_maker"),
+        ("paddle.distributed.fleet", "init", "role_maker is_collective strategy log_level"),
+        ("paddle.distributed.fleet", "save_inference_model", "executor dirname feeded_var_names target_vars main_program export_for_deployment mode"),
+        ("paddle.distributed.fleet", "minimize", "loss startup_program parameter_list no_grad_set"),
+        ("paddle.distributed.fleet", "worker_endpoints", "to_string"),
+    ],
+)
 def test_arguments_have_paddles_names(module, name, parameters):
     import importlib
 
@@ -224,8 +229,13 @@ def test_entries_of_sparse_tables():
     assert distributed.CountFilterEntry(10)._to_attr() == "count_filter_entry:10"
     assert distributed.ProbabilityEntry(0.25)._to_attr() == "probability_entry:0.25"
     assert distributed.ShowClickEntry("show", "click")._to_attr() == "show_click_entry:show:click"
-    for make in (lambda: distributed.CountFilterEntry(-1), lambda: distributed.CountFilterEntry(1.5), lambda: distributed.ProbabilityEntry(1),
-                 lambda: distributed.ProbabilityEntry(1.5), lambda: distributed.ShowClickEntry("show", 3)):
+    for make in (
+        lambda: distributed.CountFilterEntry(-1),
+        lambda: distributed.CountFilterEntry(1.5),
+        lambda: distributed.ProbabilityEntry(1),
+        lambda: distributed.ProbabilityEntry(1.5),
+        lambda: distributed.ShowClickEntry("show", 3),
+    ):
         with pytest.raises(ValueError):
             make()
 
@@ -242,9 +252,15 @@ def test_a_sparse_embedding_goes_to_the_servers(fluid, fleet, entry, accepted):
     assert fluid.default_main_program().global_block().ops[-1].attr("parameters") == ["rows"]
 
 
-@pytest.mark.parametrize("table_class, message", [
-    ("SSDSparseTable", "found 'SSDSparseTable'; .*mem_limit"), ("MemorySparseGeoTable", "a_sync_configs"),
-    ("MemorySparsTable", "did you mean MemorySparseTable"), (None, "found None; leave it out")])
+@pytest.mark.parametrize(
+    "table_class, message",
+    [
+        ("SSDSparseTable", "found 'SSDSparseTable'; .*mem_limit"),
+        ("MemorySparseGeoTable", "a_sync_configs"),
+        ("MemorySparsTable", "did you mean MemorySparseTable"),
+        (None, "found None; leave it out"),
+    ],
+)
 def test_a_table_class_that_nothing_reads_is_refused(fluid, table_class, message):
     import paddle
 

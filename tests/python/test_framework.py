@@ -1,4 +1,5 @@
 """Programs, blocks, operators and variables as Python sees them."""
+
 import gc
 import subprocess
 import sys
@@ -75,9 +76,11 @@ def test_parameters_are_of_their_own_class(fluid):
 
 
 def test_model_averages_are_ignored_with_a_word_once():
-    code = ("import paddle.fluid as fluid\nx = fluid.layers.data('x', [4])\nfluid.layers.fc(x, 2)\n"
-            "for _ in range(2): fluid.layers.fc(x, 2, param_attr=fluid.ParamAttr(do_model_average=True))\n"
-            "print(fluid.ParamAttr().do_model_average, fluid.ParamAttr(do_model_average=False).do_model_average)")
+    code = (
+        "import paddle.fluid as fluid\nx = fluid.layers.data('x', [4])\nfluid.layers.fc(x, 2)\n"
+        "for _ in range(2): fluid.layers.fc(x, 2, param_attr=fluid.ParamAttr(do_model_average=True))\n"
+        "print(fluid.ParamAttr().do_model_average, fluid.ParamAttr(do_model_average=False).do_model_average)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout == "True False\n" and done.stderr.count("do_model_average of parameter 'fc_1.w_0' is ignored") == 1 == done.stderr.count("\n")
 

@@ -1,4 +1,5 @@
 """Saving and loading from Python."""
+
 import os
 import pickle
 import resource
@@ -78,11 +79,11 @@ def test_what_is_missing_is_named_and_changes_nothing(fluid, exe, trained, tmp_p
 
 @pytest.mark.parametrize("params_filename", [None, "params"])
 def test_an_inference_model_predicts_the_same(fluid, exe, trained, tmp_path, params_filename):
-    expected, = exe.run(trained, feed=feed(), fetch_list=[fluid.prediction])
+    (expected,) = exe.run(trained, feed=feed(), fetch_list=[fluid.prediction])
     fluid.io.save_inference_model(tmp_path, ["x"], [fluid.prediction], exe, params_filename=params_filename)
     with fluid.scope_guard(fluid.Scope()):
         program, names, targets = fluid.io.load_inference_model(str(tmp_path), exe, params_filename=params_filename)
-        found, = exe.run(program, feed=feed(), fetch_list=targets)
+        (found,) = exe.run(program, feed=feed(), fetch_list=targets)
     assert names == ["x"]
     numpy.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -90,12 +91,12 @@ def test_an_inference_model_predicts_the_same(fluid, exe, trained, tmp_path, par
 def test_an_inference_model_by_its_prefix(fluid, exe, trained, tmp_path):
     static = paddle.static
     x = fluid.default_main_program().global_block().var("x")
-    expected, = exe.run(trained, feed=feed(), fetch_list=[fluid.prediction])
+    (expected,) = exe.run(trained, feed=feed(), fetch_list=[fluid.prediction])
     static.save_inference_model(str(tmp_path / "deep" / "ctr"), [x], [fluid.prediction], exe)
     assert sorted(os.listdir(tmp_path / "deep")) == ["ctr.pdiparams", "ctr.pdmodel"]
     with static.scope_guard(static.Scope()):
         program, names, targets = static.load_inference_model(str(tmp_path / "deep" / "ctr"), exe)
-        found, = exe.run(program, feed={names[0]: feed()["x"]}, fetch_list=targets)
+        (found,) = exe.run(program, feed={names[0]: feed()["x"]}, fetch_list=targets)
     numpy.testing.assert_allclose(found, expected, rtol=1e-6)
     with pytest.raises(FileNotFoundError, match="there is no .*nobody.pdmodel"):
         static.load_inference_model(str(tmp_path / "nobody"), exe)
@@ -135,8 +136,11 @@ class Harmful:
         return os.mkdir, ("harm",)
 
 
-@pytest.mark.parametrize("data", [pickle.dumps({"w": Harmful()}), b"", b"\x80\x04garbage", pickle.dumps([1]), pickle.dumps({"w": "text"})],
-                         ids=["code", "empty", "garbage", "a list", "a text"])
+@pytest.mark.parametrize(
+    "data",
+    [pickle.dumps({"w": Harmful()}), b"", b"\x80\x04garbage", pickle.dumps([1]), pickle.dumps({"w": "text"})],
+    ids=["code", "empty", "garbage", "a list", "a text"],
+)
 def test_a_hostile_file_is_an_error_and_runs_nothing(fluid, tmp_path, monkeypatch, data):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.pdparams").write_bytes(data)

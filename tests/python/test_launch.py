@@ -1,4 +1,5 @@
 """`python -m paddle.distributed.launch` and `launch_ps`: both become fleetrun."""
+
 import os
 import sys
 

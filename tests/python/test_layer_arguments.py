@@ -1,4 +1,5 @@
 """Layer functions whose arguments may be numbers, lists or variables, or go together."""
+
 import numpy
 import pytest
 

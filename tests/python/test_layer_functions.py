@@ -1,4 +1,5 @@
 """The functions that are made from the operators' entries: signatures, argument checks, documentation, stub and reference."""
+
 import doctest
 import inspect
 import pathlib
@@ -18,12 +19,17 @@ def made(layers):
 
 def test_signatures_are_paddles(fluid):
     expected = {
-        "relu": "(x, name=None)", "relu6": "(x, threshold=6.0, name=None)", "leaky_relu": "(x, alpha=0.02, name=None)",
-        "elementwise_add": "(x, y, axis=-1, act=None, name=None)", "reduce_sum": "(input, dim=None, keep_dim=False, name=None)",
-        "less_than": "(x, y, force_cpu=None, cond=None)", "softmax": "(input, use_cudnn=False, name=None, axis=-1)",
-        "kldiv_loss": "(x, target, reduction='mean', name=None)", "cast": "(x, dtype)", "topk": "(input, k, name=None)",
-        "softmax_with_cross_entropy": "(logits, label, soft_label=False, ignore_index=-100, numeric_stable_mode=True, return_softmax=False, "
-                                      "axis=-1)",
+        "relu": "(x, name=None)",
+        "relu6": "(x, threshold=6.0, name=None)",
+        "leaky_relu": "(x, alpha=0.02, name=None)",
+        "elementwise_add": "(x, y, axis=-1, act=None, name=None)",
+        "reduce_sum": "(input, dim=None, keep_dim=False, name=None)",
+        "less_than": "(x, y, force_cpu=None, cond=None)",
+        "softmax": "(input, use_cudnn=False, name=None, axis=-1)",
+        "kldiv_loss": "(x, target, reduction='mean', name=None)",
+        "cast": "(x, dtype)",
+        "topk": "(input, k, name=None)",
+        "softmax_with_cross_entropy": "(logits, label, soft_label=False, ignore_index=-100, numeric_stable_mode=True, return_softmax=False, axis=-1)",
     }
     assert {name: str(inspect.signature(getattr(fluid.layers, name))) for name in expected} == expected
     assert len(made(fluid.layers)) > 80

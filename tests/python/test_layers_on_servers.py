@@ -1,4 +1,5 @@
 """Programs of paddle.nn layers on parameter servers, and alone."""
+
 import os
 import pathlib
 import re

@@ -1,4 +1,5 @@
 """The schedulers of paddle.optimizer.lr, whose step() a script calls."""
+
 import math
 
 import pytest
@@ -9,17 +10,17 @@ CASES = [
     (lambda: lr.ExponentialDecay(0.5, 0.9), lambda e: 0.5 * 0.9**e),
     (lambda: lr.NaturalExpDecay(0.5, 0.1), lambda e: 0.5 * math.exp(-0.1 * e)),
     (lambda: lr.InverseTimeDecay(0.5, 0.1), lambda e: 0.5 / (1 + 0.1 * e)),
-    (lambda: lr.PolynomialDecay(0.5, 3, end_lr=0.1, power=2.0), lambda e: 0.4 * (1 - min(e, 3) / 3)**2 + 0.1),
+    (lambda: lr.PolynomialDecay(0.5, 3, end_lr=0.1, power=2.0), lambda e: 0.4 * (1 - min(e, 3) / 3) ** 2 + 0.1),
     (lambda: lr.PolynomialDecay(0.5, 2, end_lr=0.1, cycle=True), lambda e: 0.4 * (1 - e / (2 * max(1, math.ceil(e / 2)))) + 0.1),
     (lambda: lr.PiecewiseDecay([2, 4], [0.3, 0.2, 0.1]), lambda e: [0.3, 0.3, 0.2, 0.2, 0.1, 0.1, 0.1, 0.1][e]),
     (lambda: lr.CosineAnnealingDecay(0.5, 4, 0.1), lambda e: 0.1 + 0.4 * (1 + math.cos(math.pi * e / 4)) / 2),
-    (lambda: lr.StepDecay(0.5, 3), lambda e: 0.5 * 0.1**(e // 3)),
-    (lambda: lr.MultiStepDecay(0.5, [1, 4]), lambda e: 0.5 * 0.1**((e >= 1) + (e >= 4))),
+    (lambda: lr.StepDecay(0.5, 3), lambda e: 0.5 * 0.1 ** (e // 3)),
+    (lambda: lr.MultiStepDecay(0.5, [1, 4]), lambda e: 0.5 * 0.1 ** ((e >= 1) + (e >= 4))),
     (lambda: lr.LambdaDecay(0.5, lambda e: 1 / (e + 1)), lambda e: 0.5 / (e + 1)),
     (lambda: lr.MultiplicativeDecay(0.5, lambda e: 0.9), lambda e: 0.5 * 0.9**e),
     (lambda: lr.NoamDecay(100, 3), lambda e: 0.1 * min(1 if e == 0 else e**-0.5, e * 3**-1.5)),
     (lambda: lr.LinearWarmup(0.5, 4, 0.1, 0.3), lambda e: 0.1 + 0.05 * e if e < 4 else 0.5),
-    (lambda: lr.LinearWarmup(lr.ExponentialDecay(0.5, 0.9), 4, 0.1, 0.3), lambda e: 0.1 + 0.05 * e if e < 4 else 0.5 * 0.9**(e - 4)),
+    (lambda: lr.LinearWarmup(lr.ExponentialDecay(0.5, 0.9), 4, 0.1, 0.3), lambda e: 0.1 + 0.05 * e if e < 4 else 0.5 * 0.9 ** (e - 4)),
 ]
 
 
@@ -52,26 +53,32 @@ def test_a_plateau_lowers_the_rate_after_patience_and_rests_in_cooldown():
     assert rates == [1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.3, 0.3, 0.3]
 
 
-@pytest.mark.parametrize("make, message", [
-    (lambda: lr.StepDecay(-1, 2), "learning_rate is a number, 0 or more; found -1"),
-    (lambda: lr.StepDecay(0.1, 0), "step_size is an integer above 0; found 0"),
-    (lambda: lr.PiecewiseDecay([1], [0.1]), "1 boundaries take 2 values; found 1"),
-    (lambda: lr.MultiStepDecay(0.1, [4, 1]), "milestones rise"),
-    (lambda: lr.LinearWarmup(0.1, 3, 0.2, 0.1), "end_lr 0.1 is not above start_lr 0.2"),
-    (lambda: lr.LambdaDecay(0.1, 3), "lr_lambda is a function of the epoch; found int"),
-    (lambda: lr.ReduceOnPlateau(0.1, mode="best"), "mode is 'min' or 'max'"),
-])
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: lr.StepDecay(-1, 2), "learning_rate is a number, 0 or more; found -1"),
+        (lambda: lr.StepDecay(0.1, 0), "step_size is an integer above 0; found 0"),
+        (lambda: lr.PiecewiseDecay([1], [0.1]), "1 boundaries take 2 values; found 1"),
+        (lambda: lr.MultiStepDecay(0.1, [4, 1]), "milestones rise"),
+        (lambda: lr.LinearWarmup(0.1, 3, 0.2, 0.1), "end_lr 0.1 is not above start_lr 0.2"),
+        (lambda: lr.LambdaDecay(0.1, 3), "lr_lambda is a function of the epoch; found int"),
+        (lambda: lr.ReduceOnPlateau(0.1, mode="best"), "mode is 'min' or 'max'"),
+    ],
+)
 def test_arguments_that_do_not_fit_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
 
-@pytest.mark.parametrize("scheduler, expected", [
-    (lambda: lr.LinearLR(1.0, 4, 0.5), [0.5, 0.625, 0.75, 0.875, 1.0, 1.0]),
-    (lambda: lr.CosineAnnealingWarmRestarts(1.0, 2, 2), [1.0, 0.5, 1.0, 0.853553, 0.5, 0.146447, 1.0]),
-    (lambda: lr.CyclicLR(0.0, 1.0, 2, mode="triangular2"), [0.0, 0.5, 1.0, 0.5, 0.0, 0.25, 0.5]),
-    (lambda: lr.OneCycleLR(1.0, 6, 4.0, 0.0, 0.5, "linear"), [0.25, 0.625, 1.0, 0.666667, 0.333333, 0.0]),
-])
+@pytest.mark.parametrize(
+    "scheduler, expected",
+    [
+        (lambda: lr.LinearLR(1.0, 4, 0.5), [0.5, 0.625, 0.75, 0.875, 1.0, 1.0]),
+        (lambda: lr.CosineAnnealingWarmRestarts(1.0, 2, 2), [1.0, 0.5, 1.0, 0.853553, 0.5, 0.146447, 1.0]),
+        (lambda: lr.CyclicLR(0.0, 1.0, 2, mode="triangular2"), [0.0, 0.5, 1.0, 0.5, 0.0, 0.25, 0.5]),
+        (lambda: lr.OneCycleLR(1.0, 6, 4.0, 0.0, 0.5, "linear"), [0.25, 0.625, 1.0, 0.666667, 0.333333, 0.0]),
+    ],
+)
 def test_rates_that_rise_and_fall(scheduler, expected):
     scheduler = scheduler()
     for rate in expected:

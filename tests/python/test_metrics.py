@@ -1,4 +1,5 @@
 """fluid.metrics: values as in PaddlePaddle 1.8.5, and exact whatever the number of threads."""
+
 import threading
 
 import numpy as np
@@ -68,8 +69,9 @@ def test_accuracy_weighs_batches():
     assert one(accuracy, 0.25, 1) == 0.25
 
 
-@pytest.mark.parametrize("value, weight, message", [(0.5, -1, "weight is -1"), ("x", 1, "value is 'x'"), (0.5, "a", "weight is 'a'"),
-                                                    (np.ones(2), 1, "expected one number")])
+@pytest.mark.parametrize(
+    "value, weight, message", [(0.5, -1, "weight is -1"), ("x", 1, "value is 'x'"), (0.5, "a", "weight is 'a'"), (np.ones(2), 1, "expected one number")]
+)
 def test_accuracy_refuses(value, weight, message):
     with pytest.raises(ValueError, match=message):
         metrics.Accuracy().update(value, weight)
@@ -135,7 +137,7 @@ def test_every_sample_counts_once_from_several_threads(make):
 
     def body(part):
         for batch in range(part, 400, 4):
-            shared.update(predictions[batch * 100:batch * 100 + 100], labels[batch * 100:batch * 100 + 100])
+            shared.update(predictions[batch * 100 : batch * 100 + 100], labels[batch * 100 : batch * 100 + 100])
 
     threads = [threading.Thread(target=body, args=(part,)) for part in range(4)]
     for thread in threads:

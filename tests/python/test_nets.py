@@ -1,4 +1,5 @@
 """fluid.nets: groups of layers."""
+
 import numpy
 import pytest
 
@@ -17,8 +18,9 @@ def test_a_convolution_and_a_pooling(fluid, exe):
 
 def test_a_group_of_convolutions(fluid):
     image = fluid.layers.data("image", [1, 8, 8])
-    out = fluid.nets.img_conv_group(image, [2, 4], pool_size=2, pool_stride=2, conv_act="relu", conv_with_batchnorm=[True, False],
-                                    conv_batchnorm_drop_rate=[0.3, 0.0])
+    out = fluid.nets.img_conv_group(
+        image, [2, 4], pool_size=2, pool_stride=2, conv_act="relu", conv_with_batchnorm=[True, False], conv_batchnorm_drop_rate=[0.3, 0.0]
+    )
     assert ops(fluid) == ["conv2d", "elementwise_add", "batch_norm", "relu", "dropout", "conv2d", "elementwise_add", "relu", "pool2d"]
     assert out.shape == (-1, 4, 4, 4)
     with pytest.raises(ValueError, match="conv_with_batchnorm has 1 entries for 2 convolutions"):
@@ -27,7 +29,7 @@ def test_a_group_of_convolutions(fluid):
 
 def test_a_gate_of_one_half(fluid, exe):
     out = fluid.nets.glu(fluid.layers.data("x", [4]))
-    found, = exe.run(feed={"x": [[1.0, 2.0, 0.0, 0.0]]}, fetch_list=[out])
+    (found,) = exe.run(feed={"x": [[1.0, 2.0, 0.0, 0.0]]}, fetch_list=[out])
     assert found.tolist() == [[0.5, 1.0]]
 
 

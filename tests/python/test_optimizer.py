@@ -1,4 +1,5 @@
 """Optimizers, schedules, clipping and weight decay from Python, held to torch or to their formulas."""
+
 import numpy
 import pytest
 import torch
@@ -98,7 +99,7 @@ def adam_by_formula(params, rate, epsilon, rows=False):
 
     def step():
         count[0] += 1
-        corrected = rate * (1 - 0.999**count[0])**0.5 / (1 - 0.9**count[0])
+        corrected = rate * (1 - 0.999 ** count[0]) ** 0.5 / (1 - 0.9 ** count[0])
         for p, (m, v) in zip(params, state):
             touched = (p.grad != 0).any(-1, keepdim=True) if rows and p.dim() > 1 else torch.ones_like(p, dtype=torch.bool)
             m.copy_(torch.where(touched, 0.9 * m + 0.1 * p.grad, m))
@@ -156,9 +157,16 @@ def test_rows_move_as_their_dense_gradient_says(fluid, name):
     twin.check()
 
 
-@pytest.mark.parametrize("make", [
-    lambda o: o.DecayedAdagrad(0.01), lambda o: o.RMSProp(0.01), lambda o: o.RMSProp(0.01, momentum=0.5, centered=True), lambda o: o.Ftrl(0.1),
-], ids=["DecayedAdagrad", "RMSProp", "centered RMSProp", "Ftrl"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o: o.DecayedAdagrad(0.01),
+        lambda o: o.RMSProp(0.01),
+        lambda o: o.RMSProp(0.01, momentum=0.5, centered=True),
+        lambda o: o.Ftrl(0.1),
+    ],
+    ids=["DecayedAdagrad", "RMSProp", "centered RMSProp", "Ftrl"],
+)
 def test_the_loss_falls(fluid, make):
     twin = Twin(fluid)
     make(fluid.optimizer).minimize(twin.loss)
@@ -208,10 +216,14 @@ def test_a_parameter_has_a_rate_and_a_penalty_of_its_own(fluid):
     numpy.testing.assert_allclose(numpy.array(fluid.global_scope().find_var("w").get_tensor()), before - 0.5 * 0.1 * before, rtol=1e-5)
 
 
-@pytest.mark.parametrize("make, expected", [
-    (lambda fluid: fluid.clip.GradientClipByValue(0.01), lambda g: g.clamp(-0.01, 0.01)),
-    (lambda fluid: fluid.clip.GradientClipByNorm(0.01), lambda g: g * min(1, 0.01 / g.norm())),
-], ids=["by value", "by norm"])
+@pytest.mark.parametrize(
+    "make, expected",
+    [
+        (lambda fluid: fluid.clip.GradientClipByValue(0.01), lambda g: g.clamp(-0.01, 0.01)),
+        (lambda fluid: fluid.clip.GradientClipByNorm(0.01), lambda g: g * min(1, 0.01 / g.norm())),
+    ],
+    ids=["by value", "by norm"],
+)
 def test_gradients_are_clipped(fluid, make, expected):
     twin = Twin(fluid)
     fluid.optimizer.SGD(1.0, grad_clip=make(fluid)).minimize(twin.loss)
@@ -239,17 +251,19 @@ def test_gradients_are_clipped_by_their_common_norm(fluid, how):
 
 
 SCHEDULES = {
-    "exponential": (lambda L: L.exponential_decay(0.1, 3, 0.5), lambda t: 0.1 * 0.5**(t / 3)),
-    "staircase": (lambda L: L.exponential_decay(0.1, 3, 0.5, staircase=True), lambda t: 0.1 * 0.5**(t // 3)),
+    "exponential": (lambda L: L.exponential_decay(0.1, 3, 0.5), lambda t: 0.1 * 0.5 ** (t / 3)),
+    "staircase": (lambda L: L.exponential_decay(0.1, 3, 0.5, staircase=True), lambda t: 0.1 * 0.5 ** (t // 3)),
     "natural": (lambda L: L.natural_exp_decay(0.1, 3, 0.5), lambda t: 0.1 * numpy.exp(-0.5 * t / 3)),
     "inverse": (lambda L: L.inverse_time_decay(0.1, 3, 0.5), lambda t: 0.1 / (1 + 0.5 * t / 3)),
-    "polynomial": (lambda L: L.polynomial_decay(0.1, 4, 0.01, 2.0), lambda t: 0.09 * (1 - min(t, 4) / 4)**2 + 0.01),
+    "polynomial": (lambda L: L.polynomial_decay(0.1, 4, 0.01, 2.0), lambda t: 0.09 * (1 - min(t, 4) / 4) ** 2 + 0.01),
     "piecewise": (lambda L: L.piecewise_decay([2, 4], [0.1, 0.2, 0.3]), lambda t: [0.1, 0.1, 0.2, 0.2, 0.3, 0.3][min(t, 5)]),
-    "noam": (lambda L: L.noam_decay(64, 3), lambda t: 64**-0.5 * min((t + 1)**-0.5, (t + 1) * 3**-1.5)),
+    "noam": (lambda L: L.noam_decay(64, 3), lambda t: 64**-0.5 * min((t + 1) ** -0.5, (t + 1) * 3**-1.5)),
     "cosine": (lambda L: L.cosine_decay(0.1, 2, 5), lambda t: 0.05 * (numpy.cos((t // 2) * numpy.pi / 5) + 1)),
     "warm-up": (lambda L: L.linear_lr_warmup(0.1, 3, 0.0, 0.06), lambda t: 0.02 * t if t < 3 else 0.1),
-    "warm-up into a decay": (lambda L: L.linear_lr_warmup(L.exponential_decay(0.1, 3, 0.5), 3, 0.0, 0.06),
-                             lambda t: 0.02 * t if t < 3 else 0.1 * 0.5**(t / 3)),
+    "warm-up into a decay": (
+        lambda L: L.linear_lr_warmup(L.exponential_decay(0.1, 3, 0.5), 3, 0.0, 0.06),
+        lambda t: 0.02 * t if t < 3 else 0.1 * 0.5 ** (t / 3),
+    ),
 }
 
 

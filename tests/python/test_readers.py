@@ -1,4 +1,5 @@
 """paddle.batch, paddle.reader and paddle.dataset."""
+
 import gzip
 import io
 import pickle
@@ -58,14 +59,21 @@ def test_compose_flattens_and_notices_unequal_readers():
     assert list(paddle.reader.compose(count(2), count(3), check_alignment=False)()) == [(0, 0), (1, 1)]
 
 
-@pytest.mark.parametrize("decorate", [lambda r: paddle.reader.buffered(r, 2), lambda r: paddle.reader.xmap_readers(lambda v: v, r, 2, 3, order=True),
-                                      lambda r: paddle.reader.multiprocess_reader([r])])
+@pytest.mark.parametrize(
+    "decorate",
+    [
+        lambda r: paddle.reader.buffered(r, 2),
+        lambda r: paddle.reader.xmap_readers(lambda v: v, r, 2, 3, order=True),
+        lambda r: paddle.reader.multiprocess_reader([r]),
+    ],
+)
 def test_background_readers_pass_everything_raise_and_leave_no_thread(decorate):
     assert list(decorate(count(20))()) == list(range(20))
 
     def broken():
         yield 1
         raise OSError("disk on fire")
+
     with pytest.raises(OSError, match="disk on fire"):
         list(decorate(broken)())
     before = threading.active_count()
@@ -157,6 +165,7 @@ def test_data_generator_writes_multislot_text(capsys, monkeypatch):
             def rows():
                 words = [int(v) for v in line.split()]
                 yield [("words", words), ("label", [0.5])]
+
             return rows
 
     monkeypatch.setattr(sys, "stdin", io.StringIO("1 2 3\n4\n"))
@@ -205,8 +214,15 @@ def test_data_generator_keeps_the_order_of_slots():
             generator._write(generator._samples_of([[("a", [1]), ("b", [1])], second]), io.StringIO())
 
 
-@pytest.mark.parametrize("sample, message", [([("a", [])], "slot 'a' has no values"), (7, "a sample is int"), ([("a", 3)], "values of slot 'a' are int"),
-                                             ([("a", ["1"])], "slot 'a' holds '1' \\(str\\)")])
+@pytest.mark.parametrize(
+    "sample, message",
+    [
+        ([("a", [])], "slot 'a' has no values"),
+        (7, "a sample is int"),
+        ([("a", 3)], "values of slot 'a' are int"),
+        ([("a", ["1"])], "slot 'a' holds '1' \\(str\\)"),
+    ],
+)
 def test_data_generator_refuses_bad_samples(sample, message):
     from paddle.fluid.incubate.data_generator import MultiSlotDataGenerator
 

@@ -1,4 +1,5 @@
 """Role makers and what fleet tells of a job."""
+
 import os
 
 import pytest
@@ -13,12 +14,14 @@ SERVER = {**WORKER, "TRAINING_ROLE": "PSERVER", "POD_IP": "127.0.0.1", "PADDLE_P
 @pytest.fixture
 def environment(monkeypatch):
     """Sets exactly these of the variables that roles read."""
+
     def only(variables):
         for name in list(os.environ):
             if name.startswith("PADDLE_") or name in ("TRAINING_ROLE", "POD_IP"):
                 monkeypatch.delenv(name)
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
+
     return only
 
 
@@ -48,13 +51,16 @@ def test_a_server_of_the_cloud_finds_itself_in_the_list(environment):
     assert maker.is_server() and maker.server_index() == 1 and maker.get_pserver_endpoints() == SERVERS and maker.worker_num() == 3
 
 
-@pytest.mark.parametrize("variables, error, message", [
-    ({}, KeyError, "TRAINING_ROLE is not set"),
-    ({**WORKER, "TRAINING_ROLE": "COOK"}, ValueError, "TRAINING_ROLE='COOK': expected TRAINER or PSERVER"),
-    ({**WORKER, "PADDLE_TRAINER_ID": "3"}, ValueError, "3"),
-    ({**WORKER, "PADDLE_TRAINERS_NUM": "many"}, ValueError, "PADDLE_TRAINERS_NUM='many'"),
-    ({**WORKER, "PADDLE_PSERVERS_IP_PORT_LIST": "here"}, ValueError, "'here' is not host:port"),
-])
+@pytest.mark.parametrize(
+    "variables, error, message",
+    [
+        ({}, KeyError, "TRAINING_ROLE is not set"),
+        ({**WORKER, "TRAINING_ROLE": "COOK"}, ValueError, "TRAINING_ROLE='COOK': expected TRAINER or PSERVER"),
+        ({**WORKER, "PADDLE_TRAINER_ID": "3"}, ValueError, "3"),
+        ({**WORKER, "PADDLE_TRAINERS_NUM": "many"}, ValueError, "PADDLE_TRAINERS_NUM='many'"),
+        ({**WORKER, "PADDLE_PSERVERS_IP_PORT_LIST": "here"}, ValueError, "'here' is not host:port"),
+    ],
+)
 def test_an_environment_that_cannot_be_is_an_error_that_names_the_variable(environment, variables, error, message):
     environment(variables)
     with pytest.raises(error, match=message):
@@ -103,12 +109,15 @@ def test_roles_are_the_numbers_that_scripts_write():
     assert role_maker.Role.WORKER == 1 and role_maker.Role.SERVER == 2
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (dict(current_id=0, worker_num=1), "server_endpoints is empty"),
-    (dict(current_id=5, worker_num=1, server_endpoints=SERVERS), "5"),
-    (dict(current_id=2, role=role_maker.Role.SERVER, worker_num=1, server_endpoints=SERVERS), "2"),
-    (dict(current_id=0, worker_num=1, server_endpoints=[SERVERS[0], SERVERS[0]]), "listed twice"),
-])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (dict(current_id=0, worker_num=1), "server_endpoints is empty"),
+        (dict(current_id=5, worker_num=1, server_endpoints=SERVERS), "5"),
+        (dict(current_id=2, role=role_maker.Role.SERVER, worker_num=1, server_endpoints=SERVERS), "2"),
+        (dict(current_id=0, worker_num=1, server_endpoints=[SERVERS[0], SERVERS[0]]), "listed twice"),
+    ],
+)
 def test_a_given_role_that_cannot_be_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         role_maker.UserDefinedRoleMaker(**arguments)

@@ -1,4 +1,5 @@
 """Strategies of jobs: each way to choose a mode, and that nothing is accepted without being honoured."""
+
 import pytest
 
 from argosy import _core
@@ -19,14 +20,17 @@ def config(**settings):
     return made
 
 
-@pytest.mark.parametrize("settings, mode", [
-    ({}, Mode.sync),
-    ({"sync_mode": False}, Mode.async_),
-    ({"sync_mode": False, "runtime_split_send_recv": True}, Mode.async_),
-    ({"sync_mode": False, "half_async": True}, Mode.half_async),
-    ({"sync_mode": False, "geo_sgd_mode": True, "geo_sgd_need_push_nums": 7}, Mode.geo),
-    ({"sync_mode": False, "half_async": True, "completely_not_async": True}, Mode.sync),
-])
+@pytest.mark.parametrize(
+    "settings, mode",
+    [
+        ({}, Mode.sync),
+        ({"sync_mode": False}, Mode.async_),
+        ({"sync_mode": False, "runtime_split_send_recv": True}, Mode.async_),
+        ({"sync_mode": False, "half_async": True}, Mode.half_async),
+        ({"sync_mode": False, "geo_sgd_mode": True, "geo_sgd_need_push_nums": 7}, Mode.geo),
+        ({"sync_mode": False, "half_async": True, "completely_not_async": True}, Mode.sync),
+    ],
+)
 def test_a_transpiler_configuration_chooses_the_mode(settings, mode):
     strategy = core_strategy(config(**settings))
     assert strategy.mode == mode and strategy.geo_k_steps == settings.get("geo_sgd_need_push_nums", 100)
@@ -44,10 +48,19 @@ def test_modes_that_contradict_each_other_are_refused(name):
         core_strategy(config(**{name: True}))
 
 
-@pytest.mark.parametrize("name, value, reason", [
-    ("enable_dc_asgd", True, "delayed gradients"), ("mode", "mpi", "pserver, nccl2 or collective"), ("min_block_size", 1024, "8192"),
-    ("slice_var_up", False, "every server has its share"), ("nccl_comm_num", 2, "one way"), ("collective_mode", "local_sgd", "grad_allreduce"), ("split_method", "HashName", "RoundRobin"),
-    ("geo_sgd_need_push_nums", 0, "1 or more")])
+@pytest.mark.parametrize(
+    "name, value, reason",
+    [
+        ("enable_dc_asgd", True, "delayed gradients"),
+        ("mode", "mpi", "pserver, nccl2 or collective"),
+        ("min_block_size", 1024, "8192"),
+        ("slice_var_up", False, "every server has its share"),
+        ("nccl_comm_num", 2, "one way"),
+        ("collective_mode", "local_sgd", "grad_allreduce"),
+        ("split_method", "HashName", "RoundRobin"),
+        ("geo_sgd_need_push_nums", 0, "1 or more"),
+    ],
+)
 def test_what_servers_cannot_do_is_refused_by_name(name, value, reason):
     with pytest.raises(ValueError, match=f"{name}.*{reason}"):
         setattr(config(), name, value)
@@ -79,9 +92,14 @@ def test_a_switch_is_true_or_false(name):
         config()._core_strategy(sync_mode="False")
 
 
-@pytest.mark.parametrize("values, message", [
-    ({"trainers": 2}, "takes the endpoints of all trainers"), ({"trainer_id": 2}, "the number of this one"),
-    ({"current_endpoint": "127.0.0.1:7"}, "trainer 0 is 127.0.0.1:5 in trainers, and current_endpoint says 127.0.0.1:7")])
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"trainers": 2}, "takes the endpoints of all trainers"),
+        ({"trainer_id": 2}, "the number of this one"),
+        ({"current_endpoint": "127.0.0.1:7"}, "trainer 0 is 127.0.0.1:5 in trainers, and current_endpoint says 127.0.0.1:7"),
+    ],
+)
 def test_a_collective_transpiler_takes_the_endpoints_of_all(values, message):
     from paddle.fluid import DistributeTranspiler
 
@@ -96,8 +114,16 @@ def test_what_fluids_collective_strategy_cannot_do_is_refused_by_name():
     strategy = Fluids()
     strategy.mode, strategy.fuse_all_reduce_ops, strategy.fuse_grad_size_in_MB = "collective", True, 4
     assert options_of(strategy).bucket_mb == 4
-    for name, value in (("use_local_sgd", True), ("use_amp", True), ("forward_recompute", True), ("nccl_comm_num", 2), ("mode", "pserver"),
-                        ("gradient_scale_strategy", Fluids.GradientScaleStrategy.One), ("sync_batch_norm", True), ("exec_strategy", "foo")):
+    for name, value in (
+        ("use_local_sgd", True),
+        ("use_amp", True),
+        ("forward_recompute", True),
+        ("nccl_comm_num", 2),
+        ("mode", "pserver"),
+        ("gradient_scale_strategy", Fluids.GradientScaleStrategy.One),
+        ("sync_batch_norm", True),
+        ("exec_strategy", "foo"),
+    ):
         with pytest.raises(ValueError, match=name):
             setattr(strategy, name, value)
 
@@ -108,9 +134,15 @@ def test_no_strategy_is_synchronous_and_others_are_refused():
         core_strategy({"mode": "async"})
 
 
-@pytest.mark.parametrize("make, mode", [
-    (StrategyFactory.create_sync_strategy, Mode.sync), (StrategyFactory.create_half_async_strategy, Mode.half_async),
-    (StrategyFactory.create_async_strategy, Mode.async_), (lambda: StrategyFactory.create_geo_strategy(update_frequency=400), Mode.geo)])
+@pytest.mark.parametrize(
+    "make, mode",
+    [
+        (StrategyFactory.create_sync_strategy, Mode.sync),
+        (StrategyFactory.create_half_async_strategy, Mode.half_async),
+        (StrategyFactory.create_async_strategy, Mode.async_),
+        (lambda: StrategyFactory.create_geo_strategy(update_frequency=400), Mode.geo),
+    ],
+)
 def test_the_factory_makes_each_mode_and_keeps_it(make, mode):
     strategy = make()
     strategy.set_program_config({"geo_sgd_need_push_nums": 400})
@@ -121,8 +153,7 @@ def test_the_factory_makes_each_mode_and_keeps_it(make, mode):
 
 def test_a_worker_of_an_asynchronous_job_is_told_how_to_send():
     strategy = StrategyFactory.create_async_strategy()
-    strategy.set_trainer_runtime_config({"communicator_max_merge_var_num": "20", "communicator_independent_recv_thread": 0,
-                                         "rpc_deadline": "5000"})
+    strategy.set_trainer_runtime_config({"communicator_max_merge_var_num": "20", "communicator_independent_recv_thread": 0, "rpc_deadline": "5000"})
     core = core_strategy(strategy)
     assert (core.max_merge_var_num, core.independent_recv_thread, core.settings) == (20, False, {"call_seconds": "5.0"})
     assert core.send_queue_size is None  # FLAGS_communicator_send_queue_size, or the standard
@@ -138,8 +169,11 @@ def test_the_environments_deadline_is_honoured_and_its_retries_are_refused(monke
     assert core_strategy(strategy).settings == {"call_seconds": "7.0"} and "7000" in repr(strategy.get_trainer_runtime_config())
     strategy.set_trainer_runtime_config({"rpc_deadline": 5000})
     assert core_strategy(strategy).settings == {"call_seconds": "5.0"}
-    for name, value, message in [("rpc_deadline", "soon", "is a number; found 'soon'"), ("rpc_deadline", "-1", "1 or more; found '-1'"),
-                                 ("rpc_retry_times", "9", "server_wait_seconds")]:
+    for name, value, message in [
+        ("rpc_deadline", "soon", "is a number; found 'soon'"),
+        ("rpc_deadline", "-1", "1 or more; found '-1'"),
+        ("rpc_retry_times", "9", "server_wait_seconds"),
+    ]:
         with monkeypatch.context() as patch:
             patch.setenv("FLAGS_" + name, value)
             with pytest.raises(ValueError, match=f"FLAGS_{name}.*{message}"):
@@ -148,9 +182,12 @@ def test_the_environments_deadline_is_honoured_and_its_retries_are_refused(monke
 
 def test_runtime_settings_that_nothing_honours_are_refused():
     strategy = StrategyFactory.create_sync_strategy()
-    for given, message in [({"communicator_speed": 1}, "no setting 'communicator_speed'"), ({"rpc_retry_times": 9}, "server_wait_seconds"),
-                           ({"communicator_send_queue_size": "many"}, "is a number; found 'many'"),
-                           ({"communicator_max_merge_var_num": -1}, "max_merge_var_num is a number, 1 or more; found -1")]:
+    for given, message in [
+        ({"communicator_speed": 1}, "no setting 'communicator_speed'"),
+        ({"rpc_retry_times": 9}, "server_wait_seconds"),
+        ({"communicator_send_queue_size": "many"}, "is a number; found 'many'"),
+        ({"communicator_max_merge_var_num": -1}, "max_merge_var_num is a number, 1 or more; found -1"),
+    ]:
         with pytest.raises(ValueError, match=message):
             strategy.set_trainer_runtime_config(given)
     strategy.set_trainer_runtime_config({"communicator_send_queue_size": 9})
@@ -160,8 +197,13 @@ def test_runtime_settings_that_nothing_honours_are_refused():
         strategy.set_server_runtime_config({"_rpc_send_thread_num": 3})
     with pytest.raises(ValueError, match="dump no variables"):
         strategy.set_debug_opt({"dump_slot": True})
-    for call in (strategy.set_program_config, strategy.set_trainer_runtime_config, strategy.set_server_runtime_config,
-                 strategy.set_execute_strategy, strategy.set_build_strategy):
+    for call in (
+        strategy.set_program_config,
+        strategy.set_trainer_runtime_config,
+        strategy.set_server_runtime_config,
+        strategy.set_execute_strategy,
+        strategy.set_build_strategy,
+    ):
         with pytest.raises(TypeError, match="takes a dict or a .*; found int"):
             call(3)
 
@@ -220,10 +262,18 @@ def test_the_queue_is_set_up_by_a_sync_configs():
         core_strategy(strategy)
 
 
-@pytest.mark.parametrize("name, value, message", [
-    ("k_steps", "a", "is a number, 0 or more; found 'a'"), ("k_steps", -1, "0 or more; found -1"), ("k_steps", True, "found True"),
-    ("max_merge_var_num", -1, "1 or more; found -1"), ("send_queue_size", 0, "1 or more; found 0"),
-    ("independent_recv_thread", "no", "is True or False; found 'no'"), ("use_ps_gpu", 1, "= 1: tables are in the servers' memory")])
+@pytest.mark.parametrize(
+    "name, value, message",
+    [
+        ("k_steps", "a", "is a number, 0 or more; found 'a'"),
+        ("k_steps", -1, "0 or more; found -1"),
+        ("k_steps", True, "found True"),
+        ("max_merge_var_num", -1, "1 or more; found -1"),
+        ("send_queue_size", 0, "1 or more; found 0"),
+        ("independent_recv_thread", "no", "is True or False; found 'no'"),
+        ("use_ps_gpu", 1, "= 1: tables are in the servers' memory"),
+    ],
+)
 def test_a_sync_configs_are_checked_when_they_are_set(name, value, message):
     with pytest.raises(ValueError, match=f"^a_sync_configs: {name} .*{message}"):
         DistributedStrategy().a_sync_configs = {name: value}
@@ -270,11 +320,19 @@ def test_a_collective_strategy_says_how_gradients_travel(tmp_path):
     assert options_of(strategy).bucket_mb < 1e-5
 
 
-@pytest.mark.parametrize("values, message", [
-    ({"a_sync": True}, "of parameter-server jobs"), ({"localsgd": True, "gradient_merge": True}, "does not go with localsgd"),
-    ({"localsgd": True, "adaptive_localsgd": True}, "set one of them"), ({"gradient_merge_configs": {"k_steps": 0}}, "1 or more; found 0"),
-    ({"gradient_merge_configs": {"steps": 1}}, "no setting 'steps'"), ({"fp16_allreduce": 1}, "True or False; found 1"),
-    ({"fuse_grad_size_in_MB": 0}, "above 0"), ({"localsgd_configs": 3}, "is a dict; found int")])
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"a_sync": True}, "of parameter-server jobs"),
+        ({"localsgd": True, "gradient_merge": True}, "does not go with localsgd"),
+        ({"localsgd": True, "adaptive_localsgd": True}, "set one of them"),
+        ({"gradient_merge_configs": {"k_steps": 0}}, "1 or more; found 0"),
+        ({"gradient_merge_configs": {"steps": 1}}, "no setting 'steps'"),
+        ({"fp16_allreduce": 1}, "True or False; found 1"),
+        ({"fuse_grad_size_in_MB": 0}, "above 0"),
+        ({"localsgd_configs": 3}, "is a dict; found int"),
+    ],
+)
 def test_a_collective_strategy_that_contradicts_itself_is_refused(values, message):
     strategy = DistributedStrategy()
     with pytest.raises((ValueError, TypeError, AttributeError), match=message):
@@ -302,9 +360,18 @@ def test_a_file_of_paddlepaddle_is_read(tmp_path):
     assert core_strategy(strategy).mode == Mode.async_
 
 
-@pytest.mark.parametrize("text, message", [
-    ("a_sync: maybe", "p:1: field 'a_sync'.*'maybe'"), ("a_sync_configs {\n k_steps: 1", "not closed"), ("a_sync: true\n}", "p:2: expected a field"),
-    ("speed: 3", "no field 'speed'"), ("amp: true", "amp = True"), ("a_sync = true", "p:1"), ("a_sync_configs { k_steps: {} }", "k_steps|p")])
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("a_sync: maybe", "p:1: field 'a_sync'.*'maybe'"),
+        ("a_sync_configs {\n k_steps: 1", "not closed"),
+        ("a_sync: true\n}", "p:2: expected a field"),
+        ("speed: 3", "no field 'speed'"),
+        ("amp: true", "amp = True"),
+        ("a_sync = true", "p:1"),
+        ("a_sync_configs { k_steps: {} }", "k_steps|p"),
+    ],
+)
 def test_a_file_that_cannot_be_a_strategy_is_refused(tmp_path, text, message):
     (tmp_path / "p").write_text(text)
     with pytest.raises((ValueError, TypeError), match=message):

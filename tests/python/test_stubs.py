@@ -1,4 +1,5 @@
 """The stubs say what is there: a package's __init__.pyi, which is also where the package finds its names, and those of the extension."""
+
 import ast
 import importlib
 import pathlib

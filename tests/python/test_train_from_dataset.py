@@ -1,4 +1,5 @@
 """Runs over datasets: threads, what is printed and returned, and how they end early."""
+
 import os
 import re
 import signal
@@ -86,8 +87,7 @@ def test_training_learns_and_inferring_does_not(line, capsys):
 def test_progress_is_told_as_it_goes(numbers):
     numbers.write("a", range(400))
     told = []
-    report = numbers.train(numbers.dataset("QueueDataset", ["a"], pipe="while read l; do echo $l; sleep 0.005; done"), progress=told.append,
-                           print_period=1000)
+    report = numbers.train(numbers.dataset("QueueDataset", ["a"], pipe="while read l; do echo $l; sleep 0.005; done"), progress=told.append, print_period=1000)
     assert told and told == sorted(told, key=lambda now: now["samples"])
     assert told[0].keys() == {"batches", "samples", "seconds", "samples_per_second", "read_seconds", "compute_seconds"}
     assert told[-1]["samples"] <= report.samples == 400
@@ -152,16 +152,19 @@ def test_a_stop_from_outside_is_an_error_and_not_a_short_pass(numbers, monkeypat
         numbers.train(dataset, progress=lambda now: source.stop(), print_period=10**9)
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda n, d: n.exe.train_from_dataset(), "needs a dataset"),
-    (lambda n, d: n.exe.train_from_dataset(dataset="a"), "needs a dataset.*found str"),
-    (lambda n, d: n.train(d, fetch_info=["a", "b"]), "fetch_info has 2 texts for 1 variables"),
-    (lambda n, d: n.train(d, fetch=["nothere"]), "nothere"),
-    (lambda n, d: n.train(d, thread=-1), "thread"),
-    (lambda n, d: n.train(d, print_period=0), "print_period"),
-    (lambda n, d: n.train(d, fetch_handler=print), "FetchHandler; found builtin_function_or_method"),
-    (lambda n, d: n.train(d, fetch_handler=n.fluid.executor.FetchHandler({"k": "nothere"})), "nothere"),
-])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda n, d: n.exe.train_from_dataset(), "needs a dataset"),
+        (lambda n, d: n.exe.train_from_dataset(dataset="a"), "needs a dataset.*found str"),
+        (lambda n, d: n.train(d, fetch_info=["a", "b"]), "fetch_info has 2 texts for 1 variables"),
+        (lambda n, d: n.train(d, fetch=["nothere"]), "nothere"),
+        (lambda n, d: n.train(d, thread=-1), "thread"),
+        (lambda n, d: n.train(d, print_period=0), "print_period"),
+        (lambda n, d: n.train(d, fetch_handler=print), "FetchHandler; found builtin_function_or_method"),
+        (lambda n, d: n.train(d, fetch_handler=n.fluid.executor.FetchHandler({"k": "nothere"})), "nothere"),
+    ],
+)
 def test_wrong_use_says_what_to_do(numbers, call, message):
     numbers.write("a", range(2))
     with pytest.raises((ValueError, KeyError), match=message):

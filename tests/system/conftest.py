@@ -1,4 +1,5 @@
 """What the tests of real processes share."""
+
 import pytest
 
 from ps_job import Job

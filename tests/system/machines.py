@@ -1,4 +1,5 @@
 """Two machines in one, for tests of jobs on several."""
+
 import contextlib
 import os
 import pathlib

@@ -1,4 +1,5 @@
 """Parameter-server jobs of real processes, started by the launcher."""
+
 import contextlib
 import os
 import pathlib
@@ -38,8 +39,15 @@ class Job:
         (self.folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
 
     def start(self, *command, **env):
-        process = subprocess.Popen([str(part) for part in command], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   env={**self.env, **{name: str(value) for name, value in env.items()}}, start_new_session=True)
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**self.env, **{name: str(value) for name, value in env.items()}},
+            start_new_session=True,
+        )
         self._running.append(process)
         return process
 
@@ -54,15 +62,31 @@ class Job:
 
     def launch(self, script, *arguments, servers=2, workers=2, status=0, **env):
         """Runs a job to its end. Returns the workers' logs."""
-        process = self.start(sys.executable, "-m", "paddle.distributed.launch_ps", f"--start_port={free_range(servers + workers)}",
-                             f"--server_num={servers}", f"--worker_num={workers}", script, *arguments, **env)
+        process = self.start(
+            sys.executable,
+            "-m",
+            "paddle.distributed.launch_ps",
+            f"--start_port={free_range(servers + workers)}",
+            f"--server_num={servers}",
+            f"--worker_num={workers}",
+            script,
+            *arguments,
+            **env,
+        )
         self.end(process, status)
         return self.worker_logs(workers)
 
     def fleetrun(self, *words, servers=2, workers=2, **env):
         """A launcher of a job that runs; `words` are its flags and then the script with its arguments."""
-        return self.start("fleetrun", f"--start_port={free_range(servers + workers)}", f"--server_num={servers}", f"--worker_num={workers}",
-                          *words, ARGOSY_PYTHON=sys.executable, **env)
+        return self.start(
+            "fleetrun",
+            f"--start_port={free_range(servers + workers)}",
+            f"--server_num={servers}",
+            f"--worker_num={workers}",
+            *words,
+            ARGOSY_PYTHON=sys.executable,
+            **env,
+        )
 
     def worker_logs(self, workers=2):
         return [self.log(f"worker {i}") for i in range(workers)]

@@ -23,14 +23,19 @@ def batch(seed, n=8):
     return {'x': x, 'ids': random.randint(0, 15, (n, 1)).astype('int64'), 'y': (x.sum(1, keepdims=True) * 2 - 1).astype('float32')}
 """
 
-FLEET = NETWORK + """
+FLEET = (
+    NETWORK
+    + """
 from paddle.fluid.incubate.fleet.base import role_maker
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
 
 fleet.init(role_maker.PaddleCloudRoleMaker())
 """
+)
 
-JOB = FLEET + """
+JOB = (
+    FLEET
+    + """
 fleet.distributed_optimizer(fluid.optimizer.Adam(0.05)).minimize(loss)
 if fleet.is_server():
     fleet.run_server()
@@ -38,6 +43,7 @@ if fleet.is_server():
 exe = fluid.Executor(fluid.CPUPlace())
 exe.run(fluid.default_startup_program())
 """
+)
 
 STEPS = """
 losses = [float(exe.run(fluid.default_main_program(), feed=batch(100 * i + fleet.worker_index()), fetch_list=[loss])[0]) for i in range(60)]
@@ -72,13 +78,17 @@ me = fleet.worker_index()
 """
 
 # Steps without an end, until there is a file of that name; steps.N says how far worker N is.
-ENDLESS = STRATEGY + """
+ENDLESS = (
+    STRATEGY
+    + """
 x = fluid.layers.data('x', [4])
 ids = fluid.layers.data('ids', [1], dtype='int64')
 rows = fluid.layers.embedding(ids, [50, 2], is_sparse=True)
 loss = fluid.layers.mean(fluid.layers.fc(fluid.layers.concat([x, rows], axis=1), 1))
 fleet.distributed_optimizer(fluid.optimizer.SGD(0.001), strategy).minimize(loss)
-""" + SERVE + """
+"""
+    + SERVE
+    + """
 steps = os.open('steps.%d' % me, os.O_CREAT | os.O_WRONLY)
 step = 0
 while not os.path.exists('end'):
@@ -87,3 +97,4 @@ while not os.path.exists('end'):
     os.pwrite(steps, b'%9d' % step, 0)
 fleet.stop_worker()
 """
+)

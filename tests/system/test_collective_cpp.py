@@ -1,4 +1,5 @@
 """A libtorch program that became distributed by five lines: examples/cifar, alone and by the launcher."""
+
 import os
 import pathlib
 import random
@@ -27,7 +28,7 @@ def write_images(path, count, seed):
             for channel in range(3):
                 for row in range(3 * label, 3 * label + 3):
                     begin = 1024 * channel + 32 * row
-                    image[begin:begin + 32] = b"\xff" * 32
+                    image[begin : begin + 32] = b"\xff" * 32
             file.write(bytes([label]) + image)
 
 
@@ -83,8 +84,10 @@ def test_two_network_namespaces_train_one_model(job, images):
     """Two machines that know each other's addresses and nothing else."""
     with two_machines() as machines:
         ips = ",".join(address for address, _ in machines)
-        nodes = [job.start(*inside, FLEETRUN, "--no-python", f"--ips={ips}", "--nproc_per_node=1", f"--log_dir=node{i}", CIFAR, images, 2)
-                 for i, (_, inside) in enumerate(machines)]
+        nodes = [
+            job.start(*inside, FLEETRUN, "--no-python", f"--ips={ips}", "--nproc_per_node=1", f"--log_dir=node{i}", CIFAR, images, 2)
+            for i, (_, inside) in enumerate(machines)
+        ]
         for node in nodes:
             job.end(node)
     text = "".join(path.read_text() for path in sorted(job.folder.glob("node*/workerlog.*")))
@@ -95,8 +98,12 @@ def process_of(job, rank):
     """The process id of a running rank."""
     for path in pathlib.Path("/proc").iterdir():
         try:
-            if path.name.isdigit() and str(CIFAR).encode() in (path / "cmdline").read_bytes().split(b"\0")[:1] and os.readlink(path / "cwd") == str(job.folder) \
-                    and f"PADDLE_TRAINER_ID={rank}".encode() in (path / "environ").read_bytes().split(b"\0"):
+            if (
+                path.name.isdigit()
+                and str(CIFAR).encode() in (path / "cmdline").read_bytes().split(b"\0")[:1]
+                and os.readlink(path / "cwd") == str(job.folder)
+                and f"PADDLE_TRAINER_ID={rank}".encode() in (path / "environ").read_bytes().split(b"\0")
+            ):
                 return int(path.name)
         except OSError:
             continue
@@ -119,8 +126,12 @@ def test_a_lost_process_ends_the_job(job, images, kill):
 def until_start(last, log, images):
     """Trains without an end, and in the start of number `last` for three epochs more than the first process had: however late the test comes
     to disturb it, there is something to disturb."""
-    return ["sh", "-c", f"epochs=100000; [ $TORCHELASTIC_RESTART_COUNT -lt {last} ] || epochs=$(($(grep -c '^rank 0 epoch' {log}) + 3)); "
-            f"echo until $epochs; exec {CIFAR} {images} $epochs"]
+    return [
+        "sh",
+        "-c",
+        f"epochs=100000; [ $TORCHELASTIC_RESTART_COUNT -lt {last} ] || epochs=$(($(grep -c '^rank 0 epoch' {log}) + 3)); "
+        f"echo until $epochs; exec {CIFAR} {images} $epochs",
+    ]
 
 
 def check_that_it_went_on(text, least_accuracy):
@@ -129,8 +140,9 @@ def check_that_it_went_on(text, least_accuracy):
 
 
 def test_a_restarted_group_goes_on_from_its_checkpoint(job, images):
-    process = job.start(FLEETRUN, "--no-python", f"--started_port={free_range(2)}", "--nproc_per_node=2", "--max_restart=1",
-                        *until_start(1, "log/workerlog.0", images))
+    process = job.start(
+        FLEETRUN, "--no-python", f"--started_port={free_range(2)}", "--nproc_per_node=2", "--max_restart=1", *until_start(1, "log/workerlog.0", images)
+    )
     until(lambda: (images / "checkpoint").exists() and (0, 1) in losses(logs(job, 2)))
     os.kill(until(lambda: process_of(job, 1)), signal.SIGKILL)
     job.end(process)
@@ -142,8 +154,16 @@ def test_machines_come_and_go_while_it_trains(job, images):
     port = free_range(1)
 
     def node(number):
-        return job.start(FLEETRUN, "--no-python", "--nnodes=1:2", f"--rdzv_endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc_per_node=1",
-                         f"--log_dir=node{number}", *until_start(2, "node1/workerlog.0", images))
+        return job.start(
+            FLEETRUN,
+            "--no-python",
+            "--nnodes=1:2",
+            f"--rdzv_endpoint=127.0.0.1:{port}",
+            f"--node_ip=127.0.0.{number}",
+            "--nproc_per_node=1",
+            f"--log_dir=node{number}",
+            *until_start(2, "node1/workerlog.0", images),
+        )
 
     def trained(number):
         path = job.folder / f"node{number}" / "workerlog.0"
@@ -156,5 +176,5 @@ def test_machines_come_and_go_while_it_trains(job, images):
     second.send_signal(signal.SIGTERM)
     second.communicate(timeout=SECONDS)
     assert second.returncode == 128 + signal.SIGTERM
-    assert "2 processes on 2 nodes, from checkpoint" in (out := job.end(first)) and "1 processes on 1 nodes, from checkpoint" in out
+    assert "2 processes on 2 nodes, from checkpoint" in (out := job.end(first)) and "1 process on 1 node, from checkpoint" in out
     check_that_it_went_on(logs(job, 1, "node1"), 0.6)

@@ -1,4 +1,5 @@
 """Collective jobs by the launcher, on one machine and on several. Processes are shell text: the launcher knows nothing of what they train."""
+
 import contextlib
 import os
 import pathlib
@@ -28,8 +29,9 @@ class Node:
     def __init__(self, folder, name, command, env, inside=()):
         self.name, self.folder = name, folder
         self.out = folder / f"out-{name}"
-        self.process = subprocess.Popen([*inside, "fleetrun", f"--log_dir=log-{name}", *command], cwd=folder, stdout=open(self.out, "w"),
-                                        stderr=subprocess.STDOUT, env=env)
+        self.process = subprocess.Popen(
+            [*inside, "fleetrun", f"--log_dir=log-{name}", *command], cwd=folder, stdout=open(self.out, "w"), stderr=subprocess.STDOUT, env=env
+        )
 
     def end(self, status=0):
         """Its output, once it has ended with this status."""
@@ -51,8 +53,13 @@ class Job:
         self.nodes = []
 
     def start(self, name, *options, script, inside=(), **env):
-        node = Node(self.folder, name, [*options, "--no-python", "/bin/sh", "-c", PUT + WAIT + script],
-                    {**self.env, **{key: str(value) for key, value in env.items()}}, inside)
+        node = Node(
+            self.folder,
+            name,
+            [*options, "--no-python", "/bin/sh", "-c", PUT + WAIT + script],
+            {**self.env, **{key: str(value) for key, value in env.items()}},
+            inside,
+        )
         self.nodes.append(node)
         return node
 
@@ -88,17 +95,27 @@ def test_one_machine_as_the_document_shows_it(job):
     assert "-----------  Configuration Arguments -----------\ngpus: 0,1\nheter_worker_num: None\n" in out
     assert re.search(r"\|\s+Distributed Envs\s+Value\s+\|\n.*\n\|?\s+\|?\s+PADDLE_TRAINER_ENDPOINTS\s+127.0.0.1:\d+,127.0.0.1:\d+\s+\|", out), out
     endpoints = (job.folder / "log-a" / "endpoints.log").read_text().split()[1:]
-    assert [node.log(i) for i in range(2)] == [
-        f"rank {i} of 2 local {i} of 2 at {endpoints[i]} master {endpoints[0]}\n" for i in range(2)]
+    assert [node.log(i) for i in range(2)] == [f"rank {i} of 2 local {i} of 2 at {endpoints[i]} master {endpoints[0]}\n" for i in range(2)]
     assert out.count(node.log(0)) == 1 and node.log(1) not in out  # the first process's output is shown
 
 
 # As in the document: the same command on each node, with its own --node_ip.
 def two_nodes(job, script, *options, processes=2, port=None, **env):
     port = port or free_range(processes + 1)  # the last is the meeting place's
-    return port, [job.start(ip[-1], "--cluster_node_ips=127.0.0.1,127.0.0.2", f"--node_ip={ip}", f"--started_port={port}",
-                            f"--selected_gpus={','.join(map(str, range(processes)))}", *options, script=script, ARGOSY_DEVICE="cpu", **env)
-                  for ip in ("127.0.0.1", "127.0.0.2")]
+    return port, [
+        job.start(
+            ip[-1],
+            "--cluster_node_ips=127.0.0.1,127.0.0.2",
+            f"--node_ip={ip}",
+            f"--started_port={port}",
+            f"--selected_gpus={','.join(map(str, range(processes)))}",
+            *options,
+            script=script,
+            ARGOSY_DEVICE="cpu",
+            **env,
+        )
+        for ip in ("127.0.0.1", "127.0.0.2")
+    ]
 
 
 def test_two_loopback_addresses_are_two_nodes(job):
@@ -110,8 +127,10 @@ def test_two_loopback_addresses_are_two_nodes(job):
 
 
 def test_a_rank_that_fails_on_one_node_ends_both_soon_with_its_code(job):
-    _, nodes = two_nodes(job, "echo 1 | put up.$RANK; [ $RANK = 3 ] || exec sleep 300; for i in 0 1 2; do until_there up.$i; done; "
-                              "date +%s.%N | put failed; echo the reason; exit 7")
+    _, nodes = two_nodes(
+        job,
+        "echo 1 | put up.$RANK; [ $RANK = 3 ] || exec sleep 300; for i in 0 1 2; do until_there up.$i; done; date +%s.%N | put failed; echo the reason; exit 7",
+    )
     began = float(job.wait_for("failed"))
     outs = [node.end(7) for node in nodes]
     assert time.time() - began < 60
@@ -120,10 +139,12 @@ def test_a_rank_that_fails_on_one_node_ends_both_soon_with_its_code(job):
 
 
 def test_the_whole_group_starts_again_from_the_checkpoint_of_rank_0(job):
-    script = ("echo start $TORCHELASTIC_RESTART_COUNT from [$ARGOSY_RESUME]; "
-              "if [ $TORCHELASTIC_RESTART_COUNT = 1 ]; then exit 0; fi; "
-              "if [ $RANK = 0 ]; then printf /data/epoch3 > note; mv note $ARGOSY_CHECKPOINT_FILE; echo 1 | put noted; fi; "
-              "[ $RANK = 1 ] || exec sleep 300; until_there noted; kill -9 $$")
+    script = (
+        "echo start $TORCHELASTIC_RESTART_COUNT from [$ARGOSY_RESUME]; "
+        "if [ $TORCHELASTIC_RESTART_COUNT = 1 ]; then exit 0; fi; "
+        "if [ $RANK = 0 ]; then printf /data/epoch3 > note; mv note $ARGOSY_CHECKPOINT_FILE; echo 1 | put noted; fi; "
+        "[ $RANK = 1 ] || exec sleep 300; until_there noted; kill -9 $$"
+    )
     _, nodes = two_nodes(job, script, "--max_restart=1", processes=1)
     for node in nodes:
         assert "rank 1: killed by signal 9 (Killed) of node 127.0.0.2; the whole group starts again (1 of 1)" in node.end()
@@ -131,16 +152,18 @@ def test_the_whole_group_starts_again_from_the_checkpoint_of_rank_0(job):
 
 
 def test_a_node_that_does_not_come_is_named(job):
-    node = job.start("a", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.1", f"--started_port={free_range(2)}", "--nproc_per_node=1",
-                     "--rdzv_timeout=0.5", script="true")
+    node = job.start(
+        "a", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.1", f"--started_port={free_range(2)}", "--nproc_per_node=1", "--rdzv_timeout=0.5", script="true"
+    )
     assert "1 of 2 nodes came in 0.5 s; here: 127.0.0.1, missing: node 1" in node.end(1)
-    node = job.start("b", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.2", f"--started_port={free_range(2)}", "--nproc_per_node=1",
-                     "--rdzv_timeout=0.5", script="true")
+    node = job.start(
+        "b", "--ips=127.0.0.1,127.0.0.2", "--node_ip=127.0.0.2", f"--started_port={free_range(2)}", "--nproc_per_node=1", "--rdzv_timeout=0.5", script="true"
+    )
     assert "the launcher of the first node did not answer in 0.5 s" in node.end(2)
 
 
 def test_a_stranger_is_refused_and_the_job_goes_on(job):
-    """Whoever finds the meeting place needs the job's token; the nodes that have it are not disturbed."""
+    """A process that finds the meeting place needs the job's token; the nodes that have it are not disturbed."""
     port = free_range(1)
     common = ["--nnodes=2", f"--rdzv_endpoint=127.0.0.1:{port}", "--nproc_per_node=1"]
     first = job.start("1", *common, "--node_rank=0", script=WHO, ARGOSY_TOKEN="secret")
@@ -234,16 +257,31 @@ def test_the_death_of_the_first_node_ends_the_others_at_once(job):
 def test_the_rank_that_fails_first_is_the_cause_though_the_others_end_before_it(job):
     """Rank 0 says that it lost its connection, and ends; rank 1, on the other node, is the one that failed."""
     says = "bash -c 'printf \"canother rank\" >&${ARGOSY_NOTICE_FD%%:*}'; "
-    _, nodes = two_nodes(job, "if [ $RANK = 0 ]; then " + says + "echo connection closed; echo 1 | put gone; exit 4; fi; "
-                              "until_there gone; sleep 1; echo the reason; exit 7", processes=1)
+    _, nodes = two_nodes(
+        job,
+        "if [ $RANK = 0 ]; then " + says + "echo connection closed; echo 1 | put gone; exit 4; fi; until_there gone; sleep 1; echo the reason; exit 7",
+        processes=1,
+    )
     outs = [node.end(7) for node in nodes]
     assert "---- rank 1: exit status 7" in outs[1] and "the reason" in outs[1]
     assert "rank 1: exit status 7 of node 127.0.0.2" in outs[0] and "---- rank 0" not in outs[0]
 
 
-ELASTIC = ("echo $WORLD_SIZE from [$ARGOSY_RESUME] | put world.$TORCHELASTIC_RESTART_COUNT.$RANK; "
-           "[ $RANK = 0 ] && printf /data/epoch$TORCHELASTIC_RESTART_COUNT > note && mv note $ARGOSY_CHECKPOINT_FILE; echo 1 | put noted.$TORCHELASTIC_RESTART_COUNT.$RANK; "
-           "until_there over")
+def test_a_rank_that_leaves_early_is_named_before_what_the_others_say(job):
+    """Rank 1, on the other node, ends well; rank 0 then loses its connection."""
+    says = "bash -c 'printf \"canother rank\" >&${ARGOSY_NOTICE_FD%%:*}'; "
+    _, nodes = two_nodes(
+        job, "if [ $RANK = 1 ]; then echo 1 | put gone; exit 0; fi; until_there gone; sleep 1; " + says + "echo connection closed; exit 4", processes=1
+    )
+    out, _ = (node.end(4) for node in nodes)
+    assert 0 <= out.find("rank 1 left with status 0 while the others went on") < out.find("---- rank 0: exit status 4"), out
+
+
+ELASTIC = (
+    "echo $WORLD_SIZE from [$ARGOSY_RESUME] | put world.$TORCHELASTIC_RESTART_COUNT.$RANK; "
+    "[ $RANK = 0 ] && printf /data/epoch$TORCHELASTIC_RESTART_COUNT > note && mv note $ARGOSY_CHECKPOINT_FILE; echo 1 | put noted.$TORCHELASTIC_RESTART_COUNT.$RANK; "
+    "until_there over"
+)
 
 
 def test_nodes_join_and_leave_an_elastic_job(job):
@@ -251,8 +289,7 @@ def test_nodes_join_and_leave_an_elastic_job(job):
     port = free_range(1)
 
     def node(number):
-        return job.start(str(number), "--nnodes=1:3", f"--rdzv-endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc-per-node=1",
-                         script=ELASTIC)
+        return job.start(str(number), "--nnodes=1:3", f"--rdzv-endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc-per-node=1", script=ELASTIC)
 
     first = node(1)
     assert job.wait_for("world.0.0") == "1 from []\n"
@@ -291,8 +328,17 @@ def test_a_node_that_stands_still_at_the_end_hears_of_it(job):
 
 def test_the_end_of_the_first_node_is_the_end_of_the_job(job):
     port = free_range(1)
-    nodes = [job.start(str(number), "--nnodes=1:2", f"--rdzv-endpoint=127.0.0.1:{port}", f"--node_ip=127.0.0.{number}", "--nproc-per-node=1",
-                       script="echo 1 | put up.$WORLD_SIZE.$RANK; exec sleep 300") for number in (1, 2)]
+    nodes = [
+        job.start(
+            str(number),
+            "--nnodes=1:2",
+            f"--rdzv-endpoint=127.0.0.1:{port}",
+            f"--node_ip=127.0.0.{number}",
+            "--nproc-per-node=1",
+            script="echo 1 | put up.$WORLD_SIZE.$RANK; exec sleep 300",
+        )
+        for number in (1, 2)
+    ]
     job.wait_for("up.2.0"), job.wait_for("up.2.1")
     nodes[0].process.send_signal(signal.SIGINT)
     assert "stopped by signal 2" in nodes[0].end(128 + signal.SIGINT)
@@ -302,7 +348,9 @@ def test_the_end_of_the_first_node_is_the_end_of_the_job(job):
 @pytest.mark.parametrize("options", [["--ips={0},{1}"], ["--nnodes=2", "--rdzv-endpoint={0}:29400"]])
 def test_two_network_namespaces_are_two_nodes(job, options):
     """Nobody says which machine is which: each finds its own address. Rank 1 sends rank 0 a line over the network."""
-    script = f"{sys.executable} -c '" + """
+    script = (
+        f"{sys.executable} -c '"
+        + """
 import os, socket
 host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
 if os.environ["RANK"] == "0":
@@ -317,10 +365,13 @@ else:
         except OSError:
             pass
 '"""
+    )
     with two_machines() as machines:
         addresses = [address for address, _ in machines]
-        nodes = [job.start(str(i), *[option.format(*addresses) for option in options], "--nproc_per_node=1", script=script, inside=inside)
-                 for i, (_, inside) in enumerate(machines)]
+        nodes = [
+            job.start(str(i), *[option.format(*addresses) for option in options], "--nproc_per_node=1", script=script, inside=inside)
+            for i, (_, inside) in enumerate(machines)
+        ]
         for node in nodes:
             node.end()
     assert re.fullmatch(rf"rank 0 of 2 heard {addresses[1]}:\d+\n", nodes[0].log()), nodes[0].log()
@@ -328,9 +379,17 @@ else:
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_launchers_under_mpirun_are_nodes_of_one_job(job, processes):
-    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2", "sh", "-c",
-               f"exec fleetrun --log_dir=log-$OMPI_COMM_WORLD_RANK --nproc_per_node={processes} --no-python sh -c "
-               "'echo $RANK of $WORLD_SIZE, local $LOCAL_RANK, [$OMPI_COMM_WORLD_RANK]'"]
+    command = [
+        "mpirun",
+        "--allow-run-as-root",
+        "--oversubscribe",
+        "-np",
+        "2",
+        "sh",
+        "-c",
+        f"exec fleetrun --log_dir=log-$OMPI_COMM_WORLD_RANK --nproc_per_node={processes} --no-python sh -c "
+        "'echo $RANK of $WORLD_SIZE, local $LOCAL_RANK, [$OMPI_COMM_WORLD_RANK]'",
+    ]
     done = subprocess.run(command, cwd=job.folder, env=job.env, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stdout + done.stderr
     logs = [(job.folder / f"log-{rank}" / f"workerlog.{local}").read_text() for rank in range(2) for local in range(processes)]
@@ -338,8 +397,18 @@ def test_launchers_under_mpirun_are_nodes_of_one_job(job, processes):
 
 
 def test_launchers_under_torchrun_are_nodes_of_one_job(job):
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--no-python",
-               "sh", "-c", "exec fleetrun --log_dir=log-$RANK --no-python sh -c 'echo $RANK of $WORLD_SIZE'"]
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node=2",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=127.0.0.1:0",
+        "--no-python",
+        "sh",
+        "-c",
+        "exec fleetrun --log_dir=log-$RANK --no-python sh -c 'echo $RANK of $WORLD_SIZE'",
+    ]
     done = subprocess.run(command, cwd=job.folder, env=job.env, capture_output=True, text=True, timeout=2 * SECONDS)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [(job.folder / f"log-{rank}" / "workerlog.0").read_text() for rank in range(2)] == ["0 of 2\n", "1 of 2\n"]
@@ -348,15 +417,40 @@ def test_launchers_under_torchrun_are_nodes_of_one_job(job):
 def scheduler_variables(port):
     """What each of two tasks of a scheduler finds in its environment."""
     return {
-        "srun": [dict(SLURM_PROCID=i, SLURM_STEP_NUM_TASKS=2, SLURM_LOCALID=i, SLURM_NODEID=0, SLURM_STEP_TASKS_PER_NODE="2",
-                      SLURM_STEP_NODELIST="localhost", MASTER_PORT=port) for i in range(2)],
-        "PaddleJob": [dict(PADDLE_TRAINER_ID=i, PADDLE_TRAINERS_NUM=2, PADDLE_TRAINER_ENDPOINTS=f"127.0.0.1:{port},127.0.0.2:{port}",
-                           TRAINING_ROLE="TRAINER") for i in range(2)],
+        "srun": [
+            dict(
+                SLURM_PROCID=i,
+                SLURM_STEP_NUM_TASKS=2,
+                SLURM_LOCALID=i,
+                SLURM_NODEID=0,
+                SLURM_STEP_TASKS_PER_NODE="2",
+                SLURM_STEP_NODELIST="localhost",
+                MASTER_PORT=port,
+            )
+            for i in range(2)
+        ],
+        "PaddleJob": [
+            dict(PADDLE_TRAINER_ID=i, PADDLE_TRAINERS_NUM=2, PADDLE_TRAINER_ENDPOINTS=f"127.0.0.1:{port},127.0.0.2:{port}", TRAINING_ROLE="TRAINER")
+            for i in range(2)
+        ],
         "PyTorchJob": [dict(RANK=i, WORLD_SIZE=2, MASTER_ADDR="127.0.0.1", MASTER_PORT=port) for i in range(2)],
-        "PyTorchJob by PET": [dict(PET_NNODES="2", PET_NODE_RANK=i, PET_NPROC_PER_NODE="1", PET_MASTER_ADDR="127.0.0.1", PET_MASTER_PORT=port,
-                                   RANK=i, WORLD_SIZE=2, MASTER_ADDR="127.0.0.1", MASTER_PORT=port) for i in range(2)],
-        "PaddleCloud": [dict(PADDLE_TRAINERS="127.0.0.1,127.0.0.2", POD_IP=f"127.0.0.{i + 1}", PADDLE_TRAINER_ID=i, PADDLE_PORT=port,
-                             TRAINER_PORTS_NUM=2) for i in range(2)],
+        "PyTorchJob by PET": [
+            dict(
+                PET_NNODES="2",
+                PET_NODE_RANK=i,
+                PET_NPROC_PER_NODE="1",
+                PET_MASTER_ADDR="127.0.0.1",
+                PET_MASTER_PORT=port,
+                RANK=i,
+                WORLD_SIZE=2,
+                MASTER_ADDR="127.0.0.1",
+                MASTER_PORT=port,
+            )
+            for i in range(2)
+        ],
+        "PaddleCloud": [
+            dict(PADDLE_TRAINERS="127.0.0.1,127.0.0.2", POD_IP=f"127.0.0.{i + 1}", PADDLE_TRAINER_ID=i, PADDLE_PORT=port, TRAINER_PORTS_NUM=2) for i in range(2)
+        ],
     }
 
 
@@ -383,17 +477,21 @@ def test_the_module_teaches(job):
         assert flag in options, flag
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["--gpus=0,1", "x"], "this machine has no GPU; set ARGOSY_DEVICE=cpu"),
-    (["--heter_worker_num=2", "--gpus=0", "x"], "option --heter_worker_num: jobs of workers with different devices"),
-    (["--http_port=80", "--gpus=0", "x"], "there is no HTTP server"),
-    (["--nnodes=2", "x"], "needs --rdzv_endpoint"),
-    (["--ips=127.0.0.1,127.0.0.2", "x"], "are both this machine; say which node this is with --node_ip"),
-    (["--use_paddlecloud", "x"], "environment variable PADDLE_TRAINERS is not set"),
-    (["--selected_gpu=0", "x"], "did you mean --selected_gpus?"),
-])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--gpus=0,1", "x"], "this machine has no GPU; set ARGOSY_DEVICE=cpu"),
+        (["--heter_worker_num=2", "--gpus=0", "x"], "option --heter_worker_num: jobs of workers with different devices"),
+        (["--http_port=80", "--gpus=0", "x"], "there is no HTTP server"),
+        (["--nnodes=2", "x"], "needs --rdzv_endpoint"),
+        (["--ips=127.0.0.1,127.0.0.2", "x"], "are both this machine; say which node this is with --node_ip"),
+        (["--use_paddlecloud", "x"], "environment variable PADDLE_TRAINERS is not set"),
+        (["--selected_gpu=0", "x"], "did you mean --selected_gpus?"),
+    ],
+)
 def test_what_cannot_be_starts_nothing(job, arguments, message):
-    done = subprocess.run(["fleetrun", "--no-python", *arguments], cwd=job.folder, env={**job.env, "CUDA_VISIBLE_DEVICES": ""}, capture_output=True,
-                          text=True, timeout=SECONDS)
+    done = subprocess.run(
+        ["fleetrun", "--no-python", *arguments], cwd=job.folder, env={**job.env, "CUDA_VISIBLE_DEVICES": ""}, capture_output=True, text=True, timeout=SECONDS
+    )
     assert done.returncode == 2 and message in done.stderr, done.stderr
     assert list(job.folder.iterdir()) == []

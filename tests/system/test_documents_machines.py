@@ -1,4 +1,5 @@
 """The documents' commands for several machines, with their addresses and host names as they stand there, on machines that have them."""
+
 import re
 import sys
 
@@ -21,9 +22,22 @@ def test_a_cluster_by_its_addresses(job):
     """PaddlePaddle's collective_training, "1.4.2". The launchers that meet give all processes a token of this run."""
     job.write("train_with_fleet.py", COLLECTIVE)
     with two_machines(["192.168.1.2", "192.168.1.3"]) as machines:
-        nodes = [job.start(*inside, sys.executable, "-m", "paddle.distributed.launch", "--cluster_node_ips=192.168.1.2,192.168.1.3", f"--node_ip={address}",
-                           "--started_port=6170", "--selected_gpus=0,1,2,3", f"--log_dir=log-{address}", "train_with_fleet.py", ARGOSY_DEVICE="cpu")
-                 for address, inside in machines]
+        nodes = [
+            job.start(
+                *inside,
+                sys.executable,
+                "-m",
+                "paddle.distributed.launch",
+                "--cluster_node_ips=192.168.1.2,192.168.1.3",
+                f"--node_ip={address}",
+                "--started_port=6170",
+                "--selected_gpus=0,1,2,3",
+                f"--log_dir=log-{address}",
+                "train_with_fleet.py",
+                ARGOSY_DEVICE="cpu",
+            )
+            for address, inside in machines
+        ]
         outs = [job.end(node) for node in nodes]
     logs = "".join(file.read_text() for file in job.folder.glob("log-*/workerlog.*"))
     assert sorted(re.findall(r"rank (\d) of 8 sum 36.0", logs)) == [str(rank) for rank in range(8)], outs[0] + logs
@@ -31,17 +45,34 @@ def test_a_cluster_by_its_addresses(job):
     assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* warning rank 0: the c10d store at 192.168.1.2:6170 can be reached", outs[0]), outs[0]
 
 
-TRAIN = JOB + """
+TRAIN = (
+    JOB
+    + """
 for i in range(20): exe.run(fluid.default_main_program(), feed=batch(100 * i + fleet.worker_index()))
 print('trained', flush=True)
 fleet.stop_worker()
 """
+)
 
 
 def launch_with_names(job, machines, **env):
     """docs/launcher.md, "Jobs with parameter servers"."""
-    return [job.start(*inside, "fleetrun", "--servers=node1:6170,node2:6170", "--workers=node1,node2", f"--directory=kept-{address}", "--durability=wal",
-                      "--max_restart=3", f"--log_dir=logs-{address}", "train.py", ARGOSY_PYTHON=sys.executable, **env) for address, inside in machines]
+    return [
+        job.start(
+            *inside,
+            "fleetrun",
+            "--servers=node1:6170,node2:6170",
+            "--workers=node1,node2",
+            f"--directory=kept-{address}",
+            "--durability=wal",
+            "--max_restart=3",
+            f"--log_dir=logs-{address}",
+            "train.py",
+            ARGOSY_PYTHON=sys.executable,
+            **env,
+        )
+        for address, inside in machines
+    ]
 
 
 def test_servers_and_workers_by_their_names(job):

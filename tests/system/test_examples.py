@@ -1,4 +1,5 @@
 """The examples run, and a C++ program and its Python twin are the same training."""
+
 import os
 import pathlib
 import re
@@ -52,15 +53,18 @@ def test_ctr_dnn_learns_equals_its_twin_and_saves_a_model(criteo, tmp_path):
 def test_ctr_fleet_trains_on_all_files_and_saves_a_model(criteo, tmp_path, command):
     """A job of 2 servers and 2 workers, with too few samples to learn much; worker 0 saves the model, and it opens on one machine."""
     port = free_range(4)
-    output_of(["fleetrun", f"--start_port={port}", "--server_num=2", "--worker_num=2", *command, f"{criteo}/*", "model"], tmp_path,
-              ARGOSY_PYTHON=sys.executable)
+    output_of(
+        ["fleetrun", f"--start_port={port}", "--server_num=2", "--worker_num=2", *command, f"{criteo}/*", "model"], tmp_path, ARGOSY_PYTHON=sys.executable
+    )
     logs = [(tmp_path / "logs" / f"workerlog.{i}").read_text() for i in range(2)]
     assert "saved model" in logs[0] and "saved" not in logs[1]
     for log, samples in zip(logs, ("4,000", "2,000")):
         assert f"{samples} samples in" in log and all(0 < loss < 10 for loss in losses(log)), log
     assert {"__model__", "SparseFeatFactors", "fc_0.w_0"} <= {file.name for file in (tmp_path / "model").iterdir()}
-    (tmp_path / "open.py").write_text("import paddle.fluid as fluid\nexe = fluid.Executor(fluid.CPUPlace())\n"
-                                      "program, feeds, targets = fluid.io.load_inference_model('model', exe)\nprint(len(feeds), targets[0].shape)\n")
+    (tmp_path / "open.py").write_text(
+        "import paddle.fluid as fluid\nexe = fluid.Executor(fluid.CPUPlace())\n"
+        "program, feeds, targets = fluid.io.load_inference_model('model', exe)\nprint(len(feeds), targets[0].shape)\n"
+    )
     assert "27 " in output_of([sys.executable, "open.py"], tmp_path)
 
 
@@ -88,8 +92,12 @@ def test_servers_and_workers_are_started_by_hand(tmp_path, program):
     common = {"PADDLE_PSERVERS_IP_PORT_LIST": ",".join(f"127.0.0.1:{port}" for port in ports), "PADDLE_TRAINERS_NUM": "2"}
     roles = [{"TRAINING_ROLE": "PSERVER", "POD_IP": "127.0.0.1", "PADDLE_PORT": str(port)} for port in ports]
     roles += [{"TRAINING_ROLE": "TRAINER", "PADDLE_TRAINER_ID": str(i)} for i in range(2)]
-    processes = [subprocess.Popen(program, cwd=tmp_path, env=dict(os.environ, OMP_NUM_THREADS="1", **common, **role), stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True) for role in roles]
+    processes = [
+        subprocess.Popen(
+            program, cwd=tmp_path, env=dict(os.environ, OMP_NUM_THREADS="1", **common, **role), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        for role in roles
+    ]
     try:
         outputs = [process.communicate(timeout=120)[0] for process in processes]
     finally:

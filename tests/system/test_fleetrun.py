@@ -1,4 +1,5 @@
 """The launcher as a program: what a user and a shell see of it."""
+
 import os
 import pathlib
 import re
@@ -23,8 +24,7 @@ class Launcher:
 
     def start(self, script, *options, env=None):
         command = ["fleetrun", f"--start_port={free_range(4)}", *options, "--no-python", "/bin/sh", "-c", script]
-        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   env={**os.environ, **(env or {})})
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **(env or {})})
         self.started.append(process)
         return process
 
@@ -82,14 +82,15 @@ WAIT = "[ $TRAINING_ROLE = TRAINER ] || exec sleep 60; "
 
 def test_a_job_leaves_its_logs_and_a_line(fleetrun):
     status, out = fleetrun.run(WAIT + "echo trained $PADDLE_TRAINER_ID of $PADDLE_TRAINERS_NUM", "--server_num=2", "--worker_num=2")
-    assert status == 0 and "4 processes started; their logs are logs/serverlog.0 … logs/workerlog.1" in out
+    assert status == 0 and "4 processes started; logs: logs/serverlog.0 … logs/workerlog.1" in out
     assert [fleetrun.log(f"workerlog.{i}") for i in range(2)] == ["trained 0 of 2\n", "trained 1 of 2\n"]
 
 
 def test_settings_reach_every_process_by_flag_and_by_variable(fleetrun):
     script = "echo $ARGOSY_DURABILITY $ARGOSY_MEM_LIMIT $ARGOSY_FS_COMMAND; " + WAIT
-    status, out = fleetrun.run(script, "--server_num=1", "--worker_num=1", "--durability", "wal_sync", "--mem-limit=8G",
-                               env={"ARGOSY_FS_COMMAND": "kept", "ARGOSY_MEM_LIMIT": "1G"})
+    status, out = fleetrun.run(
+        script, "--server_num=1", "--worker_num=1", "--durability", "wal_sync", "--mem-limit=8G", env={"ARGOSY_FS_COMMAND": "kept", "ARGOSY_MEM_LIMIT": "1G"}
+    )
     assert status == 0, out
     assert fleetrun.log("serverlog.0") == fleetrun.log("workerlog.0") == "wal_sync 8G kept\n"
 
@@ -107,17 +108,27 @@ def test_a_misspelt_setting_starts_nothing(fleetrun):
     assert not (fleetrun.folder / "started").exists()
 
 
-SLURM_TASK = {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_TASKS_PER_NODE": "2", "SLURM_NODEID": "0", "SLURM_LOCALID": "1",
-              "SLURM_STEP_NODELIST": "localhost", "SLURM_JOB_ID": "1"}
+SLURM_TASK = {
+    "SLURM_PROCID": "1",
+    "SLURM_STEP_NUM_TASKS": "2",
+    "SLURM_STEP_TASKS_PER_NODE": "2",
+    "SLURM_NODEID": "0",
+    "SLURM_LOCALID": "1",
+    "SLURM_STEP_NODELIST": "localhost",
+    "SLURM_JOB_ID": "1",
+}
 POD = {"TRAINING_ROLE": "TRAINER", "PADDLE_PSERVERS_IP_PORT_LIST": "10.0.0.1:6170,10.0.0.2:6170", "PADDLE_TRAINERS_NUM": "4", "PADDLE_TRAINER_ID": "3"}
 
 
-@pytest.mark.parametrize("env, options, reason", [
-    (SLURM_TASK, ["--server_num=1", "--worker_num=1"], "launcher 1 of 2 (srun): each would start a complete job of its own"),
-    (SLURM_TASK, ["--servers=127.0.0.1:7000", "--workers=127.0.0.1"], "of which 2 are on this machine"),
-    (POD, ["--server_num=1", "--worker_num=1"], "this is worker 3 of a job with parameter servers already"),
-    (POD, ["--nproc_per_node=2"], "the options are those of a collective job"),
-])
+@pytest.mark.parametrize(
+    "env, options, reason",
+    [
+        (SLURM_TASK, ["--server_num=1", "--worker_num=1"], "launcher 1 of 2 (srun): each would start a complete job of its own"),
+        (SLURM_TASK, ["--servers=127.0.0.1:7000", "--workers=127.0.0.1"], "of which 2 are on this machine"),
+        (POD, ["--server_num=1", "--worker_num=1"], "this is worker 3 of a job with parameter servers already"),
+        (POD, ["--nproc_per_node=2"], "the options are those of a collective job"),
+    ],
+)
 def test_a_launcher_in_another_job_does_not_start_its_own(fleetrun, env, options, reason):
     status, out = fleetrun.run("touch started", *options, env=env)
     assert status == 2 and reason in out and "--" in out, out
@@ -134,7 +145,7 @@ def test_a_launcher_in_a_pod_runs_the_process_of_the_pod(fleetrun):
 
 
 def test_the_first_failure_is_shown_and_is_the_status(fleetrun):
-    status, out = fleetrun.run("[ \"$PADDLE_TRAINER_ID\" = 1 ] || exec sleep 60; echo no such file; exit 5", "--run_mode=ps")
+    status, out = fleetrun.run('[ "$PADDLE_TRAINER_ID" = 1 ] || exec sleep 60; echo no such file; exit 5', "--run_mode=ps")
     assert status == 5
     assert re.search(r"---- worker 1: exit status 5; the end of logs/workerlog.1:\nno such file\n----", out), out
 
@@ -142,8 +153,11 @@ def test_the_first_failure_is_shown_and_is_the_status(fleetrun):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_no_process_behind(fleetrun, number):
     # each process has a child in a group of its own, as a dataset has its pipe command
-    process = fleetrun.start("mkdir $TRAINING_ROLE; cd $TRAINING_ROLE; sh -mc 'sleep 300 & echo $! > child.new; mv child.new child; wait' & "
-                             "echo $! > own.new; mv own.new own; wait", "--server_num=1", "--worker_num=1")
+    process = fleetrun.start(
+        "mkdir $TRAINING_ROLE; cd $TRAINING_ROLE; sh -mc 'sleep 300 & echo $! > child.new; mv child.new child; wait' & echo $! > own.new; mv own.new own; wait",
+        "--server_num=1",
+        "--worker_num=1",
+    )
     pids = []
     for name in ("TRAINER/child", "TRAINER/own", "PSERVER/child", "PSERVER/own"):
         fleetrun.wait_for(name)
@@ -168,8 +182,7 @@ def test_a_launcher_killed_with_9_takes_its_processes_along(fleetrun):
 
 def test_a_second_signal_ends_the_grace(fleetrun):
     """Which is 10 seconds, and has begun when the processes are told to end: they say so, and go on."""
-    process = fleetrun.start("trap 'touch told.$TRAINING_ROLE' TERM; touch up.$TRAINING_ROLE; while true; do sleep 1; done",
-                             "--server_num=1", "--worker_num=1")
+    process = fleetrun.start("trap 'touch told.$TRAINING_ROLE' TERM; touch up.$TRAINING_ROLE; while true; do sleep 1; done", "--server_num=1", "--worker_num=1")
     fleetrun.wait_for("up.TRAINER")
     fleetrun.wait_for("up.PSERVER")
     process.send_signal(signal.SIGINT)
@@ -192,8 +205,10 @@ def test_a_port_in_use_is_found_before_anything_starts(fleetrun):
 
 
 def test_a_server_killed_with_9_is_started_again(fleetrun):
-    script = ("if [ $TRAINING_ROLE = PSERVER ]; then echo serving $PADDLE_PSERVER_ID $PADDLE_PORT; [ -e killed ] && touch back; exec sleep 60; fi; "
-              "while ! grep -qs serving logs/serverlog.0; do sleep 0.02; done; touch up; while [ ! -e back ]; do sleep 0.02; done")
+    script = (
+        "if [ $TRAINING_ROLE = PSERVER ]; then echo serving $PADDLE_PSERVER_ID $PADDLE_PORT; [ -e killed ] && touch back; exec sleep 60; fi; "
+        "while ! grep -qs serving logs/serverlog.0; do sleep 0.02; done; touch up; while [ ! -e back ]; do sleep 0.02; done"
+    )
     process = fleetrun.start("[ $TRAINING_ROLE = PSERVER ] && echo $$ > pid; " + script, "--server_num=1", "--worker_num=1", "--max_restart=1")
     fleetrun.wait_for("up")
     (fleetrun.folder / "killed").touch()
@@ -206,21 +221,42 @@ def test_a_server_killed_with_9_is_started_again(fleetrun):
 
 @pytest.mark.parametrize("module", ["launch_ps", "launch"])
 def test_python_runs_the_script_with_its_own_interpreter(tmp_path, module):
-    (tmp_path / "train.py").write_text("import os, sys, time\nif os.environ['TRAINING_ROLE'] == 'PSERVER': time.sleep(60)\n"
-                                       "print(sys.executable, sys.argv[1:])\n")
-    done = subprocess.run([sys.executable, "-m", "paddle.distributed." + module, "--worker_num", "1", "--server_num", "1",
-                           f"--start_port={free_range(2)}", "train.py", "--lr", "1"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    (tmp_path / "train.py").write_text(
+        "import os, sys, time\nif os.environ['TRAINING_ROLE'] == 'PSERVER': time.sleep(60)\nprint(sys.executable, sys.argv[1:])\n"
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "paddle.distributed." + module,
+            "--worker_num",
+            "1",
+            "--server_num",
+            "1",
+            f"--start_port={free_range(2)}",
+            "train.py",
+            "--lr",
+            "1",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "logs" / "workerlog.0").read_text() == f"{sys.executable} ['--lr', '1']\n"
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["--worker_num=1", "--gpus=0", "x"], "--gpus is for a collective job"),
-    (["--nproc_per_node=2"], "name the training script"),
-    (["--run_mode=ps"], "name the training script"),
-    (["--run_mode=ps", "absent.py"], "there is no script 'absent.py'"),
-    (["--durability=wall", "x"], "option --durability: found 'wall', expected auto, none, snapshot, wal, wal_sync"),
-])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--worker_num=1", "--gpus=0", "x"], "--gpus is for a collective job"),
+        (["--nproc_per_node=2"], "name the training script"),
+        (["--run_mode=ps"], "name the training script"),
+        (["--run_mode=ps", "absent.py"], "there is no script 'absent.py'"),
+        (["--durability=wall", "x"], "option --durability: found 'wall', expected auto, none, snapshot, wal, wal_sync"),
+    ],
+)
 def test_a_command_line_that_cannot_be_starts_nothing(tmp_path, arguments, message):
     done = subprocess.run(["fleetrun", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 2 and message in done.stderr and list(tmp_path.iterdir()) == []
@@ -236,6 +272,19 @@ def test_programs_have_one_way_to_say_their_version_and_what_is_wrong(root, prog
     assert (wrong.returncode, wrong.stderr) == (2, f"{program}: there is no option --hepl, did you mean --help?; see --help\n")
     shown = run("--help")
     assert shown.returncode == 0 and shown.stdout.count(f"\n  {program} ") >= 2  # examples
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--address=nowhere"], "--address: "),
+        (["--address=127.0.0.1:99999"], "--address: "),
+        (["--server_index=2", "--servers=2"], "server is 2; expected 0 to 1, because the job has 2 servers"),
+    ],
+)
+def test_a_servers_wrong_command_line_is_a_usage_error_too(tmp_path, arguments, message):
+    done = subprocess.run(["argosy-server", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 2 and message in done.stderr, done
 
 
 def test_the_launcher_links_no_torch(build):

@@ -1,4 +1,5 @@
 """Roles under a real mpirun, from Python and from C++."""
+
 import os
 import re
 import subprocess

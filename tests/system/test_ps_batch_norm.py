@@ -1,4 +1,5 @@
 """batch_norm on parameter servers: its running statistics, which no optimizer trains, reach the saved model."""
+
 import numpy as np
 import pytest
 
@@ -70,4 +71,4 @@ def test_running_statistics_are_those_of_the_data(job, mode):
     # Against the data: x is 5 with deviation 3, and the layer before is linear.
     frozen = there["frozen"]
     np.testing.assert_allclose(there["batch_norm_0.w_1"], frozen.sum(0) * 5, atol=2.5)
-    np.testing.assert_allclose(there["batch_norm_0.w_2"], (frozen ** 2).sum(0) * 9, rtol=0.6)
+    np.testing.assert_allclose(there["batch_norm_0.w_2"], (frozen**2).sum(0) * 9, rtol=0.6)

@@ -1,4 +1,5 @@
 """How workers end: what the servers and the other workers learn of it."""
+
 import re
 import signal
 
@@ -22,12 +23,15 @@ def pair(job):
     return start
 
 
-@pytest.mark.parametrize("end, status, told", [
-    ("sys.exit(3)", 3, "which ended with status 3"),
-    ("raise SystemExit('no data')", 1, "which ended with status 1"),
-    ("raise ValueError('no data')", 1, "which ended by ValueError"),
-    ("os.kill(os.getpid(), 2)\n    import time; time.sleep(60)", -signal.SIGINT, "which ended by KeyboardInterrupt"),
-])
+@pytest.mark.parametrize(
+    "end, status, told",
+    [
+        ("sys.exit(3)", 3, "which ended with status 3"),
+        ("raise SystemExit('no data')", 1, "which ended with status 1"),
+        ("raise ValueError('no data')", 1, "which ended by ValueError"),
+        ("os.kill(os.getpid(), 2)\n    import time; time.sleep(60)", -signal.SIGINT, "which ended by KeyboardInterrupt"),
+    ],
+)
 def test_a_worker_that_fails_has_not_finished(job, pair, end, status, told):
     """The others learn of it at once, long before its lease is over; on_worker_loss is `fail`."""
     server, workers = pair(f"""
@@ -85,7 +89,10 @@ fleet.stop_worker()
 @pytest.mark.parametrize("wait", ["fleet.barrier_worker()", "fleet.util.all_reduce(1)", "fleet.util.all_gather('a')"])
 def test_unequal_feeds_end_in_a_gathering(job, wait):
     """In sync mode: who waits for the others in it is not waited for in steps; after it all train together again."""
-    job.write("train.py", JOB + f"""
+    job.write(
+        "train.py",
+        JOB
+        + f"""
 def train(steps):
     for i in range(steps): exe.run(fluid.default_main_program(), feed=batch(i))
 train(2 if fleet.worker_index() else 6)
@@ -97,14 +104,18 @@ table = np.array(fluid.global_scope().find_var('table').get_tensor())
 print('table', table.sum(), 'batches', sum(server.batches for server in fleet.server_stats()))
 fleet.barrier_worker()
 fleet.stop_worker()
-""")
+""",
+    )
     logs = job.launch("train.py")
     shown = {line for log in logs for line in log.splitlines() if line.startswith("table ")}
     assert len(shown) == 1, logs
 
 
 def test_after_stop_worker_nobody_waits_for_servers(job):
-    job.write("train.py", JOB + """
+    job.write(
+        "train.py",
+        JOB
+        + """
 import time
 fleet.stop_worker()
 begun = time.monotonic()
@@ -114,13 +125,15 @@ for call in (lambda: exe.run(fluid.default_main_program(), feed=batch(1)), lambd
     except Exception as error:
         print('told', error)
 print('at once', time.monotonic() - begun < 60)  # a server is waited for ten times as long
-""")
+""",
+    )
     for log in job.launch("train.py"):
         assert log.count("this worker has left its job (stop_worker or exe.close)") == 2 and "at once True" in log, log
 
 
 def test_a_barrier_waits_as_long_as_the_setting_says(job, pair):
-    server, workers = pair("""
+    server, workers = pair(
+        """
 import time
 if fleet.worker_index() == 1:
     time.sleep(600)
@@ -130,7 +143,9 @@ try:
 except Exception as error:
     print('told after', time.monotonic() - begun, error)
 os._exit(0)
-""", head="import os\nif os.environ.get('PADDLE_TRAINER_ID') == '0': os.environ['ARGOSY_SYNC_WAIT_SECONDS'] = '2'\n")
+""",
+        head="import os\nif os.environ.get('PADDLE_TRAINER_ID') == '0': os.environ['ARGOSY_SYNC_WAIT_SECONDS'] = '2'\n",
+    )
     told = re.search(r"told after ([\d.]+) 'barrier' of worker 0", out := job.end(workers[0]))
     assert told and 1.5 < float(told.group(1)) < 60, out
     for process in (workers[1], server):

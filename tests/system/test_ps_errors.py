@@ -4,7 +4,9 @@ Row s of the table says how often sample s counted: gradients are -1, with SGD a
 workers, and in geo mode half of a difference is sent: there each sample counts one half, and half of the half that was held back, the next
 time that its row is trained, unless it died with its worker.
 """
+
 import os
+import re
 import shutil
 import signal
 import struct
@@ -18,14 +20,19 @@ from ps_scripts import MODES, SERVE, STRATEGY
 SAMPLES = 400  # of each worker, in 4 files
 SHARE = {"sync": 0.5, "half_async": 1, "async": 1}
 
-SCRIPT = STRATEGY + """
+SCRIPT = (
+    STRATEGY
+    + """
 ids = fluid.layers.data('ids', [1], dtype='int64')
 table = fluid.ParamAttr(name='table', initializer=fluid.initializer.Constant(0.0))
 rows = fluid.layers.embedding(ids, [%d, 1], is_sparse=True, param_attr=table)
 w = fluid.layers.create_parameter([6], 'float32', name='w', default_initializer=fluid.initializer.Constant(0.0))
 loss = -fluid.layers.reduce_sum(rows) - fluid.layers.reduce_sum(w)
 fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), strategy).minimize(loss)
-""" % (2 * SAMPLES) + SERVE + """
+"""
+    % (2 * SAMPLES)
+    + SERVE
+    + """
 dataset = fluid.DatasetFactory().create_dataset('QueueDataset')
 dataset.set_use_var([ids])
 dataset.set_batch_size(10)
@@ -33,11 +40,15 @@ dataset.set_thread(1)
 dataset.set_pipe_command('sh pipe.sh')
 dataset.set_filelist(['lines.%%d.%%d' %% (me, i) for i in range(4)])
 """.replace("%%", "%")
+)
 
-TRAIN = SCRIPT + """
+TRAIN = (
+    SCRIPT
+    + """
 for turn in range(2):
     exe.train_from_dataset(fluid.default_main_program(), dataset)
 """
+)
 
 END = """
 fleet.barrier_worker()
@@ -77,7 +88,7 @@ def start(job, mode, *flags, restarts=2, **env):
 
 
 def check_counts(job, mode, passes=2):
-    table = np.frombuffer((job.folder / "saved" / "table").read_bytes()[-4 * 2 * SAMPLES:], "float32")
+    table = np.frombuffer((job.folder / "saved" / "table").read_bytes()[-4 * 2 * SAMPLES :], "float32")
     if mode == "geo":
         assert passes == 2 and set(table) <= {1.0, 1.25}, (table, job.logs()[-6000:])
     else:
@@ -100,11 +111,14 @@ def reach_the_middle(job, launcher):
         until(lambda: (job.folder / f"reached.{worker}").exists() or launcher.poll() is not None, job.logs)
 
 
-@pytest.mark.parametrize("mode, pipe, cause", [
-    *((mode, "if [ ! -e broke ]; then touch broke; head -n 30; echo out of paper >&2; exit 3; fi", "out of paper") for mode in MODES),
-    ("async", "if [ ! -e broke ]; then touch broke; head -n 30; echo 1 x; fi", "'x'"),
-    ("sync", "if [ ! -e broke ]; then touch broke; head -n 30; echo 1 x; fi", "'x'"),
-])
+@pytest.mark.parametrize(
+    "mode, pipe, cause",
+    [
+        *((mode, "if [ ! -e broke ]; then touch broke; head -n 30; echo out of paper >&2; exit 3; fi", "out of paper") for mode in MODES),
+        ("async", "if [ ! -e broke ]; then touch broke; head -n 30; echo 1 x; fi", "'x'"),
+        ("sync", "if [ ! -e broke ]; then touch broke; head -n 30; echo 1 x; fi", "'x'"),
+    ],
+)
 def test_a_restarted_worker_goes_on_where_its_data_failed(job, mode, pipe, cause):
     """A pipe command that fails once, and one bad line that is gone when the worker is started again."""
     write(job, pipe=pipe)
@@ -217,11 +231,13 @@ def test_a_server_that_went_back_is_found_out(job, mode):
     until(lambda: len(log_of(folder)[1]) >= 40, job.logs)  # what is before the third files; of a worker that came late too: in async mode the last 9 are pushes
     restart_server(job, launcher, "server 1", lambda: cut_log(folder, 9 if mode == "async" else 21))
     job.wait_for_line("server 1", "replayed")
-    until(lambda: "batches that it had acknowledged" in job.log("worker 0") + job.log("worker 1"), job.logs)
+    # By the comparison, or by a push of a later step that comes before it.
+    found = re.compile("was started again without .* batches that it had acknowledged|it has lost what it had acknowledged")
+    until(lambda: found.search(job.log("worker 0") + job.log("worker 1")), job.logs)
     (job.folder / "go").touch()
     job.end(launcher)
     logs = job.log("worker 0") + job.log("worker 1")
-    assert "was started again without" in logs and "is read again" in logs, logs
+    assert "is read again" in logs, logs
     check_counts(job, mode)
     check_ledger(job)
 
@@ -254,13 +270,18 @@ def test_a_saved_model_says_what_it_was_trained_on(job):
 @pytest.mark.parametrize("end", ["", "fleet.stop_worker()"])
 def test_a_script_that_ignores_the_error_does_not_end_well(job, end):
     """It leaves at its exit, or by stop_worker, with a status that is not 0: the pass is not finished."""
-    write(job, pipe="head -n 30; echo 1 x", script=SCRIPT + f"""
+    write(
+        job,
+        pipe="head -n 30; echo 1 x",
+        script=SCRIPT
+        + f"""
 try:
     exe.train_from_dataset(fluid.default_main_program(), dataset)
 except Exception as error:
     print('ignored', error)
 {end}
-""")
+""",
+    )
     launcher = start(job, "async", restarts=0)
     out, _ = launcher.communicate(timeout=120)
     assert launcher.returncode not in (0, None), out
@@ -269,14 +290,20 @@ except Exception as error:
 
 def test_a_script_that_tries_again_goes_on_in_the_pass(job):
     """In the same process: what the servers have is skipped."""
-    write(job, pipe="if [ ! -e broke ]; then touch broke; head -n 30; echo 1 x; fi", script=SCRIPT + """
+    write(
+        job,
+        pipe="if [ ! -e broke ]; then touch broke; head -n 30; echo 1 x; fi",
+        script=SCRIPT
+        + """
 for turn in range(2):
     try:
         exe.train_from_dataset(fluid.default_main_program(), dataset)
     except Exception as error:
         print('once more', error)
         exe.train_from_dataset(fluid.default_main_program(), dataset)
-""" + END)
+"""
+        + END,
+    )
     job.end(start(job, "async", restarts=0))
     assert "begins again in pass 0" in job.log("worker 0") + job.log("worker 1"), job.logs()
     check_counts(job, "async")

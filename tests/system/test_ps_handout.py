@@ -1,4 +1,5 @@
-"""Files that go to whoever is free, through the servers, by a setting of the dataset."""
+"""Files that go to a worker that is free, through the servers, by a setting of the dataset."""
+
 import re
 import signal
 
@@ -59,12 +60,19 @@ def counts(log):
 def test_every_pass_of_a_queue_dataset_reads_each_file_once(job):
     """With several threads in each worker, and one that comes late and gets what is left."""
     write_parts(job)
-    job.write("train.py", NETWORK + JOB + DATA.replace("KIND", "'QueueDataset'") + """
+    job.write(
+        "train.py",
+        NETWORK
+        + JOB
+        + DATA.replace("KIND", "'QueueDataset'")
+        + """
 if fleet.worker_index() == 1: fleet.util.all_gather('late')
 samples = [exe.train_from_dataset(fluid.default_main_program(), dataset).samples for _ in range(3)]
 if fleet.worker_index() == 0: fleet.util.all_gather('late')
 print('samples', sum(samples))
-""" + END)
+"""
+        + END,
+    )
     logs = job.launch("train.py")
     for log in logs:
         assert counts(log) == [3 * (7 + i) for i in range(12)], log
@@ -75,15 +83,25 @@ print('samples', sum(samples))
 def test_the_files_of_a_lost_worker_are_read_by_others(job):
     """Worker 1 is killed while its pipe command holds back the files that it was given, before a line of them has come."""
     write_parts(job)
-    job.write("feed.sh", """
+    job.write(
+        "feed.sh",
+        """
         if [ "$PADDLE_TRAINER_ID" = 1 ]; then touch held; exec sleep 600; fi
         while [ ! -e go ]; do sleep 0.05; done
         exec cat
-        """)
-    job.write("train.py", NETWORK + JOB + DATA.replace("KIND", "'QueueDataset'") + """
+        """,
+    )
+    job.write(
+        "train.py",
+        NETWORK
+        + JOB
+        + DATA.replace("KIND", "'QueueDataset'")
+        + """
 dataset.set_pipe_command('sh feed.sh')
 exe.train_from_dataset(fluid.default_main_program(), dataset)
-""" + END)
+"""
+        + END,
+    )
     launcher = job.fleetrun("--on-worker-loss=shrink", "--lease-seconds=5", "train.py")
     until((job.folder / "held").exists, job.logs)
     job.signal(launcher, "worker 1", signal.SIGKILL)
@@ -98,32 +116,52 @@ def test_a_pass_with_a_failed_pipe_cannot_be_begun_again_in_the_same_process(job
     """It would have other lines: the job ends with the cause, and a restarted worker goes on."""
     write_parts(job)
     job.write("feed.sh", "if mkdir broke 2> /dev/null; then head -n 3; exit 3; fi\nexec cat\n")
-    job.write("train.py", NETWORK + JOB + DATA.replace("KIND", "'QueueDataset'") + """
+    job.write(
+        "train.py",
+        NETWORK
+        + JOB
+        + DATA.replace("KIND", "'QueueDataset'")
+        + """
 dataset.set_pipe_command('sh feed.sh')
 try:
     exe.train_from_dataset(fluid.default_main_program(), dataset)
 except Exception as error:
     print('once more', error)
     exe.train_from_dataset(fluid.default_main_program(), dataset)
-""" + END)
+"""
+        + END,
+    )
     out = job.end(job.fleetrun("train.py"), status=1)
     assert "the command 'sh feed.sh' exited with status 3" in out, out
 
 
 def test_an_in_memory_dataset_loads_each_file_in_one_worker(job):
     write_parts(job)
-    job.write("train.py", NETWORK + JOB + DATA.replace("KIND", "'InMemoryDataset'") + """
+    job.write(
+        "train.py",
+        NETWORK
+        + JOB
+        + DATA.replace("KIND", "'InMemoryDataset'")
+        + """
 dataset.load_into_memory()
 print('of all', dataset.get_memory_data_size(fleet))
 exe.train_from_dataset(fluid.default_main_program(), dataset)
-""" + END)
+"""
+        + END,
+    )
     for log in job.launch("train.py"):
         assert f"of all {sum(range(7, 19))}" in log and counts(log) == [7 + i for i in range(12)], log
 
 
 def test_without_a_job_a_process_reads_the_whole_list(job):
     write_parts(job)
-    job.write("single.py", NETWORK + "fluid.optimizer.SGD(1.0).minimize(loss)\n" + DATA.replace("KIND", "'QueueDataset'") + """
+    job.write(
+        "single.py",
+        NETWORK
+        + "fluid.optimizer.SGD(1.0).minimize(loss)\n"
+        + DATA.replace("KIND", "'QueueDataset'")
+        + """
 print('samples', exe.train_from_dataset(fluid.default_main_program(), dataset).samples)
-""")
+""",
+    )
     assert f"samples {sum(range(7, 19))}" in job.end(job.python("single.py"))

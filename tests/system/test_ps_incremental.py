@@ -1,4 +1,5 @@
 """Jobs that go on from what an earlier one learned: folders of files, snapshots, a part of them, and folders of a remote store."""
+
 import ast
 import errno
 import os
@@ -58,23 +59,36 @@ def same_files(one, other, names=None):
 def test_a_folder_of_a_remote_store_is_saved_loaded_and_served(job, store):
     """By the names that name it to `hadoop fs`, and by hdfs: alone; on servers and on a worker."""
     account = "fs_name='hdfs://there:9000', fs_ugi='me,secret'"
-    job.write("first.py", JOB + STEPS + f"""
+    job.write(
+        "first.py",
+        JOB
+        + STEPS
+        + f"""
 fleet.save_persistables(exe, '/models/day1', {account})
 fluid.io.save_persistables(exe, 'hdfs:/models/day2')
 fleet.stop_worker()
-""")
+""",
+    )
     job.launch("first.py", workers=1)
     same_files(store / "models" / "day1", store / "models" / "day2")
-    job.write("second.py", with_server(f"fleet.init_server('/models/day1', {account})") + """
+    job.write(
+        "second.py",
+        with_server(f"fleet.init_server('/models/day1', {account})")
+        + """
 fleet.save_persistables(exe, 'second')
 fleet.stop_worker()
-""")
+""",
+    )
     job.launch("second.py", workers=1)
-    job.write("third.py", JOB + f"""
+    job.write(
+        "third.py",
+        JOB
+        + f"""
 print(fleet.load_persistables(exe, 'hdfs:/models/day1', {account}))
 fleet.save_persistables(exe, 'third')
 fleet.stop_worker()
-""")
+""",
+    )
     job.launch("third.py", workers=1)
     for name in ("second", "third"):
         same_files(store / "models" / "day1", job.folder / name)
@@ -91,14 +105,19 @@ def test_a_store_that_fails_ends_the_server_with_its_words_and_no_password(job, 
 
 
 def test_init_server_takes_every_form_and_says_what_was_there(job):
-    job.write("first.py", JOB + STEPS + """
+    job.write(
+        "first.py",
+        JOB
+        + STEPS
+        + """
 fleet.save_snapshot(os.path.abspath('base'), 'base')
 exe.run(fluid.default_main_program(), feed=batch(7))
 fleet.save_snapshot(os.path.abspath('delta'), 'delta')
 fleet.save_snapshot(os.path.abspath('full'))
 fleet.save_persistables(exe, 'files')
 fleet.stop_worker()
-""")
+""",
+    )
     job.launch("first.py", workers=1)
     for form in ("files", "full", "delta"):
         job.write("second.py", with_server(f"fleet.init_server('{form}')") + "fleet.save_persistables(exe, 'again')\nfleet.stop_worker()\n")
@@ -109,7 +128,10 @@ fleet.stop_worker()
 
 
 def test_init_server_takes_one_file_of_a_single_machine(job):
-    job.write("alone.py", NETWORK + """
+    job.write(
+        "alone.py",
+        NETWORK
+        + """
 fluid.optimizer.Adam(0.05).minimize(loss)
 exe = fluid.Executor(fluid.CPUPlace())
 exe.run(fluid.default_startup_program())
@@ -117,7 +139,8 @@ for i in range(5): exe.run(feed=batch(i))
 fluid.io.save_persistables(exe, 'files')
 fluid.io.save_persistables(exe, 'combined', filename='all')
 fluid.io.save_params(exe, 'params', filename='all')
-""")
+""",
+    )
     job.end(job.python("alone.py"))
     job.write("second.py", with_server("fleet.init_server('combined')") + "fleet.save_persistables(exe, 'again')\nfleet.stop_worker()\n")
     job.launch("second.py", workers=1)
@@ -150,8 +173,9 @@ def test_a_server_that_is_killed_while_it_loads_its_model_begins_again(job):
     held = job.folder / "other" / "w"  # the last of the parameters, in the order of their names
     held.unlink()
     os.mkfifo(held)
-    job.write("second.py", with_server("fleet.init_server(['files', 'other'][fleet.server_index()])") +
-              "fleet.save_persistables(exe, 'again')\nfleet.stop_worker()\n")
+    job.write(
+        "second.py", with_server("fleet.init_server(['files', 'other'][fleet.server_index()])") + "fleet.save_persistables(exe, 'again')\nfleet.stop_worker()\n"
+    )
     launcher = job.fleetrun("--max_restart=2", "--directory=kept", "--on-worker-loss=wait", "second.py", workers=1)
     writer = until(lambda: opened(held), job.logs)  # the server reads it, and gets nothing
     os.kill(launcher.pid, signal.SIGSTOP)

@@ -9,6 +9,7 @@ is lost, nothing is applied twice. A worker that was killed runs its script agai
                     next exchanges, the part that was not sent yet dies with the worker.
 Here gradients are integers that do not depend on the parameters, with SGD and rate 1: a parameter is the count of batches.
 """
+
 import re
 import signal
 
@@ -21,7 +22,9 @@ from ps_scripts import SERVE, STRATEGY
 STEPS, PACE = 100, 20  # a kill every PACE steps
 
 # Worker w counts rows 0 to 9 and rows 20 + 10 * w to 29 + 10 * w: step i adds 1 to all of one kind that i divides by.
-COUNT = STRATEGY + """
+COUNT = (
+    STRATEGY
+    + """
 import time
 ids = fluid.layers.data('ids', [1], dtype='int64')
 table = fluid.ParamAttr(name='table', initializer=fluid.initializer.Constant(0.0))
@@ -30,9 +33,12 @@ w = fluid.layers.create_parameter([6], 'float32', name='w', default_initializer=
 loss = -fluid.layers.reduce_sum(rows) - fluid.layers.reduce_sum(w)
 fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), strategy).minimize(loss)
 """
+)
 
 # Adam and values of all sizes: bits show every difference in what was applied, and in which order.
-ADAM = STRATEGY + """
+ADAM = (
+    STRATEGY
+    + """
 import time
 x = fluid.layers.data("x", [5])
 ids = fluid.layers.data('ids', [1], dtype='int64')
@@ -42,9 +48,12 @@ loss = fluid.layers.mean(fluid.layers.square(fc - fluid.layers.reduce_sum(x, dim
 fluid.default_startup_program().random_seed = 5
 fleet.distributed_optimizer(fluid.optimizer.Adam(0.05), strategy).minimize(loss)
 """
+)
 
 # Training that reports how far it is in steps.N, and does not go further than PACE steps ahead of the next kill.
-TRAIN = SERVE + """
+TRAIN = (
+    SERVE
+    + """
 STEPS, PACE, KILLS = int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 steps = os.open('steps.%d' % me, os.O_CREAT | os.O_WRONLY)
 
@@ -73,6 +82,7 @@ if me == 0:
 fleet.barrier_worker()
 fleet.stop_worker()
 """
+)
 
 VICTIMS = ["server 0", "worker 0", "server 1", "worker 1"]
 
@@ -110,7 +120,7 @@ def train(job, script, mode, victims=(), *flags, after=""):
 
 def saved(job):
     """What the servers held in the end."""
-    return {name: np.frombuffer((job.folder / "saved" / name).read_bytes()[-4 * count:], "float32") for name, count in (("table", 40), ("w", 6))}
+    return {name: np.frombuffer((job.folder / "saved" / name).read_bytes()[-4 * count :], "float32") for name, count in (("table", 40), ("w", 6))}
 
 
 @pytest.mark.parametrize("mode", ["sync", "half_async", "async"])
@@ -154,11 +164,12 @@ def test_every_batch_counts_once_in_geo_mode(job):
     table = values["table"].astype("float64")
     found = []
     for worker in range(2):
+
         def row(k, restart):
             return geo_sums(lambda step: step % (k + 1) == 0, restart)
-        own = table[20 + 10 * worker:][:10]
-        fits = [e for e in range(STEPS // 4)
-                if all(min(abs(own[k] - row(k, e)), abs(own[k] - row(k, e + 1))) < 1e-3 for k in range(10))]
+
+        own = table[20 + 10 * worker :][:10]
+        fits = [e for e in range(STEPS // 4) if all(min(abs(own[k] - row(k, e)), abs(own[k] - row(k, e + 1))) < 1e-3 for k in range(10))]
         assert fits, (worker, own, [row(k, 12) for k in range(10)])
         found.append({f for e in fits for f in (e, e + 1)})
     for k in range(10):
@@ -171,7 +182,10 @@ def test_every_batch_counts_once_in_geo_mode(job):
 def test_a_dataset_goes_on_where_its_worker_was_killed(job, threads):
     """Two passes over 600 lines, with a kill in the second (or after it, where the test comes late: a worker waits for it): the worker that
     is started again skips the first, and then the batches that the servers have, which are the same lines with two threads as with one."""
-    script = COUNT + TRAIN.split("for step in range(1")[0] + """
+    script = (
+        COUNT
+        + TRAIN.split("for step in range(1")[0]
+        + """
 dataset = fluid.DatasetFactory().create_dataset('QueueDataset')
 dataset.set_use_var([ids])
 dataset.set_batch_size(1)
@@ -181,7 +195,9 @@ for turn in (1, 2):
     exe.train_from_dataset(fluid.default_main_program(), dataset, fetch_list=[loss], fetch_info=['loss'], print_period=200)
 while not os.path.exists('killed-%d' % me): time.sleep(0.01)
 fleet.barrier_worker()
-""" + TRAIN.split("fleet.barrier_worker()\n", 1)[1]
+"""
+        + TRAIN.split("fleet.barrier_worker()\n", 1)[1]
+    )
     job.write("lines", "".join(f"1 {i % 40}\n" for i in range(600)))
     job.write("train.py", script)
     launcher = job.fleetrun("--max_restart=1", "--on-worker-loss=wait", "--directory=kept", "train.py", "async", 0, 1, 0, threads)

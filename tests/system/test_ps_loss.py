@@ -2,6 +2,7 @@
 
 The job runs on two machines, as its launchers see it: the servers and worker 0 belong to 127.0.0.1, worker 1 to 127.0.0.2.
 """
+
 import re
 import signal
 import sys

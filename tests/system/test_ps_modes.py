@@ -1,4 +1,5 @@
 """The four modes of training, with every reader, as real processes: each learns, and each waits for those that it should."""
+
 import itertools
 import pathlib
 import re
@@ -13,7 +14,9 @@ from ps_scripts import ENDLESS, MODES, SERVE, STRATEGY
 
 # Clicks depend on ids, of which worker 0 sees the even ones only and worker 1 the odd ones, and a little on dense features. A worker
 # is tested with the other's samples: what it has not received from the servers it cannot know.
-CTR = STRATEGY + """
+CTR = (
+    STRATEGY
+    + """
 reader, threads = sys.argv[2], int(sys.argv[3])
 truth = np.random.RandomState(7).randn(80)
 
@@ -35,7 +38,9 @@ guess = fluid.layers.fc(hidden, 2, act='softmax')
 loss = fluid.layers.mean(fluid.layers.cross_entropy(guess, click))
 test = fluid.default_main_program().clone(for_test=True)
 fleet.distributed_optimizer(fluid.optimizer.SGD(0.5), strategy).minimize(loss)
-""" + SERVE + """
+"""
+    + SERVE
+    + """
 feeder = fluid.DataFeeder([ids, dense, click], fluid.CPUPlace())
 ROUNDS, SAMPLES, BATCH = 6, 1200, 30
 
@@ -86,6 +91,7 @@ print('auc %.4f batches %d' % (auc, sum(s.batches for s in fleet.server_stats())
 fleet.barrier_worker()
 fleet.stop_worker()
 """
+)
 
 
 @pytest.mark.parametrize("reader", ["feeder", "pyreader", "dataset"])
@@ -98,6 +104,7 @@ def test_any_reader_trains_in_any_mode(job, mode, reader):
         auc, batches = re.search(r"auc (\S+) batches (\d+)", log).groups()
         assert float(auc) > 0.9, log
         assert int(batches) == 2 * 240, log  # every batch of both workers reached every server
+
 
 @pytest.mark.parametrize("mode", MODES)
 def test_only_sync_waits_for_a_worker_that_stands_still(job, mode):
@@ -128,8 +135,15 @@ def test_only_sync_waits_for_a_worker_that_stands_still(job, mode):
 
 def test_in_sync_mode_all_workers_have_the_same_parameters_after_each_step(job):
     """Each worker trains on batches of its own; parameters, dense and of rows, are compared bit by bit."""
-    job.write("train.py", ENDLESS.split("steps = os.open")[0].replace("SGD(0.001)", "Adam(0.05)").replace("rows = fluid.layers.embedding(ids, [50, 2], "
-              "is_sparse=True)", "rows = fluid.layers.embedding(ids, [50, 2], is_sparse=True, param_attr=fluid.ParamAttr(name='table'))") + """
+    job.write(
+        "train.py",
+        ENDLESS.split("steps = os.open")[0]
+        .replace("SGD(0.001)", "Adam(0.05)")
+        .replace(
+            "rows = fluid.layers.embedding(ids, [50, 2], is_sparse=True)",
+            "rows = fluid.layers.embedding(ids, [50, 2], is_sparse=True, param_attr=fluid.ParamAttr(name='table'))",
+        )
+        + """
 random = np.random.RandomState(me)
 seen = []
 for step in range(8):
@@ -140,7 +154,8 @@ for step in range(8):
 np.save('seen-%d.npy' % me, seen)
 fleet.barrier_worker()
 fleet.stop_worker()
-""")
+""",
+    )
     job.launch("train.py", "sync")
     first, second = (np.load(job.folder / f"seen-{i}.npy") for i in range(2))
     np.testing.assert_array_equal(first, second)
@@ -149,11 +164,16 @@ fleet.stop_worker()
 
 def test_geo_sends_once_in_k_steps_by_the_byte_counter(job):
     """4 steps between exchanges. The payload of one is 40 kB; what else goes to the servers (heartbeats, questions) is less than a tenth."""
-    job.write("train.py", STRATEGY + """
+    job.write(
+        "train.py",
+        STRATEGY
+        + """
 x = fluid.layers.data('x', [10000])
 loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
 fleet.distributed_optimizer(fluid.optimizer.SGD(0.001), strategy).minimize(loss)
-""" + SERVE + """
+"""
+        + SERVE
+        + """
 def count():
     stats = fleet.server_stats()
     return sum(s.pushes for s in stats), sum(s.bytes_in for s in stats)
@@ -166,8 +186,9 @@ for step in range(1, 17):
     print('step', step, now[0] - pushes, now[1] - bytes_in)
     pushes, bytes_in = now
 fleet.stop_worker()
-""")
-    log, = job.launch("train.py", "geo", servers=1, workers=1)
+""",
+    )
+    (log,) = job.launch("train.py", "geo", servers=1, workers=1)
     steps = [tuple(map(int, found)) for found in re.findall(r"^step (\d+) (\d+) (\d+)$", log, re.M)]
     assert len(steps) == 16, log
     for step, pushes, sent in steps:

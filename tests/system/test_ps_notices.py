@@ -1,4 +1,5 @@
 """What the launcher's terminal shows of the processes of a job: the first cause, and events with date and time."""
+
 import os
 import re
 import signal
@@ -8,8 +9,8 @@ import sys
 import pytest
 
 from ports import free_range
-from ps_job import until
-from ps_scripts import ENDLESS, JOB
+from ps_job import SECONDS, until
+from ps_scripts import ENDLESS, JOB, SERVE, STRATEGY
 
 STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ "
 
@@ -21,14 +22,18 @@ def steps(job, worker):
 
 def test_the_first_cause_is_shown_and_not_who_waited_for_it(job):
     """The worker that fails takes a while to end; the one that waits for it at a barrier ends at once."""
-    job.write("train.py", JOB + """
+    job.write(
+        "train.py",
+        JOB
+        + """
 if fleet.worker_index() == 1:
     import threading, time
     threading.Thread(target=time.sleep, args=(2,)).start()
     raise ValueError('no such column')
 fleet.barrier_worker()
 fleet.stop_worker()
-""")
+""",
+    )
     out = job.end(job.fleetrun("train.py"), 1)
     assert "---- worker 1: exit status 1" in out and "ValueError: no such column" in out, out
     assert "---- worker 0" not in out, out
@@ -72,6 +77,64 @@ def test_a_full_disk_is_shown(job, small_disk):
     assert re.search(STAMP + r"error server \d: .*No space left on device", out), out
 
 
+def test_a_full_disk_under_the_logs_is_shown(job, small_disk):
+    """What a worker then says is lost, and so is why it ends: print() fails."""
+    job.write("train.py", JOB + "for line in range(100000): print('x' * 1000, flush=True)\nfleet.stop_worker()\n")
+    launcher = job.fleetrun(f"--log_dir={small_disk}", "train.py")
+    out, _ = launcher.communicate(timeout=SECONDS)
+    assert launcher.returncode not in (0, None), out
+    told = re.search(STAMP + rf"error worker \d: cannot write the log '{small_disk}/workerlog.\d': No space left on device.*--log_dir", out)
+    assert told and told.start() < out.index("---- worker"), out
+
+
+def test_a_worker_that_vanishes_with_status_0_is_named_at_once(job):
+    """os._exit(0) in the middle of a pass, long before the lease is over."""
+    job.write("train.py", ENDLESS.replace("    step += 1\n", "    step += 1\n    if me == 1 and step == 5: os._exit(0)\n"))
+    launcher = job.fleetrun("--lease-seconds=100", "train.py", "async")
+    out, _ = launcher.communicate(timeout=60)
+    assert launcher.returncode == 1, out
+    assert "---- worker 1: exit status 0 in the middle of its job, which it has not left" in out and "---- worker 0" not in out, out
+
+
+def test_a_worker_that_vanishes_with_status_0_is_started_again_where_that_is_allowed(job):
+    job.write(
+        "train.py",
+        ENDLESS.replace("    step += 1\n", "    step += 1\n    if me == 1 and step == 5 and not os.path.exists('once'): open('once', 'w'), os._exit(0)\n"),
+    )
+    launcher = job.fleetrun("--max_restart=1", "--on-worker-loss=wait", "train.py", "async")
+    until(lambda: (job.folder / "once").exists(), job.logs)
+    until(lambda: min(steps(job, 0), steps(job, 1)) > 10, job.logs)
+    (job.folder / "end").touch()
+    assert "worker 1: exit status 0 in the middle of its job" in job.end(launcher)
+
+
+SAVING = (
+    STRATEGY
+    + """
+w = fluid.layers.create_parameter([4000000], 'float32', name='w', default_initializer=fluid.initializer.Constant(0.0))
+fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), strategy).minimize(fluid.layers.mean(w))
+"""
+    + SERVE
+    + """
+exe.run()
+fleet.barrier_worker()
+while me == 0: fleet.save_persistables(exe, 'models/saved')
+fleet.barrier_worker()
+"""
+)
+
+
+def test_a_save_that_ctrl_c_interrupts_leaves_nothing(job):
+    models = job.folder / "models"
+    models.mkdir()
+    job.write("train.py", SAVING)
+    launcher = job.fleetrun("train.py", "async")
+    until(lambda: (models / "saved").exists() and any(".saving-" in path.name for path in models.iterdir()), job.logs)
+    os.kill(launcher.pid, signal.SIGINT)
+    out = job.end(launcher, 130)
+    assert [path.name for path in models.iterdir()] == ["saved"], out
+
+
 def test_servers_end_soon_after_workers_that_have_all_failed(job):
     """Started by hand, as the documents do it. Nobody starts the workers again, and nobody waits ten minutes for them."""
     job.write("train.py", JOB + "exe.run(fluid.default_main_program(), feed=batch(1))\nsys.exit(3)\n")
@@ -97,11 +160,15 @@ def test_a_launched_job_is_never_open(job):
     """It has a token of its own, which no stranger knows, and which is in no log; by hand there is none, and it is refused where it must be."""
     job.write("train.py", ENDLESS)
     port = free_range(2)
-    launcher = job.start("fleetrun", f"--servers=127.0.0.1:{port}", f"--workers=127.0.0.1:{port + 1}", "--security=required", "train.py", "async",
-                         ARGOSY_PYTHON=sys.executable)
+    launcher = job.start(
+        "fleetrun", f"--servers=127.0.0.1:{port}", f"--workers=127.0.0.1:{port + 1}", "--security=required", "train.py", "async", ARGOSY_PYTHON=sys.executable
+    )
     until(lambda: steps(job, 0) > 5, job.logs)
-    token = next(entry.partition(b"=")[2] for entry in open(f"/proc/{job.pid_of(launcher, 'worker 0')}/environ", "rb").read().split(b"\0")
-                 if entry.startswith(b"ARGOSY_TOKEN=")).decode()
+    token = next(
+        entry.partition(b"=")[2]
+        for entry in open(f"/proc/{job.pid_of(launcher, 'worker 0')}/environ", "rb").read().split(b"\0")
+        if entry.startswith(b"ARGOSY_TOKEN=")
+    ).decode()
     by_hand = dict(TRAINING_ROLE="TRAINER", PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=1, PADDLE_TRAINER_ID=0)
     assert "token" in job.end(job.python("train.py", "async", **by_hand), 1)
     assert "ARGOSY_SECURITY=required" in job.end(job.python("train.py", "async", **by_hand, ARGOSY_SECURITY="required"), 1)

@@ -3,6 +3,7 @@ beginning, and what was done is not done again.
 
 Gradients are integers that do not depend on the parameters, with SGD and rate 1: a parameter is the count of batches.
 """
+
 import signal
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 from ps_job import until
 from ps_scripts import SERVE, STRATEGY
 
-COUNT = STRATEGY + """
+COUNT = (
+    STRATEGY
+    + """
 import time
 ids = fluid.layers.data('ids', [1], dtype='int64')
 table = fluid.ParamAttr(name='table', initializer=fluid.initializer.Constant(0.0))
@@ -20,7 +23,9 @@ w = fluid.layers.create_parameter([6], 'float32', name='w', default_initializer=
 guess = fluid.layers.reduce_sum(rows) + fluid.layers.reduce_sum(w)
 loss = -guess
 fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), strategy).minimize(loss)
-""" + SERVE + """
+"""
+    + SERVE
+    + """
 def wait_for(name):
     while not os.path.exists(name): time.sleep(0.01)
 
@@ -40,9 +45,12 @@ def dataset_pass():
 def value(name):
     return np.asarray(fluid.global_scope().find_var(name).get_tensor())
 """
+)
 
 # Four passes of 20 batches, each with every kind of save after it. The first worker waits after the second pass until it is killed.
-SAVES = COUNT + """
+SAVES = (
+    COUNT
+    + """
 for turn in range(4):
     feed(20) if sys.argv[2] == 'feeder' else dataset_pass()
     fleet.barrier_worker()
@@ -58,10 +66,11 @@ for turn in range(4):
     if turn == 1 and me == 0: wait_for('killed')
 fleet.stop_worker()
 """
+)
 
 
 def saved(job, folder, name, count):
-    return np.frombuffer((job.folder / folder / name).read_bytes()[-4 * count:], "float32")
+    return np.frombuffer((job.folder / folder / name).read_bytes()[-4 * count :], "float32")
 
 
 def contents(job, patterns):
@@ -71,8 +80,11 @@ def contents(job, patterns):
 
 
 def leftovers(job):
-    return sorted(str(file.relative_to(job.folder)) for file in job.folder.rglob(".*") if not file.name.startswith("..")
-                  and "logs" not in file.parts and "kept" not in file.parts)
+    return sorted(
+        str(file.relative_to(job.folder))
+        for file in job.folder.rglob(".*")
+        if not file.name.startswith("..") and "logs" not in file.parts and "kept" not in file.parts
+    )
 
 
 @pytest.mark.parametrize("mode, reader", [("sync", "dataset"), ("sync", "feeder"), ("async", "feeder"), ("geo", "dataset")])
@@ -100,7 +112,9 @@ def test_a_restarted_worker_leaves_finished_saves_as_they_are(job, mode, reader)
 
 
 # Before training the first worker gives the servers a model of 10s; 20 batches of each worker follow, with the kill after 10.
-LOADS = COUNT + """
+LOADS = (
+    COUNT
+    + """
 way = sys.argv[2]
 if me == 0:
     if way == 'load_persistables': print('report', fleet.load_persistables(exe, 'tens'), flush=True)
@@ -120,15 +134,19 @@ if me == 0:
 fleet.barrier_worker()
 fleet.stop_worker()
 """
+)
 
 # Makes the model of 10s, in all its forms.
-TENS = COUNT + """
+TENS = (
+    COUNT
+    + """
 for name in ('table', 'w'): fluid.global_scope().find_var(name).get_tensor().set(np.full_like(value(name), 10), fluid.CPUPlace())
 fleet.save_persistables(exe, 'tens')
 fluid.save(fluid.default_main_program(), 'tens/all')
 fleet.save_snapshot(os.path.abspath('snapshot'))
 fleet.stop_worker()
 """
+)
 
 
 @pytest.mark.parametrize("mode, way", [("async", "load_persistables"), ("half_async", "fluid.load"), ("sync", "set"), ("async", "load_snapshot")])
@@ -151,7 +169,9 @@ def test_what_a_restarted_worker_loads_does_not_undo_training(job, mode, way):
 
 
 # Rate 2 for ten batches, then rate 1. The second life of worker 0 waits where it has set the first rate again, for batches of worker 1.
-RATES = COUNT + """
+RATES = (
+    COUNT
+    + """
 if me == 0:
     fleet.set_learning_rate(2.0)
     if os.path.exists('killed'):
@@ -175,6 +195,7 @@ if me == 0:
 fleet.barrier_worker()
 fleet.stop_worker()
 """
+)
 
 
 def test_a_restarted_worker_does_not_set_old_rates(job):
@@ -190,19 +211,24 @@ def test_a_restarted_worker_does_not_set_old_rates(job):
 
 
 # A table that takes a while to fetch: "a" is written before it.
-BIG = STRATEGY + """
+BIG = (
+    STRATEGY
+    + """
 ids = fluid.layers.data('ids', [1], dtype='int64')
 table = fluid.ParamAttr(name='table', initializer=fluid.initializer.Constant(0.0))
 rows = fluid.layers.embedding(ids, [1500000, 8], is_sparse=True, param_attr=table)
 a = fluid.layers.create_parameter([6], 'float32', name='a', default_initializer=fluid.initializer.Constant(0.0))
 loss = -fluid.layers.reduce_sum(rows) - fluid.layers.reduce_sum(a)
 fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), strategy).minimize(loss)
-""" + SERVE + """
+"""
+    + SERVE
+    + """
 for i in range(10): exe.run(feed={'ids': np.array([[i]])})
 print('saving', flush=True)
 fleet.save_persistables(exe, 'models/saved')
 fleet.stop_worker()
 """
+)
 
 
 def test_a_save_that_was_interrupted_by_a_kill_leaves_nothing_beside_it(job):
@@ -220,11 +246,15 @@ def test_a_save_that_was_interrupted_by_a_kill_leaves_nothing_beside_it(job):
 
 
 def test_a_new_run_overwrites_what_the_one_before_saved(job):
-    job.write("train.py", COUNT + """
+    job.write(
+        "train.py",
+        COUNT
+        + """
 feed(int(sys.argv[2]))
 fleet.save_persistables(exe, 'saved')
 fleet.stop_worker()
-""")
+""",
+    )
     for count in (10, 20):
         job.launch("train.py", "async", count, workers=1)
         np.testing.assert_array_equal(saved(job, "saved", "w", 6), np.full(6, float(count)))

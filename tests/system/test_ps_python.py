@@ -1,4 +1,5 @@
 """Parameter-server jobs from Python, as processes: the life of workers and servers, and what workers share."""
+
 import os
 import pathlib
 import re
@@ -29,8 +30,11 @@ def test_a_script_that_says_the_least_trains_and_ends(job):
 @pytest.mark.parametrize("place", ["before", "after", "twice"])
 def test_init_worker_has_no_place_of_its_own(job, place):
     startup = "exe.run(fluid.default_startup_program())\n"
-    calls = {"before": "fleet.init_worker()\n" + startup, "after": startup + "fleet.init_worker()\n",
-             "twice": "fleet.init_worker()\n" + startup + startup + "fleet.init_worker()\n"}
+    calls = {
+        "before": "fleet.init_worker()\n" + startup,
+        "after": startup + "fleet.init_worker()\n",
+        "twice": "fleet.init_worker()\n" + startup + startup + "fleet.init_worker()\n",
+    }
     job.write("train.py", JOB.replace(startup, calls[place]) + STEPS + "fleet.stop_worker()\nfleet.stop_worker()\n")
     for log in job.launch("train.py"):
         assert learned(log), log
@@ -48,16 +52,21 @@ STRATEGIES = {
 def test_every_mode_learns_with_every_way_to_choose_it(job, mode):
     head = "from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory\n"
     script = JOB.replace("Adam(0.05)).minimize", "SGD(0.1), strategy).minimize").replace(
-        "fleet.distributed_optimizer", head + STRATEGIES[mode] + "\nfleet.distributed_optimizer")
+        "fleet.distributed_optimizer", head + STRATEGIES[mode] + "\nfleet.distributed_optimizer"
+    )
     job.write("train.py", script + STEPS + "fleet.stop_worker()\n")
     for log in job.launch("train.py"):
         assert learned(log), log
 
 
-@pytest.mark.parametrize("strategy, mode", [("", "sync"), ("strategy.a_sync = True", "async"),
-                                            ("strategy.a_sync_configs = {'k_steps': 4}\nstrategy.a_sync = True", "geo")])
+@pytest.mark.parametrize(
+    "strategy, mode", [("", "sync"), ("strategy.a_sync = True", "async"), ("strategy.a_sync_configs = {'k_steps': 4}\nstrategy.a_sync = True", "geo")]
+)
 def test_the_fleet_of_paddle_distributed(job, strategy, mode):
-    job.write("train.py", NETWORK + f"""
+    job.write(
+        "train.py",
+        NETWORK
+        + f"""
 import paddle.distributed.fleet as fleet
 fleet.init()
 strategy = fleet.DistributedStrategy()
@@ -83,7 +92,8 @@ print('auc', fleet.metrics.auc(positive, negative))
 print('files', fleet.util.get_file_shard(['a', 'b', 'c']), fleet.worker_endpoints(to_string=True).count(':'))
 fleet.util.print_on_rank('only here', 1)
 fleet.stop_worker()
-""")
+""",
+    )
     logs = job.launch("train.py")
     for log in logs:
         assert learned(log), log
@@ -94,7 +104,10 @@ fleet.stop_worker()
 
 def test_a_changed_learning_rate_reaches_the_servers(job):
     """Schedulers whose step() a script calls, and set_lr: with rate 0 nothing moves any more."""
-    job.write("train.py", NETWORK + """
+    job.write(
+        "train.py",
+        NETWORK
+        + """
 import paddle.distributed.fleet as fleet
 fleet.init()
 rate = paddle.optimizer.lr.PiecewiseDecay([3], [0.1, 0.0])
@@ -113,12 +126,15 @@ for i in range(6):
 moved = [bool((a != b).any()) for a, b in zip(seen, seen[1:])]
 print('moved', moved)
 fleet.stop_worker()
-""")
+""",
+    )
     for log in job.launch("train.py"):
         assert "moved [True, True, False, False, False]" in log, log
 
 
-TRANSPILER = NETWORK + """
+TRANSPILER = (
+    NETWORK
+    + """
 fluid.optimizer.Adagrad(0.3).minimize(loss)
 t = fluid.DistributeTranspiler()
 t.transpile(int(os.environ.get('ID', 0)), pservers=os.environ['SERVERS'], trainers=2)
@@ -135,6 +151,7 @@ exe.run(fluid.default_startup_program())
 losses = [float(exe.run(program, feed=batch(i), fetch_list=[loss])[0]) for i in range(60)]
 print('losses', losses[0], losses[-1])
 """
+)
 
 
 # Server programs work from their bytes alone, servers may have names, and end when all trainers have closed.
@@ -192,7 +209,10 @@ def test_ctrl_c_ends_a_worker_and_a_server_that_wait(job):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_launcher_ends_a_job_that_trains(job, number):
     """Servers, workers, and the pipe commands of their datasets, which read a file that does not end."""
-    job.write("train.py", FLEET + """
+    job.write(
+        "train.py",
+        FLEET
+        + """
 fleet.distributed_optimizer(fluid.optimizer.SGD(0.01)).minimize(loss)
 if fleet.is_server():
     fleet.run_server()
@@ -205,7 +225,8 @@ dataset.set_batch_size(5)
 dataset.set_pipe_command('yes "4 1 2 3 4 1 7 1 9"')
 dataset.set_filelist(['train.py'])
 exe.train_from_dataset(fluid.default_main_program(), dataset, fetch_list=[loss], fetch_info=['loss'], print_period=5)
-""")
+""",
+    )
     launcher = job.fleetrun("train.py")
     for worker in ("worker 0", "worker 1"):
         job.wait_for_line(worker, "batch 10 ")
@@ -228,11 +249,18 @@ def _folder(process):
 
 def test_threads_of_one_worker_share_a_step(job):
     """CPU_NUM threads, in sync mode: the same parameters as one thread with the whole batch, from a feeder and from a list."""
-    script = JOB.replace("Adam(0.05)", "SGD(0.1)").replace("[20, 3], is_sparse=True, param_attr=fluid.ParamAttr(name='table')",
-                                                          "[20, 3], is_sparse=True, param_attr=fluid.ParamAttr(name='table', "
-                                                          "initializer=fluid.initializer.Constant(0.1))").replace(
-        "fluid.ParamAttr(name='w')", "fluid.ParamAttr(name='w', initializer=fluid.initializer.Constant(0.2))")
-    job.write("train.py", script + """
+    script = (
+        JOB.replace("Adam(0.05)", "SGD(0.1)")
+        .replace(
+            "[20, 3], is_sparse=True, param_attr=fluid.ParamAttr(name='table')",
+            "[20, 3], is_sparse=True, param_attr=fluid.ParamAttr(name='table', initializer=fluid.initializer.Constant(0.1))",
+        )
+        .replace("fluid.ParamAttr(name='w')", "fluid.ParamAttr(name='w', initializer=fluid.initializer.Constant(0.2))")
+    )
+    job.write(
+        "train.py",
+        script
+        + """
 program = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel(loss_name=loss.name)
 for i in range(10):
     whole = batch(i)
@@ -243,10 +271,11 @@ print('fetched', fetched[0].shape)
 print('pe', fluid.ParallelExecutor(use_cuda=False).device_count)
 fleet.save_persistables(exe, sys.argv[1])
 fleet.stop_worker()
-""")
+""",
+    )
     values = {}
     for threads in (1, 2):
-        log, = job.launch("train.py", f"threads-{threads}", workers=1, CPU_NUM=threads)
+        (log,) = job.launch("train.py", f"threads-{threads}", workers=1, CPU_NUM=threads)
         assert f"fetched ({threads},)" in log and f"pe {threads}" in log, log
         values[threads] = {file.name: np.frombuffer(file.read_bytes()[-12:], "float32") for file in (job.folder / f"threads-{threads}").iterdir()}
     for name in ("w", "b", "table"):
@@ -254,7 +283,10 @@ fleet.stop_worker()
 
 
 def test_samples_change_places_between_workers(job):
-    job.write("train.py", FLEET + """
+    job.write(
+        "train.py",
+        FLEET
+        + """
 fleet.distributed_optimizer(fluid.optimizer.SGD(0.01)).minimize(loss)
 if fleet.is_server():
     fleet.run_server()
@@ -276,7 +308,8 @@ print('after', dataset.get_shuffle_data_size(fleet), dataset.get_memory_data_siz
 report = exe.infer_from_dataset(fluid.default_main_program(), dataset, fetch_list=[loss], print_period=1000)
 print('inferred', report.samples)
 fleet.stop_worker()
-""")
+""",
+    )
     logs = job.launch("train.py")
     counts = []
     for log in logs:
@@ -287,7 +320,10 @@ fleet.stop_worker()
 
 
 def test_files_go_to_whoever_is_free(job):
-    job.write("train.py", JOB + """
+    job.write(
+        "train.py",
+        JOB
+        + """
 files = ['part-%d' % i for i in range(10)]
 mine = []
 while True:
@@ -298,7 +334,8 @@ print('mine', mine, [name for got in fleet.util.all_gather(mine) for name in got
 both = fleet.util.all_gather(mine)
 print('once', sorted(sum(both, [])) == files)
 fleet.stop_worker()
-""")
+""",
+    )
     for log in job.launch("train.py"):
         assert "once True" in log, log
 

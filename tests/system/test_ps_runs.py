@@ -2,6 +2,7 @@
 behind, nor a rerun on the directory of an old one that nobody has asked to go on with.
 
 Gradients are integers that do not depend on the parameters, with SGD and rate 1: row s says how often sample s counted, `w` how many batches."""
+
 import fcntl
 import re
 import signal
@@ -18,7 +19,9 @@ ROWS = 40
 
 # Trains `steps` batches, batch i of worker w counting row (20 w + i) % 40, then waits for the file `go` where there is one to wait for, and
 # saves as `name`.
-COUNT = STRATEGY + """
+COUNT = (
+    STRATEGY
+    + """
 import time
 name, steps, wait = sys.argv[2], int(sys.argv[3]), sys.argv[4]
 ids = fluid.layers.data('ids', [1], dtype='int64')
@@ -27,7 +30,9 @@ rows = fluid.layers.embedding(ids, [40, 1], is_sparse=True, param_attr=table)
 w = fluid.layers.create_parameter([6], 'float32', name='w', default_initializer=fluid.initializer.Constant(0.0))
 loss = -fluid.layers.reduce_sum(rows) - fluid.layers.reduce_sum(w)
 fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), strategy).minimize(loss)
-""" + SERVE + """
+"""
+    + SERVE
+    + """
 for step in range(steps):
     if os.environ.get('SLOW') == str(me): time.sleep(0.1)
     exe.run(feed={'ids': np.array([[(20 * me + step) % 40]])})
@@ -39,10 +44,11 @@ if me == 0:
 fleet.barrier_worker()
 fleet.stop_worker()
 """
+)
 
 
 def saved(job, name):
-    return {key: np.frombuffer((job.folder / name / key).read_bytes()[-4 * count:], "float32") for key, count in (("table", ROWS), ("w", 6))}
+    return {key: np.frombuffer((job.folder / name / key).read_bytes()[-4 * count :], "float32") for key, count in (("table", ROWS), ("w", 6))}
 
 
 def expected(steps, workers=2, times=1):
@@ -63,8 +69,7 @@ def launch(job, *words, servers=2, workers=2, script="train.py", **env):
     """A launcher that chooses its ports itself, as users start it."""
     flags = [word for word in words if str(word).startswith("--")]
     rest = [word for word in words if not str(word).startswith("--")]
-    return job.start("fleetrun", f"--server_num={servers}", f"--worker_num={workers}", *flags, script, *rest,
-                     ARGOSY_PYTHON=sys.executable, **env)
+    return job.start("fleetrun", f"--server_num={servers}", f"--worker_num={workers}", *flags, script, *rest, ARGOSY_PYTHON=sys.executable, **env)
 
 
 def test_jobs_that_start_at_once_do_not_meet(job):
@@ -169,9 +174,6 @@ class TestDirectory:
         launcher = launch(job, *self.FIRST, "saved-1", 10, "go")
         for worker in ("worker 0", "worker 1"):
             job.wait_for_line(worker, "trained")
-        for server in range(2):  # a launcher knows a run by its record, which a server that is killed at once has not written yet
-            record = job.folder / "kept" / f"server-{server}" / "RUN"
-            until(lambda record=record: re.search(r"^batches [1-9]", record.read_text(), re.M), job.logs)
         launcher.kill()
         launcher.wait()
         until(lambda: not any(self.in_use(job, i) for i in range(2)), "the servers end with their launcher")
@@ -188,8 +190,11 @@ class TestDirectory:
 
     def test_a_finished_run_is_not_trained_on_top_of(self, finished):
         out = finished.end(launch(finished, *self.FIRST, "saved-2", 10, "-"), status=2)
-        assert re.search(r"'kept' holds run [0-9a-f]{16} of job 'job' \(started 20[\d-]+ [\d:]+ UTC, 2 servers, finished 20.* UTC: \d+ pass(es)?, "
-                         r"20 rows\)", out), out
+        assert re.search(
+            r"'kept' holds run [0-9a-f]{16} of job 'job' \(started 20[\d-]+ [\d:]+ UTC, 2 servers, finished 20.* UTC: \d+ pass(es)?, "
+            r"20 rows\)",
+            out,
+        ), out
         assert "--resume" in out and "--fresh" in out and "processes started" not in out
         assert not (finished.folder / "saved-2").exists()
 
@@ -205,6 +210,7 @@ class TestDirectory:
             assert len(list(finished.folder.glob(f"kept/server-{server}.before-*/RUN"))) == 2
 
     def test_an_unfinished_run_stops_a_new_launch_too(self, interrupted):
+        """Whether or not its servers had noted their first batches when they were killed."""
         out = interrupted.end(launch(interrupted, *self.FIRST, "saved-2", 10, "-"), status=2)
         assert "not finished" in out and "--resume" in out
 
@@ -225,6 +231,22 @@ class TestDirectory:
         finished.end(finished.start(*command[0].split()))
         finished.end(launch(finished, *words, servers=servers))
         check(finished, "saved-2", 10, times=2)
+
+    @pytest.mark.parametrize("workers", [1, 3])
+    def test_another_number_of_workers(self, finished, workers):
+        words = ["--resume", *self.FIRST, "saved-2", 10, "-"]
+        out = finished.end(launch(finished, *words, workers=workers), status=2)
+        command = re.search(rf"argosy reshard kept --servers 2 --workers {workers}", out)
+        assert command, out
+        finished.end(finished.start(*command[0].split()))
+        finished.end(launch(finished, *words, workers=workers))
+        before, after, now = expected(10), saved(finished, "saved-2"), expected(10, workers)
+        for key, values in after.items():
+            np.testing.assert_array_equal(values, before[key] + now[key], err_msg=key)
+
+    def test_another_number_of_workers_waits_for_the_end_of_the_run(self, interrupted):
+        out = interrupted.end(launch(interrupted, "--resume", *self.FIRST, "saved-2", 10, "-", workers=3), status=2)
+        assert "of 2 workers, and this job has 2 servers and 3 workers. Go on with as many workers as it had" in out, out
 
     def test_the_setting_of_a_script_is_found_by_its_servers(self, job):
         """The launcher does not know the script's strategy; the servers refuse before they serve."""

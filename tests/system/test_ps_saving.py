@@ -1,4 +1,5 @@
 """What jobs save and load: whole models, models of a single machine, of geo workers, snapshots."""
+
 import pytest
 
 from ps_scripts import JOB, NETWORK, STEPS
@@ -6,7 +7,11 @@ from ps_scripts import JOB, NETWORK, STEPS
 
 # What a worker saves is what the servers hold, rows that nobody touched included, and it opens on one machine.
 def test_saved_models_are_whole(job):
-    job.write("train.py", JOB + STEPS + """
+    job.write(
+        "train.py",
+        JOB
+        + STEPS
+        + """
 if fleet.is_first_worker():
     fleet.save_persistables(exe, 'fleet')
     fluid.io.save_persistables(exe, 'fluid')
@@ -17,14 +22,18 @@ if fleet.is_first_worker():
     np.savez('seen.npz', table=table, moment=moment, w=np.asarray(fluid.global_scope().find_var('w').get_tensor()))
     np.save('guess.npy', exe.run(fluid.default_main_program().clone(for_test=True), feed=batch(1), fetch_list=[guess])[0])
 fleet.stop_worker()
-""")
+""",
+    )
     job.launch("train.py", workers=1)
     names = sorted(file.name for file in (job.folder / "fleet").iterdir())
     assert names == sorted(file.name for file in (job.folder / "fluid").iterdir())
     assert {"w", "b", "table", "w_moment1_0", "table_moment2_0", "w_beta1_pow_acc_0"} <= set(names)
     for name in names:
         assert (job.folder / "fleet" / name).read_bytes() == (job.folder / "fluid" / name).read_bytes(), name
-    job.write("single.py", NETWORK + """
+    job.write(
+        "single.py",
+        NETWORK
+        + """
 exe = fluid.Executor(fluid.CPUPlace())
 fluid.optimizer.Adam(0.05).minimize(loss)
 exe.run(fluid.default_startup_program())
@@ -38,14 +47,18 @@ program, feeds, targets = fluid.io.load_inference_model('model', exe)
 values = {name: batch(1)[name] for name in feeds}
 np.testing.assert_allclose(exe.run(program, feed=values, fetch_list=targets)[0], np.load('guess.npy'), rtol=1e-5)
 print('the same')
-""")
+""",
+    )
     assert "the same" in job.end(job.python("single.py"))
 
 
 # A single machine's model starts a job, by init_server, by load_persistables, and by values that a script sets.
 @pytest.mark.parametrize("way", ["init_server", "load_persistables", "set"])
 def test_a_job_goes_on_from_a_single_machine(job, way):
-    job.write("single.py", NETWORK + """
+    job.write(
+        "single.py",
+        NETWORK
+        + """
 fluid.optimizer.Adam(0.05).minimize(loss)
 exe = fluid.Executor(fluid.CPUPlace())
 exe.run(fluid.default_startup_program())
@@ -53,15 +66,24 @@ for i in range(5): exe.run(fluid.default_main_program(), feed=batch(i))
 fluid.io.save_persistables(exe, 'single')
 values = {name: np.asarray(fluid.global_scope().find_var(name).get_tensor()) for name in ('table', 'w', 'b')}
 np.savez('single.npz', **values)
-""")
+""",
+    )
     job.end(job.python("single.py"))
-    load = {"init_server": "", "load_persistables": "print(fleet.load_persistables(exe, 'single')['unused'])",
-            "set": "for name, value in np.load('single.npz').items(): fluid.global_scope().find_var(name).get_tensor().set(value, fluid.CPUPlace())"}
+    load = {
+        "init_server": "",
+        "load_persistables": "print(fleet.load_persistables(exe, 'single')['unused'])",
+        "set": "for name, value in np.load('single.npz').items(): fluid.global_scope().find_var(name).get_tensor().set(value, fluid.CPUPlace())",
+    }
     server = "fleet.init_server('single')\n    fleet.run_server()" if way == "init_server" else "fleet.run_server()"
-    job.write("train.py", JOB.replace("fleet.run_server()", server) + load[way] + """
+    job.write(
+        "train.py",
+        JOB.replace("fleet.run_server()", server)
+        + load[way]
+        + """
 fleet.save_persistables(exe, 'again')
 fleet.stop_worker()
-""")
+""",
+    )
     job.launch("train.py", workers=1)
     for name in ("table", "w", "b") if way == "set" else [file.name for file in (job.folder / "single").iterdir() if "learning_rate" not in file.name]:
         assert (job.folder / "single" / name).read_bytes() == (job.folder / "again" / name).read_bytes(), name
@@ -70,12 +92,19 @@ fleet.stop_worker()
 def test_what_geo_workers_load_is_what_they_train_and_save(job):
     """Two workers, of which the first loads a model; with rate 0 the servers still hold it after several exchanges. With another rate what
     is saved is what the servers hold, and not the worker's copy."""
-    head = ("from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory\n"
-            "fleet.distributed_optimizer(fluid.optimizer.SGD(0.1), StrategyFactory.create_geo_strategy(2)).minimize(loss)")
+    head = (
+        "from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory\n"
+        "fleet.distributed_optimizer(fluid.optimizer.SGD(0.1), StrategyFactory.create_geo_strategy(2)).minimize(loss)"
+    )
     script = JOB.replace("fleet.distributed_optimizer(fluid.optimizer.Adam(0.05)).minimize(loss)", head)
-    job.write("first.py", script + "fleet.barrier_worker()\nif fleet.is_first_worker(): fleet.save_persistables(exe, 'first')\nfleet.barrier_worker()\n"
-                                   "fleet.stop_worker()\n")
-    job.write("second.py", script + """
+    job.write(
+        "first.py",
+        script + "fleet.barrier_worker()\nif fleet.is_first_worker(): fleet.save_persistables(exe, 'first')\nfleet.barrier_worker()\nfleet.stop_worker()\n",
+    )
+    job.write(
+        "second.py",
+        script
+        + """
 if fleet.is_first_worker(): fleet.load_persistables(exe, 'first')
 fleet.set_learning_rate(float(sys.argv[1]))  # the loaded model has one, too
 fleet.barrier_worker()
@@ -86,9 +115,13 @@ if fleet.is_first_worker():
     fleet.save_snapshot(os.path.abspath('snapshot'))
 fleet.barrier_worker()
 fleet.stop_worker()
-""")
-    job.write("third.py", script + "if fleet.is_first_worker(): fleet.load_snapshot(os.path.abspath('snapshot'))\nfleet.barrier_worker()\n"
-                                   "if fleet.is_first_worker(): fleet.save_persistables(exe, 'third')\nfleet.barrier_worker()\nfleet.stop_worker()\n")
+""",
+    )
+    job.write(
+        "third.py",
+        script + "if fleet.is_first_worker(): fleet.load_snapshot(os.path.abspath('snapshot'))\nfleet.barrier_worker()\n"
+        "if fleet.is_first_worker(): fleet.save_persistables(exe, 'third')\nfleet.barrier_worker()\nfleet.stop_worker()\n",
+    )
     job.launch("first.py", servers=1)
     job.launch("second.py", 0.0, "kept", servers=1)
     job.launch("second.py", 0.1, "trained", servers=1)

@@ -1,4 +1,5 @@
-"""TLS, mutual TLS, the job token and job names between real processes: who belongs to the job trains, whoever does not is told why."""
+"""TLS, mutual TLS, the job token and job names between real processes: members of the job train, other processes are told why not."""
+
 import re
 import shutil
 import signal
@@ -10,20 +11,25 @@ from ports import free_range
 from ps_job import SECONDS, until
 from ps_scripts import SERVE, STRATEGY
 
-TRAIN = STRATEGY + """
+TRAIN = (
+    STRATEGY
+    + """
 import time
 x = fluid.layers.data('x', [4])
 ids = fluid.layers.data('ids', [1], dtype='int64')
 rows = fluid.layers.embedding(ids, [50, 2], is_sparse=True)
 loss = fluid.layers.mean(fluid.layers.square(fluid.layers.fc(fluid.layers.concat([x, rows], axis=1), 1) - 3.0))
 fleet.distributed_optimizer(fluid.optimizer.SGD(0.01), strategy).minimize(loss)
-""" + SERVE + """
+"""
+    + SERVE
+    + """
 losses = [float(exe.run(feed={'x': np.ones((2, 4), 'float32'), 'ids': np.array([[step % 5], [7]])}, fetch_list=[loss])[0]) for step in range(80)]
 print('learned', losses[-1] < 0.5, flush=True)
 while os.environ.get('WAIT') and not os.path.exists('end'): time.sleep(0.02)
 fleet.barrier_worker()
 fleet.stop_worker()
 """
+)
 
 
 @pytest.fixture(scope="session")
@@ -38,8 +44,7 @@ def authority(tmp_path_factory):
     openssl("req", "-x509", *new_key, "-keyout", "ca.key", "-out", "ca.pem", "-days", 2, "-subj", "/CN=test authority")
     openssl("req", *new_key, "-keyout", "job.key", "-out", "job.csr", "-subj", "/CN=job")
     (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
-    openssl("x509", "-req", "-in", "job.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", 2, "-extfile", "names",
-            "-out", "job.pem")
+    openssl("x509", "-req", "-in", "job.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", 2, "-extfile", "names", "-out", "job.pem")
     return folder
 
 
@@ -58,10 +63,13 @@ def test_a_job_trains_behind_its_locks(job, authority, kind):
     flags = [*(certificates(authority, *ALL) if "mutual" in kind else []), *(["--token=open sesame"] if "token" in kind else [])]
     command = ["train.py", "async"]
     if kind == "tls":  # what a server needs and what a worker needs are not the same files
-        job.write("start.sh", """
+        job.write(
+            "start.sh",
+            """
             if [ $TRAINING_ROLE = PSERVER ]; then unset ARGOSY_TLS_CA; else unset ARGOSY_TLS_CERTIFICATE ARGOSY_TLS_KEY; fi
             exec "$ARGOSY_PYTHON" train.py async
-            """)
+            """,
+        )
         flags, command = certificates(authority, *ALL), ["--no-python", "sh", "start.sh"]
     job.end(job.fleetrun(*flags, *command))
     for log in job.worker_logs():
@@ -90,11 +98,11 @@ def serving(job, *flags, workers=1, **env):
     """The launcher of a job whose one server listens and whose worker waits, and the environment of one more worker, which waits long
     enough to hear why it is not answered."""
     port = free_range(2)
-    launcher = job.start("fleetrun", f"--servers=127.0.0.1:{port}", "--worker_num=1", *flags, "train.py", "async", ARGOSY_PYTHON="python", WAIT=1,
-                         **env)
+    launcher = job.start("fleetrun", f"--servers=127.0.0.1:{port}", "--worker_num=1", *flags, "train.py", "async", ARGOSY_PYTHON="python", WAIT=1, **env)
     job.wait_for_line("worker 0", "learned")
-    stranger = dict(TRAINING_ROLE="TRAINER", PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=1, PADDLE_TRAINER_ID=0,
-                    ARGOSY_SERVER_WAIT_SECONDS=5)
+    stranger = dict(
+        TRAINING_ROLE="TRAINER", PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=1, PADDLE_TRAINER_ID=0, ARGOSY_SERVER_WAIT_SECONDS=5
+    )
     return launcher, stranger
 
 
@@ -148,8 +156,14 @@ def test_an_open_address_is_warned_of(job):
     job.write("train.py", TRAIN)
     for token, warning in (("", "neither TLS nor a job token"), ("open sesame", "without TLS: the job token and the data cross the network")):
         port = free_range(1)
-        env = dict(PADDLE_PSERVERS_IP_PORT_LIST=f"0.0.0.0:{port}", PADDLE_TRAINERS_NUM=1, TRAINING_ROLE="PSERVER", POD_IP="0.0.0.0", PADDLE_PORT=port,
-                   ARGOSY_TOKEN=token)
+        env = dict(
+            PADDLE_PSERVERS_IP_PORT_LIST=f"0.0.0.0:{port}",
+            PADDLE_TRAINERS_NUM=1,
+            TRAINING_ROLE="PSERVER",
+            POD_IP="0.0.0.0",
+            PADDLE_PORT=port,
+            ARGOSY_TOKEN=token,
+        )
         server = job.python("train.py", "async", **env)
         lines = []
         until(lambda: lines.append(server.stdout.readline()) or "listens at" in lines[-1] or not lines[-1], lambda: lines)

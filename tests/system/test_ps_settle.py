@@ -2,6 +2,7 @@
 
 The worker that is left finds it out by its heartbeats. The one that is killed reaches server 1 through a proxy which holds back what it is told to.
 """
+
 import json
 import re
 import selectors
@@ -118,8 +119,10 @@ def proxied(job):
         job.write("train.py", script)
         env = dict(PADDLE_TRAINERS_NUM=2, ARGOSY_LEASE_SECONDS=4, ARGOSY_ON_WORKER_LOSS="shrink")
         lists = [f"127.0.0.1:{first},127.0.0.1:{port}" for port in (first + 1, proxy.port)]
-        servers = [job.python("train.py", TRAINING_ROLE="PSERVER", POD_IP="127.0.0.1", PADDLE_PORT=first + i, PADDLE_PSERVERS_IP_PORT_LIST=lists[0], **env)
-                   for i in range(2)]
+        servers = [
+            job.python("train.py", TRAINING_ROLE="PSERVER", POD_IP="127.0.0.1", PADDLE_PORT=first + i, PADDLE_PSERVERS_IP_PORT_LIST=lists[0], **env)
+            for i in range(2)
+        ]
         workers = [job.python("train.py", TRAINING_ROLE="TRAINER", PADDLE_TRAINER_ID=i, PADDLE_PSERVERS_IP_PORT_LIST=lists[i], **env) for i in range(2)]
         return proxy, servers, workers
 
@@ -128,10 +131,13 @@ def proxied(job):
     proxy.join()
 
 
-@pytest.mark.parametrize("held, pushes, value, batches", [
-    ("requests", [7, 6], 4.0, 3),  # server 1 never gets it: both drop it
-    ("answers", [7, 7], 6.0, 4),   # both have it, and the worker does not know
-])
+@pytest.mark.parametrize(
+    "held, pushes, value, batches",
+    [
+        ("requests", [7, 6], 4.0, 3),  # server 1 never gets it: both drop it
+        ("answers", [7, 7], 6.0, 4),  # both have it, and the worker does not know
+    ],
+)
 def test_the_last_step_of_a_lost_worker_counts_on_both_servers_or_on_none(job, proxied, held, pushes, value, batches):
     proxy, servers, workers = proxied(SCRIPT.replace("EXPECTED", str(pushes)))
     until((job.folder / "ready").exists)
@@ -146,5 +152,5 @@ def test_the_last_step_of_a_lost_worker_counts_on_both_servers_or_on_none(job, p
         job.end(server)
     assert json.loads(re.search(r"^w (.*)", out, re.M).group(1)) == [value], out
     ledger = json.loads(re.search(r"^ledger (.*)", out, re.M).group(1))
-    lost, = ledger["open"]
+    (lost,) = ledger["open"]
     assert lost["worker"] == 1 and lost["state"] == "lost" and lost["batches"] == batches and lost["batches_dropped"] == 4 - batches, ledger

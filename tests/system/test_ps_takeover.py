@@ -3,6 +3,7 @@
 Row s of the table says how often sample s counted: gradients are -1, with SGD and rate 1. In sync mode a step applies the mean over the
 workers and threads that take part in it.
 """
+
 import json
 import re
 import signal
@@ -17,7 +18,9 @@ LINES = 60  # of a file
 BATCH = 5
 PAD = " ".join(["11111111"] * 400)  # so that ten lines fill a block: what a worker has read of a file comes to it before the file ends
 
-SCRIPT = STRATEGY + """
+SCRIPT = (
+    STRATEGY
+    + """
 samples, threads, files = (int(number) for number in sys.argv[2:5])
 ids = fluid.layers.data('ids', [1], dtype='int64')
 pad = fluid.layers.data('pad', [1], dtype='int64', lod_level=1)
@@ -25,13 +28,16 @@ table = fluid.ParamAttr(name='table', initializer=fluid.initializer.Constant(0.0
 rows = fluid.layers.embedding(ids, [samples, 1], is_sparse=True, param_attr=table)
 loss = -fluid.layers.reduce_sum(rows)
 fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), strategy).minimize(loss)
-""" + SERVE + f"""
+"""
+    + SERVE
+    + f"""
 dataset = fluid.DatasetFactory().create_dataset('QueueDataset')
 dataset.set_use_var([ids, pad])
 dataset.set_batch_size({BATCH})
 dataset.set_thread(threads)
 dataset.set_pipe_command('sh pipe.sh')
-""" + """
+"""
+    + """
 if HANDOUT:
     dataset.set_filelist(['part-%d' % i for i in range(files)])
     dataset.set_file_handout(True)
@@ -44,6 +50,7 @@ print('counts', np.asarray(fluid.global_scope().find_var('table').get_tensor()).
 print('ledger', json.dumps(fleet.ledger()))
 fleet.stop_worker()
 """
+)
 
 # Each worker reads as many files as it has threads. Then worker 1 gets half of each file and no more, and worker 0 waits for the test.
 PIPE = """
@@ -87,7 +94,7 @@ def test_files_of_a_lost_worker_are_read_on_where_it_was(job, mode, threads):
     counts, ledger, _ = lose_worker_1(job, mode, threads, files, handout=True)
     once = [1.0] if mode == "async" else [1 / (workers * sharing) for workers in (1, 2) for sharing in range(1, threads + 1)]
     assert set(np.unique(counts)) <= set(once), (np.flatnonzero(~np.isin(counts, once)), counts, job.logs())
-    lost, = ledger["open"]
+    (lost,) = ledger["open"]
     done, *empty = ledger["passes"]  # in sync mode a barrier ends a round of its own, in which nothing was trained
     assert all(other["batches"] == 0 for other in empty), ledger
     assert lost["worker"] == 1 and lost["state"] == "lost" and lost["samples"] > 0, ledger
@@ -103,7 +110,7 @@ def test_what_a_lost_worker_had_not_read_is_given_up_and_said(job, mode):
     """Nobody else has its files: the ledger has what was applied of them, and says that the rest is not known."""
     counts, ledger, out = lose_worker_1(job, mode, 1, 6, handout=False)
     mine = np.arange(6 * LINES) // LINES % 2 == 0
-    lost, = ledger["open"]
+    (lost,) = ledger["open"]
     done, *empty = ledger["passes"]  # in sync mode a barrier ends a round of its own, in which nothing was trained
     assert all(other["batches"] == 0 for other in empty), ledger
     assert (counts[mine] > 0).all() and done["samples_read"] == done["samples_applied"] == mine.sum(), (counts, ledger)

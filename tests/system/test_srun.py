@@ -1,4 +1,5 @@
 """Collective jobs under a real srun, of a Slurm of two nodes on this machine that the test starts."""
+
 import getpass
 import os
 import re
@@ -53,12 +54,23 @@ def srun(job):
             above.chmod(0o755)  # munge refuses a socket that others cannot reach
     (folder / "munge/key").write_bytes(os.urandom(128))
     (folder / "munge/key").chmod(0o600)
-    job.write("slurm.conf", SLURM.format(folder=folder, host=socket.gethostname().split(".")[0], user=getpass.getuser(), port=first, port0=first + 1,
-                                         port1=first + 2, cpus=os.cpu_count()))
+    job.write(
+        "slurm.conf",
+        SLURM.format(
+            folder=folder, host=socket.gethostname().split(".")[0], user=getpass.getuser(), port=first, port0=first + 1, port1=first + 2, cpus=os.cpu_count()
+        ),
+    )
     job.env["SLURM_CONF"] = str(folder / "slurm.conf")
     job.env["PATH"] += ":/usr/sbin"
-    job.start("munged", "--foreground", "--force", *(f"--{what}={folder}/munge/{file}" for what, file in (
-        ("key-file", "key"), ("socket", "socket"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed"))))
+    job.start(
+        "munged",
+        "--foreground",
+        "--force",
+        *(
+            f"--{what}={folder}/munge/{file}"
+            for what, file in (("key-file", "key"), ("socket", "socket"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed"))
+        ),
+    )
     until((folder / "munge/socket").exists, "munged does not listen")
     job.start("slurmctld", "-D")
     for node in ("n0", "n1"):

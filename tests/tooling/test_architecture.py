@@ -1,4 +1,5 @@
 """The documents about the code are true: their paths exist, their table and their code are the real ones."""
+
 import re
 import subprocess
 import tomllib
@@ -27,8 +28,9 @@ def test_paths_are_told_from_other_words():
 def test_every_path_exists(root, document, least):
     named = paths_in((root / document).read_text(encoding="utf-8"))
     assert len(named) >= least
-    tracked = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=root, check=True,
-                             capture_output=True, text=True).stdout.split("\n")
+    tracked = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout.split("\n")
     known = set(tracked) | {"/".join(path.split("/")[:depth]) for path in tracked for depth in range(1, path.count("/") + 1)}
     assert sorted(path for path in named if path.rstrip("/") not in known) == []
 
@@ -75,6 +77,7 @@ def test_the_path_of_a_gradient_is_followed_by_its_names(root, text):
     def read(path):  # a file is its header and its source
         unit = (root / path).with_suffix("")
         return "".join(half.read_text(encoding="utf-8") for half in (unit.with_suffix(".h"), unit.with_suffix(".cc")) if half.is_file())
+
     assert list(unfollowed(steps, read)) == []
 
 
@@ -98,4 +101,4 @@ def test_the_code_in_the_readme_is_from_the_examples(root, language, examples):
     for block, example in zip(shown, examples):
         source = [line.strip() for line in (root / "examples" / example).read_text(encoding="utf-8").splitlines()]
         lines = [line.strip() for line in block.splitlines()]
-        assert any(source[i:i + len(lines)] == lines for i in range(len(source))), block
+        assert any(source[i : i + len(lines)] == lines for i in range(len(source))), block

@@ -1,4 +1,5 @@
 """The benchmark's arithmetic, on lines as the programs print them: what is read, the medians, the ratios, the table. Not speed."""
+
 import importlib
 import json
 import pathlib
@@ -48,23 +49,42 @@ CTR = """{"round": 0, "what": "gemm_bound", "samples_per_second": 100.0, "sample
 
 # The first pass of a process pays for its start; only the last one is a measurement of speed.
 def test_the_last_line_of_a_process_counts(programs):
-    assert programs.read_ctr(CTR) == {"ctr.gemm_bound": 120, "ctr.gemm_bound.per_cpu_second": 120, "ctr.gemm_bound.auc": 0,
-                                      "ctr.float32_1_thread": 96, "ctr.float32_1_thread.per_cpu_second": 98, "ctr.float32_1_thread.auc": 0.7}
+    assert programs.read_ctr(CTR) == {
+        "ctr.gemm_bound": 120,
+        "ctr.gemm_bound.per_cpu_second": 120,
+        "ctr.gemm_bound.auc": 0,
+        "ctr.float32_1_thread": 96,
+        "ctr.float32_1_thread.per_cpu_second": 98,
+        "ctr.float32_1_thread.auc": 0.7,
+    }
     passes = '{"pass": 0, "samples_per_second": 11}\n{"pass": 1, "samples_per_second": 22}\n'
     assert programs.read_rate("torch")(passes) == {"torch": 22}
-    loads = 'a warning\n{"samples": 10, "megabytes": 1, "seconds": 1, "mb_per_second": 80}\n{"samples": 10, "megabytes": 1, "seconds": 1, "mb_per_second": 90}\n'
+    loads = (
+        'a warning\n{"samples": 10, "megabytes": 1, "seconds": 1, "mb_per_second": 80}\n{"samples": 10, "megabytes": 1, "seconds": 1, "mb_per_second": 90}\n'
+    )
     assert programs.read_load("paddle")(loads) == {"paddle": 90, "paddle.samples": 10}
-    assert programs.read_overhead('{"round": 4, "by_hand_ns": 400, "by_executor_ns": 700, "added_ns": 300}\n') == {"overhead.by_executor": 700, "overhead.by_hand": 400}
-    assert programs.read_memory('{"threads": 2, "above_idle_mb": 130.0, "needed_mb": 100.0, "ratio": 1.3}\n') == {"memory.2.above_idle": 130, "memory.2.needed": 100}
+    assert programs.read_overhead('{"round": 4, "by_hand_ns": 400, "by_executor_ns": 700, "added_ns": 300}\n') == {
+        "overhead.by_executor": 700,
+        "overhead.by_hand": 400,
+    }
+    assert programs.read_memory('{"threads": 2, "above_idle_mb": 130.0, "needed_mb": 100.0, "ratio": 1.3}\n') == {
+        "memory.2.above_idle": 130,
+        "memory.2.needed": 100,
+    }
     google = json.dumps({"context": {}, "benchmarks": [{"name": "BM_A", "bytes_per_second": 3e8}]})
     assert programs.read_google_benchmark(google) == {"parse.BM_A": 300}
-    wire = '{"benchmarks": [{"name": "BM_Wire/tcp/real_time", "real_time": 400, "bytes_per_second": 2.5e9}, {"name": "BM_Push/tcp/real_time", "real_time": 650}]}'
+    wire = (
+        '{"benchmarks": [{"name": "BM_Wire/tcp/real_time", "real_time": 400, "bytes_per_second": 2.5e9}, {"name": "BM_Push/tcp/real_time", "real_time": 650}]}'
+    )
     assert programs.read_wire(wire) == {"wire.BM_Wire/tcp": 2500, "wire.BM_Push/tcp": 650}
     assert programs.read_iperf('{"mb_per_second": 3000}\n') == {"iperf3": 3000}
 
 
 def test_what_jobs_and_stores_print_is_read(programs):
-    assert programs.read_job("ps.1x1")('{"servers": 1, "samples_per_second": 5}\n{"servers": 1, "samples_per_second": 7}\n') == {"ps.1x1.servers": 1, "ps.1x1.samples_per_second": 7}
+    assert programs.read_job("ps.1x1")('{"servers": 1, "samples_per_second": 5}\n{"servers": 1, "samples_per_second": 7}\n') == {
+        "ps.1x1.servers": 1,
+        "ps.1x1.samples_per_second": 7,
+    }
     items = '{"benchmarks": [{"name": "BM_Replay", "items_per_second": 7e6}]}'
     assert programs.read_store(items) == {"store": 7} and programs.read_replay(items) == {"replay": 7}
     parts = {"wire": 1500.0, "store": 2500.0, "together": 5000.0}
@@ -83,7 +103,9 @@ def test_the_peers_passes_are_joined_from_its_workers(bench):
 
 
 # Without an end to waiting, a peer that hangs or dies would hold the benchmark up for ever.
-@pytest.mark.parametrize(("launcher", "message"), [("sys.exit(3)", "ended with 3 before its workers had finished"), ("time.sleep(60)", "did not finish in 1 s")])
+@pytest.mark.parametrize(
+    ("launcher", "message"), [("sys.exit(3)", "ended with 3 before its workers had finished"), ("time.sleep(60)", "did not finish in 1 s")]
+)
 def test_a_peers_job_that_fails_or_hangs_is_ended(bench, tmp_path, monkeypatch, launcher, message):
     stand_in = tmp_path / "python"
     stand_in.write_text(f"#!{sys.executable}\nimport sys, time\n{launcher}\n")
@@ -112,7 +134,7 @@ time.sleep(60)
 """)
     stand_in.chmod(0o755)
     bench["paddle_job"].launch(str(stand_in), 1, 1, [], tmp_path)
-    process, = tmp_path.glob("process-*")
+    (process,) = tmp_path.glob("process-*")
     number = int(process.name.removeprefix("process-"))
     end = time.monotonic() + 10
     while lives(number) and time.monotonic() < end:
@@ -133,11 +155,23 @@ def test_arrays_are_the_numbers_of_the_multislot_lines(bench, tmp_path):
 
 # A job is as fast as its slowest worker; what its servers did is in the first worker's lines alone.
 def test_a_jobs_passes_are_joined_from_its_workers(bench):
-    first = "a log line\n" + json.dumps({"pass": 0, "samples": 600, "seconds": 2.0, "cpu_seconds": 1.5, "server_cpu_seconds": 0.5, "bytes_in": 3000, "bytes_out": 1000}) + "\n"
+    first = (
+        "a log line\n"
+        + json.dumps({"pass": 0, "samples": 600, "seconds": 2.0, "cpu_seconds": 1.5, "server_cpu_seconds": 0.5, "bytes_in": 3000, "bytes_out": 1000})
+        + "\n"
+    )
     second = json.dumps({"pass": 0, "samples": 400, "seconds": 4.0, "cpu_seconds": 3.0, "server_cpu_seconds": 0, "bytes_in": 0, "bytes_out": 0}) + "\n"
     (joined,) = bench["ps_job"].passes([first, second])
-    assert joined == {"pass": 0, "samples": 1000, "samples_per_second": 250, "samples_per_cpu_second": 200, "worker_us": 4500, "server_us": 500, "bytes_to_servers": 3,
-                      "bytes_to_workers": 1}
+    assert joined == {
+        "pass": 0,
+        "samples": 1000,
+        "samples_per_second": 250,
+        "samples_per_cpu_second": 200,
+        "worker_us": 4500,
+        "server_us": 500,
+        "bytes_to_servers": 3,
+        "bytes_to_workers": 1,
+    }
     with pytest.raises(ValueError):  # a worker that printed less than the others
         list(bench["ps_job"].passes([first, ""]))
 
@@ -156,15 +190,18 @@ def test_medians_are_compared_not_means_or_single_rounds(rows):
     assert (outcome.ours, outcome.peer, outcome.result, outcome.met) == (31, 20, 1.55, True)
 
 
-@pytest.mark.parametrize(("measure", "relation", "bound", "ours", "peer", "result", "met"), [
-    ("ratio", ">=", 0.8, 80, 100, 0.8, True),
-    ("ratio", ">=", 0.8, 79, 100, 0.79, False),
-    ("ratio", "<=", 1.3, 131, 100, 1.31, False),
-    ("difference", "<=", 1000, 1400, 400, 1000, True),
-    ("difference", "<=", 1000, 1401, 400, 1001, False),
-    ("distance", "<=", 0.5, 3.0, 3.5, 0.5, True),
-    ("distance", "<=", 0.5, 4.25, 3.5, 0.75, False),
-])
+@pytest.mark.parametrize(
+    ("measure", "relation", "bound", "ours", "peer", "result", "met"),
+    [
+        ("ratio", ">=", 0.8, 80, 100, 0.8, True),
+        ("ratio", ">=", 0.8, 79, 100, 0.79, False),
+        ("ratio", "<=", 1.3, 131, 100, 1.31, False),
+        ("difference", "<=", 1000, 1400, 400, 1000, True),
+        ("difference", "<=", 1000, 1401, 400, 1001, False),
+        ("distance", "<=", 0.5, 3.0, 3.5, 0.5, True),
+        ("distance", "<=", 0.5, 4.25, 3.5, 0.75, False),
+    ],
+)
 def test_each_measure_against_its_bound(rows, measure, relation, bound, ours, peer, result, met):
     outcome = rows.judge(row(rows, measure, relation, bound), {"ours": [ours], "theirs": [peer]}, {})
     assert outcome.result == pytest.approx(result) and outcome.met == met
@@ -176,7 +213,10 @@ def test_a_row_without_peer_stands_alone(rows):
 
 
 def test_a_row_without_a_bound_is_shown_and_not_counted(rows):
-    outcomes = [rows.judge(rows.Row("name", "what", "ours", "theirs", "s", "ratio"), {"ours": [3], "theirs": [2]}, {}), rows.judge(row(rows), {"ours": [3], "theirs": [2]}, {})]
+    outcomes = [
+        rows.judge(rows.Row("name", "what", "ours", "theirs", "s", "ratio"), {"ours": [3], "theirs": [2]}, {}),
+        rows.judge(row(rows), {"ours": [3], "theirs": [2]}, {}),
+    ]
     assert rows.table(outcomes).splitlines()[2] == "| name | what | 3.000 | 2.000 | s | 1.500 | ratio |  |"
     assert rows.summary(outcomes) == "1 of 1 bounds met"
 
@@ -229,3 +269,22 @@ def test_a_failing_program_ends_the_run(programs):
     failing = programs.Program("load", [sys.executable, "-c", "import sys; sys.exit('no such file: x')"], programs.read_load("load"))
     with pytest.raises(SystemExit, match="(?s)ended with 1.*no such file: x"):
         failing.measure()
+
+
+def test_a_row_of_the_gpu_is_held_to_its_fastest_peer(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "bench"))
+    gpu = importlib.import_module("gpu")
+    monkeypatch.setattr(gpu, "ROUNDS", 3)
+    took = {"ours": iter([1.0, 9.0, 1.2]), "eager": iter([2.0] * 3), "compile": iter([1.5] * 3), "reduce_overhead": iter([1.1, 1.3, 1.1])}
+    asked = []
+
+    def run(arguments, build):
+        asked.append(arguments)
+        peer = "ours" if "collective_bench" in arguments[0] else next((name for name in gpu.PEERS if name in arguments), "eager")
+        return next(took[peer])
+
+    row = next(row for row in gpu.ROWS if row.what == "CIFAR CNN, batch 32, float32, captured")
+    medians = gpu.measured(row, root / "build/release", run)
+    assert medians == {"ours": 1.2, "eager": 2.0, "compile": 1.5, "reduce_overhead": 1.1}
+    assert gpu.line(row, medians) == "| CIFAR CNN, batch 32, float32, captured | 1.200 | 2.000 | 1.500 | 1.100 | 1.091 | ≤ 1.00 | **not met** |"
+    assert len(asked) == 12 and all(pathlib.Path(arguments[1]).is_file() for arguments in asked if "python" in arguments[0])

@@ -1,4 +1,5 @@
 """A release's entry in CHANGELOG.md is made of the fragments, newest version first, and the fragments are gone."""
+
 import importlib.util
 
 import pytest

@@ -1,4 +1,5 @@
 """The layer check finds each kind of forbidden include, and this checkout has none."""
+
 import subprocess
 import sys
 
@@ -165,7 +166,9 @@ def test_finds_a_mistake_in_the_table(check, name):
     assert done.returncode == 1 and message in done.stdout, done.stdout + done.stderr
 
 
-LAYERED = TABLE.replace('[[room]]\nname = "engine"', '''[[room]]
+LAYERED = TABLE.replace(
+    '[[room]]\nname = "engine"',
+    '''[[room]]
 name = "ps/spec"
 holds = "words"
 [[room]]
@@ -178,7 +181,8 @@ name = "ps/server"
 holds = "the other side"
 may_use = ["ps/spec"]
 [[room]]
-name = "engine"''').replace('may_use = ["base", "data"]', 'may_use = ["base", "data", "ps/client"]')
+name = "engine"''',
+).replace('may_use = ["base", "data"]', 'may_use = ["base", "data", "ps/client"]')
 LAYERS = {
     "argosy/ps/spec/words.h": "",
     "argosy/ps/client/client.h": '#include "argosy/ps/spec/words.h"\n',
@@ -234,8 +238,12 @@ def test_a_known_cycle_passes_until_it_is_gone(check):
 
 # Tests may include what they like of their own room.
 def test_tests_make_no_cycles(check):
-    done = check({"argosy/data/pipe_test.cc": '#include "argosy/data/fake_test.h"\n#include "argosy/testing/fake.h"\n',
-                  "argosy/data/fake_test.h": '#include "argosy/data/pipe.h"\n'})
+    done = check(
+        {
+            "argosy/data/pipe_test.cc": '#include "argosy/data/fake_test.h"\n#include "argosy/testing/fake.h"\n',
+            "argosy/data/fake_test.h": '#include "argosy/data/pipe.h"\n',
+        }
+    )
     assert done.returncode == 0, done.stdout
 
 

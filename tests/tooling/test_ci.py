@@ -1,4 +1,5 @@
 """The checkout stands alone: continuous integration says that the documents' own code is absent, and goes on; where it is there, it counts."""
+
 import os
 import shutil
 import subprocess

@@ -1,4 +1,5 @@
 """Collective training builds without the parameter server's libraries: with libtorch, fmt and spdlog alone; so does a launcher for one machine."""
+
 import os
 import pathlib
 import shutil
@@ -20,8 +21,20 @@ def test_it_needs_torch_fmt_and_spdlog_only(root, tmp_path):
     environment = dict(os.environ, PKG_CONFIG_LIBDIR=str(pkg_config_of(packages, ["fmt", "spdlog"])))
     cmake, build = root / ".venv/bin/cmake", root / "build/alone"  # beside build/release, so that ccache knows what is the same
     shutil.rmtree(build, ignore_errors=True)
-    configure = [cmake, "-S", root, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DARGOSY_PS=OFF", "-DARGOSY_TESTS=OFF",
-                 f"-DCMAKE_MAKE_PROGRAM={root}/.venv/bin/ninja", f"-DPython_EXECUTABLE={sys.executable}"]
+    configure = [
+        cmake,
+        "-S",
+        root,
+        "-B",
+        build,
+        "-G",
+        "Ninja",
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DARGOSY_PROGRAMS=OFF",
+        "-DARGOSY_TESTS=OFF",
+        f"-DCMAKE_MAKE_PROGRAM={root}/.venv/bin/ninja",
+        f"-DPython_EXECUTABLE={sys.executable}",
+    ]
     for command in (configure, [cmake, "--build", build, "--target", "cifar", "fleetrun"]):
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

@@ -1,4 +1,5 @@
 """The check that each header compiles alone can fail: a header that leans on its includer's includes, one without a guard."""
+
 import subprocess
 
 import pytest
@@ -33,10 +34,14 @@ def test_accepts_a_header_that_includes_what_it_uses(compile_alone):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("header", [
-    "#pragma once\ninline std::string name() { return {}; }\n",
-    "#include <string>\ninline std::string name() { return {}; }\n",
-], ids=["leans on its includer", "has no guard"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        "#pragma once\ninline std::string name() { return {}; }\n",
+        "#include <string>\ninline std::string name() { return {}; }\n",
+    ],
+    ids=["leans on its includer", "has no guard"],
+)
 def test_refuses(compile_alone, header):
     done = compile_alone(header)
     assert done.returncode != 0

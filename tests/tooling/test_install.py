@@ -1,4 +1,5 @@
 """What `cmake --install` puts down is enough to build and run a user's program, from another folder, and leaves his torch alone."""
+
 import os
 import re
 import subprocess
@@ -16,8 +17,23 @@ def prefix(build, root, tmp_path_factory):
 
 
 def configure(root, source, folder, prefix, *options, python=sys.executable):
-    return subprocess.run([root / ".venv/bin/cmake", "-S", source, "-B", folder, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
-                           f"-DCMAKE_MAKE_PROGRAM={root}/.venv/bin/ninja", f"-DPython_EXECUTABLE={python}", *options], capture_output=True, text=True)
+    return subprocess.run(
+        [
+            root / ".venv/bin/cmake",
+            "-S",
+            source,
+            "-B",
+            folder,
+            "-G",
+            "Ninja",
+            f"-DCMAKE_PREFIX_PATH={prefix}",
+            f"-DCMAKE_MAKE_PROGRAM={root}/.venv/bin/ninja",
+            f"-DPython_EXECUTABLE={python}",
+            *options,
+        ],
+        capture_output=True,
+        text=True,
+    )
 
 
 # One test, for all of it is one build. find_package(argosy) once emptied the include folders of torch's own targets.
@@ -40,7 +56,7 @@ def empty_project(tmp_path):
     """A project that asks for argosy, and a Python without torch."""
     (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(empty LANGUAGES CXX)\nfind_package(argosy 0.2 REQUIRED)\n")
     python = tmp_path / "python"
-    python.write_text(f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     python.chmod(0o755)
     return tmp_path, python
 

@@ -1,4 +1,5 @@
 """The build folder of the Python front end follows the sources, and keeps the extension that was built into it."""
+
 import subprocess
 import sys
 

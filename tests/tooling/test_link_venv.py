@@ -1,4 +1,5 @@
 """After `make build`, the checkout's own environment has the front end and the programs; a borrowed one is left alone."""
+
 import os
 import shutil
 import subprocess

@@ -1,4 +1,5 @@
 """tools/check_locks.py relies on clang's analysis: it must see an access without its lock, and accept one with it."""
+
 import pathlib
 import shutil
 import subprocess

@@ -1,4 +1,5 @@
 """The demo's data: the right format, the same bytes each time, and something in it that a model can learn."""
+
 import collections
 import math
 import re

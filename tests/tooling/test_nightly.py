@@ -1,4 +1,5 @@
 """tools/nightly.py keeps a part's last result with its commit, and runs what has not passed at this one."""
+
 import importlib.util
 import pathlib
 import sys

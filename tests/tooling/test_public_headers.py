@@ -1,4 +1,5 @@
 """The public boundary: one list of headers, closed under inclusion; nothing else is installed; every macro of theirs is ours by name."""
+
 import re
 
 import pytest
@@ -34,9 +35,9 @@ def test_a_public_header_includes_public_headers_only(public, text_of):
 
 
 def test_collective_training_alone_is_closed_too(root):
-    """A build without parameter servers (ARGOSY_PS=OFF) installs the first list only."""
+    """A build without programs (ARGOSY_PROGRAMS=OFF) installs the first list only."""
     text = (root / "cmake/ArgosyPublicHeaders.cmake").read_text()
-    alone = re.findall(r"argosy/[\w/]+\.h", text[:text.index("ARGOSY_PUBLIC_PROGRAMS")])
+    alone = re.findall(r"argosy/[\w/]+\.h", text[: text.index("ARGOSY_PUBLIC_PROGRAMS")])
     assert [(header, other) for header in alone for other in includes((root / header).read_text()) if other not in alone] == []
 
 

@@ -1,4 +1,5 @@
 """docs/settings.md is the table that the programs have."""
+
 import subprocess
 
 

@@ -2,6 +2,7 @@
 
 Run by `make wheel`, which makes them; too long for `make test`.
 """
+
 import os
 import pathlib
 import re
@@ -91,7 +92,18 @@ def test_it_trains_the_demo(environment, root, tmp_path):
 
 def test_a_cpp_program_is_built_against_it(environment, site, root, tmp_path):
     cmake = root / ".venv/bin/cmake"
-    run(cmake, "-S", root / "tests/consumer", "-B", tmp_path, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={root}/.venv/bin/ninja",
-        f"-DCMAKE_PREFIX_PATH={site}/argosy", f"-DINCLUDE={site}/argosy/include", f"-DPython_EXECUTABLE={environment}/bin/python")
+    run(
+        cmake,
+        "-S",
+        root / "tests/consumer",
+        "-B",
+        tmp_path,
+        "-G",
+        "Ninja",
+        f"-DCMAKE_MAKE_PROGRAM={root}/.venv/bin/ninja",
+        f"-DCMAKE_PREFIX_PATH={site}/argosy",
+        f"-DINCLUDE={site}/argosy/include",
+        f"-DPython_EXECUTABLE={environment}/bin/python",
+    )
     run(cmake, "--build", tmp_path, "--target", "consumer")
     assert run(tmp_path / "consumer") == "0.0000 0.9242 2.0000\n1.0000 0.7864 0.0000\n"

@@ -5,6 +5,7 @@
 The checkout is run as it is: its trainers (tools/static_trainer.py, tools/trainer.py, or a model's own trainer.py) with each model's config.yaml, on the CPU;
 they leave their models in it. What the models import beside argosy (PyYAML, six, scikit-learn and more) has to be on PYTHONPATH.
 """
+
 import argparse
 import concurrent.futures
 import os

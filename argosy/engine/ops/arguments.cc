@@ -20,7 +20,7 @@ std::vector<int64_t> integer_list(const graph::OpDesc& op, std::string_view attr
 
 std::vector<int64_t> integers(const OpContext& op, const NumberSlots& slots) {
   if (given(op, slots.tensor)) {
-    const at::Tensor flat = op.tensor(slots.tensor).to(at::kLong).contiguous();
+    const at::Tensor flat = op.on_cpu(slots.tensor).to(at::kLong).contiguous();
     const int64_t* first = flat.const_data_ptr<int64_t>();
     return {first, first + flat.numel()};
   }
@@ -73,7 +73,7 @@ Result<size_t> axis_in(const graph::VarDesc& variable, int64_t axis) {
 }
 
 void check_indices(const OpContext& op, std::string_view slot, int64_t size, const std::string& of) {
-  const at::Tensor& indices = op.tensor(slot);
+  const at::Tensor indices = op.on_cpu(slot);
   if (indices.numel() == 0) return;
   const auto [low, high] = at::aminmax(indices);
   const int64_t found = low.item().toLong() < 0 ? low.item().toLong() : high.item().toLong();

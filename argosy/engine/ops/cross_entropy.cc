@@ -20,14 +20,14 @@ at::Tensor class_labels(const OpContext& op, const at::Tensor& label, int64_t cl
     op.fail("label '{}' holds {}, expected int64 class numbers (or soft_label=True)", op.input_name("Label"),
             c10::toString(label.scalar_type()));
   }
-  const at::Tensor flat = label.to(at::kLong).contiguous();
-  const int64_t* data = flat.const_data_ptr<int64_t>();
-  for (int64_t i = 0; i < flat.numel(); ++i) {
+  const at::Tensor seen = op.on_cpu("Label").to(at::kLong).contiguous();
+  const int64_t* data = seen.const_data_ptr<int64_t>();
+  for (int64_t i = 0; i < seen.numel(); ++i) {
     if ((data[i] < 0 || data[i] >= classes) && data[i] != ignored) {
       op.fail("label '{}': class {} at position {} is outside the {} classes", op.input_name("Label"), data[i], i, classes);
     }
   }
-  return flat;
+  return label.to(at::kLong).contiguous();
 }
 
 at::Tensor with_class_dim(const OpContext& op, const at::Tensor& label, const at::Tensor& x, int64_t axis) {

@@ -23,7 +23,7 @@ void run_dropout(const OpContext& op) {
   const Value& x = op.input("X");
   const double drop = op.attr<float>("dropout_prob"), keep = 1.0 - drop;
   if (op.attr<bool>("is_test")) return op.set_output("Out", upscales(op) ? x.tensor : x.tensor * keep, x.lod);
-  const at::Tensor mask = at::empty_like(x.tensor, at::kByte).bernoulli_(keep, op.generator(seed_of(op)));
+  const at::Tensor mask = at::empty_like(x.tensor, at::kByte).bernoulli_(keep, op.device_generator(seed_of(op)));
   const bool scaled = upscales(op) && keep > 0;
   op.set_output("Out", scaled ? x.tensor * (mask * (1.0 / keep)).to(x.tensor.scalar_type()) : x.tensor * mask, x.lod);
   op.set_output("Mask", mask);

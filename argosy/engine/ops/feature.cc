@@ -125,6 +125,7 @@ ARGOSY_OP("hash",
       return Status();
     })
     .no_gradient()
+    .cpu_only()
     .function({.signature = "hash(input, hash_size, num_hash=1, name=None)",
                .targets = {{"input", "X"}, {"hash_size", "mod_by"}},
                .stop_gradient = true});

@@ -6,6 +6,7 @@ namespace argosy::engine {
 namespace {
 
 using Feature = LayerTest;
+using CpuFeature = CpuLayerTest;
 
 // The gradient of the two counts is not a gradient: it carries the sample's counts.
 TEST_F(Feature, CvmTurnsCountsIntoLogsAndHandsThemBack) {
@@ -29,7 +30,7 @@ TEST_F(Feature, CvmTurnsCountsIntoLogsAndHandsThemBack) {
 }
 
 // Values of PaddlePaddle 1.8.5.
-TEST_F(Feature, HashesAreThoseOfPaddle) {
+TEST_F(CpuFeature, HashesAreThoseOfPaddle) {
   const Variable wide = data("wide", {-1, 2}, DType::int64), narrow = data("narrow", {-1, 1}, DType::int32);
   const Variable four = layers::hash(wide, 10000, 4), one = layers::hash(narrow, 1000);
   EXPECT_EQ(four.shape(), (std::vector<int64_t>{-1, 4, 1}));

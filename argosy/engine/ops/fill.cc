@@ -26,7 +26,10 @@ std::vector<int64_t> shape_of(const OpContext& op) {
   return shape;
 }
 
-at::TensorOptions options_of(const OpContext& op) { return at::TensorOptions(scalar_type(op.dtype_attr("dtype"))); }
+at::TensorOptions options_of(const OpContext& op) { return op.options(scalar_type(op.dtype_attr("dtype"))); }
+
+// Random numbers are drawn on the CPU, so that a seed gives the same first values on every device.
+at::TensorOptions drawn_options(const OpContext& op) { return at::TensorOptions(scalar_type(op.dtype_attr("dtype"))); }
 
 at::Scalar constant_of(const OpContext& op) {
   if (op.has_input("ValueTensor")) return op.tensor("ValueTensor").item();
@@ -68,7 +71,7 @@ Status infer_batch_size_like(ShapeContext& context) {
 at::Tensor uniform(const OpContext& op, at::IntArrayRef shape) {
   const double low = op.attr<float>("min"), high = op.attr<float>("max");
   if (low > high) op.fail("min {} is above max {}", low, high);
-  return at::empty(shape, options_of(op)).uniform_(low, high, op.generator(op.attr<int32_t>("seed")));
+  return at::empty(shape, drawn_options(op)).uniform_(low, high, op.generator(op.attr<int32_t>("seed"))).to(op.device());
 }
 
 // Normal, drawn again where it falls outside two deviations: by the inverse of the normal distribution function on a
@@ -91,7 +94,7 @@ ARGOSY_OP("fill_constant",
     .attr("dtype", static_cast<int32_t>(DType::float32), "its element type")
     .attr("value", 0.0f, "the value")
     .attr("str_value", std::string(), "the value as text, where a float would lose digits")
-    .attr("force_cpu", false, "no effect: there is one device")
+    .attr("force_cpu", false, "no effect: a program has one device")
     .infer_shape(shape_from_attributes)
     .no_gradient();
 
@@ -106,7 +109,7 @@ ARGOSY_OP("fill_constant_batch_size_like",
     .attr("str_value", std::string(), "the value as text")
     .attr("input_dim_idx", 0, "the dimension of Input that is taken")
     .attr("output_dim_idx", 0, "where it goes")
-    .attr("force_cpu", false, "no effect: there is one device")
+    .attr("force_cpu", false, "no effect: a program has one device")
     .infer_shape(infer_batch_size_like)
     .no_gradient();
 
@@ -141,8 +144,8 @@ ARGOSY_OP("uniform_random_batch_size_like",
 ARGOSY_OP("gaussian_random",
           [](const OpContext& op) {
             const double mean = op.attr<float>("mean"), deviation = op.attr<float>("std");
-            at::Tensor out = at::empty(shape_of(op), options_of(op));
-            op.set_output("Out", out.normal_(mean, deviation, op.generator(op.attr<int32_t>("seed"))));
+            at::Tensor out = at::empty(shape_of(op), drawn_options(op));
+            op.set_output("Out", out.normal_(mean, deviation, op.generator(op.attr<int32_t>("seed"))).to(op.device()));
           })
     .doc("Normal random numbers.")
     .optional_input("ShapeTensor", "the shape, where the program computes it")
@@ -183,7 +186,7 @@ at::Tensor given_values(const OpContext& op, DType dtype) {
 ARGOSY_OP("assign_value",
           [](const OpContext& op) {
             const DType dtype = op.dtype_attr("dtype");
-            op.set_output("Out", given_values(op, dtype).to(scalar_type(dtype)).reshape(shape_of(op)));
+            op.set_output("Out", given_values(op, dtype).to(options_of(op)).reshape(shape_of(op)));
           })
     .doc("A tensor of given values.")
     .output("Out", "the tensor")

@@ -2,7 +2,9 @@
 // for gradients of rows; and the learning rate of a schedule.
 #include <ATen/ATen.h>
 
+#include "argosy/engine/program/device.h"
 #include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_adder.h"
 #include "argosy/engine/program/row_merge.h"
 #include "argosy/optim/clip.h"
 #include "argosy/optim/regularize.h"
@@ -18,6 +20,10 @@ std::span<const float> span_of(const at::Tensor& tensor) {
 
 // Equal rows added up: what can only be computed on sums (norms, limits) starts here.
 Value merged(const LookupGradient& rows) {
+  if (!rows.pieces.empty() && !in_memory(rows.pieces[0].gradient)) {
+    RowAdder adder;
+    return Value{.rows = std::make_shared<LookupGradient>(adder.add_up(rows).as_gradient(rows))};
+  }
   RowMerger merger;
   merger.merge(rows);
   const auto count = static_cast<int64_t>(merger.index().size());
@@ -39,6 +45,23 @@ Value writable(const Value& gradient) {
 
 at::Tensor& numbers_of(Value& gradient) { return gradient.rows != nullptr ? gradient.rows->pieces[0].gradient : gradient.tensor; }
 
+// The same by torch's functions: norms stay on the device.
+void clip_on_device(const OpContext& op, std::vector<Value> gradients) {
+  const std::string& kind = op.attr<std::string>("kind");
+  const double limit = op.attr<float>("clip_norm");
+  std::vector<at::Tensor> numbers;
+  for (Value& gradient : gradients) numbers.push_back(numbers_of(gradient));
+  if (kind == "by_value") {
+    for (at::Tensor& one : numbers) one.clamp_(op.attr<float>("min"), op.attr<float>("max"));
+  } else {
+    std::vector<at::Tensor> norms = at::_foreach_norm(numbers, 2, at::kDouble);
+    const at::Tensor all = at::stack(norms).square().sum().sqrt();
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i].mul_(limit / (kind == "by_norm" ? norms[i] : all).clamp_min(limit).to(numbers[i].scalar_type()));
+  }
+  for (size_t i = 0; i < gradients.size(); ++i) op.set_value("Out", std::move(gradients[i]), i);
+}
+
 void clip(const OpContext& op) {
   const std::string& kind = op.attr<std::string>("kind");
   const float limit = op.attr<float>("clip_norm");
@@ -46,8 +69,10 @@ void clip(const OpContext& op) {
   double squares = 0;
   for (size_t i = 0; i < op.input_count("X"); ++i) {
     gradients.push_back(writable(op.input("X", i)));
-    if (kind == "by_global_norm") squares += optim::sum_of_squares(span_of(std::as_const(numbers_of(gradients.back()))));
+    if (kind == "by_global_norm" && in_memory(numbers_of(gradients.back())))
+      squares += optim::sum_of_squares(span_of(std::as_const(numbers_of(gradients.back()))));
   }
+  if (!gradients.empty() && !in_memory(numbers_of(gradients[0]))) return clip_on_device(op, std::move(gradients));
   for (size_t i = 0; i < gradients.size(); ++i) {
     const auto numbers = span_of(numbers_of(gradients[i]));
     if (kind == "by_value")
@@ -80,6 +105,18 @@ void decay_rows(const optim::Regularization& decay, const at::Tensor& param, Loo
   }
 }
 
+// Both by torch's functions. Of a row's occurrences one has its gradient, and that one gets the row's decay.
+void decay_on_device(const optim::Regularization& decay, const at::Tensor& param, Value& gradient) {
+  const bool rows = gradient.rows != nullptr;
+  const at::Tensor values = rows ? param.index_select(0, gradient.rows->pieces[0].ids.clamp_max(param.size(0) - 1)) : param;
+  at::Tensor penalty = (decay.kind == optim::Regularization::l1 ? values.sign() : values) * static_cast<double>(decay.coeff);
+  if (rows) {
+    RowAdder adder;
+    penalty = at::where(adder.add_up(*gradient.rows).is_leader(), penalty, 0);
+  }
+  numbers_of(gradient).add_(penalty.reshape(numbers_of(gradient).sizes()));
+}
+
 ARGOSY_OP("regularize_gradient",
           [](const OpContext& op) {
             const optim::Regularization decay{
@@ -87,7 +124,9 @@ ARGOSY_OP("regularize_gradient",
                 op.attr<float>("coeff")};
             const at::Tensor param = op.tensor("Param").detach();
             Value gradient = writable(op.input("Grad"));
-            if (gradient.rows != nullptr)
+            if (!in_memory(param))
+              decay_on_device(decay, param, gradient);
+            else if (gradient.rows != nullptr)
               decay_rows(decay, param, *gradient.rows);
             else
               optim::regularize(decay, span_of(param), span_of(gradient.tensor));
@@ -112,7 +151,7 @@ ARGOSY_OP("learning_rate_schedule",
               }
               return made;
             });
-            op.write_output("Out", at::full({1}, schedule.value(op.tensor("Step").item<int64_t>()), at::kFloat));
+            op.write_output("Out", at::full({1}, schedule.value(op.tensor("Step").item<int64_t>()), op.options(at::kFloat)));
           })
     .doc("The learning rate of a schedule at a step.")
     .input("Step", "the number of steps before this one")

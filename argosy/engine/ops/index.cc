@@ -24,8 +24,8 @@ struct GatherLast : torch::autograd::Function<GatherLast> {
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const at::Tensor index = context->get_saved_variables()[0];
     const std::vector<int64_t> sizes = context->saved_data["sizes"].toIntVector();
-    const at::Tensor places = at::arange(index.numel(), at::kLong);
-    const at::Tensor last = at::full({sizes[0]}, -1, at::kLong).scatter_reduce(0, index, places, "amax");
+    const at::Tensor places = at::arange(index.numel(), index.options());
+    const at::Tensor last = at::full({sizes[0]}, -1, index.options()).scatter_reduce(0, index, places, "amax");
     const at::Tensor used = (last >= 0).nonzero().flatten();
     const at::Tensor rows = grads[0].index_select(0, last.index_select(0, used));
     return {at::zeros(sizes, grads[0].options()).index_copy(0, used, rows), at::Tensor()};
@@ -156,7 +156,7 @@ void one_hot(const OpContext& op, bool drops_last) {
     op.fail("variable '{}': the last dimension must have size 1", op.input_name("X"));
   if (!op.attr<bool>("allow_out_of_range")) check_indices(op, "X", depth, "the depth");
   const at::Tensor ids = (drops_last ? x.tensor.squeeze(-1) : x.tensor).to(at::kLong).unsqueeze(-1);
-  op.set_output("Out", ids.eq(at::arange(depth)).to(scalar_type(op.dtype_attr("dtype"))), x.lod);
+  op.set_output("Out", ids.eq(at::arange(depth, op.options(at::kLong))).to(scalar_type(op.dtype_attr("dtype"))), x.lod);
 }
 
 Status infer_one_hot(ShapeContext& context, bool drops_last) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "argosy/base/error.h"
+#include "argosy/engine/program/device_test.h"
 #include "argosy/engine/train/executor.h"
 #include "argosy/graph/backward.h"
 #include "argosy/graph/build.h"
@@ -24,7 +25,11 @@ using graph::Variable;
 // differences. Random input changes from run to run; a failing test prints the seed, and ARGOSY_TEST_SEED repeats it.
 class LayerTest : public testing::Test {
  protected:
-  LayerTest() : main_(graph::Program::create()), startup_(graph::Program::create()), programs_(main_, startup_) {
+  explicit LayerTest(c10::Device device = test_device())
+      : main_(graph::Program::create()),
+        startup_(graph::Program::create()),
+        programs_(main_, startup_),
+        runner_({.device = device}) {
     const char* given = std::getenv("ARGOSY_TEST_SEED");
     seed_ = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
     at::manual_seed(seed_);
@@ -49,7 +54,11 @@ class LayerTest : public testing::Test {
   static LodPtr lod(Lod levels) { return std::make_shared<const Lod>(std::move(levels)); }
 
   void start() { value_or_throw(runner_.run(*startup_, {}, {}, scope_)); }
-  at::Tensor& stored(const std::string& name) { return scope_.find(name)->tensor; }
+  // On the CPU; a later run brings it back to where that computes.
+  at::Tensor& stored(const std::string& name) {
+    at::Tensor& tensor = scope_.find(name)->tensor;
+    return tensor = tensor.cpu();
+  }
 
   std::vector<Value> run(const Feed& feed, const std::vector<Variable>& fetches) {
     std::vector<std::string> names;
@@ -72,7 +81,7 @@ class LayerTest : public testing::Test {
     for (size_t i = 0; i < inputs.size(); ++i) {
       ASSERT_TRUE(grads[i]) << out.name() << " does not depend on " << inputs[i].name();
       const Value found = run(feed, std::vector<Variable>{grads[i]})[0];
-      const at::Tensor gradient = found.rows != nullptr ? found.rows->to_dense() : found.tensor;
+      const at::Tensor gradient = found.rows != nullptr ? found.rows->to_dense().cpu() : found.tensor;
       const at::Tensor expected = differences(out, feed, inputs[i]);
       EXPECT_TRUE(at::allclose(gradient, expected, 1e-5, 1e-6)) << "gradient of " << inputs[i].name() << ":\n"
                                                                 << gradient << "\nexpected:\n"
@@ -92,7 +101,7 @@ class LayerTest : public testing::Test {
   at::Tensor differences(const Variable& out, Feed& feed, const Variable& input) {
     constexpr double kStep = 1e-5;
     Value* place = input.persistable() ? scope_.find(input.name()) : &feed.at(input.name());
-    const at::Tensor weights = feed.at("check_gradients.seed").tensor, before = place->tensor;
+    const at::Tensor weights = feed.at("check_gradients.seed").tensor, before = place->tensor.cpu();
     const at::Tensor result = at::zeros_like(before);
     for (int64_t i = 0; i < before.numel(); ++i) {
       double sums[2];
@@ -106,6 +115,12 @@ class LayerTest : public testing::Test {
     place->tensor = before;
     return result;
   }
+};
+
+// Of operators that have a kernel on the CPU only: there, whatever ARGOSY_TEST_DEVICE says.
+class CpuLayerTest : public LayerTest {
+ protected:
+  CpuLayerTest() : LayerTest(c10::Device(c10::DeviceType::CPU)) {}
 };
 
 }  // namespace argosy::engine

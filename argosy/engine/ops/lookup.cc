@@ -1,10 +1,13 @@
 // Embedding lookups, alone and fused with pooling and concat.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cstring>
 
+#include "argosy/engine/program/device.h"
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_adder.h"
 #include "argosy/engine/program/tensor_pool.h"
 
 namespace argosy::engine {
@@ -31,10 +34,16 @@ std::span<const int64_t> ids_of(const OpContext& op, const at::Tensor& ids, cons
 
 int32_t table_index(const OpContext& op) { return op.instruction().find_input("W")->values[0]; }
 
+// Rows by torch's functions, where memory cannot be walked through. REQUIRES: ids were checked.
+at::Tensor select_rows(const at::Tensor& table, const at::Tensor& ids, int64_t padding) {
+  if (padding < 0) return table.index_select(0, ids);
+  return at::where((ids != padding).unsqueeze(1), table.index_select(0, ids.clamp(0, table.size(0) - 1)), 0);
+}
+
 // Rows copied by hand: no graph, no index checks a second time, the next rows on their way while one is copied.
 at::Tensor gather_rows(const at::Tensor& table, std::span<const int64_t> ids, int64_t padding) {
   const int64_t width = table.size(1);
-  at::Tensor out = pooled_tensor({static_cast<int64_t>(ids.size()), width}, table.scalar_type());
+  at::Tensor out = pooled_tensor({static_cast<int64_t>(ids.size()), width}, table.options());
   const float* source = table.const_data_ptr<float>();
   float* target = out.mutable_data_ptr<float>();
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -60,13 +69,13 @@ at::Tensor look_up(const OpContext& op, const at::Tensor& table, const at::Tenso
                    int64_t padding) {
   if (op.instruction().uses_rows) {
     at::NoGradGuard no_grad;
-    at::Tensor leaf = gather_rows(table, flat, padding);
+    at::Tensor leaf = in_memory(table) ? gather_rows(table, flat, padding) : select_rows(table, ids.flatten(), padding);
     leaf.set_requires_grad(true);
     op.frame().pending_lookups().push_back(
         {.table = table_index(op), .leaf = leaf, .pieces = {{.ids = ids.flatten(), .skip_id = padding}}});
     return leaf;
   }
-  if (!op.training() && table.scalar_type() == at::kFloat) return gather_rows(table, flat, padding);
+  if (!op.training() && table.scalar_type() == at::kFloat && in_memory(table)) return gather_rows(table, flat, padding);
   at::Tensor rows =
       at::embedding(table, padding >= 0 ? ids.flatten().clamp(0, table.size(0) - 1) : ids.flatten(), padding, false, false);
   if (padding >= 0) rows = rows * (ids.flatten() != padding).unsqueeze(1);
@@ -77,8 +86,8 @@ void run_lookup(const OpContext& op, bool drop_last) {
   const at::Tensor& table = op.tensor("W");
   const Value& ids = op.input("Ids");
   int64_t padding = op.attr<int64_t>("padding_idx");
-  const at::Tensor contiguous = ids.tensor.contiguous();
-  const auto flat = ids_of(op, contiguous, op.input_name("Ids"));
+  const at::Tensor contiguous = ids.tensor.contiguous(), seen = op.on_cpu("Ids").contiguous();
+  const auto flat = ids_of(op, seen, op.input_name("Ids"));
   check_ids(op, flat, table.size(0), padding, op.input_name("Ids"));
   at::Tensor rows;
   {
@@ -165,6 +174,49 @@ void copy_columns(const at::Tensor& from, float* to, int64_t stride) {
   for (int64_t i = 0; i < rows; ++i) std::memcpy(to + i * stride, in + i * width, sizeof(float) * static_cast<size_t>(width));
 }
 
+// One slot by torch's functions: [samples, width].
+at::Tensor pooled_slot(const at::Tensor& table, const at::Tensor& ids, const std::vector<int64_t>& offsets, bool average) {
+  const at::Tensor rows = table.index_select(0, ids.flatten()), numbers = sequence_numbers(offsets, table.device());
+  if (!numbers.defined()) return rows;
+  const auto samples = static_cast<int64_t>(offsets.size()) - 1;
+  at::Tensor sums = at::zeros({samples, table.size(1)}, rows.options()).index_add_(0, numbers, rows);
+  if (!average) return sums;
+  std::vector<float> lengths;
+  for (size_t i = 0; i + 1 < offsets.size(); ++i)
+    lengths.push_back(static_cast<float>(std::max<int64_t>(offsets[i + 1] - offsets[i], 1)));
+  return sums.div_(at::tensor(lengths).to(table.device()).unsqueeze(1));
+}
+
+// Writes the parts of the fused lookup into memory, or collects them where that cannot be walked through.
+class FusedParts {
+ public:
+  FusedParts(const at::Tensor& table, int64_t samples, int64_t columns) : table_(table), columns_(columns) {
+    if (in_memory(table)) out_ = pooled_tensor({samples, columns}, table.options());
+  }
+  void add_dense(const at::Tensor& dense) {
+    out_.defined() ? copy_columns(dense, target(), columns_) : parts_.push_back(dense);
+    column_ += dense.size(1);
+  }
+  void add_slot(const at::Tensor& ids, std::span<const int64_t> flat, const std::vector<int64_t>& offsets, bool average) {
+    if (out_.defined())
+      pool_slot(table_, flat, offsets, average, target(), columns_);
+    else
+      parts_.push_back(pooled_slot(table_, ids, offsets, average));
+    column_ += table_.size(1);
+  }
+  int64_t column() const { return column_; }
+  at::Tensor result() const { return out_.defined() ? out_ : at::cat(parts_, 1); }
+
+ private:
+  float* target() { return out_.mutable_data_ptr<float>() + column_; }
+
+  const at::Tensor& table_;
+  const int64_t columns_;
+  int64_t column_ = 0;
+  at::Tensor out_;
+  std::vector<at::Tensor> parts_;
+};
+
 // Parts in the order of the concat: "e" is the next slot of Ids, "d" the next of Dense.
 void run_fused(const OpContext& op) {
   const at::Tensor& table = op.tensor("W");
@@ -181,31 +233,28 @@ void run_fused(const OpContext& op) {
     columns += op.tensor("Dense", i).size(1);
   }
   at::NoGradGuard no_grad;
-  at::Tensor out = pooled_tensor({samples, columns}, table.scalar_type());
-  float* target = out.mutable_data_ptr<float>();
+  FusedParts parts(table, samples, columns);
   std::vector<LookupGradient::Piece> pieces;
-  int64_t column = 0;
   size_t slot = 0, dense = 0;
   for (const char part : layout) {
     if (part == 'd') {
-      copy_columns(op.tensor("Dense", dense), target + column, columns);
-      column += op.tensor("Dense", dense++).size(1);
+      parts.add_dense(op.tensor("Dense", dense++));
       continue;
     }
     const Value& value = op.input("Ids", slot);
-    const at::Tensor ids = value.tensor.contiguous();
-    const auto flat = ids_of(op, ids, op.input_name("Ids", slot));
+    const at::Tensor ids = value.tensor.contiguous(), seen = op.on_cpu("Ids", slot).contiguous();
+    const auto flat = ids_of(op, seen, op.input_name("Ids", slot));
     const auto& offsets = op.offsets("Ids", slot);
     if (static_cast<int64_t>(offsets.size()) - 1 != samples) {
       op.fail("variable '{}' has {} sequences, '{}' has {}", op.input_name("Ids", slot), offsets.size() - 1,
               op.input_name("Ids", 0), samples);
     }
     check_ids(op, flat, table.size(0), -1, op.input_name("Ids", slot));
-    pool_slot(table, flat, offsets, average, target + column, columns);
-    pieces.push_back({.ids = ids, .lod = value.lod, .average = average, .column = column});
-    column += width;
+    pieces.push_back({.ids = ids, .lod = value.lod, .average = average, .column = parts.column()});
+    parts.add_slot(ids, flat, offsets, average);
     ++slot;
   }
+  at::Tensor out = parts.result();
   if (op.instruction().uses_rows) {
     out.set_requires_grad(true);
     op.frame().pending_lookups().push_back({.table = table_index(op), .leaf = out, .pieces = std::move(pieces)});

@@ -299,7 +299,7 @@ TEST_F(MathFacts, ACounterCountsRuns) {
     EXPECT_EQ(found[0].tensor.item<int64_t>(), 6 + 2 * run_number);
     EXPECT_EQ(found[1].tensor.item<int64_t>(), 7 + 2 * run_number);
   }
-  EXPECT_EQ(stored("steps").data_ptr(), place);
+  if (test_device().is_cpu()) EXPECT_EQ(stored("steps").data_ptr(), place);
 }
 
 TEST_F(MathFacts, WhatDoesNotFitIsNamed) {

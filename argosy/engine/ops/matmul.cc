@@ -52,13 +52,13 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bi
 }
 
 at::Tensor matrix_product(const at::Tensor& x, const at::Tensor& y) {
-  at::Tensor out = pooled_tensor({x.size(0), y.size(1)}, x.scalar_type());
+  at::Tensor out = pooled_tensor({x.size(0), y.size(1)}, x.options());
   return at::mm_out(out, x, y);
 }
 
 at::Tensor converted(const at::Tensor& x, at::ScalarType type) {
   if (x.scalar_type() == type) return x;
-  return pooled_tensor(x.sizes(), type).copy_(x);
+  return pooled_tensor(x.sizes(), x.options().dtype(type)).copy_(x);
 }
 
 // x @ w + bias, and relu of it, as `type`, which differs from that of x and w where the product is a narrow one.
@@ -67,7 +67,7 @@ at::Tensor fc_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor
   if (x.scalar_type() == type && wants_linear(x, w)) return linear(x, w.t(), bias, relu);
   at::Tensor out;
   if (bias.defined() && x.scalar_type() == type) {
-    out = pooled_tensor({x.size(0), w.size(1)}, type);
+    out = pooled_tensor({x.size(0), w.size(1)}, x.options());
     at::addmm_out(out, bias, x, w);
   } else {
     out = converted(matrix_product(x, w), type);
@@ -95,7 +95,7 @@ struct FusedFc : torch::autograd::Function<FusedFc> {
     const at::Tensor &x = saved[0], &w = saved[1], &out = saved[2];
     at::Tensor grad = std::move(grads[0]);
     if (out.defined()) {
-      at::Tensor masked = pooled_tensor(out.sizes(), out.scalar_type());
+      at::Tensor masked = pooled_tensor(out.sizes(), out.options());
       at::threshold_backward_out(masked, grad, out, 0);
       grad = std::move(masked);
     }

@@ -2,9 +2,11 @@
 #include <ATen/ATen.h>
 
 #include <array>
+#include <limits>
 #include <mutex>
 
 #include "argosy/base/mutex.h"
+#include "argosy/engine/program/device.h"
 #include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
@@ -16,11 +18,11 @@ ARGOSY_OP("accuracy",
             if (indices.dim() != 2 || label.numel() != indices.size(0)) {
               op.fail("'{}' has {} labels for {} samples", op.input_name("Label"), label.numel(), indices.size(0));
             }
-            const int64_t correct = indices.eq(label.reshape({-1, 1})).any(1).sum().item<int64_t>(), total = indices.size(0);
-            op.set_output("Accuracy", at::full({1}, total == 0 ? 0.0 : static_cast<double>(correct) / static_cast<double>(total),
-                                               at::kFloat));
-            op.set_output("Correct", at::full({1}, correct, at::kInt));
-            op.set_output("Total", at::full({1}, total, at::kInt));
+            const at::Tensor correct = indices.eq(label.reshape({-1, 1})).any(1).sum().reshape({1});
+            const int64_t total = indices.size(0);
+            op.set_output("Accuracy", correct.to(at::kDouble).div(std::max<int64_t>(total, 1)).to(at::kFloat));
+            op.set_output("Correct", correct.to(at::kInt));
+            op.set_output("Total", at::full({1}, total, op.options(at::kInt)));
           })
     .doc("The fraction of samples whose label is among the given classes.")
     .input("Out", "the scores of the classes; not read")
@@ -98,7 +100,7 @@ double area(const int64_t* positive, const int64_t* negative, int64_t buckets, b
   return positives > 0 && negatives > 0 ? sum / positives / negatives : sum;
 }
 
-int64_t* state_of(const OpContext& op, std::string_view in, std::string_view out, int64_t expected) {
+at::Tensor state_of(const OpContext& op, std::string_view in, std::string_view out, int64_t expected) {
   const at::Tensor& state = op.tensor(in);
   if (state.scalar_type() != at::kLong || !state.is_contiguous() || state.numel() < expected) {
     op.fail("state '{}' has {} values of {}, expected {} of int64", op.input_name(in), state.numel(),
@@ -106,7 +108,53 @@ int64_t* state_of(const OpContext& op, std::string_view in, std::string_view out
   }
   if (op.desc().outputs.find(out)->front() != op.input_name(in))
     op.fail("'{}' is not updated in place: the output '{}' is another variable", op.input_name(in), out);
-  return state.data_ptr<int64_t>();
+  return state.detach();
+}
+
+// How many of a batch are in each bucket, added to `sum` by torch's functions: `counted` says which. Threads may add at once.
+void count_on_device(const at::Tensor& sum, const at::Tensor& bucket, const at::Tensor& counted) {
+  sum.index_add_(0, bucket, counted.to(at::kLong));
+}
+
+// As add_to_window() does, without knowing on the CPU which batch is the oldest.
+at::Tensor window_on_device(const at::Tensor& state, const at::Tensor& bucket, const at::Tensor& counted, int64_t buckets,
+                            int64_t steps) {
+  const at::Tensor flat = state.view(-1), sum = flat.narrow(0, steps * buckets, buckets);
+  if (steps == 0) return count_on_device(sum, bucket, counted), sum;
+  const at::Tensor batches = flat.narrow(0, (steps + 1) * buckets, 1), oldest = batches.remainder(steps);
+  const at::Tensor last = flat.narrow(0, 0, steps * buckets).view({steps, buckets});
+  const at::Tensor counts = at::zeros({buckets}, flat.options());
+  count_on_device(counts, bucket, counted);
+  sum.add_(counts).sub_(last.index_select(0, oldest).view(-1));
+  last.index_copy_(0, oldest, counts.unsqueeze(0));
+  batches.add_(1);
+  return sum;
+}
+
+// area() by torch's functions: buckets from the highest score down, each with what is above it.
+at::Tensor area_on_device(const at::Tensor& positive, const at::Tensor& negative, bool precision_recall) {
+  const at::Tensor up = positive.flip(0).to(at::kDouble), right = negative.flip(0).to(at::kDouble);
+  const at::Tensor positives = up.cumsum(0), negatives = right.cumsum(0), all = positives.select(0, -1);
+  if (!precision_recall) {
+    const at::Tensor sum = (right * (positives - up / 2)).sum(), rest = negatives.select(0, -1);
+    return at::where((all > 0).logical_and(rest > 0), sum / all / rest, sum);
+  }
+  const at::Tensor total = positives + negatives, precision = at::where(total > 0, positives / total, 1.0);
+  const at::Tensor before = at::cat({at::ones({1}, precision.options()), precision.narrow(0, 0, precision.size(0) - 1)});
+  return at::where(all > 0, (up * (precision + before) / 2).sum() / all, 0.0);
+}
+
+// The scores are not looked at on the CPU: one that is no probability counts nowhere, and makes the result NaN.
+void auc_on_device(const OpContext& op, const at::Tensor& predict, const at::Tensor& label, const at::Tensor& positive,
+                   const at::Tensor& negative) {
+  const int64_t thresholds = op.attr<int32_t>("num_thresholds"), steps = op.attr<int32_t>("slide_steps");
+  const at::Tensor scores = predict.select(1, -1), labels = label.flatten();
+  const at::Tensor good = (scores >= 0).logical_and(scores <= 1);
+  const at::Tensor bucket = at::where(good, scores * thresholds, 0).to(at::kLong);
+  const at::Tensor up = window_on_device(positive, bucket, good.logical_and(labels > 0), thresholds + 1, steps);
+  const at::Tensor down = window_on_device(negative, bucket, good.logical_and(labels == 0), thresholds + 1, steps);
+  const at::Tensor area = area_on_device(up, down, op.attr<std::string>("curve") == "PR");
+  op.set_output("AUC", at::where(good.all(), area, std::numeric_limits<double>::quiet_NaN()).reshape({1}));
 }
 
 void run_auc(const OpContext& op) {
@@ -116,17 +164,17 @@ void run_auc(const OpContext& op) {
     op.fail("'{}' has {} labels for scores of shape {}", op.input_name("Label"), label.numel(),
             graph::shape_to_string(predict.sizes().vec()));
   }
+  const int64_t size = steps == 0 ? thresholds + 1 : (steps + 1) * (thresholds + 1) + 1;
+  const at::Tensor positive = state_of(op, "StatPos", "StatPosOut", size), negative = state_of(op, "StatNeg", "StatNegOut", size);
+  if (!in_memory(positive)) return auc_on_device(op, predict, label, positive, negative);
   const Histogram counts = predict.scalar_type() == at::kDouble
                                ? count_scores<double>(op, predict, label, thresholds)
                                : count_scores<float>(op, predict.to(at::kFloat), label, thresholds);
-  const int64_t size = steps == 0 ? thresholds + 1 : (steps + 1) * (thresholds + 1) + 1;
-  int64_t* positive = state_of(op, "StatPos", "StatPosOut", size);
-  int64_t* negative = state_of(op, "StatNeg", "StatNegOut", size);
   double result = 0;
   {
-    std::lock_guard lock(state_lock(positive));
-    const int64_t* positives = add_to_window(positive, counts.positive, steps);
-    const int64_t* negatives = add_to_window(negative, counts.negative, steps);
+    std::lock_guard lock(state_lock(positive.const_data_ptr()));
+    const int64_t* positives = add_to_window(positive.data_ptr<int64_t>(), counts.positive, steps);
+    const int64_t* negatives = add_to_window(negative.data_ptr<int64_t>(), counts.negative, steps);
     result = area(positives, negatives, thresholds + 1, op.attr<std::string>("curve") == "PR");
   }
   op.set_output("AUC", at::full({1}, result, at::kDouble));

@@ -1,5 +1,6 @@
 // batch_norm and layer_norm.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include "argosy/engine/program/op.h"
 

@@ -1,21 +1,54 @@
 // One operator for each update rule of optim/, made from the rule's own description.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <array>
 #include <mutex>
 
 #include "argosy/base/mutex.h"
+#include "argosy/engine/ops/tensor_rule.h"
+#include "argosy/engine/program/device.h"
 #include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_adder.h"
 #include "argosy/engine/program/row_merge.h"
 #include "argosy/optim/rule.h"
 
 namespace argosy::engine {
 namespace {
 
+// A tensor of one number that the CPU needs in each step: read again only where somebody else has written to it, since reading
+// waits for the device.
+class KnownNumber {
+ public:
+  float read(const at::Tensor& tensor) {
+    if (!tensor_.is_same(tensor) || version_ != tensor._version()) note(tensor, tensor.item<float>());
+    return number_;
+  }
+  void write(const at::Tensor& tensor, float number) {
+    tensor.fill_(number);
+    note(tensor, number);
+  }
+
+ private:
+  void note(const at::Tensor& tensor, float number) {
+    tensor_ = tensor;
+    version_ = tensor._version();
+    number_ = number;
+  }
+
+  at::Tensor tensor_;
+  int64_t version_ = 0;
+  float number_ = 0;
+};
+
 // What a thread keeps of an optimizer operator between steps.
 struct Updater {
   std::unique_ptr<optim::Rule> rule;
   RowMerger merger;
+  // On other devices than the CPU:
+  RowAdder adder;
+  KnownNumber rate;
+  std::vector<KnownNumber> scalars;
 };
 
 // Scalar states (powers of beta) are read and advanced by every trainer thread; a lock a parameter keeps them exact.
@@ -38,69 +71,118 @@ Updater* make_updater(const OpContext& op) {
   return new Updater{.rule = std::move(*rule)};
 }
 
-float* state_data(const OpContext& op, std::string_view slot, int64_t expected) {
+at::Tensor state_of_rule(const OpContext& op, std::string_view slot, int64_t expected) {
   const at::Tensor& state = op.tensor(slot);
   if (state.scalar_type() != at::kFloat || !state.is_contiguous() || state.numel() != expected) {
     op.fail("state '{}' ({}) has {} values of {}, expected {} of float32", op.input_name(slot), slot, state.numel(),
             c10::toString(state.scalar_type()), expected);
   }
-  return state.data_ptr<float>();
+  return state;
 }
 
 struct States {
-  std::vector<float*> elements, scalars;
+  std::vector<at::Tensor> elements, scalars;
+
+  std::vector<float*> element_data() const {
+    std::vector<float*> data;
+    for (const at::Tensor& state : elements) data.push_back(state.data_ptr<float>());
+    return data;
+  }
 };
 
 States states_of(const OpContext& op, const optim::Rule& rule, int64_t elements) {
   States states;
   for (const optim::StateSlot& slot : rule.states()) {
     if (slot.shape == optim::StateSlot::element)
-      states.elements.push_back(state_data(op, slot.op_slot, elements));
+      states.elements.push_back(state_of_rule(op, slot.op_slot, elements));
     else
-      states.scalars.push_back(state_data(op, slot.op_slot, 1));
+      states.scalars.push_back(state_of_rule(op, slot.op_slot, 1));
   }
   return states;
 }
 
-optim::Step begin_step(const OpContext& op, const optim::Rule& rule, const States& states, const void* parameter) {
-  const float rate = rule.uses_learning_rate() ? op.tensor("LearningRate").item<float>() : 0.0f;
+optim::Step begin_step(const OpContext& op, Updater& updater, const States& states, const void* parameter) {
+  const optim::Rule& rule = *updater.rule;
+  const bool here = in_memory(op.tensor("Param"));
+  float rate = 0;
+  if (rule.uses_learning_rate())
+    rate = here ? op.tensor("LearningRate").item<float>() : updater.rate.read(op.tensor("LearningRate"));
   std::vector<float> scalars(states.scalars.size());
+  updater.scalars.resize(scalars.size());
   std::lock_guard lock(scalar_lock(parameter));
-  for (size_t i = 0; i < scalars.size(); ++i) scalars[i] = *states.scalars[i];
+  for (size_t i = 0; i < scalars.size(); ++i)
+    scalars[i] = here ? *states.scalars[i].data_ptr<float>() : updater.scalars[i].read(states.scalars[i]);
   const optim::Step step = rule.begin_step(rate, scalars);
-  for (size_t i = 0; i < scalars.size(); ++i) *states.scalars[i] = scalars[i];
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    if (here)
+      *states.scalars[i].data_ptr<float>() = scalars[i];
+    else
+      updater.scalars[i].write(states.scalars[i], scalars[i]);
+  }
   return step;
 }
 
 // Only the rows of the batch move, for every rule: those that it did not touch, and their states, stay as they are.
 void update_rows(Updater& updater, const optim::Step& step, const LookupGradient& gradient, float* param, const States& states) {
   updater.merger.merge(gradient);
+  const std::vector<float*> elements = states.element_data();
   updater.rule->apply_rows(step, {.param = param,
-                                  .element_states = states.elements.data(),
+                                  .element_states = elements.data(),
                                   .width = static_cast<size_t>(gradient.width),
                                   .stride = static_cast<size_t>(gradient.width),
                                   .index = updater.merger.index(),
                                   .grad = updater.merger.gradients()});
 }
 
+// The same by torch's functions. A row that occurs more than once is computed as often, with the same result each time.
+void update_rows_on_device(const OpContext& op, Updater& updater, const optim::Step& step, const LookupGradient& gradient,
+                           const at::Tensor& param, const States& states) {
+  if (!updater.rule->info().elementwise)
+    op.fail("rule '{}' has no kernel for gradients of rows on {}; use a dense gradient (is_sparse=False)", op.desc().type,
+            op.device().str());
+  const RowSums rows = updater.adder.add_up(gradient);
+  if (!rows.ids.defined()) return;
+  TensorUpdate update{.param = {param.index_select(0, rows.ids)}, .grad = {rows.totals()}};
+  for (const at::Tensor& state : states.elements) update.states.push_back({state.view(param.sizes()).index_select(0, rows.ids)});
+  move_tensor_lists(*updater.rule, step, update);
+  const auto write = [&](const at::Tensor& all, const at::Tensor& moved) {
+    all.index_copy_(0, rows.ids, rows.any.defined() ? at::where(rows.any, moved, all.index_select(0, rows.ids)) : moved);
+  };
+  write(param, update.param[0]);
+  for (size_t k = 0; k < states.elements.size(); ++k) write(states.elements[k].view(param.sizes()), update.states[k][0]);
+}
+
+void update_dense(const OpContext& op, const Updater& updater, const optim::Step& step, const at::Tensor& gradient,
+                  const at::Tensor& param, const States& states) {
+  if (gradient.numel() != param.numel()) {
+    op.fail("gradient '{}' has {} values, parameter '{}' has {}", op.input_name("Grad"), gradient.numel(), op.input_name("Param"),
+            param.numel());
+  }
+  if (in_memory(param)) {
+    const at::Tensor dense = gradient.to(at::kFloat).contiguous();
+    const std::vector<float*> elements = states.element_data();
+    return updater.rule->apply(step, param.data_ptr<float>(), dense.const_data_ptr<float>(), elements.data(),
+                               static_cast<size_t>(param.numel()));
+  }
+  TensorUpdate update{.param = {param}, .grad = {gradient.reshape(param.sizes())}};
+  for (const at::Tensor& state : states.elements) update.states.push_back({state.view(param.sizes())});
+  move_tensor_lists(*updater.rule, step, update);
+}
+
 void update(const OpContext& op) {
   Updater& updater = op.state<Updater>([&] { return make_updater(op); });
-  const at::Tensor& param = op.tensor("Param");
+  const at::Tensor param = op.tensor("Param").detach();
   if (param.scalar_type() != at::kFloat || !param.is_contiguous()) {
     op.fail("parameter '{}' is {}; optimizers update float32 parameters", op.input_name("Param"),
             c10::toString(param.scalar_type()));
   }
-  float* data = static_cast<float*>(param.data_ptr());
+  at::NoGradGuard no_grad;
   const States states = states_of(op, *updater.rule, param.numel());
   const Value& grad = op.input("Grad");
-  const optim::Step step = begin_step(op, *updater.rule, states, data);
-  if (grad.rows != nullptr) return update_rows(updater, step, *grad.rows, data, states);
-  if (grad.tensor.numel() != param.numel()) {
-    op.fail("gradient '{}' has {} values, parameter '{}' has {}", op.input_name("Grad"), grad.tensor.numel(),
-            op.input_name("Param"), param.numel());
-  }
-  const at::Tensor dense = grad.tensor.to(at::kFloat).contiguous();
-  updater.rule->apply(step, data, dense.const_data_ptr<float>(), states.elements.data(), static_cast<size_t>(param.numel()));
+  const optim::Step step = begin_step(op, updater, states, param.const_data_ptr());
+  if (grad.rows == nullptr) return update_dense(op, updater, step, grad.tensor, param, states);
+  if (in_memory(param)) return update_rows(updater, step, *grad.rows, param.data_ptr<float>(), states);
+  update_rows_on_device(op, updater, step, *grad.rows, param, states);
 }
 
 std::vector<OpRegistration> register_rules() {

@@ -144,8 +144,8 @@ void unique(const OpContext& op) {
     op.fail("distinct slices along an axis are not supported, only distinct elements");
   const at::Tensor flat = op.tensor("X").flatten();
   auto [values, inverse] = at::_unique(flat, true, true);
-  const at::Tensor places = at::arange(flat.numel(), at::kLong);
-  at::Tensor first = at::full({values.numel()}, flat.numel(), at::kLong).scatter_reduce(0, inverse, places, "amin");
+  const at::Tensor places = at::arange(flat.numel(), inverse.options());
+  at::Tensor first = at::full({values.numel()}, flat.numel(), inverse.options()).scatter_reduce(0, inverse, places, "amin");
   at::Tensor counts = at::bincount(inverse, {}, values.numel());
   if (!op.attr<bool>("is_sorted")) {
     const at::Tensor order = at::argsort(first);

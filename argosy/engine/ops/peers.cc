@@ -47,13 +47,17 @@ LookupGradient::Piece unpacked(const OpContext& op, const std::string& bytes, in
 
 // The rows of all processes; the updates add up equal ones.
 std::shared_ptr<LookupGradient> average_rows(const OpContext& op, Peers& peers, const LookupGradient& own, RowMerger& merger) {
-  merger.merge(own);
+  merger.merge(own.on_cpu());
   const auto all = value_or_fail(peers.gather(packed(merger, own.width)));
   auto rows = std::make_shared<LookupGradient>();
   rows->height = own.height;
   rows->width = own.width;
   rows->scale = 1.0f / static_cast<float>(all.size());
   for (const std::string& bytes : all) rows->pieces.push_back(unpacked(op, bytes, own.width));
+  for (LookupGradient::Piece& piece : rows->pieces) {
+    piece.ids = piece.ids.to(op.device());
+    piece.gradient = piece.gradient.to(op.device());
+  }
   return rows;
 }
 

@@ -68,7 +68,8 @@ ARGOSY_OP("pull_rows", pull_rows)
     .output_list("LocalIds", "each of Ids with rows of W in place of keys")
     .attr("padding_ids", std::vector<int64_t>{}, "for each of Ids: the key that becomes row 0; -1: none")
     .attr("create", true, "false: a training run makes no row for a new key")
-    .no_gradient();
+    .no_gradient()
+    .cpu_only();
 
 // What a thread keeps of a send operator between steps.
 struct Sender {
@@ -155,7 +156,8 @@ ARGOSY_OP("send", send)
     .attr("statistics", std::vector<int32_t>{},
           "for each gradient: which of Show and Click its keys count; -1 or none: they do not")
     .attr("job", std::string(), "whose servers")
-    .no_gradient();
+    .no_gradient()
+    .cpu_only();
 
 ARGOSY_OP("listen_and_serv",
           [](const OpContext& op) {
@@ -170,7 +172,8 @@ ARGOSY_OP("listen_and_serv",
     .attr("endpoints", std::vector<std::string>{}, "where all do")
     .attr("Fanin", 1, "the number of workers")
     .attr("settings", std::vector<std::string>{}, "of the job, as name=value; the environment wins over them")
-    .no_gradient();
+    .no_gradient()
+    .cpu_only();
 
 ARGOSY_OP("recv",
           [](const OpContext& op) {
@@ -184,7 +187,8 @@ ARGOSY_OP("recv",
     .input_list("X", "the dense parameters")
     .output_list("Out", "the same variables")
     .attr("job", std::string(), "whose servers")
-    .no_gradient();
+    .no_gradient()
+    .cpu_only();
 
 }  // namespace
 }  // namespace argosy::engine

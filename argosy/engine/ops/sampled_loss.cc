@@ -1,5 +1,6 @@
 // Losses over many classes that look at a few of them only: the label's and some drawn at random.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cmath>
 #include <unordered_set>
@@ -158,7 +159,8 @@ ARGOSY_OP("nce", run_nce)
     .attr("is_sparse", false, "the gradients hold only the rows of the batch")
     .attr("remote_prefetch", false, "set by the transpiler")
     .attr("custom_neg_classes", std::vector<int32_t>{}, "take these instead of drawing, where there are num_neg_samples of them")
-    .infer_shape(infer_nce);
+    .infer_shape(infer_nce)
+    .cpu_only();
 
 // How likely a class is among `wanted` different ones that took `tries` draws.
 double chance(double probability, int64_t wanted, int64_t tries) {
@@ -247,7 +249,8 @@ ARGOSY_OP("sample_logits", run_sample_logits)
     .attr("remove_accidental_hits", true, "a drawn class that is a label of the row does not count")
     .attr("use_customized_samples", false, "as the inputs say")
     .attr("seed", 0, "draw the same in every run")
-    .infer_shape(infer_sample_logits);
+    .infer_shape(infer_sample_logits)
+    .cpu_only();
 
 }  // namespace
 }  // namespace argosy::engine

@@ -9,7 +9,7 @@
 namespace argosy::engine {
 namespace {
 
-using SampledLoss = LayerTest;
+using SampledLoss = CpuLayerTest;
 
 // Draws come as often as `probability` says.
 void check_frequencies(const ClassSampler& sampler, int64_t reachable, uint64_t seed) {

@@ -143,8 +143,8 @@ ARGOSY_OP("sequence_reverse",
 ARGOSY_OP("sequence_slice",
           [](const OpContext& op) {
             const Offsets& offsets = checked_offsets(op, "X");
-            const at::Tensor from = op.tensor("Offset").to(at::kLong).flatten(),
-                             length = op.tensor("Length").to(at::kLong).flatten();
+            const at::Tensor from = op.on_cpu("Offset").to(at::kLong).flatten().contiguous(),
+                             length = op.on_cpu("Length").to(at::kLong).flatten().contiguous();
             const auto count = static_cast<int64_t>(offsets.size()) - 1;
             if (from.numel() != count || length.numel() != count)
               op.fail("{} offsets and {} lengths for {} sequences", from.numel(), length.numel(), count);
@@ -203,7 +203,7 @@ Offsets new_level(const OpContext& op) {
     const auto& target = op.attr<std::vector<int32_t>>("target_lod");
     return {target.begin(), target.end()};
   }
-  const at::Tensor given = op.tensor("Y").to(at::kLong).flatten().contiguous();
+  const at::Tensor given = op.on_cpu("Y").to(at::kLong).flatten().contiguous();
   return {given.const_data_ptr<int64_t>(), given.const_data_ptr<int64_t>() + given.numel()};
 }
 

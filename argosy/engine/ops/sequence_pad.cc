@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "argosy/engine/ops/sequence_rows.h"
+#include "argosy/engine/program/device.h"
 #include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_adder.h"
 
 namespace argosy::engine {
 namespace {
@@ -42,7 +44,7 @@ ARGOSY_OP("sequence_pad",
             }
             const at::Tensor filling = op.tensor("PadValue").expand(x.sizes().slice(1)).to(x.scalar_type());
             op.set_output("Out", take_rows_or(x, rows, filling).reshape(shape_after(x, 1, {count, padded})));
-            op.set_output("Length", at::tensor(lengths, at::kLong));
+            op.set_output("Length", at::tensor(lengths, at::kLong).to(op.device()));
           })
     .doc("Sequences side by side, filled up to one length.")
     .input("X", "sequences")
@@ -67,7 +69,7 @@ ARGOSY_OP("sequence_pad",
 ARGOSY_OP("sequence_unpad",
           [](const OpContext& op) {
             const at::Tensor& x = op.tensor("X");
-            const at::Tensor lengths = op.tensor("Length").to(at::kLong).flatten().contiguous();
+            const at::Tensor lengths = op.on_cpu("Length").to(at::kLong).flatten().contiguous();
             if (x.dim() < 2 || lengths.numel() != x.size(0)) op.fail("{} lengths for {} sequences", lengths.numel(), x.size(0));
             std::vector<int64_t> rows;
             Offsets offsets = {0};
@@ -103,7 +105,8 @@ ARGOSY_OP("sequence_mask",
             int64_t length =
                 op.has_input("MaxLenTensor") ? op.tensor("MaxLenTensor").item<int64_t>() : op.attr<int32_t>("maxlen");
             if (length < 0) length = x.numel() == 0 ? 0 : x.max().item<int64_t>();
-            op.set_output("Y", (at::arange(length, at::kLong) < x.unsqueeze(-1)).to(scalar_type(op.dtype_attr("out_dtype"))));
+            op.set_output(
+                "Y", (at::arange(length, op.options(at::kLong)) < x.unsqueeze(-1)).to(scalar_type(op.dtype_attr("out_dtype"))));
           })
     .doc("For each length n: n ones, then zeros.")
     .input("X", "lengths, any shape")
@@ -158,6 +161,18 @@ struct SoftmaxWithin : torch::autograd::Function<SoftmaxWithin> {
   }
 };
 
+// The same by torch's functions, which autograd differentiates.
+at::Tensor softmax_on_device(const at::Tensor& x, const Offsets& offsets) {
+  const at::Tensor numbers = sequence_numbers(offsets, x.device()), flat = x.flatten();
+  if (!numbers.defined()) return at::exp(x - x);
+  const auto count = static_cast<int64_t>(offsets.size()) - 1;
+  const at::Tensor top =
+      at::zeros({count}, x.options().requires_grad(false)).scatter_reduce(0, numbers, flat.detach(), "amax", false);
+  const at::Tensor raised = at::exp(flat - top.index_select(0, numbers));
+  const at::Tensor sums = at::zeros({count}, x.options().requires_grad(false)).index_add(0, numbers, raised);
+  return (raised / sums.index_select(0, numbers)).reshape(x.sizes());
+}
+
 ARGOSY_OP("sequence_softmax",
           [](const OpContext& op) {
             const Value& x = op.input("X");
@@ -165,7 +180,10 @@ ARGOSY_OP("sequence_softmax",
             if (x.tensor.numel() != x.tensor.size(0))
               op.fail("'{}' has shape {}, expected one value a row", op.input_name("X"),
                       graph::shape_to_string(x.tensor.sizes().vec()));
-            op.set_output("Out", SoftmaxWithin::apply(x.tensor.contiguous(), x.lod), x.lod);
+            op.set_output("Out",
+                          in_memory(x.tensor) ? SoftmaxWithin::apply(x.tensor.contiguous(), x.lod)
+                                              : softmax_on_device(x.tensor, x.lod->back()),
+                          x.lod);
           })
     .doc("softmax over the values of each sequence.")
     .input("X", "sequences of rows with one value")

@@ -3,10 +3,13 @@
 #include <ATen/Dispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "argosy/engine/program/device.h"
 #include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_adder.h"
 
 namespace argosy::engine {
 namespace {
@@ -127,8 +130,71 @@ struct PoolRows : torch::autograd::Function<PoolRows> {
   }
 };
 
+// The lengths of sequences as numbers to divide by, [count, 1, …].
+at::Tensor divisors(const std::vector<int64_t>& offsets, Pooling pooling, const at::Tensor& like) {
+  std::vector<double> numbers;
+  for (size_t i = 0; i + 1 < offsets.size(); ++i)
+    numbers.push_back(1.0 / scale_of(pooling, std::max<int64_t>(offsets[i + 1] - offsets[i], 1)));
+  std::vector<int64_t> shape(static_cast<size_t>(like.dim()), 1);
+  shape[0] = static_cast<int64_t>(numbers.size());
+  return at::tensor(numbers, at::kDouble).to(like.options()).reshape(shape);
+}
+
+// The row of each maximum, -1 for an empty sequence, by torch's functions: the first of those that are as large.
+at::Tensor maxima_on_device(const at::Tensor& x, const std::vector<int64_t>& offsets, const at::Tensor& numbers) {
+  std::vector<int64_t> shape = x.sizes().vec(), column(static_cast<size_t>(x.dim()), 1);
+  shape[0] = static_cast<int64_t>(offsets.size()) - 1;
+  column[0] = x.size(0);
+  const at::Tensor spread = numbers.view(column).expand_as(x),
+                   rows = at::arange(x.size(0), numbers.options()).view(column).expand_as(x);
+  const at::Tensor top = at::zeros(shape, x.options()).scatter_reduce(0, spread, x, "amax", false);
+  const at::Tensor at_top = at::where(x == top.index_select(0, numbers), rows, x.size(0));
+  const at::Tensor first = at::full(shape, x.size(0), numbers.options()).scatter_reduce(0, spread, at_top, "amin");
+  return at::where(first == x.size(0), -1, first).to(at::kInt);
+}
+
+// pool_rows() by torch's functions, which autograd differentiates. `index` as there.
+at::Tensor pool_on_device(const at::Tensor& x, const std::vector<int64_t>& offsets, Pooling pooling, double pad,
+                          const at::Tensor& index) {
+  std::vector<int64_t> used, empty;  // the row that an output takes; what it takes where a sequence is empty is replaced
+  for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+    used.push_back(
+        std::max<int64_t>(pooling == Pooling::last ? offsets[i + 1] - 1 : std::min(offsets[i], offsets.back() - 1), 0));
+    empty.push_back(offsets[i] == offsets[i + 1]);
+  }
+  std::vector<int64_t> shape = x.sizes().vec(), column(static_cast<size_t>(x.dim()), 1);
+  shape[0] = column[0] = static_cast<int64_t>(empty.size());
+  if (x.size(0) == 0) return at::full(shape, pad, x.options().requires_grad(false));
+  at::Tensor out;
+  if (pooling == Pooling::first || pooling == Pooling::last) {
+    out = x.index_select(0, at::tensor(used, at::kLong).to(x.device()));
+  } else if (pooling == Pooling::max) {
+    out = x.gather(0, index.to(at::kLong).clamp_min(0));
+  } else {
+    const at::Tensor numbers = sequence_numbers(offsets, x.device());
+    out = numbers.defined() ? at::zeros(shape, x.options().requires_grad(false)).index_add(0, numbers, x) /
+                                  divisors(offsets, pooling, x.detach())
+                            : x.clone();
+  }
+  const bool any_empty = std::ranges::find(empty, 1) != empty.end();
+  return any_empty ? out.masked_fill(at::tensor(empty, at::kLong).to(x.device()).to(at::kBool).view(column), pad) : out;
+}
+
 LodPtr without_last_level(const Lod& lod) {
   return lod.size() < 2 ? nullptr : std::make_shared<const Lod>(lod.begin(), lod.end() - 1);
+}
+
+void run_on_device(const OpContext& op, Pooling pooling, const at::Tensor& rows, double pad) {
+  const Value& x = op.input("X");
+  const std::vector<int64_t>& offsets = x.offsets();
+  at::Tensor index;
+  if (pooling == Pooling::max) {
+    at::Tensor numbers = sequence_numbers(offsets, rows.device());
+    if (!numbers.defined()) numbers = at::arange(rows.size(0), op.options(at::kLong));
+    index = maxima_on_device(rows.detach(), offsets, numbers);
+    op.set_output("MaxIndex", index);
+  }
+  op.set_output("Out", pool_on_device(rows, offsets, pooling, pad, index), without_last_level(*x.lod));
 }
 
 void run_sequence_pool(const OpContext& op) {
@@ -141,8 +207,9 @@ void run_sequence_pool(const OpContext& op) {
   const at::Tensor rows = x.tensor.contiguous();
   std::vector<int64_t> shape(rows.sizes().begin(), rows.sizes().end());
   shape[0] = static_cast<int64_t>(offsets.size()) - 1;
-  const at::Tensor index = kind->second == Pooling::max ? at::empty(shape, at::kInt) : at::Tensor();
   const double pad = op.attr<float>("pad_value");
+  if (!in_memory(rows)) return run_on_device(op, kind->second, rows, pad);
+  const at::Tensor index = kind->second == Pooling::max ? at::empty(shape, at::kInt) : at::Tensor();
   at::Tensor out = op.training() ? PoolRows::apply(rows, x.lod, kind->second, pad, std::optional<at::Tensor>(index))
                                  : pool_rows(rows, offsets, kind->second, pad, index);
   op.set_output("Out", std::move(out), without_last_level(*x.lod));

@@ -37,7 +37,7 @@ bool contains(const Shape& list, int64_t value) { return std::find(list.begin(),
 at::Tensor taken(const at::Tensor& x, int64_t axis, const Cut& cut) {
   if (cut.step == 1) return x.narrow(axis, cut.start, cut.count());
   if (cut.count() == 0) return x.narrow(axis, 0, 0);
-  return x.index_select(axis, at::arange(cut.start, cut.end, cut.step, at::kLong));
+  return x.index_select(axis, at::arange(cut.start, cut.end, cut.step, x.options().dtype(at::kLong).requires_grad(false)));
 }
 
 void slice(const OpContext& op, const Shape& starts, const Shape& ends, const Shape& steps) {

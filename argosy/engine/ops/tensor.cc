@@ -40,7 +40,7 @@ ARGOSY_OP("assign", [](const OpContext& op) { op.set_output("Out", op.tensor("X"
 ARGOSY_OP("shape",
           [](const OpContext& op) {
             const std::vector<int64_t> sizes = op.tensor("Input").sizes().vec();
-            op.set_output("Out", at::tensor(sizes, at::kInt));
+            op.set_output("Out", at::tensor(sizes, at::kInt).to(op.device()));
           })
     .doc("The sizes of a tensor.")
     .input("Input", "any shape")
@@ -52,7 +52,8 @@ ARGOSY_OP("shape",
     .no_gradient()
     .function({.signature = "shape(input)"});
 
-ARGOSY_OP("size", [](const OpContext& op) { op.set_output("Out", at::full({1}, op.tensor("Input").numel(), at::kLong)); })
+ARGOSY_OP("size",
+          [](const OpContext& op) { op.set_output("Out", at::full({1}, op.tensor("Input").numel(), op.options(at::kLong))); })
     .doc("The number of elements.")
     .input("Input", "any shape")
     .output("Out", "[1], int64")
@@ -67,7 +68,8 @@ ARGOSY_OP("fill_any_like",
           [](const OpContext& op) {
             const Value& x = op.input("X");
             const auto type = op.attr<int32_t>("dtype") < 0 ? x.tensor.scalar_type() : scalar_type(op.dtype_attr("dtype"));
-            op.set_output("Out", at::full(x.tensor.sizes(), static_cast<double>(op.attr<float>("value")), type), x.lod);
+            op.set_output("Out", at::full(x.tensor.sizes(), static_cast<double>(op.attr<float>("value")), op.options(type)),
+                          x.lod);
           })
     .doc("One value, in the shape of X.")
     .input("X", "gives the shape")

@@ -124,7 +124,9 @@ optim::Array as_array(Tensors tensors) { return optim::Array(std::make_shared<Te
 
 const Tensors& in_array(const optim::Array& array) { return static_cast<const TensorList&>(array.value()).tensors(); }
 
-void move_lists(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update) {
+}  // namespace
+
+void move_tensor_lists(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update) {
   if (update.param.empty()) return;
   Tensors grads;
   for (size_t i = 0; i < update.grad.size(); ++i) grads.push_back(update.grad[i].to(update.param[i].scalar_type()));
@@ -138,8 +140,6 @@ void move_lists(const optim::Rule& rule, const optim::Step& step, const TensorUp
       at::_foreach_copy_(update.states[k], in_array(states[k]));
   }
 }
-
-}  // namespace
 
 Status step_tensors(const optim::Rule& rule, float rate, std::span<float> scalars, const TensorUpdate& update) {
   RETURN_IF_ERROR(check_update(rule, update));
@@ -155,14 +155,14 @@ Status step_tensors(const optim::Rule& rule, float rate, std::span<float> scalar
     others.grad.push_back(update.grad[i]);
     for (size_t k = 0; k < update.states.size(); ++k) others.states[k].push_back(update.states[k][i]);
   }
-  move_lists(rule, step, others);
+  move_tensor_lists(rule, step, others);
   return {};
 }
 
 Status step_tensor_lists(const optim::Rule& rule, float rate, std::span<float> scalars, const TensorUpdate& update) {
   RETURN_IF_ERROR(check_update(rule, update));
   at::NoGradGuard no_grad;
-  move_lists(rule, rule.begin_step(rate, scalars), update);
+  move_tensor_lists(rule, rule.begin_step(rate, scalars), update);
   return {};
 }
 

@@ -25,4 +25,7 @@ Status step_tensors(const optim::Rule& rule, float rate, std::span<float> scalar
 // The same by the formula on lists, whatever the tensors are: for tests, which hold the two equal.
 Status step_tensor_lists(const optim::Rule& rule, float rate, std::span<float> scalars, const TensorUpdate& update);
 
+// Moves the tensors by a step that has begun, by the formula on lists.
+void move_tensor_lists(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update);
+
 }  // namespace argosy::engine

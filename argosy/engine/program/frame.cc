@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "argosy/base/mutex.h"
+
 namespace argosy::engine {
 
 Frame::Frame(std::shared_ptr<const PreparedProgram> program, Scope& scope, const Context& context)
@@ -22,14 +24,57 @@ void Frame::bind_leaf(size_t index, const Value& stored) {
   leaf.set_requires_grad(true);
 }
 
-Status Frame::begin() {
-  ++step;
-  pending_lookups_.clear();
+// What another device, or a file, has left goes where this program runs. Of several threads that begin at once one brings it, and
+// the others look after it has.
+void Frame::bring_stored() {
+  static Mutex& mutex = *new Mutex;
+  MutexLock lock(mutex);
   const auto& infos = program_->values();
   for (size_t i = 0; i < infos.size(); ++i) {
     if (!infos[i].persistable) continue;
     if (stored_[i] == nullptr) stored_[i] = scope_.find(infos[i].name);
-    if (stored_[i] == nullptr || !stored_[i]->defined()) continue;
+    if (stored_[i] == nullptr) continue;
+    at::Tensor& tensor = stored_[i]->tensor;
+    if (tensor.defined() && tensor.device() != device) tensor = tensor.to(device);
+  }
+}
+
+DeviceCopies& Frame::copies() {
+  if (!copies_) copies_.emplace(device);
+  return *copies_;
+}
+
+void Frame::feed(int32_t index, Value value) {
+  if (value.tensor.device() != device) {
+    if (value.tensor.is_cpu()) value.fed = value.tensor;
+    value.tensor = copies().to_device(value.tensor);
+  }
+  if (program_->values()[static_cast<size_t>(index)].wants_gradient) value.tensor = value.tensor.detach().set_requires_grad(true);
+  values_[static_cast<size_t>(index)] = std::move(value);
+}
+
+Value Frame::fetch(int32_t index) {
+  Value value = values_[static_cast<size_t>(index)];
+  if (!value.tensor.defined()) return value;
+  const auto made = made_.find(index);
+  value.tensor = copies().to_cpu(value.tensor.detach(), made == made_.end() ? nullptr : &made->second);
+  value.fed = at::Tensor();
+  return value;
+}
+
+void Frame::note_made(const Instruction& instruction) {
+  if (device.is_cpu()) return;
+  for (const int32_t index : instruction.fetched)
+    made_.try_emplace(index, device.type()).first->second.record(current_stream(device));
+}
+
+Status Frame::begin() {
+  ++step;
+  pending_lookups_.clear();
+  bring_stored();
+  const auto& infos = program_->values();
+  for (size_t i = 0; i < infos.size(); ++i) {
+    if (!infos[i].persistable || stored_[i] == nullptr || !stored_[i]->defined()) continue;
     if (infos[i].wants_gradient)
       bind_leaf(i, *stored_[i]);
     else
@@ -49,6 +94,7 @@ void Frame::take_rows(PulledTables& rows) {
 std::unique_ptr<Frame> Frame::another() const {
   auto frame = std::make_unique<Frame>(program_, scope_, context_);
   frame->bfloat16_matmul = bfloat16_matmul;
+  frame->device = device;
   return frame;
 }
 

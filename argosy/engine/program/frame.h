@@ -3,11 +3,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "argosy/base/status.h"
 #include "argosy/base/step_gradients.h"
+#include "argosy/engine/program/device.h"
 #include "argosy/engine/program/prepared.h"
 #include "argosy/engine/program/pulled_rows.h"
 #include "argosy/engine/program/scope.h"
@@ -29,6 +32,12 @@ class Frame {
   // REQUIRES: scope and context outlive it.
   Frame(std::shared_ptr<const PreparedProgram> program, Scope& scope, const Context& context);
 
+  // Sets a value that is fed, on the frame's device.
+  void feed(int32_t index, Value value);
+  // A value of the run on the CPU, or rows; waits only for what computes it.
+  Value fetch(int32_t index);
+  void note_made(const Instruction& instruction);  // after it has run: what is fetched of its outputs can be waited for
+
   // Binds persistable variables to the scope's tensors; parameters become leaves of this thread that share their storage.
   Status begin();
   void end();             // drops temporaries
@@ -48,6 +57,7 @@ class Frame {
   std::vector<double>& op_seconds() { return op_seconds_; }
   void store_persistable(int32_t index);  // after an operator has set a persistable output: the scope sees it
 
+  c10::Device device = c10::Device(c10::DeviceType::CPU);  // of its tensors; constant once it has run
   bool bfloat16_matmul = false;
   uint64_t step = 0;    // runs begun
   BatchId batch_id = 0;  // from RemoteParameters::begin_batch(), where the program sends
@@ -57,6 +67,8 @@ class Frame {
 
  private:
   void bind_leaf(size_t index, const Value& stored);
+  void bring_stored();
+  DeviceCopies& copies();
 
   std::shared_ptr<const PreparedProgram> program_;
   Scope& scope_;
@@ -67,6 +79,8 @@ class Frame {
   std::vector<PendingLookup> pending_lookups_;
   PulledTables pulled_rows_;
   std::vector<double> op_seconds_;
+  std::optional<DeviceCopies> copies_;
+  std::map<int32_t, c10::Event> made_;  // of fetched values, on devices other than the CPU
 };
 
 }  // namespace argosy::engine

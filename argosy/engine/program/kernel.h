@@ -13,6 +13,7 @@ using Kernel = void (*)(const OpContext&);
 struct KernelInfo {
   Kernel kernel = nullptr;
   bool differentiable = true;
+  bool cpu_only = false;
 };
 
 const KernelInfo* find_kernel(std::string_view type);  // null: there is none

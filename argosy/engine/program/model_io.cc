@@ -59,7 +59,7 @@ Result<Outgoing> outgoing(const Scope& scope, const graph::VarDesc& variable) {
   if (value == nullptr || !value->tensor.defined()) {
     return Status::failed_precondition("variable '{}' has no value to save; run the startup program first", variable.name);
   }
-  Outgoing out{.tensor = value->tensor.detach().contiguous()};
+  Outgoing out{.tensor = value->tensor.detach().cpu().contiguous()};
   out.file = {.dtype = dtype_of(out.tensor), .shape = out.tensor.sizes().vec(), .bytes = bytes_of(out.tensor)};
   if (value->lod != nullptr) out.file.lod = *value->lod;
   out.header = graph::encode_tensor_header(out.file);

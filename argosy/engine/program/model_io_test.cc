@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "argosy/base/file.h"
+#include "argosy/engine/program/device_test.h"
 #include "argosy/engine/train/executor.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layer_helper.h"
@@ -44,7 +45,7 @@ class ModelIoTest : public testing::Test {
   graph::Variable out_;
   fs::path folder_;
   Scope scope_;
-  Runner runner_;
+  Runner runner_{{.device = test_device()}};
 };
 
 TEST_F(ModelIoTest, AModelPredictsTheSameAfterItWasLoaded) {

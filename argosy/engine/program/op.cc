@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 
@@ -50,12 +51,18 @@ OpRegistration& OpRegistration::output_list(std::string name, std::string text) 
   schema_->outputs.push_back({.name = std::move(name), .doc = std::move(text), .list = true});
   return *this;
 }
+OpRegistration& OpRegistration::optional_output_list(std::string name, std::string text) {
+  schema_->outputs.push_back({.name = std::move(name), .doc = std::move(text), .list = true, .optional = true});
+  return *this;
+}
 OpRegistration& OpRegistration::attr(std::string name, graph::Attribute otherwise, std::string text) {
   schema_->attributes.push_back({.name = std::move(name), .doc = std::move(text), .value = std::move(otherwise)});
   return *this;
 }
 OpRegistration& OpRegistration::infer_shape(graph::ShapeRule rule) { return schema_->infer_shape = std::move(rule), *this; }
 OpRegistration& OpRegistration::no_gradient() { return kernel_entry(type_).differentiable = false, *this; }
+
+OpRegistration& OpRegistration::cpu_only() { return kernel_entry(type_).cpu_only = true, *this; }
 
 OpRegistration& OpRegistration::function(graph::FunctionSchema function) {
   graph::add_function(*schema_, std::move(function));
@@ -152,16 +159,39 @@ graph::DType OpContext::dtype_attr(std::string_view name) const {
 bool OpContext::training() const { return instruction_.records_gradient; }
 bool OpContext::bfloat16_matmul() const { return frame_.bfloat16_matmul; }
 
-at::Generator OpContext::generator(int64_t seed) const {
-  if (seed == 0 && frame_.program().program().random_seed == 0) return at::detail::getDefaultCPUGenerator();
-  if (seed == 0) {
+const c10::Device& OpContext::device() const { return frame_.device; }
+at::TensorOptions OpContext::options(at::ScalarType type) const { return at::TensorOptions(frame_.device).dtype(type); }
+
+at::Tensor OpContext::on_cpu(std::string_view slot, size_t index) const {
+  const Value& value = input(slot, index);
+  return value.fed.defined() ? value.fed : value.tensor.cpu();
+}
+
+int64_t OpContext::settled_seed(int64_t seed) const {
+  if (seed == 0 && frame_.program().program().random_seed != 0) {
     // One stream per thread, variable and run, so that the program's seed fixes every run of it. By the variable's name and
     // not the operator's place: a worker's startup program, which leaves tables to the servers, draws what the whole one draws.
     const std::string& name = name_of(frame_, instruction_.outputs.front().values.front());
     const uint64_t stream = mix64(name) ^ (frame_.stream << 56 | frame_.step);
     seed = static_cast<int64_t>(Random(static_cast<uint64_t>(frame_.program().program().random_seed), stream)() >> 1);
   }
-  return at::make_generator<at::CPUGeneratorImpl>(static_cast<uint64_t>(seed));
+  return seed;
+}
+
+at::Generator OpContext::generator(int64_t seed) const {
+  const int64_t settled = settled_seed(seed);
+  if (settled == 0) return at::detail::getDefaultCPUGenerator();
+  return at::make_generator<at::CPUGeneratorImpl>(static_cast<uint64_t>(settled));
+}
+
+at::Generator OpContext::device_generator(int64_t seed) const {
+  if (frame_.device.is_cpu()) return generator(seed);
+  const int64_t settled = settled_seed(seed);
+  at::Generator source = at::globalContext().defaultGenerator(frame_.device);
+  if (settled == 0) return source;
+  at::Generator own = source.clone();
+  own.set_current_seed(static_cast<uint64_t>(settled));
+  return own;
 }
 
 std::shared_ptr<void>& OpContext::state_slot() const { return frame_.state(instruction_.state); }

@@ -76,7 +76,13 @@ class OpContext {
   // True where gradients are wanted of what this operator computes.
   bool training() const;
   // The source of randomness: of the operator where `seed` or the program's seed is set, of the process otherwise.
-  at::Generator generator(int64_t seed) const;
+  at::Generator generator(int64_t seed) const;  // for tensors on the CPU
+  at::Generator device_generator(int64_t seed) const;  // for tensors on device()
+  // Where this run computes, and the options of a tensor that is made there.
+  const c10::Device& device() const;
+  at::TensorOptions options(at::ScalarType type) const;
+  // An input on the CPU: at once where it is there or was fed from there, else after what computes it.
+  at::Tensor on_cpu(std::string_view slot, size_t index = 0) const;
   bool bfloat16_matmul() const;  // see ExecutorOptions
 
   // Ends the run with "operator 'type' (inputs…): message".
@@ -85,12 +91,16 @@ class OpContext {
     throw KernelError(Status(Code::invalid_argument, fmt::format(format, std::forward<Args>(args)...)));
   }
 
+  // Runs the operators of the block that this operator has, once. An error in one of them ends the run.
+  void run_body() const;
+
   const graph::OpDesc& desc() const;
   Frame& frame() const { return frame_; }
   const Instruction& instruction() const { return instruction_; }
 
  private:
   std::shared_ptr<void>& state_slot() const;
+  int64_t settled_seed(int64_t seed) const;  // 0: that of the process
 
   const Instruction& instruction_;
   Frame& frame_;
@@ -115,10 +125,13 @@ class OpRegistration {
   OpRegistration& output(std::string name, std::string text);
   OpRegistration& optional_output(std::string name, std::string text);
   OpRegistration& output_list(std::string name, std::string text);
+  OpRegistration& optional_output_list(std::string name, std::string text);
   OpRegistration& attr(std::string name, graph::Attribute otherwise, std::string text);
   OpRegistration& infer_shape(graph::ShapeRule rule);
   // The kernel differentiates nothing: it runs without recording, and its outputs carry no gradient.
   OpRegistration& no_gradient();
+  // The kernel walks through memory: a program with it is refused on other devices.
+  OpRegistration& cpu_only();
   // A function that adds the operator to a program; see graph/function_schema.h. After inputs, outputs and attributes.
   OpRegistration& function(graph::FunctionSchema function);
 

@@ -65,7 +65,7 @@ class Passes : public LayerTest {
     const Variable loss = build(slots);
     const auto result = graph::minimize(optim::SGD{.learning_rate = 0.5f}, loss);
     startup->random_seed = 11;
-    Runner runner({.fuse = fuse});
+    Runner runner({.fuse = fuse, .device = test_device()});
     Scope scope;
     value_or_throw(runner.run(*startup, {}, {}, scope));
     std::vector<std::string> fetches = {loss.name()};

@@ -1,5 +1,7 @@
 #include "argosy/engine/program/prepared.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -23,9 +25,9 @@ const SlotBinding* find_slot(const std::vector<SlotBinding>& bindings, std::stri
 bool is_feed_or_fetch(const graph::OpDesc& op) { return op.type == "feed" || op.type == "fetch"; }
 
 // All operators, also those that lead to nothing that is fetched or kept. Feeding and fetching is done by its caller.
-std::vector<graph::OpDesc> operators_to_run(const graph::Program& program) {
+std::vector<graph::OpDesc> operators_to_run(const graph::Block& block) {
   std::vector<graph::OpDesc> ops;
-  for (const auto& op : program.global_block().ops()) {
+  for (const auto& op : block.ops()) {
     if (!is_feed_or_fetch(*op)) ops.push_back(*op);
   }
   return ops;
@@ -44,6 +46,32 @@ bool any_value(const std::vector<SlotBinding>& bindings, const std::vector<bool>
   return found;
 }
 
+// An instruction and those of its body, and of theirs.
+template <typename AnyInstruction, typename Visit>
+void for_each_inside(AnyInstruction& instruction, const Visit& visit) {
+  visit(instruction);
+  for (auto& inner : instruction.body) for_each_inside(inner, visit);
+}
+
+// Rows of tables on servers are pulled before the run, by the lookups of the global block.
+Status check_no_remote_rows(const std::vector<Instruction>& body, const std::vector<ValueInfo>& values,
+                            const RemoteParameters& remote) {
+  for (const Instruction& instruction : body) {
+    Status status;
+    for_each_value(instruction.inputs, [&](int32_t value) {
+      const std::string& name = values[static_cast<size_t>(value)].name;
+      const RemoteVariable* variable = remote.find(name);
+      if (variable == nullptr || variable->kind != RemoteVariable::rows) return;
+      status = Status::unimplemented(
+          "operator '{}' looks up table '{}', which is on parameter servers, inside the block of a condition or a loop; look the "
+          "rows up before it",
+          instruction.desc.type, name);
+    });
+    RETURN_IF_ERROR(status);
+  }
+  return {};
+}
+
 }  // namespace
 
 const SlotBinding* Instruction::find_input(std::string_view slot) const { return find_slot(inputs, slot); }
@@ -53,29 +81,45 @@ Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const gra
                                                                        const PrepareOptions& options) {
   std::shared_ptr<PreparedProgram> prepared(new PreparedProgram);
   prepared->program_ = program.clone(false);
-  std::vector<graph::OpDesc> ops = operators_to_run(*prepared->program_);
+  const graph::Block& block = prepared->program_->global_block();
+  std::vector<graph::OpDesc> ops = operators_to_run(block);
   if (options.remote != nullptr) pull_remote_rows(ops, *prepared->program_, *options.remote);
   if (options.fuse) run_passes(ops, *prepared->program_, options.fetches);
-  RETURN_IF_ERROR(prepared->bind(ops));
-  if (options.remote != nullptr) prepared->unbind_remote_rows(*options.remote);
+  ASSIGN_OR_RETURN(prepared->instructions_, prepared->bind(ops, block));
+  if (options.remote != nullptr) RETURN_IF_ERROR(prepared->unbind_remote_rows(*options.remote));
   for (const std::string& name : options.fetches) {
-    if (prepared->program_->global_block().find_var(name) == nullptr) {
+    if (block.find_var(name) == nullptr) {
       return Status::not_found("fetch_list: the program has no variable '{}'", name);
     }
-    prepared->values_[static_cast<size_t>(prepared->value_index(name))].fetched = true;
+    prepared->values_[static_cast<size_t>(prepared->value_index(name, block))].fetched = true;
   }
-  for (const std::string& name : options.feeds) prepared->value_index(name);
+  for (const std::string& name : options.feeds) prepared->value_index(name, block);
   prepared->mark_gradients();
   prepared->mark_last_uses();
   return std::shared_ptr<const PreparedProgram>(prepared);
 }
 
 // A remote table's value is the rows of a batch, made and dropped by every run.
-void PreparedProgram::unbind_remote_rows(const RemoteParameters& remote) {
+Status PreparedProgram::unbind_remote_rows(const RemoteParameters& remote) {
+  for (const Instruction& instruction : instructions_) RETURN_IF_ERROR(check_no_remote_rows(instruction.body, values_, remote));
   for (ValueInfo& value : values_) {
     const RemoteVariable* variable = remote.find(value.name);
     if (variable != nullptr && variable->kind == RemoteVariable::rows) value.persistable = false;
   }
+  return {};
+}
+
+Status PreparedProgram::check_kernels(const c10::Device& device) const {
+  if (device.is_cpu()) return {};
+  std::set<std::string> without;
+  for (const Instruction& instruction : instructions_) {
+    for_each_inside(instruction, [&](const Instruction& inner) {
+      if (inner.cpu_only) without.insert(fmt::format("'{}'", inner.desc.type));
+    });
+  }
+  if (without.empty()) return {};
+  return Status::unimplemented("operator {} has no kernel on {}; run this program on the CPU (CPUPlace)",
+                               fmt::join(without, ", "), device.is_cuda() ? "GPU" : device.str());
 }
 
 int32_t PreparedProgram::find_value(std::string_view name) const {
@@ -83,22 +127,24 @@ int32_t PreparedProgram::find_value(std::string_view name) const {
   return found == index_.end() ? -1 : found->second;
 }
 
-int32_t PreparedProgram::value_index(const std::string& name) {
+// Names are unique in a program, so that one index does for all of its blocks.
+int32_t PreparedProgram::value_index(const std::string& name, const graph::Block& block) {
   const auto [at, added] = index_.emplace(name, static_cast<int32_t>(values_.size()));
   if (added) {
-    const graph::VarDesc* desc = program_->global_block().find_var(name);
+    const graph::VarDesc* desc = block.find_var_recursive(name);
     values_.push_back({.name = name, .desc = desc, .persistable = desc != nullptr && desc->persistable});
   }
   return at->second;
 }
 
-std::vector<int32_t> PreparedProgram::bind_names(const std::vector<std::string>& names) {
+std::vector<int32_t> PreparedProgram::bind_names(const std::vector<std::string>& names, const graph::Block& block) {
   std::vector<int32_t> indices;
-  for (const std::string& name : names) indices.push_back(value_index(name));
+  for (const std::string& name : names) indices.push_back(value_index(name, block));
   return indices;
 }
 
-Status PreparedProgram::bind(const std::vector<graph::OpDesc>& ops) {
+Result<std::vector<Instruction>> PreparedProgram::bind(const std::vector<graph::OpDesc>& ops, const graph::Block& block) {
+  std::vector<Instruction> instructions;
   for (const graph::OpDesc& op : ops) {
     const KernelInfo* kernel = find_kernel(op.type);
     if (kernel == nullptr) {
@@ -106,15 +152,34 @@ Status PreparedProgram::bind(const std::vector<graph::OpDesc>& ops) {
       return Status::unimplemented("the program uses operator '{}', which this version cannot run{}", op.type,
                                    near ? fmt::format(" (the nearest is '{}')", *near) : "");
     }
-    Instruction instruction{
-        .desc = op, .kernel = kernel->kernel, .differentiable = kernel->differentiable, .state = state_count_++};
+    Instruction instruction{.desc = op,
+                            .kernel = kernel->kernel,
+                            .differentiable = kernel->differentiable,
+                            .cpu_only = kernel->cpu_only,
+                            .state = state_count_++};
     graph::complete(instruction.desc, *graph::OpSchemas::instance().find(op.type));
-    for (const auto& [slot, names] : op.inputs) instruction.inputs.push_back({slot, bind_names(names)});
-    for (const auto& [slot, names] : op.outputs) instruction.outputs.push_back({slot, bind_names(names)});
+    for (const auto& [slot, names] : op.inputs) instruction.inputs.push_back({slot, bind_names(names, block)});
+    for (const auto& [slot, names] : op.outputs) instruction.outputs.push_back({slot, bind_names(names, block)});
+    RETURN_IF_ERROR(bind_body(instruction));
     sends_ = sends_ || op.type == kSendOp;
     averages_ = averages_ || op.type == kAverageOp;
-    instructions_.push_back(std::move(instruction));
+    instructions.push_back(std::move(instruction));
   }
+  return instructions;
+}
+
+Status PreparedProgram::bind_body(Instruction& instruction) {
+  const auto* ref = instruction.desc.attribute<graph::BlockRef>("sub_block");
+  if (ref == nullptr) return {};
+  const graph::Block& block = program_->block(static_cast<size_t>(ref->index));
+  ASSIGN_OR_RETURN(instruction.body, bind(operators_to_run(block), block));
+  std::set<int32_t> reads, writes;
+  for (const Instruction& inner : instruction.body) {
+    for_each_value(inner.inputs, [&](int32_t value) { reads.insert(value); });
+    for_each_value(inner.outputs, [&](int32_t value) { writes.insert(value); });
+  }
+  instruction.inputs.push_back({"", {reads.begin(), reads.end()}});
+  instruction.outputs.push_back({"", {writes.begin(), writes.end()}});
   return {};
 }
 
@@ -148,16 +213,21 @@ void PreparedProgram::mark_gradients() {
       continue;
     }
     if (!instruction.differentiable || !any_value(instruction.outputs, reached)) continue;
-    instruction.records_gradient = true;
-    for_each_value(instruction.inputs, [&](int32_t value) {
-      instruction.uses_rows |= row_tables.contains(value);
-      if (!cut[static_cast<size_t>(value)]) reached[static_cast<size_t>(value)] = true;
+    // All of a body records: what one round of a loop computes may reach the loss through the next.
+    for_each_inside(instruction, [&](Instruction& inner) {
+      inner.records_gradient = inner.differentiable;
+      for_each_value(inner.inputs, [&](int32_t value) {
+        inner.uses_rows |= row_tables.contains(value);
+        if (!cut[static_cast<size_t>(value)]) reached[static_cast<size_t>(value)] = true;
+      });
     });
   }
   for (Instruction& instruction : instructions_) {
-    for_each_value(instruction.outputs, [&](int32_t value) {
-      produced[static_cast<size_t>(value)] = true;
-      if (cut[static_cast<size_t>(value)] && instruction.records_gradient) instruction.detached.push_back(value);
+    for_each_inside(instruction, [&](Instruction& inner) {
+      for_each_value(inner.outputs, [&](int32_t value) {
+        produced[static_cast<size_t>(value)] = true;
+        if (cut[static_cast<size_t>(value)] && inner.records_gradient) inner.detached.push_back(value);
+      });
     });
   }
   for (size_t i = 0; i < values_.size(); ++i) {
@@ -171,6 +241,12 @@ void PreparedProgram::mark_last_uses() {
     const auto note = [&](int32_t value) { last[static_cast<size_t>(value)] = static_cast<int32_t>(i); };
     for_each_value(instructions_[i].inputs, note);
     for_each_value(instructions_[i].outputs, note);
+  }
+  for (Instruction& instruction : instructions_) {
+    for_each_value(instruction.outputs, [&](int32_t value) {
+      const ValueInfo& info = values_[static_cast<size_t>(value)];
+      if (info.fetched && !info.persistable) instruction.fetched.push_back(value);
+    });
   }
   for (size_t value = 0; value < values_.size(); ++value) {
     if (last[value] < 0 || values_[value].persistable || values_[value].fetched) continue;

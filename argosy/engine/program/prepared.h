@@ -1,5 +1,7 @@
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,10 +26,14 @@ struct Instruction {
   graph::OpDesc desc;
   Kernel kernel = nullptr;
   bool differentiable = true;
+  bool cpu_only = false;
   bool records_gradient = false;  // runs with autograd on
   bool uses_rows = false;         // a lookup whose table gets a gradient of rows
   int32_t state = 0;              // index of the kernel's own state in the frame
+  // All values that `body` reads and sets stand here too, in a slot without a name.
   std::vector<SlotBinding> inputs, outputs;
+  std::vector<int32_t> fetched;   // outputs that the caller wants
+  std::vector<Instruction> body;  // of the block that the operator runs, where it has one: OpContext::run_body()
   std::vector<int32_t> detached;  // outputs that let no gradient through
   std::vector<int32_t> last_uses; // values that nobody reads after this
 
@@ -62,14 +68,17 @@ class PreparedProgram {
   int32_t state_count() const { return state_count_; }
   bool trains() const { return trains_; }
   bool sends() const { return sends_; }        // gradients to parameter servers
+  Status check_kernels(const c10::Device& device) const;  // an error that names the operators that cannot run there
   bool averages() const { return averages_; }  // gradients with the other processes of a collective job
 
  private:
   PreparedProgram() = default;
-  Status bind(const std::vector<graph::OpDesc>& ops);
-  int32_t value_index(const std::string& name);
-  std::vector<int32_t> bind_names(const std::vector<std::string>& names);
-  void unbind_remote_rows(const RemoteParameters& remote);
+  // The operators of `block` as instructions.
+  Result<std::vector<Instruction>> bind(const std::vector<graph::OpDesc>& ops, const graph::Block& block);
+  Status bind_body(Instruction& instruction);
+  int32_t value_index(const std::string& name, const graph::Block& block);
+  std::vector<int32_t> bind_names(const std::vector<std::string>& names, const graph::Block& block);
+  Status unbind_remote_rows(const RemoteParameters& remote);
   void mark_gradients();
   void mark_last_uses();
 

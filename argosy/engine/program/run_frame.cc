@@ -14,6 +14,7 @@ std::string describe(const Instruction& instruction, Frame& frame) {
   std::string text = fmt::format("operator '{}'", instruction.desc.type);
   std::string inputs;
   for (const SlotBinding& binding : instruction.inputs) {
+    if (binding.slot.empty()) continue;
     for (int32_t index : binding.values) {
       const Value& value = frame.value(index);
       if (inputs.size() > 400) continue;
@@ -32,6 +33,7 @@ Status run_one(const Instruction& instruction, Frame& frame) {
   try {
     at::AutoGradMode grad_mode(instruction.records_gradient);
     instruction.kernel(OpContext(instruction, frame));
+    frame.note_made(instruction);
     for (int32_t value : instruction.detached) {
       at::Tensor& tensor = frame.value(value).tensor;
       if (tensor.defined()) tensor = tensor.detach();
@@ -50,6 +52,12 @@ Status run_one(const Instruction& instruction, Frame& frame) {
 }
 
 }  // namespace
+
+void OpContext::run_body() const {
+  for (const Instruction& instruction : instruction_.body) {
+    if (const Status status = run_one(instruction, frame_); !status.ok()) throw KernelError(status);
+  }
+}
 
 Status run_frame(Frame& frame) {
   const auto& instructions = frame.program().instructions();

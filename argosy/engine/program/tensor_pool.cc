@@ -71,7 +71,10 @@ class Pool {
 
 }  // namespace
 
-at::Tensor pooled_tensor(at::IntArrayRef sizes, at::ScalarType type) {
+at::Tensor pooled_tensor(at::IntArrayRef sizes, const at::TensorOptions& options) {
+  const at::ScalarType type = c10::typeMetaToScalarType(options.dtype());
+  if (!options.device().is_cpu()) return at::empty(sizes, options.requires_grad(false));
+
   thread_local const auto pool = std::make_shared<Pool>();
   int64_t elements = 1;
   for (const int64_t size : sizes) elements *= size;

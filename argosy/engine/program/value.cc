@@ -39,14 +39,15 @@ graph::DType dtype_of(const at::Tensor& tensor) {
 }
 
 at::Tensor LookupGradient::to_dense() const {
-  at::Tensor dense = at::zeros({height, width});
+  if (pieces.empty()) return at::zeros({height, width});
+  at::Tensor dense = at::zeros({height, width}, pieces[0].gradient.options().dtype(at::kFloat).requires_grad(false));
   for (const Piece& piece : pieces) {
     at::Tensor rows = piece.gradient.detach().narrow(1, piece.column, width) * scale;
     if (piece.lod != nullptr) {
       const auto& offsets = piece.lod->back();
       std::vector<int64_t> lengths;
       for (size_t i = 0; i + 1 < offsets.size(); ++i) lengths.push_back(offsets[i + 1] - offsets[i]);
-      const at::Tensor repeats = at::tensor(lengths, at::kLong);
+      const at::Tensor repeats = at::tensor(lengths, at::kLong).to(rows.device());
       if (piece.average) rows = rows / repeats.clamp_min(1).unsqueeze(1);
       rows = rows.repeat_interleave(repeats, 0);
     }
@@ -55,6 +56,15 @@ at::Tensor LookupGradient::to_dense() const {
     dense.index_add_(0, keep, rows);
   }
   return dense;
+}
+
+LookupGradient LookupGradient::on_cpu() const {
+  LookupGradient moved = *this;
+  for (Piece& piece : moved.pieces) {
+    piece.ids = piece.ids.cpu();
+    piece.gradient = piece.gradient.cpu();
+  }
+  return moved;
 }
 
 }  // namespace argosy::engine

@@ -31,15 +31,18 @@ struct LookupGradient {
   float scale = 1.0f;  // clipping multiplies here instead of touching every row
 
   at::Tensor to_dense() const;  // [height, width]; for fetches and tests
+  LookupGradient on_cpu() const;
 };
 
 // What a variable holds during a run.
 struct Value {
   at::Tensor tensor;
   LodPtr lod;
+  std::shared_ptr<const std::vector<Value>> array;  // of a variable that is a list of tensors; tensor is then undefined
   std::shared_ptr<LookupGradient> rows;  // set for the gradient of a sparsely looked up table; tensor is then undefined
+  at::Tensor fed = {};  // where it was fed to another device: the same on the CPU, which can be looked at without waiting
 
-  bool defined() const { return tensor.defined() || rows != nullptr; }
+  bool defined() const { return tensor.defined() || rows != nullptr || array != nullptr; }
   // The innermost level. REQUIRES: lod.
   const std::vector<int64_t>& offsets() const { return lod->back(); }
 };

@@ -4,33 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "argosy/engine/program/scope.h"
+#include "argosy/engine/remote/no_servers_test.h"
 
 namespace argosy::engine {
 namespace {
 
 using ::testing::HasSubstr;
-
-class NoServers : public RemoteParameters {
- public:
-  const RemoteVariable* find(std::string_view) const override { return nullptr; }
-  Status attach(Scope&) override { return {}; }
-  Result<bool> begin_round(int) override { return true; }
-  Status thread_done() override { return {}; }
-  Status end_round(const ReadCounters&) override { return {}; }
-  void abandon_round(const Status&) override {}
-  Status begin_parallel(int) override { return {}; }
-  Status end_parallel() override { return {}; }
-  BatchId begin_batch() override { return 0; }
-  BatchId begin_batch(uint32_t, uint32_t, std::span<const data::LineRange>) override { return 0; }
-  bool wants(BatchId) const override { return true; }
-  Status pull(std::span<const RowRequest>) override { return {}; }
-  Status step(const StepGradients&) override { return {}; }
-  Status refresh() override { return {}; }
-  Status fetch(std::string_view, std::span<float>) override { return {}; }
-  Status store(std::string_view, std::span<const float>) override { return {}; }
-  Result<Outcome> once(const std::string&, const std::string&, const OperationBody&) override { return Outcome{}; }
-  Status close() override { return {}; }
-};
 
 TEST(Context, KnowsTheServersOfItsOwnJobsOnly) {
   Context one, other;

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "argosy/base/line_range.h"
 #include "argosy/base/status.h"
 #include "argosy/base/step_gradients.h"
-#include "argosy/data/batch.h"
 
 namespace argosy::engine {
 
@@ -59,7 +59,7 @@ class RemoteParameters {
   // A thread takes a batch. The answer identifies it also after this worker was started again. In a pass the caller says which
   // batch of the pass it is; outside, batches are told apart by their order. `lines`: that it was made of, where the data says.
   virtual BatchId begin_batch() = 0;
-  virtual BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const data::LineRange> lines) = 0;
+  virtual BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const FileLineRange> lines) = 0;
   // A batch from begin_batch() whose run failed before step().
   virtual void drop_batch(BatchId) {}
   // false: every server has this batch already (see begin_batch), so that it need not be computed.

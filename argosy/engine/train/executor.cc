@@ -1,6 +1,7 @@
 #include "argosy/engine/train/executor.h"
 
 #include <ATen/ATen.h>
+#include <ATen/DeviceGuard.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
@@ -37,11 +38,7 @@ Status bind_feed(Frame& frame, const Feed& feed) {
     const graph::VarDesc* variable = block.find_var(name);
     if (variable == nullptr) return Status::not_found("feed: the program has no variable '{}'", name);
     RETURN_IF_ERROR(check_feed(*variable, value));
-    const int32_t index = frame.program().find_value(name);
-    frame.value(index) = value;
-    if (frame.program().values()[static_cast<size_t>(index)].wants_gradient) {
-      frame.value(index).tensor = value.tensor.detach().set_requires_grad(true);
-    }
+    frame.feed(frame.program().find_value(name), value);
   }
   return {};
 }
@@ -49,12 +46,11 @@ Status bind_feed(Frame& frame, const Feed& feed) {
 Result<std::vector<Value>> fetch_values(Frame& frame, const std::vector<std::string>& fetches) {
   std::vector<Value> values;
   for (const std::string& name : fetches) {
-    Value value = frame.value(frame.program().find_value(name));
+    Value value = frame.fetch(frame.program().find_value(name));
     if (!value.defined()) {
       return Status::failed_precondition(
           "fetch_list: variable '{}' has no value after the run; nothing in the program computes it", name);
     }
-    if (value.tensor.defined()) value.tensor = value.tensor.detach();
     values.push_back(std::move(value));
   }
   return values;
@@ -87,6 +83,7 @@ Runner::~Runner() = default;
 
 Result<std::unique_ptr<Frame>> Runner::make_frame(const graph::Program& program, const std::vector<std::string>& feeds,
                                                   const std::vector<std::string>& fetches, Scope& scope) {
+  RETURN_IF_ERROR(check_device(options_.device));
   const auto remote = scope.remote();
   ASSIGN_OR_RETURN(
       auto prepared,
@@ -95,8 +92,10 @@ Result<std::unique_ptr<Frame>> Runner::make_frame(const graph::Program& program,
     return Status::failed_precondition(
         "this program trains on parameter servers, but its scope is not connected to them; run the startup program first");
   }
+  RETURN_IF_ERROR(prepared->check_kernels(options_.device));
   auto frame = std::make_unique<Frame>(std::move(prepared), scope, *context_);
   frame->bfloat16_matmul = options_.bfloat16_matmul;
+  frame->device = options_.device;
   return frame;
 }
 
@@ -108,6 +107,8 @@ Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed
 Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, const Feed& feed,
                                              const std::vector<std::string>& fetches, Scope& scope,
                                              std::optional<BatchId> batch) {
+  RETURN_IF_ERROR(check_device(options_.device));
+  const c10::OptionalDeviceGuard device(options_.device.is_cpu() ? std::nullopt : std::optional(options_.device));
   const std::vector<std::string> feeds = names_of(feed);
   std::string key = cache_key(program, feeds, fetches, scope);
   std::unique_ptr<Frame> frame = take(key);

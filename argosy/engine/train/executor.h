@@ -22,6 +22,7 @@ class Frame;
 struct ExecutorOptions {
   bool bfloat16_matmul = false;  // matrix products of fc layers in bfloat16, accumulated in float32
   bool fuse = true;
+  c10::Device device = c10::Device(c10::DeviceType::CPU);  // with its number where it is a GPU
 };
 
 using Feed = std::map<std::string, Value>;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "argosy/base/error.h"
+#include "argosy/engine/program/device_test.h"
 #include "argosy/graph/backward.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layer_helper.h"
@@ -50,14 +51,14 @@ class ExecutorTest : public testing::Test {
   graph::ProgramGuard programs_;
   graph::UniqueNameGuard names_;
   Scope scope_;
-  Runner runner_;
+  Runner runner_{{.device = test_device()}};
 };
 
 TEST_F(ExecutorTest, ForwardIsTheMatrixProduct) {
   const Variable y = linear(data("x", {-1, 3}), 2);
   start();
   const at::Tensor x = at::randn({5, 3});
-  const at::Tensor expected = at::mm(x, scope_.find("fc_0.w_0")->tensor) + scope_.find("fc_0.b_0")->tensor;
+  const at::Tensor expected = at::mm(x, scope_.find("fc_0.w_0")->tensor.cpu()) + scope_.find("fc_0.b_0")->tensor.cpu();
   EXPECT_TRUE(at::allclose(run({{"x", {.tensor = x}}}, {y})[0].tensor, expected));
 }
 
@@ -88,9 +89,9 @@ TEST_F(ExecutorTest, ARowGradientSumsEqualIds) {
   const at::Tensor weights = at::randn({3, 4});
   const at::Tensor id_values = at::tensor({7, 2, 7}, at::kLong).unsqueeze(1);
   const auto got = run({{"ids", {.tensor = id_values}}, {"seed", {.tensor = weights}}}, {rows, grads[0]});
-  EXPECT_TRUE(at::equal(got[0].tensor, scope_.find(table.name())->tensor.index_select(0, id_values.flatten())));
+  EXPECT_TRUE(at::equal(got[0].tensor, scope_.find(table.name())->tensor.cpu().index_select(0, id_values.flatten())));
   ASSERT_NE(got[1].rows, nullptr);
-  const at::Tensor dense = got[1].rows->to_dense();
+  const at::Tensor dense = got[1].rows->to_dense().cpu();
   EXPECT_TRUE(at::allclose(dense[7], weights[0] + weights[2]));
   EXPECT_TRUE(at::allclose(dense[2], weights[1]));
   EXPECT_EQ(dense[0].abs().sum().item<float>(), 0.0f);
@@ -134,7 +135,7 @@ TEST_F(ExecutorTest, TheProgramsSeedFixesTheFirstValues) {
   start();
   const at::Tensor first = scope_.find("fc_0.w_0")->tensor.clone();
   Scope other;
-  Runner fresh;
+  Runner fresh({.device = test_device()});
   value_or_throw(fresh.run(*startup_, {}, {}, other));
   EXPECT_TRUE(at::equal(first, other.find("fc_0.w_0")->tensor));
 }
@@ -143,7 +144,7 @@ TEST_F(ExecutorTest, BfloatProductsStayNearFloatOnes) {
   const Variable y = linear(data("x", {-1, 64}), 8);
   start();
   const Feed feed = {{"x", {.tensor = at::randn({16, 64})}}};
-  Runner narrow({.bfloat16_matmul = true});
+  Runner narrow({.bfloat16_matmul = true, .device = test_device()});
   const at::Tensor exact = run(feed, {y})[0].tensor;
   const at::Tensor near = value_or_throw(narrow.run(*main_, feed, {y.name()}, scope_))[0].tensor;
   EXPECT_FALSE(at::equal(exact, near));

@@ -60,7 +60,7 @@ class FakeServers : public RemoteParameters {
   Status begin_parallel(int threads) override { return parallel_threads = threads, Status(); }
   Status end_parallel() override { return {}; }
   BatchId begin_batch() override { return next_batch++; }
-  BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const data::LineRange>) override {
+  BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const FileLineRange>) override {
     MutexLock lock(mutex);
     samples_read += samples;
     return number;

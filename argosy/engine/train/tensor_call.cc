@@ -28,6 +28,7 @@ void append_number(std::string& key, T value) {
 }
 
 void append_tensor(std::string& key, const at::Tensor& tensor) {
+  append_number(key, static_cast<int8_t>(tensor.device().type()));
   append_number(key, static_cast<int8_t>(tensor.scalar_type()));
   append_number(key, static_cast<int8_t>(tensor.dim()));
   for (const int64_t size : tensor.sizes()) append_number(key, size);
@@ -126,6 +127,8 @@ std::vector<at::Tensor> inputs_of(const std::vector<TensorArgument>& arguments) 
 std::vector<at::Tensor> run(PreparedCall& call, const std::vector<at::Tensor>& inputs) {
   Frame& frame = *call.frame;
   for (size_t i = 0; i < inputs.size(); ++i) frame.value(call.inputs[i]) = {.tensor = inputs[i]};
+  if (!inputs.empty()) frame.device = inputs[0].device();
+  if (Status status = frame.program().check_kernels(frame.device); !status.ok()) throw KernelError(std::move(status));
   const bool wanted =
       at::GradMode::is_enabled() && std::ranges::any_of(inputs, [](const at::Tensor& tensor) { return tensor.requires_grad(); });
   for (Instruction& instruction : call.instructions) {

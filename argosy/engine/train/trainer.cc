@@ -35,7 +35,7 @@ void print_to_stdout(std::string_view line) {
 
 std::string value_text(const Value& value) {
   if (!value.tensor.defined()) return "(rows)";
-  const at::Tensor flat = value.tensor.to(at::kDouble).flatten();
+  const at::Tensor flat = value.tensor.cpu().to(at::kDouble).flatten();
   if (flat.numel() == 1) return fmt::format("{:.6f}", flat.item<double>());
   const at::Tensor head = flat.narrow(0, 0, std::min<int64_t>(flat.numel(), 10)).contiguous();
   return fmt::format("{:.6f}{}", fmt::join(std::span(head.const_data_ptr<double>(), static_cast<size_t>(head.numel())), " "),
@@ -45,6 +45,11 @@ std::string value_text(const Value& value) {
 Value copy_of(Frame& frame, const std::string& name) {
   Value value = frame.value(frame.program().find_value(name));
   if (value.tensor.defined()) value.tensor = value.tensor.detach().clone();
+  return value;
+}
+
+Value on_cpu(Value value) {
+  if (value.tensor.defined()) value.tensor = value.tensor.cpu();
   return value;
 }
 
@@ -131,7 +136,7 @@ Status Run::bind(Frame& frame, const data::Batch& batch) {
     const int32_t index = frame.program().find_value(slots[i].name);
     if (index < 0) continue;  // the program does not read this slot
     const graph::VarDesc& variable = *frame.program().values()[static_cast<size_t>(index)].desc;
-    frame.value(index) = column_value(batch.columns[i], batch.size, variable);
+    frame.feed(index, column_value(batch.columns[i], batch.size, variable));
   }
   return {};
 }
@@ -170,7 +175,7 @@ void Run::tell(Frame& frame) {
   if (options_.on_watch && now - last_watch_ >= options_.watch_seconds) {
     last_watch_ = now;
     std::vector<Value> values;
-    for (const std::string& name : options_.watch) values.push_back(copy_of(frame, name));
+    for (const std::string& name : options_.watch) values.push_back(on_cpu(copy_of(frame, name)));
     options_.on_watch(values);
   }
 }
@@ -199,6 +204,7 @@ Result<bool> Run::take_batch(int number, TakenBatch& taken) {
 
 void Run::run_batches(int number, Frame& frame) {
   at::set_num_threads(1);  // of this thread only
+  const OwnStream stream(frame.device);
   TakenBatch taken;
   std::optional<Prefetcher<TakenBatch>> prefetcher;
   if (row_prefetcher_ != nullptr)
@@ -244,6 +250,7 @@ void Run::print_time(const std::vector<std::unique_ptr<Frame>>& frames) {
 Result<TrainReport> Run::finish(const std::vector<std::unique_ptr<Frame>>& frames) {
   RETURN_IF_ERROR(status());
   if (!last_fetches_.empty() && printed_batch_ < last_batch_) print_fetches(last_batch_, last_fetches_);
+  for (Value& value : last_fetches_) value = on_cpu(std::move(value));
   TrainReport report{.total = progress(), .last_fetches = std::move(last_fetches_), .data = source_.counters()};
   print(fmt::format("{} samples in {} batches, {:.2f} s: {} samples/s", with_thousands(report.total.samples),
                     with_thousands(report.total.batches), report.total.seconds,

@@ -11,6 +11,7 @@
 #include "argosy/base/error.h"
 #include "argosy/data/queue_dataset.h"
 #include "argosy/engine/ops/layers.h"
+#include "argosy/engine/program/device_test.h"
 #include "argosy/engine/train/column_value.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"
@@ -65,7 +66,7 @@ class TrainerTest : public testing::Test {
   graph::UniqueNameGuard names_;
   Variable loss_;
   Scope scope_;
-  Runner runner_;
+  Runner runner_{{.device = test_device()}};
   fs::path folder_;
   std::vector<std::string> lines_;
 };

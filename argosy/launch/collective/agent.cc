@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
@@ -41,6 +42,7 @@ int Agent::run() {
       return 1;
     }
     if (group_) group_->show_notices();
+    if (group_) group_->watch_logs();
     look_after_group();
     if (follower_) follower_->show();
   }
@@ -66,7 +68,7 @@ std::optional<int> Agent::obey(const LauncherMessage& message) {
   if (message.kind == "note") log_info("{}", message.text("text"));
   if (message.kind == "end") return end(message);
   if (message.kind == "stop") {
-    report_blamed(message.text("why"));
+    report_blamed(message);
     log_warning("{}", message.text("why"));
     stop_group();
     tell("stopped");
@@ -81,7 +83,7 @@ std::optional<int> Agent::obey(const LauncherMessage& message) {
 }
 
 std::optional<int> Agent::end(const LauncherMessage& message) {
-  report_blamed(message.text("why"));
+  report_blamed(message);
   stop_group();
   const auto code = message.number("code");
   if (code.ok() && *code == 0) {
@@ -114,20 +116,30 @@ Status Agent::start(const Round& round) {
     for (const ProcessSpec& spec : specs) RETURN_IF_ERROR(begin_log(spec.log));
     show_start(specs);
   } else {
-    log_info("start {}: {} processes on {} nodes, from {}", round.number, round.endpoints().size(), round.nodes.size(),
-             round.resume.empty() ? "the beginning" : "checkpoint " + round.resume);
+    log_info("start {}: {} on {}, from {}", round.number, counted(round.endpoints().size(), "process", "processes"),
+             counted(round.nodes.size(), "node"), round.resume.empty() ? "the beginning" : "checkpoint " + round.resume);
   }
   RETURN_IF_ERROR(
       write_file_atomically(job_.endpoints_file(), "PADDLE_TRAINER_ENDPOINTS:\n" + join(round.endpoints(), "\n") + "\n"));
   group_ = std::make_unique<LocalProcesses>(std::move(specs));
+  left_.clear();
   const Status status = group_->start_all();
   watched_ = status.ok();
   if (!status.ok()) stop_group();
   return status;
 }
 
+// Before what the others make of it.
+void Agent::tell_who_left() {
+  for (size_t i = 0; i < group_->size(); ++i) {
+    const auto exit = group_->poll(i);
+    if (exit && exit->ok() && left_.insert(i).second) tell("left", {{"who", group_->spec(i).name}});
+  }
+}
+
 void Agent::look_after_group() {
   if (!watched_) return;
+  tell_who_left();
   size_t ended = 0;
   std::optional<size_t> cause, consequence;
   for (size_t i = 0; i < group_->size(); ++i) {
@@ -159,16 +171,18 @@ void Agent::tell_failure(size_t i, const ExitStatus& exit, bool consequence) {
 void Agent::fail(size_t i, const ExitStatus& exit) {
   watched_ = false;
   if (follower_) follower_->show();
-  group_->report(i, exit);
+  group_->report(i, exit.to_string());
   tell_failure(i, exit, false);
   stop_group();
 }
 
-void Agent::report_blamed(const std::string& why) {
+void Agent::report_blamed(const LauncherMessage& message) {
+  const std::string why = message.text("why");
+  if (!message.text("cause").empty()) log_error("{}", message.text("cause"));
   if (!group_ || !blamed_) return;
   const auto exit = group_->poll(*blamed_);
   if (exit && why.starts_with(fmt::format("{}: {}", group_->spec(*blamed_).name, exit->to_string())))
-    group_->report(*blamed_, *exit);
+    group_->report(*blamed_, exit->to_string());
 }
 
 void Agent::stop_group() {

@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,9 @@ class Agent {
   void look_after_group();
   void fail(size_t i, const ExitStatus& exit);
   void tell_failure(size_t i, const ExitStatus& exit, bool consequence);
-  void report_blamed(const std::string& why);  // where the meeting place found no other
+  void tell_who_left();
+  // The cause where there is one before `why`, and the process that `why` names where it is this node's and has no report yet.
+  void report_blamed(const LauncherMessage& message);
   void stop_group();
   void wait();
   void hear();  // moves what has come to inbox_
@@ -54,6 +57,7 @@ class Agent {
   const AgentOptions options_;
   std::deque<LauncherMessage> inbox_;
   std::unique_ptr<LocalProcesses> group_;  // of the round that runs
+  std::set<size_t> left_;         // of them, those that have ended well, as the meeting place was told
   bool watched_ = false;          // its processes run, and nothing has been said about their end
   std::optional<size_t> blamed_;  // a process that failed because of another one, as the meeting place was told
   int round_ = 0;

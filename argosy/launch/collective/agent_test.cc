@@ -85,6 +85,19 @@ TEST_F(AgentTest, ARankThatFailedBecauseOfAnotherIsPassedOverForThatOne) {
   EXPECT_THAT(error_, HasSubstr("---- rank 0: exit status 4; the end of"));
 }
 
+// The other ranks' text is about a connection; what they lost is a rank that had left.
+TEST_F(AgentTest, ARankThatLeftEarlyIsNamedBeforeWhatItLeftBehind) {
+  EXPECT_EQ(run("[ $RANK = 1 ] && exit 0; while ! [ -e log/workerlog.1 ]; do sleep 0.02; done; sleep 0.5; "
+                "bash -c 'printf \"canother rank\" >&${ARGOSY_NOTICE_FD%%:*}'; echo connection closed; exit 4",
+                2),
+            4);
+  const size_t cause = error_.find("rank 1 left with status 0 while the others went on"),
+               report = error_.find("---- rank 0: exit status 4");
+  ASSERT_NE(cause, std::string::npos) << error_;
+  ASSERT_NE(report, std::string::npos) << error_;
+  EXPECT_LT(cause, report);
+}
+
 TEST_F(AgentTest, OneThatDoesNotListenToSigtermOrIsStoppedIsKilled) {
   const Stopwatch watch;
   EXPECT_EQ(run("case $RANK in 0) trap '' TERM; touch deaf; while :; do sleep 1; done;; 1) kill -STOP $$;; esac; "

@@ -9,8 +9,8 @@ namespace argosy::launch {
 namespace {
 
 constexpr int kFirst = 0;  // the number of the first node's member; others have those after it
-constexpr size_t kMostGuests = 1024;
-constexpr size_t kMostMail = 1024;  // messages that one guest has not fetched
+constexpr size_t kMostRemoteNodes = 1024;
+constexpr size_t kMostMail = 1024;  // messages that one remote node has not fetched
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
 constexpr double kLookSeconds = 0.05;
 constexpr double kReturnSeconds = 5;   // for one whose wait was cut off to listen again
@@ -64,8 +64,9 @@ Status Meeting::hear(const std::string& node, int64_t first, const std::vector<L
   Answers answers;
   {
     MutexLock lock(mutex_);
-    Guest* from = guest(node);
-    if (from == nullptr) return Status::resource_exhausted("{} nodes have called at this meeting place already", kMostGuests);
+    RemoteNode* from = remote_node(node);
+    if (from == nullptr)
+      return Status::resource_exhausted("{} nodes have called at this meeting place already", kMostRemoteNodes);
     from->since_heard.restart();
     if (first > from->heard + 1 || first < 1)
       return Status::failed_precondition("this launcher's messages from {} on came, expected number {}", first, from->heard + 1);
@@ -84,8 +85,8 @@ void Meeting::listen(const std::string& node, int64_t heard, std::unique_ptr<Nod
   Answers answers;
   {
     MutexLock lock(mutex_);
-    const bool forgotten = heard > 0 && !guests_.contains(node);
-    Guest* to = forgotten ? nullptr : guest(node);
+    const bool forgotten = heard > 0 && !remote_nodes_.contains(node);
+    RemoteNode* to = forgotten ? nullptr : remote_node(node);
     if (to == nullptr) {
       answers.push_back({std::move(listener), {end_message("the meeting place does not know this node, or knows it no more")}});
     } else {
@@ -105,37 +106,37 @@ void Meeting::leave(const std::string& node, int64_t heard) {
   Answers answers;
   {
     MutexLock lock(mutex_);
-    const auto found = guests_.find(node);
-    if (found == guests_.end()) return;
+    const auto found = remote_nodes_.find(node);
+    if (found == remote_nodes_.end()) return;
     acknowledge(found->second, heard);
     lose(found->second, "is gone: its launcher has ended");
     if (found->second.waits) answers.push_back({std::move(found->second.waits), {}});
     names_.erase(found->second.member);
-    guests_.erase(found);
+    remote_nodes_.erase(found);
     for (Answer& answer : due()) answers.push_back(std::move(answer));
   }
   told_.wake();
   send(std::move(answers));
 }
 
-Meeting::Guest* Meeting::guest(const std::string& node) {
-  if (const auto found = guests_.find(node); found != guests_.end()) return &found->second;
-  if (guests_.size() >= kMostGuests || closed_) return nullptr;
-  Guest& made = guests_[node];
+Meeting::RemoteNode* Meeting::remote_node(const std::string& node) {
+  if (const auto found = remote_nodes_.find(node); found != remote_nodes_.end()) return &found->second;
+  if (remote_nodes_.size() >= kMostRemoteNodes || closed_) return nullptr;
+  RemoteNode& made = remote_nodes_[node];
   made.member = ++members_;
   names_[made.member] = node;
   return &made;
 }
 
-void Meeting::acknowledge(Guest& guest, int64_t heard) {
-  for (; guest.acknowledged < heard && !guest.mail.empty(); ++guest.acknowledged) guest.mail.pop_front();
+void Meeting::acknowledge(RemoteNode& remote, int64_t heard) {
+  for (; remote.acknowledged < heard && !remote.mail.empty(); ++remote.acknowledged) remote.mail.pop_front();
   if (closing_) told_.wake();
 }
 
 // A node that is lost has no part in the job any more. What was said to it before, and why it is lost, it may still fetch.
-void Meeting::lose(Guest& guest, const std::string& why) {
-  if (!guest.lost) rounds_.lose(guest.member, why, SteadyClock::now());
-  guest.lost = true;
+void Meeting::lose(RemoteNode& remote, const std::string& why) {
+  if (!remote.lost) rounds_.lose(remote.member, why, SteadyClock::now());
+  remote.lost = true;
 }
 
 void Meeting::sort_messages() {
@@ -144,7 +145,7 @@ void Meeting::sort_messages() {
       to_first_.push_back(std::move(message));
       first_wake_.wake();
     } else if (const auto name = names_.find(member); name != names_.end()) {
-      Guest& to = guests_.at(name->second);
+      RemoteNode& to = remote_nodes_.at(name->second);
       if (to.mail.size() < kMostMail) to.mail.push_back(std::move(message));
     }
   }
@@ -153,10 +154,10 @@ void Meeting::sort_messages() {
 Meeting::Answers Meeting::due() {
   sort_messages();
   Answers answers;
-  for (auto& [name, guest] : guests_) {
-    if (!guest.waits || (guest.mail.empty() && guest.since_listened.seconds() < kListenSeconds)) continue;
-    answers.push_back({std::move(guest.waits), {guest.mail.begin(), guest.mail.end()}});
-    guest.waits = nullptr;
+  for (auto& [name, remote] : remote_nodes_) {
+    if (!remote.waits || (remote.mail.empty() && remote.since_listened.seconds() < kListenSeconds)) continue;
+    answers.push_back({std::move(remote.waits), {remote.mail.begin(), remote.mail.end()}});
+    remote.waits = nullptr;
   }
   return answers;
 }
@@ -170,34 +171,34 @@ void Meeting::notice_losses() {
   const auto now = SteadyClock::now();
   const bool stalled = std::chrono::duration<double>(now - last_look_).count() > kStallSeconds;
   last_look_ = now;
-  for (auto& [name, guest] : guests_) {
-    if (stalled) guest.since_heard.restart();
-    if (const std::string why = loss_of(guest); !guest.lost && !why.empty()) {
-      guest.mail.push_back(end_message(fmt::format("this node {} and counts as lost", why)));
-      lose(guest, why);
+  for (auto& [name, remote] : remote_nodes_) {
+    if (stalled) remote.since_heard.restart();
+    if (const std::string why = loss_of(remote); !remote.lost && !why.empty()) {
+      remote.mail.push_back(end_message(fmt::format("this node {} and counts as lost", why)));
+      lose(remote, why);
     }
   }
   forget_strangers();
 }
 
-std::string Meeting::loss_of(Guest& guest) {
-  if (guest.waits && guest.waits->gone()) {
-    guest.waits = nullptr;
-    guest.since_cut_off.emplace();
+std::string Meeting::loss_of(RemoteNode& remote) {
+  if (remote.waits && remote.waits->gone()) {
+    remote.waits = nullptr;
+    remote.since_cut_off.emplace();
   }
   // At the end one that stands still is given the time of close().
-  if (!closing_ && guest.since_heard.seconds() > kSilenceSeconds) return fmt::format("is silent since {} s", kSilenceSeconds);
-  if (guest.since_cut_off && guest.since_cut_off->seconds() > kReturnSeconds) return "is gone: its launcher has ended";
+  if (!closing_ && remote.since_heard.seconds() > kSilenceSeconds) return fmt::format("is silent since {} s", kSilenceSeconds);
+  if (remote.since_cut_off && remote.since_cut_off->seconds() > kReturnSeconds) return "is gone: its launcher has ended";
   return "";
 }
 
 // One who has not joined in time, and one who was lost and does not come back.
 void Meeting::forget_strangers() {
-  std::erase_if(guests_, [this](const auto& entry) ARGOSY_REQUIRES(mutex_) {
-    const Guest& guest = entry.second;
-    const bool stranger = !guest.lost && !rounds_.knows(guest.member) && guest.since_came.seconds() > kSilenceSeconds;
-    const bool forgotten = stranger || (guest.lost && guest.since_heard.seconds() > kForgetSeconds);
-    if (forgotten) names_.erase(guest.member);
+  std::erase_if(remote_nodes_, [this](const auto& entry) ARGOSY_REQUIRES(mutex_) {
+    const RemoteNode& remote = entry.second;
+    const bool stranger = !remote.lost && !rounds_.knows(remote.member) && remote.since_came.seconds() > kSilenceSeconds;
+    const bool forgotten = stranger || (remote.lost && remote.since_heard.seconds() > kForgetSeconds);
+    if (forgotten) names_.erase(remote.member);
     return forgotten;
   });
 }
@@ -216,7 +217,7 @@ void Meeting::serve() {
 }
 
 bool Meeting::all_told() const {
-  return std::all_of(guests_.begin(), guests_.end(),
+  return std::all_of(remote_nodes_.begin(), remote_nodes_.end(),
                      [](const auto& entry) { return entry.second.lost || entry.second.mail.empty(); });
 }
 

@@ -59,7 +59,7 @@ class Meeting {
  private:
   class FirstLink;
   // The launcher of another node, or anybody else who has called.
-  struct Guest {
+  struct RemoteNode {
     int member = 0;                       // its number in rounds_
     int64_t heard = 0;                    // how many of its messages
     int64_t acknowledged = 0;             // how many of those to it; the next are in `mail`
@@ -77,21 +77,21 @@ class Meeting {
 
   void serve();
   void notice_losses() ARGOSY_REQUIRES(mutex_);
-  std::string loss_of(Guest& guest) ARGOSY_REQUIRES(mutex_);  // why this one counts as lost; empty: it does not
+  std::string loss_of(RemoteNode& remote) ARGOSY_REQUIRES(mutex_);  // why this one counts as lost; empty: it does not
   void forget_strangers() ARGOSY_REQUIRES(mutex_);
-  void lose(Guest& guest, const std::string& why) ARGOSY_REQUIRES(mutex_);
-  Guest* guest(const std::string& node) ARGOSY_REQUIRES(mutex_);  // null: there are too many
-  void acknowledge(Guest& guest, int64_t heard) ARGOSY_REQUIRES(mutex_);
+  void lose(RemoteNode& remote, const std::string& why) ARGOSY_REQUIRES(mutex_);
+  RemoteNode* remote_node(const std::string& node) ARGOSY_REQUIRES(mutex_);  // null: there are too many
+  void acknowledge(RemoteNode& remote, int64_t heard) ARGOSY_REQUIRES(mutex_);
   void sort_messages() ARGOSY_REQUIRES(mutex_);
   Answers due() ARGOSY_REQUIRES(mutex_);  // those who listen, and have mail or have waited long enough
   bool all_told() const ARGOSY_REQUIRES(mutex_);
 
   static void send(Answers answers);  // REQUIRES: mutex_ is not held
 
-  Mutex mutex_;  // not held while a guest is answered
+  Mutex mutex_;  // not held while a remote node is answered
   Rounds rounds_ ARGOSY_GUARDED_BY(mutex_);
   std::vector<LauncherMessage> to_first_ ARGOSY_GUARDED_BY(mutex_);
-  std::map<std::string, Guest> guests_ ARGOSY_GUARDED_BY(mutex_);  // by identity
+  std::map<std::string, RemoteNode> remote_nodes_ ARGOSY_GUARDED_BY(mutex_);  // by identity
   std::map<int, std::string> names_ ARGOSY_GUARDED_BY(mutex_);     // identities by member
   int members_ ARGOSY_GUARDED_BY(mutex_) = 0;
   bool closing_ ARGOSY_GUARDED_BY(mutex_) = false, closed_ ARGOSY_GUARDED_BY(mutex_) = false;
@@ -99,7 +99,7 @@ class Meeting {
 
   ConditionVariable changed_;  // closed_ has
   const Wake first_wake_;            // there is something in to_first_
-  const Wake told_;                  // a guest has heard something, while closing
+  const Wake told_;                  // a remote node has heard something, while closing
   Thread thread_;
 };
 

@@ -3,13 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
-#include <cstdlib>
 
 #include "argosy/base/mutex.h"
-#include "argosy/base/poll.h"
 #include "argosy/base/random.h"
-#include "argosy/base/socket.h"
 #include "argosy/launch/collective/meeting_handler.h"
+#include "argosy/launch/collective/meeting_test.h"
 #include "argosy/launch/collective/meeting_transport.h"
 #include "argosy/launch/collective/meeting_wire.h"
 #include "argosy/launch/collective/remote_link.h"
@@ -22,34 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr double kSeconds = 60;
-
-LauncherMessage join_message(const std::string& endpoint) {
-  return {.kind = "join", .fields = {{"job", ""}, {"rank", "-1"}, {"endpoints", endpoint}}};
-}
-
-void wait_a_moment(NodeLink& link) { wait_readable(link.fd(), Deadline::after_seconds(0.05)); }
-
-// Why the line is broken, once it is.
-std::string wait_for_break(NodeLink& link) {
-  const Deadline deadline = Deadline::after_seconds(kSeconds);
-  for (; !deadline.passed() && link.broken().empty(); wait_a_moment(link)) link.receive();
-  return link.broken();
-}
-
-// The next message of this kind.
-LauncherMessage wait_for(NodeLink& link, const std::string& kind) {
-  for (const Deadline deadline = Deadline::after_seconds(kSeconds); !deadline.passed(); wait_a_moment(link)) {
-    for (const LauncherMessage& message : link.receive()) {
-      if (message.kind == kind) return message;
-    }
-    if (!link.broken().empty()) break;
-  }
-  ADD_FAILURE() << "no '" << kind << "' came; " << link.broken();
-  return {};
-}
-
-// A meeting place for two nodes. Guests reach it inside the process, until they are cut off.
+// A meeting place for two nodes. Others than the first reach it inside the process, until they are cut off.
 class MeetingTest : public testing::Test {
  protected:
   MeetingTest() { first_->send(join_message("127.0.0.1:1")); }
@@ -64,7 +35,7 @@ class MeetingTest : public testing::Test {
         },
         {.name = "host:1"});
   }
-  std::unique_ptr<NodeLink> guest() { return std::make_unique<RemoteLink>(channel()); }
+  std::unique_ptr<NodeLink> other_node() { return std::make_unique<RemoteLink>(channel()); }
   std::string error_of(const std::string& call) {
     const auto answer =
         channel()->call_and_wait({.method = kMeetingMethod, .header = call, .payload = {}}, Deadline::after_seconds(kSeconds));
@@ -79,7 +50,7 @@ class MeetingTest : public testing::Test {
 };
 
 TEST_F(MeetingTest, TwoNodesMeetWorkAndEnd) {
-  auto second = guest();
+  auto second = other_node();
   second->send(join_message("127.0.0.2:1"));
   EXPECT_EQ(wait_for(*first_, "start").text("nodes"), "127.0.0.1:1;127.0.0.2:1");
   EXPECT_EQ(wait_for(*second, "start").text("node"), "1");
@@ -90,7 +61,7 @@ TEST_F(MeetingTest, TwoNodesMeetWorkAndEnd) {
 
 // The launcher of the first node ends right after the job has: the others must hear of it all the same.
 TEST_F(MeetingTest, TheEndIsHeardThoughTheMeetingPlaceCloses) {
-  auto second = guest();
+  auto second = other_node();
   second->send(join_message("127.0.0.2:1"));
   wait_for(*first_, "start");
   first_->send({.kind = "leave", .fields = {{"code", "130"}}});
@@ -102,7 +73,7 @@ TEST_F(MeetingTest, TheEndIsHeardThoughTheMeetingPlaceCloses) {
 }
 
 TEST_F(MeetingTest, ANodeThatEndsIsNamed) {
-  auto second = guest();
+  auto second = other_node();
   second->send(join_message("127.0.0.2:1"));
   wait_for(*first_, "start");
   second.reset();
@@ -134,7 +105,7 @@ TEST_F(MeetingTest, ANodeWhoseConnectionEndsAndDoesNotReturnIsLost) {
 }
 
 TEST_F(MeetingTest, AFirstNodeThatEndsEarlyEndsTheJob) {
-  auto second = guest();
+  auto second = other_node();
   second->send(join_message("127.0.0.2:1"));
   wait_for(*first_, "start");
   first_.reset();
@@ -166,66 +137,19 @@ TEST_F(MeetingTest, WhatIsNoCallOfALauncherIsRefusedAndHarmsNobody) {
     for (size_t j = 0; j < random.below(100); ++j) noise += static_cast<char>(random.below(256));
     error_of(noise);
   }
-  auto second = guest();
+  auto second = other_node();
   second->send(join_message("127.0.0.2:1"));
   EXPECT_EQ(wait_for(*second, "start").text("nodes"), "127.0.0.1:1;127.0.0.2:1");
 }
 
 // As long as the silence limit: what a power cut of a node looks like to the others.
 TEST_F(MeetingTest, SilenceBreaksALine) {
-  auto second = guest();
+  auto second = other_node();
   second->send(join_message("127.0.0.2:1"));
   wait_for(*second, "start");
   cut_ = true;
   Thread first("first", [this] { EXPECT_EQ(wait_for(*first_, "end").text("why"), "node 127.0.0.2 is silent since 15 s"); });
   EXPECT_THAT(wait_for_break(*second), HasSubstr("the meeting place host:1 is lost (is silent since 15 s)"));
-}
-
-// Over sockets, with the token that both have in their environment.
-class MeetingOverRpc : public testing::Test {
- protected:
-  MeetingOverRpc() { set_token("secret"); }
-  ~MeetingOverRpc() override { ::unsetenv("ARGOSY_TOKEN"); }
-  static void set_token(const char* token) { ::setenv("ARGOSY_TOKEN", token, 1); }
-
-  std::unique_ptr<NodeLink> join() {
-    auto link = join_meeting(address_);
-    EXPECT_TRUE(link.ok()) << link.status().message();
-    return std::move(*link);
-  }
-
-  Address address_{.host = "127.0.0.1", .port = free_ports("127.0.0.1", 1)->front()};
-  Meeting meeting_{RoundsOptions{.least = 2, .most = 2}, Meeting::Nodes::several};
-  std::unique_ptr<NodeLink> first_ = meeting_.first_link();
-};
-
-TEST_F(MeetingOverRpc, ANodeWithTheTokenMeetsAndAStrangerIsRefused) {
-  auto server = serve_meeting(meeting_, address_);
-  ASSERT_TRUE(server.ok()) << server.status().message();
-  first_->send(join_message("127.0.0.1:1"));
-  set_token("guess");
-  auto stranger = join();
-  stranger->send(join_message("127.0.0.3:1"));
-  EXPECT_THAT(wait_for_break(*stranger), HasSubstr("has another job token"));
-  set_token("secret");
-  auto second = join();
-  second->send(join_message("127.0.0.2:1"));
-  EXPECT_EQ(wait_for(*second, "start").text("nodes"), "127.0.0.1:1;127.0.0.2:1");
-  EXPECT_EQ(serve_meeting(meeting_, address_).status().code(), Code::already_exists);
-}
-
-TEST_F(MeetingOverRpc, AMeetingPlaceThatIsGoneIsNoticedByTheConnection) {
-  auto server = serve_meeting(meeting_, address_);
-  ASSERT_TRUE(server.ok()) << server.status().message();
-  first_->send(join_message("127.0.0.1:1"));
-  auto second = join();
-  second->send(join_message("127.0.0.2:1"));
-  wait_for(*second, "start");
-  const Stopwatch watch;
-  Thread closing("closing", [&server] { server->reset(); });
-  wait_for(*second, "end");  // and it goes on listening
-  EXPECT_THAT(wait_for_break(*second), HasSubstr("is lost ("));
-  EXPECT_LT(watch.seconds(), kSilenceSeconds);
 }
 
 TEST(MeetingWire, ACallIsReadAsItWasWritten) {

@@ -7,7 +7,7 @@ namespace {
 Status cannot_meet(const Address& address) {
   return Status::unimplemented(
       "this launcher was built without gRPC, by which the launchers of several nodes meet (at {}); start a job of one node, or "
-      "build with gRPC (-DARGOSY_PS=ON)",
+      "build with gRPC (-DARGOSY_SERVERS=ON)",
       address.to_string());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/env_variable.h"
 #include "argosy/base/text.h"
 
@@ -65,7 +66,8 @@ Result<Nodes> counted_nodes(const NodeOptions& options, int most) {
               .host = options.node_ip,
               .started_port = options.started_port};
   if (nodes.rank >= nodes.most)
-    return Status::invalid_argument("--node_rank {}: the job has at most {} nodes, numbered from 0", nodes.rank, nodes.most);
+    return Status::invalid_argument("--node_rank {}: the job has at most {}, numbered from 0", nodes.rank,
+                                    counted(nodes.most, "node"));
   if (nodes.most == 1) return nodes;
   if (options.meeting.empty()) {
     return Status::invalid_argument(

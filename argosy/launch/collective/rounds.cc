@@ -5,10 +5,13 @@
 #include <tuple>
 
 #include "argosy/base/address.h"
+#include "argosy/base/counted.h"
 #include "argosy/base/text.h"
 
 namespace argosy::launch {
 namespace {
+
+constexpr size_t kMostNamed = 8;  // of the processes that a message lists
 
 bool has_passed(Rounds::Time since, double seconds, Rounds::Time now) {
   return std::chrono::duration<double>(now - since).count() >= seconds;
@@ -30,6 +33,7 @@ void Rounds::hear(int member, const LauncherMessage& message, bool is_first, Tim
   const auto round = message.number("round");
   // What is said of a round that is over must not touch the one that runs: messages cross on the wire.
   if (!round.ok() || *round != round_ || !members_[member].in_round) return;
+  if (message.kind == "left" && left_.size() < kMostNamed) left_.push_back(message.text("who"));
   if (message.kind == "failed") failed(member, message, now);
   if (message.kind == "done") done(member);
   if (message.kind == "stopped") stopped(member, now);
@@ -42,9 +46,10 @@ Status Rounds::may_join(const LauncherMessage& message, const Member& wanted) co
     return Status::invalid_argument("this is the meeting place of job '{}', not of '{}'", options_.job, message.text("job"));
   if (over()) return Status::failed_precondition("the job is over");
   if (static_cast<int>(members_.size()) >= options_.most)
-    return Status::resource_exhausted("the job has its {} nodes already", options_.most);
+    return Status::resource_exhausted("the job has its {} already", counted(options_.most, "node"));
   if (wanted.rank >= options_.most)
-    return Status::out_of_range("node rank {}: the job has at most {} nodes, numbered from 0", wanted.rank, options_.most);
+    return Status::out_of_range("node rank {}: the job has at most {}, numbered from 0", wanted.rank,
+                                counted(options_.most, "node"));
   if (wanted.endpoints.empty()) return Status::invalid_argument("a node has at least one process");
   std::set<std::string> taken;
   for (const auto& [other, there] : members_) {
@@ -70,7 +75,8 @@ void Rounds::join(int member, const LauncherMessage& message, bool is_first, Tim
                 .endpoints = message.list("endpoints")};
   if (const Status status = may_join(message, wanted); !status.ok()) return refuse(member, status.message());
   wanted.name = Address::parse(wanted.endpoints[0])->host;
-  if (!is_first) note(fmt::format("node {} with {} processes joins", wanted.name, wanted.endpoints.size()));
+  if (!is_first)
+    note(fmt::format("node {} joins, with {}", wanted.name, counted(wanted.endpoints.size(), "process", "processes")));
   const std::string name = wanted.name;
   members_.emplace(member, std::move(wanted));
   last_arrival_ = now;
@@ -118,14 +124,19 @@ void Rounds::failed(int member, const LauncherMessage& message, Time now) {
 void Rounds::give_up_on_cause(Time now) {
   if (state_ != State::running || !consequence_ || !has_passed(consequence_->since, options_.cause_seconds, now)) return;
   const Consequence last = *consequence_;
-  restart_or_end(last.code, last.what, now);
+  const std::string cause =
+      left_.empty()
+          ? ""
+          : fmt::format("{} left with status 0 while the others went on; all ranks of a job take the same number of steps",
+                        argosy::join(left_, ", "));
+  restart_or_end(last.code, last.what, now, cause);
 }
 
 // `restarts_` counts failures over the life of the job, in whatever round they were.
-void Rounds::restart_or_end(int code, const std::string& what, Time now) {
-  if (restarts_ >= options_.max_restarts) return end(code, what);
+void Rounds::restart_or_end(int code, const std::string& what, Time now, const std::string& cause) {
+  if (restarts_ >= options_.max_restarts) return end(code, what, cause);
   ++restarts_;
-  begin_stop(fmt::format("{}; the whole group starts again ({} of {})", what, restarts_, options_.max_restarts), now);
+  begin_stop(fmt::format("{}; the whole group starts again ({} of {})", what, restarts_, options_.max_restarts), now, cause);
 }
 
 // The job ends well when every member's processes of this round have; who is done stays a member until then, because a failure
@@ -140,12 +151,13 @@ void Rounds::end_if_done() {
 }
 
 // Those who gathered for the next round while this one ran were never told to start, and are not told to stop.
-void Rounds::begin_stop(const std::string& why, Time now) {
+void Rounds::begin_stop(const std::string& why, Time now, const std::string& cause) {
   state_ = State::stopping;
   stopping_since_ = now;
   consequence_.reset();
   for (const auto& [member, there] : members_) {
-    if (there.in_round) say(member, {.kind = "stop", .fields = {{"round", std::to_string(round_)}, {"why", why}}});
+    if (!there.in_round) continue;
+    say(member, {.kind = "stop", .fields = {{"round", std::to_string(round_)}, {"why", why}, {"cause", cause}}});
   }
 }
 
@@ -187,7 +199,7 @@ void Rounds::try_start(Time now) {
       count == options_.most || (count >= options_.least && has_passed(last_arrival_, options_.last_call_seconds, now));
   if (first_is_here && enough) return start();
   if (has_passed(gathering_since_, options_.join_seconds, now) && count < options_.least) {
-    end(1, fmt::format("{} of {} nodes came in {} s; {}", count, options_.least, options_.join_seconds, missing()));
+    end(1, fmt::format("{} of {} came in {} s; {}", count, counted(options_.least, "node"), options_.join_seconds, missing()));
   }
 }
 
@@ -225,6 +237,7 @@ std::vector<int> Rounds::by_node() const {
 void Rounds::start() {
   state_ = State::running;
   consequence_.reset();
+  left_.clear();
   ++round_;
   const std::vector<int> order = by_node();
   std::vector<std::string> nodes;
@@ -252,10 +265,10 @@ void Rounds::note(const std::string& text) {
 }
 
 // Final: nothing is said to anybody afterwards, and hear() finds no state to change.
-void Rounds::end(int code, const std::string& why) {
+void Rounds::end(int code, const std::string& why, const std::string& cause) {
   state_ = State::over;
   for (const auto& [member, there] : members_)
-    say(member, {.kind = "end", .fields = {{"code", std::to_string(code)}, {"why", why}}});
+    say(member, {.kind = "end", .fields = {{"code", std::to_string(code)}, {"why", why}, {"cause", cause}}});
 }
 
 }  // namespace argosy::launch

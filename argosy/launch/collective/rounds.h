@@ -31,9 +31,10 @@ struct RoundsOptions {
 // A round: all members gather; each is told "start", and starts its processes. When a process fails, or nodes come or go in a job
 // that allows it (least < most), each is told "stop", answers "stopped", and a new round begins from the last checkpoint. A
 // process that failed only because another one was gone ("failed … consequence=yes") is not the cause: that one is waited for, on
-// any node, for a few seconds. Members say "join job rank endpoints", "failed round code why consequence", "done round", "stopped
-// round", "leave code"; they hear "start round node restart resume nodes", "stop round why" and, last, "end code why"; the first
-// node also hears what its user wants to know, "note text". Members of one round get node numbers: the first node 0, then by the
+// any node, for a few seconds; where none fails, those that had ended well before it ("left") are named as the cause. Members say
+// "join job rank endpoints", "left round who", "failed round code why consequence", "done round", "stopped round", "leave code";
+// they hear "start round node restart resume nodes", "stop round why cause" and, last, "end code why cause"; the first node also
+// hears what its user wants to know, "note text". Members of one round get node numbers: the first node 0, then by the
 // ranks that they asked for, then in order of arrival.
 class Rounds {
  public:
@@ -74,14 +75,15 @@ class Rounds {
   // One that failed because of another, with nobody found to blame, is taken for the cause.
   void give_up_on_cause(Time now);
   // The group loses `what` and is started again, where that is allowed; otherwise the job ends with the code.
-  void restart_or_end(int code, const std::string& what, Time now);
+  void restart_or_end(int code, const std::string& what, Time now, const std::string& cause = "");
   void remove(int member, const std::string& why, int code, Time now);
-  void begin_stop(const std::string& why, Time now);
+  // `cause`: what comes first, where `why` is its consequence.
+  void begin_stop(const std::string& why, Time now, const std::string& cause = "");
   void gather(Time now);
   void try_start(Time now);
   void start();
   void end_if_done();
-  void end(int code, const std::string& why);
+  void end(int code, const std::string& why, const std::string& cause = "");
   void refuse(int member, const std::string& why);
   void note(const std::string& text);
   std::vector<int> by_node() const;  // members in the order of their node numbers
@@ -101,6 +103,7 @@ class Rounds {
     Time since;
   };
   std::optional<Consequence> consequence_;
+  std::vector<std::string> left_;  // processes of this round that have ended well
   std::vector<std::pair<int, LauncherMessage>> out_;
 };
 

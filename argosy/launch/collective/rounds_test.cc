@@ -36,6 +36,7 @@ class RoundsTest : public testing::Test {
     std::vector<std::string> lines;
     for (const auto& [member, message] : rounds_->take()) {
       why_ = message.text("why");
+      cause_ = message.text("cause");
       if (message.kind == "start")
         lines.push_back(fmt::format("{} start {} as {} of {} from '{}'", member, message.text("round"), message.text("node"),
                                     message.text("nodes"), message.text("resume")));
@@ -47,7 +48,7 @@ class RoundsTest : public testing::Test {
 
   Rounds::Time now_;
   std::optional<Rounds> rounds_;
-  std::string why_;
+  std::string why_, cause_;
 };
 
 TEST_F(RoundsTest, OneNodeStartsAtOnceAndEndsWell) {
@@ -281,6 +282,24 @@ TEST_F(RoundsTest, TheFailureThatCausedTheOthersIsTheJobs) {
   EXPECT_THAT(heard(), IsEmpty());
   wait(2);  // nobody is found to blame
   EXPECT_THAT(heard(), ElementsAre("0 end 1", "1 end 1"));
+  EXPECT_EQ(cause_, "");
+}
+
+// A rank whose script ends too early closes its connections as one that dies does, and nobody fails before those that wait for
+// it.
+TEST_F(RoundsTest, ProcessesThatHadEndedWellAreTheCauseOfWhatOthersLost) {
+  open({.least = 2, .most = 2});
+  for (int member : {0, 1}) join(member);
+  heard();
+  rounds_->hear(1, {.kind = "left", .fields = {{"round", "1"}, {"who", "rank 3"}}}, false, now_);
+  rounds_->hear(
+      0, {.kind = "failed", .fields = {{"round", "1"}, {"code", "1"}, {"why", "rank 0: exit status 1"}, {"consequence", "yes"}}},
+      true, now_);
+  EXPECT_THAT(heard(), IsEmpty());
+  wait(6);
+  EXPECT_THAT(heard(), ElementsAre("0 end 1", "1 end 1"));
+  EXPECT_THAT(cause_, HasSubstr("rank 3 left with status 0 while the others went on"));
+  EXPECT_EQ(why_, "rank 0: exit status 1 of node n0");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/log.h"
 #include "argosy/base/resume.h"
 #include "argosy/base/settings.h"
@@ -90,7 +91,7 @@ Result<Way> open_meeting(const Nodes& nodes, RoundsOptions options) {
   if (!server.ok())
     return server.status().with_context("the meeting place of the nodes; --rdzv_endpoint or --started_port choose another");
   way.server = std::move(*server);
-  log_info("{} nodes meet at {}", nodes.most, nodes.meeting.to_string());
+  log_info("{} at {}", counted(nodes.most, "node meets", "nodes meet"), nodes.meeting.to_string());
   return way;
 }
 
@@ -157,8 +158,8 @@ Result<int> run_collective(const CollectiveOptions& options, const TrainingProgr
   ASSIGN_OR_RETURN(job.devices, choose_devices(options.gpus, options.processes, launcher));
   ASSIGN_OR_RETURN(const Nodes nodes, find_nodes(options.nodes, job.devices.processes, launcher));
   if (options.follow >= job.devices.processes)
-    return Status::invalid_argument("--follow {}: this node has {} processes, numbered from 0", options.follow,
-                                    job.devices.processes);
+    return Status::invalid_argument("--follow {}: this node has {}, numbered from 0", options.follow,
+                                    counted(job.devices.processes, "process", "processes"));
   RETURN_IF_ERROR(check_meeting(nodes, program));
   std::error_code nothing_there;
   std::filesystem::remove(job.checkpoint_file(), nothing_there);  // that of a job before

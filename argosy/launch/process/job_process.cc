@@ -3,12 +3,9 @@
 #include <fcntl.h>
 #include <signal.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <utility>
 
-#include "argosy/base/fd.h"
+#include "argosy/launch/process/log_file.h"
 
 extern char** environ;
 
@@ -27,24 +24,16 @@ std::vector<std::string> environment_of(const ProcessSpec& spec, const NoticeRec
   return entries;
 }
 
-Result<Fd> open_log(const ProcessSpec& spec) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(spec.log).parent_path(), error);
-  if (error) return Status::unavailable("{}: cannot make the folder of its log '{}': {}", spec.name, spec.log, error.message());
-  Fd log(::open(spec.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-  if (!log.open()) return Status::unavailable("{}: cannot write its log '{}': {}", spec.name, spec.log, std::strerror(errno));
-  return log;
-}
-
 }  // namespace
 
 Result<JobProcess> JobProcess::start(const ProcessSpec& spec) {
-  ASSIGN_OR_RETURN(const Fd log, open_log(spec));
+  auto log = open_log(spec.log, O_WRONLY | O_APPEND);
+  if (!log.ok()) return log.status().with_context("{}", spec.name);
   ASSIGN_OR_RETURN(NoticeReceiver notices, NoticeReceiver::open());
   auto child = ChildProcess::start({.command = spec.command,
                                     .environment = environment_of(spec, notices),
-                                    .output = log.get(),
-                                    .errors = log.get(),
+                                    .output = log->get(),
+                                    .errors = log->get(),
                                     .inherited = notices.process_end(),
                                     .group = ChildOptions::Group::session,
                                     .death_signal = SIGKILL});

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include "argosy/base/log.h"
+#include "argosy/base/temporary.h"
 #include "argosy/launch/process/log_file.h"
 #include "argosy/launch/process/stop_signal.h"
 
@@ -14,6 +16,8 @@ namespace {
 constexpr double kLookSeconds = 0.05;
 constexpr int kTailLines = 20;
 constexpr int kMostLooks = 100;  // at the notices of a process that has ended
+constexpr double kLogCheckSeconds = 5;
+constexpr size_t kMostFolders = 64;  // of one process that are looked into when it has ended
 
 }  // namespace
 
@@ -22,9 +26,9 @@ LocalProcesses::LocalProcesses(std::vector<ProcessSpec> specs) {
 }
 
 Status LocalProcesses::start(size_t i) {
-  show_last_notices(members_[i]);
-  members_[i].process.reset();  // what is left of the one before must not hold its port
+  end(members_[i]);  // what is left of the one before must not hold its port
   members_[i].consequence_of.clear();
+  members_[i].jobs = 0;
   ASSIGN_OR_RETURN(JobProcess process, JobProcess::start(members_[i].spec));
   members_[i].process = std::make_unique<JobProcess>(std::move(process));
   return {};
@@ -43,10 +47,16 @@ bool LocalProcesses::show_notices(Member& member) {
   if (member.process == nullptr) return false;
   const std::vector<Notice> notices = member.process->notices();
   for (const Notice& notice : notices) {
-    if (notice.kind == Notice::Kind::line) {
-      log_line(notice.level, fmt::format("{}: {}", member.spec.name, notice.text));
-    } else if (member.consequence_of.empty()) {
-      member.consequence_of = notice.text;
+    switch (notice.kind) {
+      case Notice::Kind::line: log_line(notice.level, fmt::format("{}: {}", member.spec.name, notice.text)); break;
+      case Notice::Kind::consequence:
+        if (member.consequence_of.empty()) member.consequence_of = notice.text;
+        break;
+      case Notice::Kind::joined: ++member.jobs; break;
+      case Notice::Kind::left: --member.jobs; break;
+      case Notice::Kind::writing:
+        if (member.folders.size() < kMostFolders) member.folders.insert(notice.text);
+        break;
     }
   }
   return !notices.empty();
@@ -57,8 +67,25 @@ void LocalProcesses::show_last_notices(Member& member) {
   }
 }
 
+void LocalProcesses::end(Member& member) {
+  show_last_notices(member);
+  member.process.reset();
+  for (const std::string& folder : std::exchange(member.folders, {})) remove_abandoned_temporaries(folder);
+}
+
 void LocalProcesses::show_notices() {
   for (Member& member : members_) show_notices(member);
+}
+
+LocalProcesses::Ending LocalProcesses::ending(size_t i, const ExitStatus& exit) {
+  show_last_notices(members_[i]);
+  if (!exit.ok()) return {.in_order = false, .code = exit.code, .text = exit.to_string()};
+  if (members_[i].jobs <= 0) return {.text = exit.to_string()};
+  return {.in_order = false,
+          .code = 1,
+          .text =
+              "exit status 0 in the middle of its job, which it has not left (stop_worker() or the end of the script does; "
+              "os._exit() does not)"};
 }
 
 // What has ended is not waited for again.
@@ -72,11 +99,22 @@ void LocalProcesses::wait(Deadline deadline, std::span<const int> others) {
   wait_for_event(waited, deadline);
 }
 
-void LocalProcesses::report(size_t i, const ExitStatus& exit) {
+void LocalProcesses::report(size_t i, const std::string& how) {
   const ProcessSpec& spec = members_[i].spec;
   show_last_notices(members_[i]);
-  std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", spec.name.c_str(), exit.to_string().c_str(), spec.log.c_str(),
+  if (const Status status = check_log(spec.log); !status.ok()) log_error("{}: {}", spec.name, status.message());
+  std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", spec.name.c_str(), how.c_str(), spec.log.c_str(),
                tail(spec.log, kTailLines).c_str());
+}
+
+// The logs of a job are in one folder.
+void LocalProcesses::watch_logs() {
+  if (members_.empty() || since_log_check_.seconds() < kLogCheckSeconds) return;
+  since_log_check_.restart();
+  const Status status = check_log(members_.front().spec.log);
+  if (!status.ok() && !logs_fail_) log_error("{}", status.message());
+  if (status.ok() && logs_fail_) log_info("the logs can be written again");
+  logs_fail_ = !status.ok();
 }
 
 bool LocalProcesses::all_stopped() {
@@ -97,8 +135,7 @@ void LocalProcesses::stop(double grace_seconds, int signals_heeded, const std::f
   for (Member& member : members_) {
     if (member.process != nullptr && !member.process->poll())
       log_warning("{}: does not end by SIGTERM; killing it", member.spec.name);
-    show_last_notices(member);
-    member.process.reset();
+    end(member);
   }
 }
 

@@ -3,9 +3,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "argosy/base/clock.h"
 #include "argosy/launch/process/job_process.h"
 
 namespace argosy::launch {
@@ -29,12 +32,23 @@ class LocalProcesses {
   // The process whose failure is the cause of process i's own, as i says; empty: i has said nothing.
   const std::string& consequence_of(size_t i) const { return members_[i].consequence_of; }
 
+  // How process i ended. In order: its exit status is 0, and it was a worker of no job any more.
+  struct Ending {
+    bool in_order = true;
+    int code = 0;      // 0 only where it ended in order
+    std::string text;  // "exit status 3"
+  };
+  Ending ending(size_t i, const ExitStatus& exit);
+
   // Waits until a process ends or says something, a stop signal comes (launch/process/stop_signal.h), one of `others` is
   // readable, or the deadline passes.
   void wait(Deadline deadline, std::span<const int> others = {});
 
-  // Shows on stderr how process i ended, with the last lines of its log.
-  void report(size_t i, const ExitStatus& exit);
+  // Shows on stderr how process i ended, with the last lines of its log, or why its log has none.
+  void report(size_t i, const std::string& how);
+
+  // Says, every few seconds at most and once each, that the logs can no longer be written, and that they can again.
+  void watch_logs();
 
   // SIGTERM to all, and SIGKILL to those that still run after the grace, or after more stop signals of the launcher's own than
   // those that made it stop: `signals_heeded`, 1 where it stops because of one and 0 otherwise. `meanwhile` is called again and
@@ -46,12 +60,18 @@ class LocalProcesses {
     ProcessSpec spec;
     std::unique_ptr<JobProcess> process;
     std::string consequence_of;
+    int jobs = 0;                    // that it is a worker of, as it says
+    std::set<std::string> folders;  // that it has written in, as it says
   };
   bool show_notices(Member& member);  // whether there were any
   void show_last_notices(Member& member);  // of a process that says no more
+  // Ends the process, and removes what it was writing.
+  void end(Member& member);
   bool all_stopped();
 
   std::vector<Member> members_;
+  Stopwatch since_log_check_;
+  bool logs_fail_ = false;  // as was said last
 };
 
 }  // namespace argosy::launch

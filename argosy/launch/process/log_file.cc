@@ -1,7 +1,12 @@
 #include "argosy/launch/process/log_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -10,6 +15,7 @@ namespace {
 
 constexpr int64_t kTailBytes = 64 << 10;
 constexpr int64_t kShowBytes = 1 << 20;  // at most at once
+constexpr size_t kProbeBytes = 64 << 10;
 
 // The bytes from `begin` on, at most `most`.
 std::string read_from(const std::string& path, int64_t begin, int64_t most) {
@@ -21,19 +27,43 @@ std::string read_from(const std::string& path, int64_t begin, int64_t most) {
   return bytes;
 }
 
+Status cannot_write(const std::string& path, int error) {
+  return Status::unavailable(
+      "cannot write the log '{}': {}; what processes say is lost. Make room there, or start the job with another --log_dir", path,
+      std::strerror(error));
+}
+
 }  // namespace
 
-Status begin_log(const std::string& path) {
+Result<Fd> open_log(const std::string& path, int flags) {
   std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  if (!error && std::ofstream(path, std::ios::trunc)) return {};
-  return Status::unavailable("cannot write the log '{}'{}", path, error ? ": " + error.message() : "");
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) return cannot_write(path, error.value());
+  Fd file(::open(path.c_str(), flags | O_CREAT | O_CLOEXEC, 0666));
+  if (!file.open()) return cannot_write(path, errno);
+  return file;
+}
+
+Status begin_log(const std::string& path) { return open_log(path, O_WRONLY | O_TRUNC).status(); }
+
+// A line may still fit into a block that the log has while there is no other one: hence a file that needs new blocks. It has no
+// name from the beginning, so that none is left.
+Status check_log(const std::string& path) {
+  const std::string probe = fmt::format("{}.probe-{}", path, ::getpid());
+  const Fd file(::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.open()) return cannot_write(path, errno);
+  ::unlink(probe.c_str());
+  const std::string bytes(kProbeBytes, '\0');
+  const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+  if (written == static_cast<ssize_t>(bytes.size())) return {};
+  return cannot_write(path, written < 0 ? errno : ENOSPC);
 }
 
 std::string tail(const std::string& path, int lines) {
   std::error_code error;
   const auto size = static_cast<int64_t>(std::filesystem::file_size(path, error));
-  if (error) return "";
+  if (error || lines <= 0) return "";
   const std::string text = read_from(path, std::max<int64_t>(0, size - kTailBytes), kTailBytes);
   size_t begin = text.size();
   for (int seen = 0; begin > 0; --begin) {

@@ -6,15 +6,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <map>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/env.h"
 #include "argosy/base/log.h"
 #include "argosy/base/run_id.h"
 #include "argosy/base/run_record.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/text.h"
+#include "argosy/launch/process/log_file.h"
 
 namespace argosy::launch {
 namespace {
@@ -47,9 +49,16 @@ std::string given_run(ServerJob& job) {
   return own && !own->empty() && !is_nested() ? known_run_id(*own) : "";
 }
 
+const std::map<std::string, std::string>& any_environment(const ServerJob& job) {
+  return (job.servers.empty() ? job.workers : job.servers).front().environment;
+}
+
 int all_servers(const ServerJob& job) {
-  const auto& processes = job.servers.empty() ? job.workers : job.servers;
-  return static_cast<int>(split(processes.front().environment.at("PADDLE_PSERVERS_IP_PORT_LIST"), ',').size());
+  return static_cast<int>(split(any_environment(job).at("PADDLE_PSERVERS_IP_PORT_LIST"), ',').size());
+}
+
+int all_workers(const ServerJob& job) {
+  return static_cast<int>(parse_integer(any_environment(job).at("PADDLE_TRAINERS_NUM")).value_or(0));
 }
 
 Status check_unused(const fs::path& directory, const std::vector<RunRecord>& records) {
@@ -58,21 +67,28 @@ Status check_unused(const fs::path& directory, const std::vector<RunRecord>& rec
   return {};
 }
 
-Status other_number(const fs::path& directory, const std::vector<RunRecord>& records, int servers) {
-  return Status::failed_precondition(
-      "'{0}' holds {1}, and this job has {2} servers. To go on with it, deal its tables out to {2} servers first: argosy reshard "
-      "{0} "
-      "--servers {2}",
-      directory.string(), describe_runs(records), servers);
+// A run goes on with as many servers and workers as it had.
+Status check_numbers(const fs::path& directory, const std::vector<RunRecord>& records, int servers, int workers) {
+  const RunRecord& first = records.front();
+  const bool other_servers = first.servers != 0 && first.servers != servers;
+  const bool other_workers = first.workers != 0 && first.workers != workers;
+  if (!other_servers && !other_workers) return {};
+  const bool finished = std::ranges::none_of(records, [](const RunRecord& record) { return record.finished.empty(); });
+  const std::string its_workers = first.workers == 0 ? "" : fmt::format(", of {}", counted(first.workers, "worker"));
+  const std::string here = fmt::format("'{}' holds {}{}, and this job has {} and {}", directory.string(), describe_runs(records),
+                                       its_workers, counted(servers, "server"), counted(workers, "worker"));
+  if (other_workers && !finished)
+    return Status::failed_precondition(
+        "{}. Go on with as many workers as it had; another number can take over when it has "
+        "finished",
+        here);
+  return Status::failed_precondition("{}. To go on with it, deal its tables out first: argosy reshard {} --servers {}{}", here,
+                                     directory.string(), servers, other_workers ? fmt::format(" --workers {}", workers) : "");
 }
 
 // Opens a log and takes its lock; nothing where another launch has it.
 Result<std::optional<Fd>> hold_log(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (error || !file.open())
-    return Status::unavailable("cannot write the log '{}': {}", path, error ? error.message() : std::strerror(errno));
+  ASSIGN_OR_RETURN(Fd file, open_log(path, O_RDWR));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::optional<Fd>();
   return std::optional<Fd>(std::move(file));  // a file system without locks is no reason not to start
 }
@@ -110,9 +126,8 @@ Status check_directory(ServerJob& job) {
   RETURN_IF_ERROR(check_unused(directory, records));
   if (wanted == "fresh") return {};  // the servers do it
   if (wanted != "resume") return stopped_by_old_run(directory, records);
-  const int servers = all_servers(job);
+  RETURN_IF_ERROR(check_numbers(directory, records, all_servers(job), all_workers(job)));
   const RunRecord& first = records.front();
-  if (first.servers != 0 && first.servers != servers) return other_number(directory, records, servers);
   const auto unfinished = [&](const RunRecord& record) { return record.finished.empty() && record.run == first.run; };
   if (job.is_whole && std::ranges::all_of(records, unfinished) && given_run(job).empty()) job.run = first.run;
   log_info("going on with {}", describe_runs(records));

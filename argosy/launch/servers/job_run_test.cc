@@ -44,7 +44,7 @@ class LaunchRun : public testing::Test {
     return {{"ARGOSY_DIRECTORY", (folder_ / "kept").string()}, {"ARGOSY_ON_OLD_STATE", on_old_state}};
   }
   // A run of two servers.
-  void leave_run(const std::string& finished) {
+  void leave_run(const std::string& finished, int workers = 0) {
     for (int server : {0, 1}) {
       const RunRecord record{.job = "job",
                              .run = "oldrun",
@@ -53,6 +53,7 @@ class LaunchRun : public testing::Test {
                              .finished = finished,
                              .server = server,
                              .servers = 2,
+                             .workers = workers,
                              .passes = 3,
                              .batches = 70,
                              .rows = 5};
@@ -137,6 +138,17 @@ TEST_F(LaunchRun, AnotherNumberOfServersIsNamedWithTheCommandThatHelps) {
   leave_run("");
   ServerJob three = job(kept("resume"), 3);
   EXPECT_THAT(check_directory(three).message(), HasSubstr("argosy reshard " + (folder_ / "kept").string() + " --servers 3"));
+}
+
+// A run that has not finished has batches of each of its workers, and waits for the rest of them.
+TEST_F(LaunchRun, AnotherNumberOfWorkersIsNamedWithTheCommandThatHelps) {
+  leave_run("2026-11-16 12:27:06 UTC", 3);
+  ServerJob finished = job(kept("resume"));
+  EXPECT_THAT(check_directory(finished).message(),
+              HasSubstr("argosy reshard " + (folder_ / "kept").string() + " --servers 2 --workers 2"));
+  leave_run("", 3);
+  ServerJob unfinished = job(kept("resume"));
+  EXPECT_THAT(check_directory(unfinished).message(), HasSubstr("Go on with as many workers as it had"));
 }
 
 TEST_F(LaunchRun, ADirectoryInUseIsRefused) {

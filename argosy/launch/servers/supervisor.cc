@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 #include "argosy/launch/process/stop_signal.h"
@@ -34,7 +35,8 @@ Status Supervisor::start_all() {
     RETURN_IF_ERROR(begin_log(group_.spec(i).log));
     RETURN_IF_ERROR(group_.start(i));
   }
-  log_info("{} processes started; their logs are {} … {}", group_.size(), group_.spec(0).log, group_.spec(group_.size() - 1).log);
+  log_info("{} started; logs: {} … {}", counted(group_.size(), "process", "processes"), group_.spec(0).log,
+           group_.spec(group_.size() - 1).log);
   return {};
 }
 
@@ -68,6 +70,7 @@ int Supervisor::watch() {
       if (const auto result = ended(i, *exit)) return *result;
     }
     group_.show_notices();
+    group_.watch_logs();
     if (follower_) follower_->show();
     group_.wait(Deadline::after_seconds(follower_ ? kFollowSeconds : kWatchSeconds));
   }
@@ -76,44 +79,63 @@ int Supervisor::watch() {
 }
 
 std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
-  Member& member = members_[i];
-  const ProcessSpec& spec = group_.spec(i);
-  if (exit.ok()) {
-    member.done = true;
+  const LocalProcesses::Ending end = group_.ending(i, exit);
+  if (end.in_order) {
+    members_[i].done = true;
     return std::nullopt;
   }
-  if (member.restarts < options_.max_restarts) {
-    ++member.restarts;
-    log_warning("{}: {}; starting it again ({} of {}), its log goes on in {}", spec.name, exit.to_string(), member.restarts,
-                options_.max_restarts, spec.log);
-    const Status status = group_.start(i);
-    if (status.ok()) return std::nullopt;
-    log_error("{}", status.message());
+  if (waits_for_cause(i) || restarts(i, end.text)) return std::nullopt;
+  return give_up(i, end);
+}
+
+const Supervisor::Member* Supervisor::cause_of(size_t i) const {
+  const std::string& cause = group_.consequence_of(i);
+  for (size_t other = 0; other < members_.size(); ++other) {
+    if (other != i && group_.spec(other).name == cause) return &members_[other];
   }
-  if (waits_for_cause(i)) return std::nullopt;
-  group_.report(i, exit);
-  const bool goes_on = can_do_without(member);
-  log_error("{}: {}; {}", spec.name, exit.to_string(),
-            goes_on                           ? "going on without it (on_worker_loss=shrink)"
-            : options_.shrink && member.first ? "stopping the job, because worker 0 saves the model (on_worker_loss=shrink)"
-                                              : "stopping the job");
-  if (!goes_on) return exit.code;
-  member.done = true;
-  left_out_.push_back(spec.name);
-  return std::nullopt;
+  return nullptr;
 }
 
 bool Supervisor::waits_for_cause(size_t i) {
-  group_.show_notices();
-  const std::string& cause = group_.consequence_of(i);
-  if (cause.empty() || cause == group_.spec(i).name) return false;
+  const Member* const cause = cause_of(i);
+  if (cause == nullptr || cause->done || cause->last_failure > members_[i].failures_before) return false;
   if (!members_[i].waits_for_cause) members_[i].waits_for_cause.emplace();
-  if (members_[i].waits_for_cause->seconds() > kCauseSeconds) return false;
-  for (size_t other = 0; other < members_.size(); ++other) {
-    // One that was started again has been reported already.
-    if (group_.spec(other).name == cause) return !members_[other].done && members_[other].restarts == 0;
-  }
-  return false;
+  return members_[i].waits_for_cause->seconds() <= kCauseSeconds;
+}
+
+// A failure of the cause excuses each of the others once: one that names it again, without a new one, has failed by itself.
+bool Supervisor::restarts(size_t i, const std::string& how) {
+  Member& member = members_[i];
+  const ProcessSpec& spec = group_.spec(i);
+  const Member* const cause = cause_of(i);
+  const bool own = cause == nullptr || cause->last_failure <= member.failures_before;
+  if (own) member.last_failure = ++failures_;
+  if (member.restarts + (own ? 1 : 0) > options_.max_restarts || options_.max_restarts == 0) return false;
+  if (own) ++member.restarts;
+  log_warning("{}: {}; starting it again ({}), its log goes on in {}", spec.name, how,
+              own ? fmt::format("{} of {}", member.restarts, options_.max_restarts)
+                  : fmt::format("{} had failed", group_.consequence_of(i)),
+              spec.log);
+  member.failures_before = failures_;
+  member.waits_for_cause.reset();
+  const Status status = group_.start(i);
+  if (!status.ok()) log_error("{}", status.message());
+  return status.ok();
+}
+
+std::optional<int> Supervisor::give_up(size_t i, const LocalProcesses::Ending& end) {
+  Member& member = members_[i];
+  const std::string& name = group_.spec(i).name;
+  group_.report(i, end.text);
+  const bool goes_on = can_do_without(member);
+  log_error("{}: {}; {}", name, end.text,
+            goes_on                           ? "going on without it (on_worker_loss=shrink)"
+            : options_.shrink && member.first ? "stopping the job, because worker 0 saves the model (on_worker_loss=shrink)"
+                                              : "stopping the job");
+  if (!goes_on) return end.code;
+  member.done = true;
+  left_out_.push_back(name);
+  return std::nullopt;
 }
 
 bool Supervisor::can_do_without(const Member& failed) const {

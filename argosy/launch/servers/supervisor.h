@@ -12,7 +12,7 @@
 namespace argosy::launch {
 
 struct SupervisorOptions {
-  int max_restarts = 0;       // of any one process, after it has failed
+  int max_restarts = 0;       // of any one process, after failures of its own
   double grace_seconds = 10;  // between SIGTERM and SIGKILL when processes are stopped
   std::string follow;         // "worker 0": its log is shown as it grows; empty: none
   bool shrink = false;        // go on without a worker that has failed, as long as there is another
@@ -24,7 +24,8 @@ struct SupervisorOptions {
 // The job ends when every worker has ended well: servers are then stopped, and the result is 0. Where the job has workers on
 // other machines, servers are waited for instead: they end when all workers have. When a process fails and may not be started
 // again, all others are stopped, its last lines are shown, and its exit code is the result; one that failed because another was
-// lost (base/notice.h) is passed over for that other one, if it ends within moments. With `shrink` a worker is left out instead,
+// lost (base/notice.h) is passed over for that other one, if it ends within moments, and is started again with it at no cost. A
+// worker that ends with status 0 in the middle of its job has failed. With `shrink` a worker is left out instead,
 // and the job ends well when another one has; not worker 0, which saves the model. A signal (launch/process/stop_signal.h) ends
 // the job with 128 + the signal; a second one ends the grace too. No process is left behind in any case.
 class Supervisor {
@@ -39,7 +40,9 @@ class Supervisor {
     bool first = false;    // worker 0
     bool awaited = false;  // its end ends the job
     bool done = false;     // ended well, or left out
-    int restarts = 0;
+    int restarts = 0;      // after failures of its own
+    // Which failure was its last own one, and how many there were when it was started, counted over all processes.
+    int last_failure = 0, failures_before = 0;
     std::optional<Stopwatch> waits_for_cause;  // it has failed, and says that another process did so before
   };
 
@@ -47,8 +50,14 @@ class Supervisor {
   int watch();
   // Handles a process that has ended; a value is the job's result.
   std::optional<int> ended(size_t i, const ExitStatus& exit);
+  // The process that the failure of i is a consequence of, as i says; null where it is i's own.
+  const Member* cause_of(size_t i) const;
   // Whether process i, which has failed, did so because of another one that is still to end: that one's error is the cause.
   bool waits_for_cause(size_t i);
+  // Starts process i again, where that is still allowed: whether it runs.
+  bool restarts(size_t i, const std::string& how);
+  // The job goes on without process i, which has failed, or a value is the job's result.
+  std::optional<int> give_up(size_t i, const LocalProcesses::Ending& end);
   // Whether the job goes on without this one, which has failed: another worker still runs, or has ended well.
   bool can_do_without(const Member& failed) const;
   bool all_done() const;
@@ -58,6 +67,7 @@ class Supervisor {
   std::vector<std::string> left_out_;
   const SupervisorOptions options_;
   std::optional<LogFollower> follower_;
+  int failures_ = 0;  // that were a process's own
   int signals_heeded_ = 0;
 };
 

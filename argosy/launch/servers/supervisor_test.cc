@@ -134,6 +134,67 @@ TEST_F(SupervisorTest, AConsequenceWhoseCauseDoesNotEndIsShownAfterAMoment) {
   EXPECT_EQ(run({"sleep 60"}, {"sleep 60", says("cworker 7") + "exit 5"}), 5);
 }
 
+// os._exit(0), say: the servers know nothing of it before the worker's lease is over.
+TEST_F(SupervisorTest, AWorkerThatEndsWellInTheMiddleOfItsJobHasFailed) {
+  const std::string ends_early = says("jjob") + "echo half done";
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"sleep 60"}, {"sleep 60", ends_early}), 1);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown, HasSubstr("---- worker 1: exit status 0 in the middle of its job"));
+  EXPECT_THAT(shown, HasSubstr("half done\n----"));
+  EXPECT_EQ(run({"sleep 60"}, {says("jjob") + says("ljob")}), 0);
+  EXPECT_EQ(
+      run({"sleep 60"}, {"if [ -e tried ]; then " + says("jjob") + says("ljob") + "else touch tried; " + ends_early + "; fi"},
+          {.max_restarts = 1}),
+      0);
+}
+
+// Worker 1 fails twice and takes worker 0 with it each time, which then still has all of its own restarts.
+TEST_F(SupervisorTest, OnlyFailuresOfItsOwnCountAgainstAProcess) {
+  const std::string fails =
+      "touch tries0; echo try >> tries1; n=$(wc -l < tries1); [ $n = 3 ] && exit 0; "
+      "while [ $(wc -l < tries0) -lt $n ]; do sleep 0.02; done; touch fallen$n; exit 7";
+  const std::string follows =
+      "echo try >> tries0; n=$(wc -l < tries0); [ $n = 5 ] && exit 0; [ $n -ge 3 ] && exit 3; "
+      "while [ ! -e fallen$n ]; do sleep 0.02; done; " +
+      says("cworker 1") + "exit 4";
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"sleep 60"}, {follows, fails}, {.max_restarts = 2}), 0);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown, HasSubstr("worker 0: exit status 4; starting it again (worker 1 had failed)"));
+  EXPECT_THAT(shown, HasSubstr("worker 0: exit status 3; starting it again (2 of 2)"));
+}
+
+// One failure of another excuses it once: it must not be started again for ever.
+TEST_F(SupervisorTest, AnExcuseIsGoodForOneRestart) {
+  EXPECT_EQ(run({"sleep 60"}, {says("cworker 1") + "echo again; exit 4", "[ -e once ] && exit 0; touch once; exit 7"},
+                {.max_restarts = 1}),
+            4);
+  EXPECT_EQ(text("worker0"), "again\nagain\nagain\n");
+}
+
+TEST_F(SupervisorTest, AFullDiskUnderTheLogsIsNamed) {
+  EXPECT_TRUE(check_log((folder_ / "worker0").string()).ok());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 0) << "nothing is left of the check";
+  const Status absent = check_log((folder_ / "absent" / "worker0").string());
+  EXPECT_THAT(absent.message(), testing::AllOf(HasSubstr("absent/worker0': No such file or directory"), HasSubstr("--log_dir")));
+  fs::create_symlink("/dev/full", folder_ / fmt::format("worker0.probe-{}", ::getpid()));
+  EXPECT_THAT(check_log((folder_ / "worker0").string()).message(), HasSubstr("worker0': No space left on device"));
+}
+
+// A worker that is stopped in the middle of a save, by Ctrl-C say, cannot remove what it was writing.
+TEST_F(SupervisorTest, WhatAStoppedProcessWasWritingIsRemoved) {
+  char host[256] = "";
+  ASSERT_EQ(::gethostname(host, sizeof(host) - 1), 0);
+  const std::string writes = fmt::format("mkdir .model.saving-{}-$$-0; touch model .model.saving-{}-$$-0/w; ", host, host);
+  EXPECT_EQ(run({}, {says("o" + folder_.string()) + writes + "touch ready; sleep 60",
+                     "while [ ! -e ready ]; do sleep 0.02; done; exit 3"}),
+            3);
+  EXPECT_TRUE(fs::exists(folder_ / "model"));
+  for (const auto& entry : fs::directory_iterator(folder_))
+    EXPECT_THAT(entry.path().string(), testing::Not(HasSubstr(".saving-")));
+}
+
 TEST_F(SupervisorTest, NoticesOfProcessesReachTheTerminal) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(

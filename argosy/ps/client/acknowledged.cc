@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/spec/pass_book.h"
@@ -70,10 +71,10 @@ Acknowledged::Late Acknowledged::late(int server, uint32_t round) const {
 }
 
 std::string Acknowledged::describe(const Loss& loss) {
-  std::string text = fmt::format("{} batches that it had acknowledged", with_thousands(static_cast<int64_t>(loss.batches)));
+  std::string text = fmt::format("{} that it had acknowledged", counted(loss.batches, "batch", "batches"));
   if (!loss.listed.empty()) text += fmt::format(": {} of pass {}", list_batches(loss.listed, loss.listed.size()), loss.round);
   if (loss.first_round < loss.round)
-    text += fmt::format("{} passes from {} on", loss.listed.empty() ? ": " : ", and ", loss.first_round);
+    text += fmt::format("{} passes from {} on", loss.listed.empty() ? ":" : ", and", loss.first_round);
   return text;
 }
 

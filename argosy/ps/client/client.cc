@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "argosy/base/notice.h"
 #include "argosy/ps/client/comparison.h"
 #include "argosy/ps/client/heartbeats.h"
 #include "argosy/ps/client/operation_calls.h"
@@ -83,6 +84,7 @@ Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, co
     here->comparison.greeted(server, reply);
     here->heartbeats.add(server);
   }));
+  notice_joined(options.job);
   return std::unique_ptr<Client>(new Client(std::move(parts)));
 }
 
@@ -286,7 +288,10 @@ Status Client::say_goodbye(const std::string& failed) {
   // A server that has heard everybody's goodbye ends, perhaps before its answer is on its way: nothing to wait for long.
   const Deadline deadline = Deadline::after_seconds(std::min(kGoodbyeSeconds, session.options().server_wait_seconds));
   const Status answered = session.servers().call(session.to_all(wire::GOODBYE, goodbye), deadline).status();
-  return answered.code() == Code::unavailable || answered.code() == Code::deadline_exceeded ? Status() : answered;
+  const bool gone = answered.code() == Code::unavailable || answered.code() == Code::deadline_exceeded;
+  if (!answered.ok() && !gone) return answered;
+  if (failed.empty()) notice_left(session.options().job);
+  return {};
 }
 
 }  // namespace argosy::ps

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "argosy/base/line_range.h"
 #include "argosy/base/status.h"
 #include "argosy/base/step_gradients.h"
 #include "argosy/ps/client/server_stats.h"
@@ -32,6 +33,12 @@ struct ClientOptions {
   double operation_seconds = 3600;   // how long saving or loading a snapshot may take before it is cancelled
   size_t max_message_bytes = size_t{256} << 20;
   ChannelMaker make_channel = {};  // empty: rpc::connect_channel
+};
+
+// Some of the lines that a batch was made of.
+struct BatchLines {
+  BatchId batch = 0;
+  FileLineRange made_of = {};
 };
 
 // One send to all servers. The spans' memory is kept by `owner` and sent from where it lies; without an owner it is copied.

@@ -34,7 +34,7 @@ class Handout : public testing::Test {
   }
   static Status push(Client& client, uint32_t batch, std::optional<LineRange> lines = {}) {
     const BatchId id = batch_id(0, batch);
-    const BatchLines made_of{id, 1, lines.value_or(LineRange{}).first, lines.value_or(LineRange{}).count};
+    const BatchLines made_of{id, {.file = 1, .lines = lines.value_or(LineRange{})}};
     const std::vector<uint64_t> keys = {1, 2, 3, 4, 5, 6, 7, 8};
     const std::vector<float> ones(keys.size(), -1);
     const RowGradients rows{.table = 0, .keys = keys, .values = ones.data()};

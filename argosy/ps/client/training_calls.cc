@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/log.h"
 #include "argosy/ps/client/reply.h"
 #include "argosy/ps/client/table_check.h"
@@ -216,9 +217,9 @@ rpc::Message TrainingCalls::push_message(int server, const Push& push, std::span
   for (const BatchLines& lines : push.lines) {
     if (std::ranges::find(batches, lines.batch) == batches.end()) continue;
     wire::LineRange* range = header.add_lines();
-    range->set_file(lines.file);
-    range->set_first(lines.first);
-    range->set_count(lines.count);
+    range->set_file(lines.made_of.file);
+    range->set_first(lines.made_of.lines.first);
+    range->set_count(lines.made_of.lines.count);
   }
   if (push.step) *header.mutable_step() = to_wire(*push.step);
   for (const PushPart& part : parts) {
@@ -317,8 +318,8 @@ Status TrainingCalls::leave(uint32_t round, uint32_t steps, const PassReading* r
     ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::LeaveReply>(answer));
     comparison_.acknowledged().leave(server, round, batches);
     if (reply.lost_batches() > 0) {
-      log_warning("{}: {} batches ({} samples) of pass {} of worker {} are lost, as its durability allows",
-                  servers().name(server), reply.lost_batches(), reply.lost_samples(), round, session_.worker());
+      log_warning("{}: lost of pass {} of worker {}, as its durability allows: {} ({})", servers().name(server), round,
+                  session_.worker(), counted(reply.lost_batches(), "batch", "batches"), counted(reply.lost_samples(), "sample"));
     }
     return {};
   };

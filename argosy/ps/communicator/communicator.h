@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "argosy/base/line_range.h"
 #include "argosy/base/status.h"
 #include "argosy/base/step_gradients.h"
 #include "argosy/ps/communicator/communicator_options.h"
@@ -87,7 +88,7 @@ class Communicator {
   // same after a restart. In the modes where threads meet, a thread takes a batch after its last step.
   // `samples`: in the batch. `lines`: that it was made of, where servers hand out the files; their `batch` is not looked at.
   virtual BatchId begin_batch() = 0;
-  virtual BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const BatchLines> lines) = 0;
+  virtual BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const FileLineRange> lines) = 0;
   BatchId begin_batch(uint32_t number, uint32_t samples = 0) { return begin_batch(number, samples, {}); }
   // A batch from begin_batch() whose computation failed before step(): it counts nothing, which the ledger says.
   virtual void drop_batch(BatchId batch) = 0;

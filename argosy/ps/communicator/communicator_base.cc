@@ -98,7 +98,7 @@ void CommunicatorBase::next_round() {
   round_changed();
 }
 
-BatchId CommunicatorBase::begin_batch(uint32_t number, uint32_t samples, std::span<const BatchLines> lines) {
+BatchId CommunicatorBase::begin_batch(uint32_t number, uint32_t samples, std::span<const FileLineRange> lines) {
   const BatchId batch = batch_id(round(), number);
   reading_.add(batch, samples, lines);
   return batch;

@@ -29,7 +29,7 @@ class CommunicatorBase : public Communicator {
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
   BatchId begin_batch() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
-  BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const BatchLines> lines) override;
+  BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const FileLineRange> lines) override;
   void drop_batch(BatchId batch) override { reading_.drop(batch); }
   BatchId next_batch() const override { return next_batch_.load(std::memory_order_relaxed); }
   bool wants(BatchId batch) override;

@@ -179,6 +179,46 @@ TEST(GeoCommunicator, ThreadsAndExchangesLoseNothing) {
   EXPECT_EQ(dense, std::vector<float>(5, 600.0f));
 }
 
+// The first process died when one server had its batch and the other had not. The next one trains that batch again, and the one
+// after it with it: in one exchange, in which the first server must not find what it has.
+TEST(GeoCommunicator, AWorkerThatIsStartedAgainTrainsOnlyWhatAServerLacks) {
+  Cluster cluster(2, {}, true);
+  JobSpec spec{.mode = Mode::geo, .workers = 1, .tables = {sparse_table("emb", 1)}};
+  spec.tables[0].geo = true;
+  std::vector<uint64_t> keys = {0, 0};  // one on each server
+  for (int server : {0, 1}) {
+    while (server_of(keys[static_cast<size_t>(server)], 2) != server) ++keys[static_cast<size_t>(server)];
+  }
+  std::vector<float> rows(2);
+  const std::vector<float> gradients(2, -1.0f);
+  const RowRequest request{.table = 0, .keys = keys, .rows = rows.data()};
+  const RowGradients row_gradients{.table = 0, .keys = keys, .values = gradients.data()};
+  const auto train = [&](Communicator& communicator) {
+    return communicator.step({.batch_id = communicator.begin_batch(), .rows = std::span(&row_gradients, 1)});
+  };
+  {
+    ClientOptions impatient = cluster.client(0);
+    impatient.server_wait_seconds = 0.5;
+    const auto client = *Client::connect(impatient, spec);
+    const auto communicator = *make_communicator({.geo_k_steps = 1}, *client);
+    ASSERT_TRUE(communicator->start().ok());
+    ASSERT_TRUE(communicator->pull(std::span(&request, 1)).ok());
+    cluster.kill(1);
+    ASSERT_TRUE(train(*communicator).ok());
+    ASSERT_FALSE(communicator->refresh().ok());
+  }
+  cluster.start(1);
+  const auto client = *Client::connect(cluster.client(0), spec);
+  ASSERT_TRUE(client->had(0, 0) && !client->had(1, 0));
+  const auto communicator = *make_communicator({.geo_k_steps = 2}, *client);
+  ASSERT_TRUE(communicator->start().ok());
+  ASSERT_TRUE(communicator->pull(std::span(&request, 1)).ok());
+  for (int batch = 0; batch < 2; ++batch) ASSERT_TRUE(train(*communicator).ok());
+  ASSERT_TRUE(communicator->refresh().ok());
+  ASSERT_TRUE(client->pull_rows(std::span(&request, 1)).ok());
+  EXPECT_EQ(rows, (std::vector<float>{2, 2}));
+}
+
 TEST(GeoRows, KeepsTheUnsentPart) {
   GeoRows rows(2);
   const auto rule = *optim::make_rule("sgd");

@@ -47,7 +47,7 @@ TEST(Ledger, AServerThatLacksBatchesDoesNotRecordThePass) {
   EXPECT_THAT(refused.status().message(), HasSubstr("pass 0 of worker 0 has 6 batches, of which 3 are missing here: 1, 4 to 5"));
   EXPECT_EQ(worker.hello()->window().round(), 0u) << "a replay does not skip the pass";
   ledger.set_batches(3);
-  EXPECT_THAT(leave(worker, 0, ledger).status().message(), HasSubstr("1 batches here that the worker did not read: 3"));
+  EXPECT_THAT(leave(worker, 0, ledger).status().message(), HasSubstr("1 batch here that the worker did not read: 3"));
   for (const uint32_t batch : {1u, 4u}) ASSERT_OK(worker.push({batch_id(0, batch)}, {count_at({1})}));
   ledger.set_batches(6);
   ledger.add_empty(5);
@@ -64,7 +64,8 @@ TEST(Ledger, TheSumsOfSamplesAreCompared) {
   wire::PassLedger ledger;
   ledger.set_batches(1);
   ledger.set_samples(8);
-  EXPECT_THAT(leave(worker, 0, ledger).status().message(), HasSubstr("8 samples were read for this server and 0 were applied"));
+  EXPECT_THAT(leave(worker, 0, ledger).status().message(),
+              HasSubstr("read for this server: 8 samples; applied here, in the same batches: 0"));
 }
 
 // Those who wait for a worker that has met an error are told the cause at once, though its process lives and says so.
@@ -284,7 +285,7 @@ TEST(Ledger, FedRunsBeforeAPassAreAPassOfTheirOwn) {
     EXPECT_EQ(worker.counts(5), (std::vector<float>{1, 1, 1, 6, 1}));
     const auto ledger = worker.client->ledger();
     ASSERT_EQ(ledger->passes.size(), 2u);
-    EXPECT_THAT(ledger->passes[0].text(), HasSubstr("5 runs, 5 applied once, 0 lost; 1 runs ended with an error"));
+    EXPECT_THAT(ledger->passes[0].text(), HasSubstr("5 runs, 5 applied once, 0 lost; 1 run ended with an error"));
   }
 }
 

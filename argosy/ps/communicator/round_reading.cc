@@ -12,10 +12,10 @@ void RoundReading::begin() {
   lines_.clear();
 }
 
-void RoundReading::add(BatchId batch, uint32_t samples, std::span<const BatchLines> lines) {
+void RoundReading::add(BatchId batch, uint32_t samples, std::span<const FileLineRange> lines) {
   MutexLock lock(mutex_);
   if (read_.contains(batch)) return;
-  for (const BatchLines& one : lines) lines_.emplace(batch, BatchLines{batch, one.file, one.first, one.count});
+  for (const FileLineRange& one : lines) lines_.emplace(batch, one);
   read_.add(std::span(&batch, 1));
   samples_ += samples;
 }
@@ -26,7 +26,7 @@ std::vector<BatchLines> RoundReading::lines(std::span<const BatchId> batches) co
   if (lines_.empty()) return lines;
   for (const BatchId batch : batches) {
     const auto [begin, end] = lines_.equal_range(batch);
-    for (auto one = begin; one != end; ++one) lines.push_back(one->second);
+    for (auto one = begin; one != end; ++one) lines.push_back({.batch = batch, .made_of = one->second});
   }
   return lines;
 }

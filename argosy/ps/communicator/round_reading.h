@@ -5,8 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "argosy/base/line_range.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/step_gradients.h"
+#include "argosy/ps/client/client_types.h"
 #include "argosy/ps/spec/ledger.h"
 #include "argosy/ps/spec/window.h"
 
@@ -21,7 +23,7 @@ class RoundReading {
   void begin();
 
   // A batch of a dataset, by its number; `lines` where servers hand out its files.
-  void add(BatchId batch, uint32_t samples, std::span<const BatchLines> lines = {});
+  void add(BatchId batch, uint32_t samples, std::span<const FileLineRange> lines = {});
   // Those of some batches.
   std::vector<BatchLines> lines(std::span<const BatchId> batches) const;
   // Servers have these: their lines need not be known any more.
@@ -37,7 +39,7 @@ class RoundReading {
   Window read_ ARGOSY_GUARDED_BY(mutex_);
   uint64_t samples_ ARGOSY_GUARDED_BY(mutex_) = 0;
   std::set<uint32_t> dropped_ ARGOSY_GUARDED_BY(mutex_);
-  std::multimap<BatchId, BatchLines> lines_ ARGOSY_GUARDED_BY(mutex_);  // of batches that were not pushed yet
+  std::multimap<BatchId, FileLineRange> lines_ ARGOSY_GUARDED_BY(mutex_);  // of batches that were not pushed yet
 };
 
 }  // namespace argosy::ps

@@ -1,5 +1,6 @@
 #include "argosy/ps/server/adoption.h"
 
+#include "argosy/base/counted.h"
 #include "argosy/base/log.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 
@@ -19,8 +20,8 @@ Status Adoption::check(const wire::HelloRequest& hello, const std::string& calle
                                        name_, options_.server, options_.servers, caller, hello.server(), hello.servers());
   }
   if (!hello.observer() && options_.workers != 0 && hello.spec().workers() != static_cast<uint32_t>(options_.workers)) {
-    return Status::failed_precondition("{} expects {} workers; {} says that the job has {}", name_, options_.workers, caller,
-                                       hello.spec().workers());
+    return Status::failed_precondition("{} expects {}; {} says that the job has {}", name_, counted(options_.workers, "worker"),
+                                       caller, hello.spec().workers());
   }
   if (hello.process_id() == 0) return Status::invalid_argument("{} gives no process_id", caller);
   return {};
@@ -40,11 +41,11 @@ Status Adoption::adopt(const wire::HelloRequest& hello, const std::string& calle
     if (Status s = spec.check(); !s.ok()) return s.with_context("the job of {}", caller);
     ASSIGN_OR_RETURN(auto made, make_state(spec, hello.job()));
     state_.set(std::move(made));
-    log_info("serves job '{}': {} tables, {} mode, {} workers", hello.job(), spec.tables.size(), mode_name(spec.mode),
-             spec.workers);
+    log_info("serves job '{}': {}, {} mode, {}", hello.job(), counted(spec.tables.size(), "table"), mode_name(spec.mode),
+             counted(spec.workers, "worker"));
   }
   if (hello.worker() >= static_cast<uint32_t>(spec.workers)) {
-    return Status::invalid_argument("{} is none of the {} workers of the job", caller, spec.workers);
+    return Status::invalid_argument("{} is none of the job's {}", caller, counted(spec.workers, "worker"));
   }
   return {};
 }

@@ -75,16 +75,24 @@ Result<State::Verdict> Changes::commit(const Record& record) {
     ++counts_.duplicates;
     return verdict;
   }
-  if (journal_ != nullptr && !ARGOSY_PLANTED_EVERY("ack_before_log", 5)) {
-    if (const Status logged = caught([&] { return journal_->append(record); }); !logged.ok()) {
-      if (record.method == wire::PUSH && !ARGOSY_PLANTED("under_way_forever")) state.abandon_push(record);
-      report_log_error(logged);
-      return logged.code() == Code::unavailable ? logged : ending_.fatal(logged);
-    }
+  if (const Status logged = caught([&] { return keep_record(record); }); !logged.ok()) {
+    if (record.method == wire::PUSH && !ARGOSY_PLANTED("under_way_forever")) state.abandon_push(record);
+    report_log_error(logged);
+    return logged.code() == Code::unavailable ? logged : ending_.fatal(logged);
   }
   if (const Status applied = caught([&] { return state.apply(record); }); !applied.ok()) return ending_.fatal(applied);
   ++counts_.changes;
   return verdict;
+}
+
+// Pushes that come at once may all find that nothing was trained: what they do then may be done twice.
+Status Changes::keep_record(const Record& record) {
+  if (record.method == wire::PUSH && !training_) {
+    RETURN_IF_ERROR(before_training_());
+    training_ = true;
+  }
+  if (journal_ == nullptr || ARGOSY_PLANTED_EVERY("ack_before_log", 5)) return {};
+  return journal_->append(record);
 }
 
 void Changes::change(const CallPtr& call, const Answer& answer) {

@@ -41,6 +41,8 @@ class Changes {
 
   void set_journal(std::unique_ptr<Journal> journal) { journal_ = std::move(journal); }
   Journal* journal() const { return journal_.get(); }  // null: there is none
+  // Done before the first push that becomes a change is logged; where it fails, so does the push.
+  void set_before_training(std::function<Status()> work) { before_training_ = std::move(work); }
   void set_lossy() { lossy_ = true; }                  // what was recovered may lack acknowledged steps
   ChangeCounts& counts() { return counts_; }
 
@@ -103,6 +105,7 @@ class Changes {
 
  private:
   Status hangs() const;
+  Status keep_record(const Record& record);
 
   const std::string name_;
   const bool settles_;
@@ -111,8 +114,10 @@ class Changes {
   Ending& ending_;
   Gate gate_;
   Turn turn_;
-  std::unique_ptr<Journal> journal_;  // constant once the server listens, as is the next
+  std::unique_ptr<Journal> journal_;  // constant once the server listens, as are the next two
+  std::function<Status()> before_training_ = [] { return Status(); };
   bool lossy_ = false;
+  std::atomic<bool> training_ = false;  // before_training_ is done
   ChangeCounts counts_;
   std::atomic<bool> advance_due_ = false, steps_due_ = false, unsettled_ = false;
   SteadyClock::time_point retry_steps_at_;   // of the thread that calls retry_steps()

@@ -4,10 +4,12 @@
 
 #include <utility>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/spec/pass_book.h"
+#include "argosy/ps/state/nonfinite.h"
 
 namespace argosy::ps {
 
@@ -29,13 +31,16 @@ void PassReports::report_pass(const State& state, uint32_t round) const {
   notice("pass {}: {}{}", round, sum.text(), without);
 }
 
-void PassReports::report_job(State& state) {
-  if (std::exchange(reported_, true) || !speaks_) return;
+void PassReports::report_job(State& state, Nonfinite policy) {
+  if (std::exchange(reported_, true)) return;
+  if (const std::string bad = nonfinite_counts(state.tables()); !bad.empty()) {
+    notice(LogLevel::warning, "not finite, and {} (nonfinite={}): {}", nonfinite_outcome(policy), nonfinite_name(policy), bad);
+  }
+  if (!speaks_) return;
   const wire::LedgerReply reply = ledger_of(state);
   const JobLedger ledger = join_ledgers(std::span(&reply, 1));
-  const size_t passes = ledger.passes.size();
   if (ledger.total.batches > 0) {
-    notice("the job, {} {}: {}", passes, passes == 1 ? "pass" : "passes", ledger.total.text());
+    notice("the job, {}: {}", counted(ledger.passes.size(), "pass", "passes"), ledger.total.text());
   } else if (ledger.open.empty()) {
     notice("the job: no batch was trained");
   }

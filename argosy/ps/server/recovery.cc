@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/server/snapshot_folder.h"
@@ -132,7 +133,7 @@ Status Recovery::recover_log(const std::filesystem::path& folder) {
     return replay_record(record);
   });
   if (!replayed.ok()) return cannot_recover(replayed);
-  if (records > 0) notice("replayed {} records of the log in {:.3f} s", with_thousands(records), watch.seconds());
+  if (records > 0) notice("replayed {} of the log in {:.3f} s", counted(records, "record"), watch.seconds());
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
 #include "argosy/base/run_id.h"
@@ -64,7 +65,7 @@ Result<OldServers> lock_servers(const fs::path& directory) {
     old.locks.push_back(std::move(lock));
   }
   if (static_cast<int>(old.records.size()) == first.servers) return old;
-  return Status::not_found("'{}' has the folders of {} servers; {} has {}", directory.string(), old.records.size(),
+  return Status::not_found("'{}' has the folders of {}; {} has {}", directory.string(), counted(old.records.size(), "server"),
                            describe_runs(old.records), first.servers);
 }
 
@@ -120,6 +121,39 @@ Status check_alike(const OldServers& old) {
   return {};
 }
 
+// What of a finished run the next one begins with, which has other workers. Those of the finished one are done.
+wire::StateImage with_workers(const wire::StateImage& old, int workers) {
+  wire::StateImage image;
+  image.set_job(old.job());
+  *image.mutable_spec() = old.spec();
+  image.mutable_spec()->set_workers(static_cast<uint32_t>(workers));
+  *image.mutable_rates() = old.rates();
+  image.set_shrinks(old.shrinks());
+  image.set_batches(old.batches());
+  image.set_pushes(old.pushes());
+  image.set_steps(old.steps());
+  uint64_t incarnation = 0;
+  for (const auto& worker : old.workers()) incarnation = std::max(incarnation, worker.incarnation());
+  for (int i = 0; i < workers; ++i) {
+    auto* worker = image.add_workers();
+    worker->set_incarnation(incarnation);
+    worker->set_phase(static_cast<uint32_t>(Membership::Phase::done));
+  }
+  return image;
+}
+
+Status change_workers(OldServers& old, int workers) {
+  if (workers == static_cast<int>(old.images[0].spec().workers())) return {};
+  for (wire::StateImage& image : old.images) {
+    if (!all_done(image)) {
+      return Status::failed_precondition("{} has not finished and has {}: go on with as many (--resume) until it has",
+                                         describe_runs(old.records), counted(image.spec().workers(), "worker"));
+    }
+    image = with_workers(image, workers);
+  }
+  return {};
+}
+
 // What every server knows is as server 0 had it; what each has of its own goes where the new number of servers looks for it.
 wire::StateImage image_for(const OldServers& old, int server, int servers) {
   wire::StateImage image = old.images[0];
@@ -158,6 +192,7 @@ Status make_server(const OldServers& old, const fs::path& folder, int server, in
   RunRecord record = old.records[0];
   record.server = server;
   record.servers = servers;
+  record.workers = options.spec->workers;
   record.rows = core.count_rows();
   RETURN_IF_ERROR(core.stop(true));
   return write_run_record(folder, record);
@@ -165,10 +200,11 @@ Status make_server(const OldServers& old, const fs::path& folder, int server, in
 
 }  // namespace
 
-Status reshard(const fs::path& directory, int servers) {
+Status reshard(const fs::path& directory, int servers, std::optional<int> workers) {
   ASSIGN_OR_RETURN(OldServers old, lock_servers(directory));
   for (const RunRecord& record : old.records) RETURN_IF_ERROR(fold_log(server_folder_in(directory, record.server), record, old));
   RETURN_IF_ERROR(check_alike(old));
+  if (workers) RETURN_IF_ERROR(change_workers(old, *workers));
   const fs::path made = directory / fmt::format("resharded-{}", draw_run_id());
   for (int server = 0; server < servers; ++server)
     RETURN_IF_ERROR(
@@ -181,7 +217,7 @@ Status reshard(const fs::path& directory, int servers) {
   if (error)
     return Status::unavailable("cannot move what is in '{}' to '{}': {}", made.string(), directory.string(), error.message());
   fs::remove(made, error);
-  log_info("{} has {} servers now", describe_runs(old.records), servers);
+  log_info("{} has {} now", describe_runs(old.records), counted(servers, "server"));
   return sync_folder(directory);
 }
 

@@ -11,6 +11,7 @@ RunProgress RunNotes::progress() const {
   if (state == nullptr) return made;
   made.job = state->job();
   made.batches = state->batches();
+  made.workers = state->members().workers();
   made.finished = state->members().all_done();
   std::optional<uint64_t> passes;
   for (int i = 0; i < state->members().workers(); ++i) {

@@ -44,8 +44,6 @@ class RunningServer final : public Server {
     return {};
   }
 
-  bool found_nothing_trained() const { return core_.untrained(); }
-
   const std::string& endpoint() const override { return endpoint_; }
   int port() const override { return rpc_ == nullptr ? 0 : rpc_->port(); }
 
@@ -168,17 +166,12 @@ class RunningServer final : public Server {
 
 }  // namespace
 
+Status Server::available() { return {}; }
+
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   RETURN_IF_ERROR(options.check());
   auto server = std::make_unique<RunningServer>(options);
-  if (const Status status = server->begin(); !status.ok()) {
-    if (!server->found_nothing_trained()) return status;
-    server.reset();
-    ServerOptions anew = options;
-    anew.on_old_state = OnOldState::fresh;
-    server = std::make_unique<RunningServer>(anew);
-    RETURN_IF_ERROR(server->begin());
-  }
+  RETURN_IF_ERROR(server->begin());
   return std::unique_ptr<Server>(std::move(server));
 }
 

@@ -25,6 +25,7 @@ class Server {
   // Reads what is in the directory, then listens. Refuses a directory of another job, server or schema, naming both sides, and
   // one whose run it is not to go on with (ServerFolder says when).
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
+  static Status available();  // Unimplemented in a build that has no servers (ARGOSY_SERVERS=OFF)
   virtual ~Server() = default;  // stop(), without a last snapshot
 
   virtual const std::string& endpoint() const = 0;  // "host:port"; empty where it does not listen

@@ -223,13 +223,9 @@ Status Core::recover() {
     ASSIGN_OR_RETURN(auto opened, ServerFolder::open(options_));
     notes_.set_folder(std::move(opened));
     if (notes_.folder()->found()) run_.restore(notes_.folder()->found()->run);
+    changes_.set_before_training([this] { return notes_.folder()->mark_trained(); });
   }
-  const Status recovered = recover_state();
-  if (const ServerFolder* folder = notes_.folder(); folder != nullptr && folder->untold()) {
-    untrained_ = !recovered.ok() || !state_ || state_->batches() == 0;
-    return folder->refusal();
-  }
-  RETURN_IF_ERROR(recovered);
+  RETURN_IF_ERROR(recover_state());
   adoption_.set_importing(options_.import_first && (!restored_ || (state_ && state_->importing())));
   if (state_ && state_->importing()) RETURN_IF_ERROR(forget_half_import());
   if (state_) {

@@ -63,8 +63,6 @@ class Core {
   uint64_t count_rows() const { return notes_.count_rows(); }
   State* state() const { return state_.get(); }
   bool restored() const { return restored_; }
-  // After recover() has refused a run: nothing was trained in it, and a start that moves it aside loses nothing.
-  bool untrained() const { return untrained_; }
 
   Result<bool> wait(Deadline deadline) { return ending_.wait(deadline); }
   // Stops the threads, answers who waits, and cuts a last snapshot if asked. After the last handle().
@@ -86,8 +84,7 @@ class Core {
   const ServerOptions options_;
   const std::string name_;  // in messages: "server 0 (127.0.0.1:6170, pid 4711)"
   const uint64_t boot_;     // of this process, drawn; not 0
-  bool restored_ = false;   // there was something to recover. Constant after recover(), as is the next
-  bool untrained_ = false;
+  bool restored_ = false;   // there was something to recover. Constant after recover()
 
   RunGuard run_;
   ServerLimits limits_;

@@ -1,5 +1,6 @@
 #include "argosy/ps/server/server_folder.h"
 
+#include "argosy/base/counted.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/run_id.h"
 
@@ -21,14 +22,13 @@ Result<std::unique_ptr<ServerFolder>> ServerFolder::open(const ServerOptions& op
   switch (folder->choose()) {
     case Choice::refuse: return folder->refusal();
     case Choice::aside: RETURN_IF_ERROR(folder->make_way()); break;
-    case Choice::look: folder->untold_ = true; [[fallthrough]];
     case Choice::go_on:
       if (old.servers != 0 && old.servers != options.servers) {
         return Status::failed_precondition(
-            "'{}' holds {}, and this job has {} servers. To go on with it, deal its tables out first: argosy reshard {} "
+            "'{}' holds {}, and this job has {}. To go on with it, deal its tables out first: argosy reshard {} "
             "--servers {}",
-            options.directory.string(), describe_runs({&old, 1}), options.servers, options.directory.parent_path().string(),
-            options.servers);
+            options.directory.string(), describe_runs({&old, 1}), counted(options.servers, "server"),
+            options.directory.parent_path().string(), options.servers);
       }
       break;
   }
@@ -43,7 +43,7 @@ ServerFolder::Choice ServerFolder::choose() const {
   if (options_.on_old_state == OnOldState::fresh) return Choice::aside;
   if (by_hand && same_job && old.finished.empty()) return Choice::go_on;
   if (options_.on_old_state == OnOldState::resume) return Choice::go_on;
-  return old.batches == 0 ? Choice::look : Choice::refuse;
+  return old.batches == 0 ? Choice::aside : Choice::refuse;
 }
 
 Status ServerFolder::refusal() const { return stopped_by_old_run(options_.directory, {&*found_, 1}); }
@@ -85,6 +85,7 @@ Status ServerFolder::note(const RunProgress& progress, bool now) {
   if (!now && !note_due(progress)) return {};
   if (!progress.job.empty()) record_.job = progress.job;
   record_.run = progress.run;
+  if (progress.workers != 0) record_.workers = progress.workers;
   record_.passes = progress.passes;
   record_.batches = progress.batches;
   record_.rows = progress.rows;

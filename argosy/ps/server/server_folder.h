@@ -17,6 +17,7 @@ namespace argosy::ps {
 struct RunProgress {
   std::string job, run;  // its name, where it is known, and its id
   uint64_t passes = 0, batches = 0, rows = 0;
+  int workers = 0;  // 0: not known yet
   bool finished = false;
 };
 
@@ -40,11 +41,11 @@ class ServerFolder {
   const std::optional<RunRecord>& found() const { return found_; }
   // Whether this process is of the same run as the one before it.
   bool same_run() const { return same_run_; }
-  // Nobody has said what to do with the run that was found, and its record, which may be a little behind, says that nothing was
-  // trained: it depends on the state whether there is one.
-  bool untold() const { return untold_; }
   // What a start is told that must not go on with what was found.
   Status refusal() const;
+
+  // To be called before the first batch of the run is kept here. Thread-safe.
+  Status mark_trained() const { return argosy::mark_trained(options_.directory); }
 
   // A run begins here, with this process or before it. Writes the record.
   Status begin(const RunProgress& progress, bool anew);
@@ -56,14 +57,14 @@ class ServerFolder {
  private:
   explicit ServerFolder(const ServerOptions& options) : options_(options) {}
 
-  enum class Choice { go_on, look, aside, refuse };
+  enum class Choice { go_on, aside, refuse };
   Choice choose() const;
   Status make_way();
 
   const ServerOptions options_;
   Fd lock_;
   std::optional<RunRecord> found_;
-  bool same_run_ = false, untold_ = false;
+  bool same_run_ = false;
   RunRecord record_;
   Stopwatch since_written_;
 };

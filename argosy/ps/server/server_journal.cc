@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/log.h"
 
 namespace argosy::ps {
@@ -115,7 +116,7 @@ Status Journal::replay(uint64_t from, const std::function<Status(const Record&)>
                                 record.ok() ? describe(*record) : "which cannot be read", bytes.size());
   });
   if (set_aside > 0) {
-    log_warning("log {}: {} records were set aside by argosy repair and are not applied", log_->folder().string(), set_aside);
+    log_warning("log {}: {} set aside by argosy repair, not applied", log_->folder().string(), counted(set_aside, "record"));
   }
   return status;
 }

@@ -47,13 +47,37 @@ TEST_P(ServerNonfinite, IsRefusedByName) {
   ASSERT_OK(worker.init_dense(1, {1, 2, 3, 4}));
   const auto refused = worker.push({batch_id(2, 7)}, {{0, {5, 6}, {0, 0, 0, kNan}}}, {}, step(0));
   EXPECT_EQ(refused.status().code(), Code::invalid_argument);
-  EXPECT_THAT(refused.status().message(), HasSubstr("worker 0, batch 7 of round 2: table 'rows', key 6: number 1"));
+  EXPECT_THAT(refused.status().message(), HasSubstr("worker 0, batch 7 of pass 2: table 'rows', key 6: number 1"));
   EXPECT_THAT(refused.status().message(), HasSubstr("is nan"));
   const auto dense = worker.push({batch_id(2, 7)}, {}, {{1, {0, 0, -kInf, 0}}}, step(0));
   EXPECT_THAT(dense.status().message(), HasSubstr("table 'dense', element 2: the gradient is -inf"));
   EXPECT_EQ(worker.stats()->tables(0).nonfinite(), 1u);
   EXPECT_EQ(worker.stats()->tables(1).nonfinite(), 1u);
   EXPECT_EQ(worker.stats()->batches(), 0u);
+}
+
+// In geo mode, and where several batches are merged, a push is of all of them.
+TEST_P(ServerNonfinite, NamesAllBatchesThatItMayBeOf) {
+  if (GetParam() == Mode::sync) GTEST_SKIP() << "a step is of one batch";
+  InProcess process(options(Nonfinite::refuse));
+  Worker worker = process.worker(spec(), 0);
+  ASSERT_OK(worker.hello());
+  const auto refused = worker.push({batch_id(0, 9), batch_id(0, 7), batch_id(0, 8)}, {{0, {5}, {0, kNan}}});
+  EXPECT_THAT(refused.status().message(), HasSubstr("worker 0, one of batches 7 to 9 of pass 0: table 'rows', key 5"));
+}
+
+// What the server says at the end of the job, to its launcher too.
+TEST_P(ServerNonfinite, IsCountedPerTableForTheEndOfTheJob) {
+  InProcess process(options(Nonfinite::skip));
+  Worker worker = process.worker(spec(), 0);
+  ASSERT_OK(worker.hello());
+  ASSERT_OK(worker.init_dense(1, {1, 2, 3, 4}));
+  ASSERT_OK(worker.push({batch_id(0, 0)}, {{0, {5, 6, 7}, {-1, kInf, kInf, -1, -1, -1}}}, {{1, {0, 0, kNan, 0}}}, step(0)));
+  ASSERT_OK(worker.leave(0, 1));
+  testing::internal::CaptureStderr();
+  ASSERT_OK(worker.goodbye());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("not finite, and left out (nonfinite=skip): 2 gradients of table 'rows', 1 gradient of table 'dense'"));
 }
 
 // The rows that are not finite are left out; the rest of the push counts, once, also after a restart with another policy.

@@ -1,5 +1,7 @@
 #include "argosy/ps/server/server_options.h"
 
+#include "argosy/base/counted.h"
+
 namespace argosy::ps {
 
 std::string_view durability_name(Durability durability) {
@@ -24,8 +26,8 @@ Durability ServerOptions::settled_durability() const {
 Status ServerOptions::check() const {
   if (servers < 1) return Status::invalid_argument("servers is {}; expected at least 1", servers);
   if (server < 0 || server >= servers) {
-    return Status::invalid_argument("server is {}; expected 0 to {}, because the job has {} servers", server, servers - 1,
-                                    servers);
+    return Status::invalid_argument("server is {}; expected 0 to {}, because the job has {}", server, servers - 1,
+                                    counted(servers, "server"));
   }
   if (settled_durability() != Durability::none && directory.empty()) {
     return Status::invalid_argument("durability is {}; that needs a directory to keep the tables in",

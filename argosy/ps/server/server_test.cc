@@ -276,7 +276,7 @@ TEST(ServerHello, RefusesAnotherJobVersionSchemaAndSize) {
   ASSERT_OK(worker.hello());
   EXPECT_THAT(refusal([](auto& h) { h.mutable_spec()->mutable_tables(0)->set_width(3); }),
               HasSubstr("another schema: table 'rows': width is 2 at server 0 (in this process, pid"));
-  EXPECT_THAT(refusal([](auto& h) { h.set_worker(2); }), HasSubstr("none of the 2 workers"));
+  EXPECT_THAT(refusal([](auto& h) { h.set_worker(2); }), HasSubstr("none of the job's 2 workers"));
 }
 
 TEST(ServerHello, AnswersHostileBytesWithErrors) {

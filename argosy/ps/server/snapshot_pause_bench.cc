@@ -91,6 +91,7 @@ void BM_PauseOfASave(benchmark::State& state, Durability durability) {
 BENCHMARK_CAPTURE(BM_PauseOfASave, none, Durability::none)
     ->Arg(500)
     ->Arg(2000)
+    ->Arg(5000)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);

@@ -1,5 +1,6 @@
 #include "argosy/ps/server/snapshotter.h"
 
+#include "argosy/base/counted.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/plant.h"
 #include "argosy/base/random.h"
@@ -176,7 +177,8 @@ Status Snapshotter::write_moment(Moment& moment) {
     fs::remove_all(part_of(folder), ignored);
     return status;
   }
-  log_info("snapshot {}: {} rows, {} bytes; pushes waited {:.3f} s", number, written.rows, written.bytes, last_pause_.load());
+  log_info("snapshot {}: {}, {}; pushes waited {:.3f} s", number, counted(written.rows, "row"), counted(written.bytes, "byte"),
+           last_pause_.load());
   ++snapshots_;
   log_position_ = moment.state.head.log_position();
   changes_at_snapshot_ = moment.changes;

@@ -106,7 +106,7 @@ void WorkerHandlers::goodbye(const CallPtr& call, State& state, const wire::Good
 
 void WorkerHandlers::end_if_done(State& state) {
   if (!state.members().all_done()) return;
-  reports_.report_job(state);
+  reports_.report_job(state, options_.nonfinite);
   if (options_.end_with_workers) ending_.end();
 }
 
@@ -184,15 +184,15 @@ Status WorkerHandlers::check_expected(const State& state, const wire::CompareReq
   if (options_.settled_durability() == Durability::snapshot) return {};
   for (int worker = 0; worker < std::min(request.expected_size(), state.members().workers()); ++worker) {
     bool whole_rounds = false;
-    const auto lacking = state.members().lacking(worker, from_wire(request.expected(worker)), whole_rounds);
-    if (lacking.empty() && !whole_rounds) continue;
+    const uint64_t lacking = state.members().lacking(worker, from_wire(request.expected(worker)), whole_rounds);
+    if (lacking == 0 && !whole_rounds) continue;
     missing.push_back(worker);
     if (state.members().is_awaited(worker)) continue;
     return Status::data_loss(
         "{} was started again without batches that it had acknowledged ({} of pass {}{}), of worker {}, which is done and cannot "
         "train them again: its log was cut short, as by a power cut (durability=wal_sync keeps what is acknowledged), or its "
         "directory was changed",
-        name_, lacking.size(), request.expected(worker).round(), whole_rounds ? ", and passes before it" : "", worker);
+        name_, lacking, request.expected(worker).round(), whole_rounds ? ", and passes before it" : "", worker);
   }
   return {};
 }

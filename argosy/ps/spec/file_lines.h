@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "argosy/base/step_gradients.h"
+#include "argosy/base/line_range.h"
 #include "argosy/ps/spec/messages.pb.h"
 
 namespace argosy::ps {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/text.h"
 
 namespace argosy::ps {
@@ -32,28 +33,29 @@ void PassSummary::add(const PassSummary& other) {
 
 std::string PassSummary::text() const {
   // Recorded passes are complete but for what was given up: anything else is refused when a worker leaves the pass.
-  std::string text =
-      samples == 0 && fed
-          ? fmt::format("{} runs, {} applied once, {} lost", count(batches), count(applied_batches()), count(given_up_batches))
-          : fmt::format("{} samples read, {} applied once, {} lost, {} bad lines skipped", count(samples),
-                        count(applied_samples()), count(given_up_samples), count(bad_lines));
+  std::string text = samples == 0 && fed
+                         ? fmt::format("{}, {} applied once, {} lost", counted(batches, "run"), count(applied_batches()),
+                                       count(given_up_batches))
+                         : fmt::format("{} read, {} applied once, {} lost, {} skipped", counted(samples, "sample"),
+                                       count(applied_samples()), count(given_up_samples), counted(bad_lines, "bad line"));
   if (given_up_batches > 0) {
-    text += fmt::format("; given up by choice (on_worker_loss=shrink, durability=snapshot): {} batches", count(given_up_batches));
+    text += fmt::format("; given up by choice (on_worker_loss=shrink, durability=snapshot): {}",
+                        counted(given_up_batches, "batch", "batches"));
   }
-  if (failed_runs > 0) text += fmt::format("; {} runs ended with an error and count nothing", count(failed_runs));
-  if (lines_of_lost > 0) text += fmt::format("; {} lines of lost workers' files count for those", count(lines_of_lost));
+  if (failed_runs > 0) text += fmt::format("; {} ended with an error, counted nothing", counted(failed_runs, "run"));
+  if (lines_of_lost > 0) text += fmt::format("; {} of lost workers' files counted for those", counted(lines_of_lost, "line"));
   if (lines_in_parts > 0) text += fmt::format("; {} of these are on some servers only", count(lines_in_parts));
   if (unsent > 0) text += fmt::format("; geo: differences of {:.6g} in sum are not sent yet", unsent);
   return text;
 }
 
 std::string OpenPass::text() const {
-  std::string text = fmt::format("pass {} of worker {}, which is {}, is not finished: {} batches of it ({} samples) are applied",
-                                 round, worker, state, count(batches), count(samples));
+  std::string text = fmt::format("pass {} of worker {}, which is {}, is not finished: {} of it ({}) applied", round, worker,
+                                 state, counted(batches, "batch", "batches"), counted(samples, "sample"));
   if (!lost) return text;
   if (dropped_batches > 0)
-    text += fmt::format("; {} more ({} samples) were not on all servers and are dropped", count(dropped_batches),
-                        count(dropped_samples));
+    text += fmt::format("; {} more ({}), not on all servers, dropped", counted(dropped_batches, "batch", "batches"),
+                        counted(dropped_samples, "sample"));
   if (files_handed_on > 0) text += fmt::format("; other workers have {} of its files, and go on where it was", files_handed_on);
   if (files_left > 0) text += fmt::format("; nobody has asked for {} of its files", files_left);
   if (files_twice > 0)

@@ -9,4 +9,9 @@ std::string_view nonfinite_name(Nonfinite policy) {
   return names[static_cast<size_t>(policy)];
 }
 
+std::string_view nonfinite_outcome(Nonfinite policy) {
+  constexpr std::string_view outcomes[] = {"refused", "left out", "replaced"};
+  return outcomes[static_cast<size_t>(policy)];
+}
+
 }  // namespace argosy::ps

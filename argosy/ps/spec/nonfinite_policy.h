@@ -11,5 +11,6 @@ enum class Nonfinite {
   clip,    // NaN is taken for 0, an infinity for the bound of the table's value_clip, or 0 where there is none
 };
 std::string_view nonfinite_name(Nonfinite policy);
+std::string_view nonfinite_outcome(Nonfinite policy);  // what they are then: "left out"
 
 }  // namespace argosy::ps

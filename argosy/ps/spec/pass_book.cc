@@ -68,7 +68,9 @@ PassDifference compare(const Window& window, uint32_t round, const wire::PassLed
   std::set<uint32_t> settled;  // from `through` on: here, or not expected
   if (begun) settled = window.above();
   for (const uint32_t batch : absent) {
-    if (begun && window.contains(batch_id(round, batch))) note(difference.unexpected_batches, batch), ++difference.unexpected;
+    // What lies behind the ledger's batches is counted below, whatever the lists say of it.
+    if (begun && batch < ledger.batches() && window.contains(batch_id(round, batch)))
+      note(difference.unexpected_batches, batch), ++difference.unexpected;
     settled.insert(batch);
   }
   std::erase_if(settled, [&](uint32_t batch) { return batch < through; });

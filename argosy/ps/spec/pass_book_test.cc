@@ -161,7 +161,7 @@ TEST(JobLedger, NamesEveryLostWorker) {
   EXPECT_EQ(job.open[0].samples, 40u);
   EXPECT_TRUE(job.open[0].lost);
   EXPECT_EQ(job.open[1].text(),
-            "pass 0 of worker 2, which is lost, is not finished: 0 batches of it (0 samples) are applied; given up by choice "
+            "pass 0 of worker 2, which is lost, is not finished: 0 batches of it (0 samples) applied; given up by choice "
             "(on_worker_loss=shrink): unknown (the rest of worker 2's pass, and its later ones)");
   EXPECT_THAT(job.to_json(), HasSubstr("\"given_up\": \"unknown\""));
 }

@@ -1,6 +1,7 @@
 #include "argosy/ps/spec/window.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "argosy/base/plant.h"
 
@@ -67,9 +68,22 @@ std::vector<uint64_t> Window::lacks(const Window& other, bool& whole_rounds) con
   return lacking;
 }
 
+uint64_t Window::count_lacking(const Window& other, bool& whole_rounds) const {
+  whole_rounds = other.round_ > round_;
+  if (whole_rounds) return other.through_ + other.above_.size();
+  if (other.round_ < round_) return 0;
+  uint64_t count = 0;
+  if (other.through_ > through_) {
+    const auto here = std::distance(above_.begin(), above_.lower_bound(other.through_));
+    count = other.through_ - through_ - static_cast<uint64_t>(here);
+  }
+  for (const uint32_t index : other.above_) count += contains(batch_id(round_, index)) ? 0 : 1;
+  return count;
+}
+
 void Window::extend_run() {
   if (ARGOSY_PLANTED("window_forgets_gaps") && !above_.empty()) through_ = *above_.begin();
-  while (!above_.empty() && *above_.begin() == through_) {
+  while (!above_.empty() && *above_.begin() == through_ && through_ < std::numeric_limits<uint32_t>::max()) {
     above_.erase(above_.begin());
     ++through_;
   }

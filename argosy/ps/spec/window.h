@@ -38,6 +38,8 @@ class Window {
   // The batches of `other` that are not here. Of rounds that `other` has left and this window has not, whose sizes nobody knows,
   // those that are here do not count; `whole_rounds` says whether there are such.
   std::vector<uint64_t> lacks(const Window& other, bool& whole_rounds) const;
+  // How many they are, without a list: a peer may claim billions.
+  uint64_t count_lacking(const Window& other, bool& whole_rounds) const;
 
   uint32_t round() const { return round_; }
   uint32_t through() const { return through_; }

@@ -5,6 +5,7 @@
 #include <rapidcheck/state.h>
 
 #include <array>
+#include <limits>
 #include <map>
 
 namespace argosy::ps {
@@ -122,6 +123,19 @@ TEST(Window, TakesUntidyEntries) {
   const Window window(1, 4, above);
   EXPECT_EQ(window.through(), 6u);
   EXPECT_EQ(window.above(), std::set<uint32_t>{7});
+}
+
+// A peer may claim any window: what it costs does not depend on it.
+TEST(Window, CountsWhatItLacksOfBillions) {
+  const uint32_t most = std::numeric_limits<uint32_t>::max();
+  const std::vector<uint32_t> above = {7, 9};
+  const Window here(1, 5, above);
+  bool whole_rounds = true;
+  EXPECT_EQ(here.count_lacking(Window(1, most, {}), whole_rounds), uint64_t{most} - 5 - 2);
+  EXPECT_FALSE(whole_rounds);
+  EXPECT_EQ(here.count_lacking(Window(2, most, {}), whole_rounds), uint64_t{most});
+  EXPECT_TRUE(whole_rounds);
+  EXPECT_EQ(Window(2, 0, {}).count_lacking(Window(1, most, {}), whole_rounds), 0u) << "the round is over";
 }
 
 }  // namespace

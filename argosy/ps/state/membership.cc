@@ -6,8 +6,10 @@
 #include <functional>
 #include <limits>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
+#include "argosy/base/text.h"
 
 namespace argosy::ps {
 namespace {
@@ -126,22 +128,24 @@ Status Membership::check_pass(int worker, uint32_t round, const wire::PassLedger
   const PassDifference difference = compare(member.worker.window, round, ledger);
   if (difference.unexpected > 0) {
     return Status::failed_precondition(
-        "pass {} of worker {} has {} batches here that the worker did not read: {}. It now reads other data than before its "
+        "pass {} of worker {} has {} here that the worker did not read: {}. It now reads other data than before its "
         "restart, or in another order",
-        round, worker, difference.unexpected, list_batches(difference.unexpected_batches, difference.unexpected));
+        round, worker, counted(difference.unexpected, "batch", "batches"),
+        list_batches(difference.unexpected_batches, difference.unexpected));
   }
   if (may_lose || ARGOSY_PLANTED("ledger_not_compared")) return {};
   if (difference.missing > 0) {
-    return Status::data_loss("pass {} of worker {} has {} batches, of which {} are missing here: {}", round, worker,
-                             ledger.batches() - static_cast<uint32_t>(ledger.empty_size()), difference.missing,
+    return Status::data_loss("pass {} of worker {} has {}, of which {} are missing here: {}", round, worker,
+                             counted(ledger.batches() - static_cast<uint32_t>(ledger.empty_size()), "batch", "batches"),
+                             with_thousands(static_cast<int64_t>(difference.missing)),
                              list_batches(difference.missing_batches, difference.missing));
   }
   const uint64_t expected = ledger.samples() - ledger.given_up_samples(), here = member.book.open_samples(round);
   if (expected == here) return {};
   return Status::failed_precondition(
-      "pass {} of worker {}: {} samples were read for this server and {} were applied here, in the same batches. The worker now "
+      "pass {} of worker {}: read for this server: {}; applied here, in the same batches: {}. The worker now "
       "reads other data than before its restart",
-      round, worker, expected, here);
+      round, worker, counted(expected, "sample"), here);
 }
 
 void Membership::restore(int worker, const Worker& saved) {
@@ -181,14 +185,16 @@ void Membership::compared(int worker, uint64_t incarnation) {
   members_[at(worker)].compared = incarnation;
 }
 
-std::vector<uint64_t> Membership::lacking(int worker, const Window& expected, bool& whole_rounds) const {
+uint64_t Membership::lacking(int worker, const Window& expected, bool& whole_rounds) const {
   MutexLock lock(mutex_);
   const Worker& known = members_[at(worker)].worker;
   whole_rounds = false;
-  if (known.phase == Phase::lost) return {};
-  std::vector<uint64_t> batches = known.window.lacks(expected, whole_rounds);
-  std::erase_if(batches, [&](uint64_t batch) { return known.given_up.contains(batch); });
-  return batches;
+  if (known.phase == Phase::lost) return 0;
+  const uint64_t all = known.window.count_lacking(expected, whole_rounds);
+  const auto given_up = std::ranges::count_if(known.given_up, [&](uint64_t batch) {
+    return round_of(batch) == expected.round() && expected.contains(batch) && !known.window.contains(batch);
+  });
+  return all - static_cast<uint64_t>(given_up);
 }
 
 Status Membership::check_fence(uint64_t worker, uint64_t incarnation) const {

@@ -76,9 +76,9 @@ class Membership {
 
   // The worker's process knows what this process has of its batches (messages.proto: Compare). It is forgotten in a restart.
   void compared(int worker, uint64_t incarnation);
-  // The batches of `expected` that are not here, of those that anybody can send again: what was given up by choice is left out.
+  // How many batches of `expected` are not here, of those that anybody can send again: what was given up by choice is left out.
   // `whole_rounds` as in Window::lacks.
-  std::vector<uint64_t> lacking(int worker, const Window& expected, bool& whole_rounds) const;
+  uint64_t lacking(int worker, const Window& expected, bool& whole_rounds) const;
 
   // Takes a caller for who it says where its incarnation is newer than what is known here: a process before this one gave it out,
   // and the record of it is lost. False: it is not newer, or there is no such worker.

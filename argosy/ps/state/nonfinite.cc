@@ -4,7 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "argosy/base/log.h"
+#include "argosy/base/counted.h"
+#include "argosy/base/notice.h"
 #include "argosy/optim/finite.h"
 
 namespace argosy::ps {
@@ -68,15 +69,19 @@ std::string count(Tables& tables, std::span<const TableGradient> gradients, bool
   return first;
 }
 
+// A push is of one batch, or of several whose gradients or differences are merged: which of those it was, nobody knows by then.
 std::string batch_text(const wire::PushRequest& push) {
-  return fmt::format("worker {}, batch {} of round {}", push.caller().worker(), index_of(push.batches(0)),
-                     round_of(push.batches(0)));
+  const auto [first, last] = std::ranges::minmax(push.batches());
+  const std::string batches = first == last ? fmt::format("batch {}", index_of(first))
+                                            : fmt::format("one of batches {} to {}", index_of(first), index_of(last));
+  return fmt::format("worker {}, {} of pass {}", push.caller().worker(), batches, round_of(first));
 }
 
 float clipped(float number, const TableSpec& table) {
   if (std::isfinite(number)) return number;
   if (std::isnan(number) || !table.value_clip) return 0;
-  return number > 0 ? table.value_clip->max : table.value_clip->min;
+  const float bound = number > 0 ? table.value_clip->max : table.value_clip->min;
+  return std::isfinite(bound) ? bound : 0;  // a clip of one side has no bound on the other
 }
 
 // A payload that is put together again, with the rows that are left.
@@ -149,8 +154,8 @@ std::optional<FinitePush> make_finite(Tables& tables, const Record& record, Nonf
   bool news = false;
   const std::string first = count(tables, *gradients, &news);
   if (news) {
-    log_warning("{}: {}; it is {}, as nonfinite={} says, and so are all later ones, which the servers' statistics count",
-                batch_text(*push), first, policy == Nonfinite::skip ? "left out" : "replaced", nonfinite_name(policy));
+    notice(LogLevel::warning, "{}: {}; it is {}, as nonfinite={} says, and so are all later ones, which are counted",
+           batch_text(*push), first, nonfinite_outcome(policy), nonfinite_name(policy));
   }
   Rebuilt rebuilt(tables, policy);
   for (size_t i = 0; i < gradients->size(); ++i) {
@@ -160,6 +165,16 @@ std::optional<FinitePush> make_finite(Tables& tables, const Record& record, Nonf
   finite.header = push->SerializeAsString();
   rebuilt.put(finite);
   return finite;
+}
+
+std::string nonfinite_counts(const Tables& tables) {
+  std::string text;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables.nonfinite(i) == 0) continue;
+    text += fmt::format("{}{} of table '{}'", text.empty() ? "" : ", ", counted(tables.nonfinite(i), "gradient"),
+                        tables.spec().tables[i].name);
+  }
+  return text;
 }
 
 }  // namespace argosy::ps

@@ -32,4 +32,8 @@ struct FinitePush {
 };
 std::optional<FinitePush> make_finite(Tables& tables, const Record& record, Nonfinite policy);
 
+// "3 gradients of table 'rows', 1 gradient of table 'dense'": what was counted since this process began; empty: nothing. A
+// gradient is that of a row, or a dense table's part of a push.
+std::string nonfinite_counts(const Tables& tables);
+
 }  // namespace argosy::ps

@@ -2,6 +2,7 @@
 
 Names are found on first use: a script that only needs a part, such as a data generator in a pipe, loads only that part.
 """
+
 from argosy import _lazy
 
 __getattr__, __dir__ = _lazy.attach(__name__, __file__)

@@ -2,6 +2,7 @@
 
 A package's __init__.pyi is the one list of them: type checkers and editors read it as a stub, and the package itself reads it here.
 """
+
 import importlib
 import sys
 

@@ -2,6 +2,7 @@
 
 Imports nothing of the package: a pipe command such as `argosy criteo` starts one for each file.
 """
+
 import os
 import pathlib
 import sys

@@ -1,4 +1,5 @@
 """paddle.amp: computing in 16 bits where it does no harm, by torch's autocast, and scaled losses."""
+
 import contextlib
 
 import torch
@@ -102,8 +103,16 @@ class GradScaler:
     [0.8]
     """
 
-    def __init__(self, enable=True, init_loss_scaling=2.0**16, incr_ratio=2.0, decr_ratio=0.5, incr_every_n_steps=2000, decr_every_n_nan_or_inf=1,
-                 use_dynamic_loss_scaling=True):
+    def __init__(
+        self,
+        enable=True,
+        init_loss_scaling=2.0**16,
+        incr_ratio=2.0,
+        decr_ratio=0.5,
+        incr_every_n_steps=2000,
+        decr_every_n_nan_or_inf=1,
+        use_dynamic_loss_scaling=True,
+    ):
         if incr_ratio <= 1.0 or not 0.0 < decr_ratio < 1.0:
             raise InvalidArgumentError(f"GradScaler: incr_ratio is above 1 and decr_ratio between 0 and 1; found {incr_ratio} and {decr_ratio}")
         self._enable, self._scale, self._dynamic = enable, float(init_loss_scaling), enable and use_dynamic_loss_scaling
@@ -167,9 +176,16 @@ class GradScaler:
     def state_dict(self):
         if not self._enable:
             return {}
-        return {"scale": Tensor(torch.tensor([self._scale])).numpy(), "incr_ratio": self._incr_ratio, "decr_ratio": self._decr_ratio,
-                "incr_every_n_steps": self._incr_every, "decr_every_n_nan_or_inf": self._decr_every, "incr_count": self._good,
-                "decr_count": self._bad, "use_dynamic_loss_scaling": self._dynamic}
+        return {
+            "scale": Tensor(torch.tensor([self._scale])).numpy(),
+            "incr_ratio": self._incr_ratio,
+            "decr_ratio": self._decr_ratio,
+            "incr_every_n_steps": self._incr_every,
+            "decr_every_n_nan_or_inf": self._decr_every,
+            "incr_count": self._good,
+            "decr_count": self._bad,
+            "use_dynamic_loss_scaling": self._dynamic,
+        }
 
     def load_state_dict(self, state_dict):
         if not self._enable:

@@ -1,4 +1,5 @@
 """2.6's name for what is left of fluid."""
+
 from argosy import fluid
 
 

@@ -1,4 +1,5 @@
 """paddle.callbacks: what happens around the epochs and steps of paddle.Model."""
+
 import os
 from typing import Any
 

@@ -1,4 +1,5 @@
 """New tensors, or variables in static mode, under 2.x's names: constants, series, random numbers."""
+
 import math
 
 from argosy import _core
@@ -6,8 +7,28 @@ from argosy.building.operators import constant
 from argosy.dispatch import builds, by_mode
 from argosy.fluid import layers
 
-__all__ = ["assign", "full", "zeros", "ones", "zeros_like", "ones_like", "full_like", "arange", "linspace", "uniform", "rand", "normal", "randn",
-           "to_tensor", "create_parameter", "eye", "empty", "randint", "standard_normal", "randperm"]
+__all__ = [
+    "assign",
+    "full",
+    "zeros",
+    "ones",
+    "zeros_like",
+    "ones_like",
+    "full_like",
+    "arange",
+    "linspace",
+    "uniform",
+    "rand",
+    "normal",
+    "randn",
+    "to_tensor",
+    "create_parameter",
+    "eye",
+    "empty",
+    "randint",
+    "standard_normal",
+    "randperm",
+]
 
 
 @by_mode

@@ -3,6 +3,7 @@
 Each has one public definition. One that is defined where programs are built (`builds`, `by_mode`) finds by name what computes it; one that is
 defined in argosy.dynamic (`computes`, `on_tensors`) finds by name what builds it. The two tables below say where.
 """
+
 import functools
 import importlib
 import sys
@@ -15,7 +16,7 @@ from argosy.errors import UnimplementedError
 __all__ = ["builds", "by_mode", "building", "builds_as", "built", "computing", "holds_variable", "is_tensor"]
 
 _Arguments = ParamSpec("_Arguments")
-_COMPUTING = {  # what builds -> what computes, by the same names
+_COMPUTING = {  # what builds, by the beginning of its module -> what computes, by the same names
     "argosy.tensor": "argosy.dynamic.functions",
     "argosy.creation": "argosy.dynamic.functions",
     "argosy.nn.functional.both_graphs": "argosy.dynamic.functional",
@@ -77,7 +78,8 @@ def builds_as(name):
 @functools.cache
 def computing(module, name):
     """The function of the dynamic graph for `name` of `module`."""
-    return getattr(importlib.import_module(_COMPUTING[module]), name)
+    place = next(place for beginning, place in _COMPUTING.items() if module.startswith(beginning))
+    return getattr(importlib.import_module(place), name)
 
 
 @functools.cache
@@ -94,8 +96,9 @@ def built(function, *args, **kwargs):
     """What `function` of the dynamic graph builds of Variables."""
     found = building(function.__module__, function.__name__)
     if found is None:
-        raise UnimplementedError(f"{function.__name__} has no operators for Variables of programs; use it on tensors of the dynamic graph, or build the same "
-                                 "of other functions")
+        raise UnimplementedError(
+            f"{function.__name__} has no operators for Variables of programs; use it on tensors of the dynamic graph, or build the same of other functions"
+        )
     return found(*args, **kwargs)
 
 

@@ -1,15 +1,27 @@
 """Which graph names that exist for both of them are for. Light: without torch and NumPy.
 
 Functions look at their arguments first: a Variable builds and a Tensor computes in either mode. Only what has no such argument, as
-paddle.zeros([2]), goes by the mode. It is dynamic from the start, as in 2.x; fluid's layer functions always build.
+paddle.zeros([2]), goes by the mode. It is dynamic from the start, as in 2.x; those of fluid's layer functions build, but after 1.x's own words
+for the dynamic graph, fluid.dygraph.guard() and fluid.enable_dygraph().
 """
+
 import contextlib
 
 from argosy.errors import FailedPreconditionError
 
-__all__ = ["enable_static", "disable_static", "in_dynamic_mode", "in_dygraph_mode", "enable_dygraph", "disable_dygraph", "guard", "refuse_static"]
+__all__ = [
+    "enable_static",
+    "disable_static",
+    "in_dynamic_mode",
+    "in_dygraph_mode",
+    "enable_dygraph",
+    "disable_dygraph",
+    "guard",
+    "refuse_static",
+    "layers_compute",
+]
 
-_state: dict[str, str | None] = {"mode": None}  # None, as long as the script has not said which
+_state: dict[str, str | None] = {"mode": None, "layers": None}  # None, as long as the script has not said which
 
 
 def enable_static():
@@ -20,7 +32,7 @@ def enable_static():
     False
     >>> paddle.disable_static()
     """
-    _state["mode"] = "static"
+    _state.update(mode="static", layers=None)
 
 
 def disable_static(place=None):
@@ -37,7 +49,24 @@ def disable_static(place=None):
     _state["mode"] = "dynamic"
 
 
-enable_dygraph, disable_dygraph = disable_static, enable_static  # 1.x's names
+def enable_dygraph(place=None):
+    """1.x's disable_static(): from now on fluid's layer functions compute too.
+
+    >>> fluid.enable_dygraph()
+    >>> fluid.layers.ones([2], "float32").tolist()
+    [1.0, 1.0]
+    >>> fluid.disable_dygraph()
+    """
+    disable_static(place)
+    _state["layers"] = "compute"
+
+
+disable_dygraph = enable_static  # 1.x's name
+
+
+def layers_compute():
+    """Whether a function of fluid.layers without a Tensor or a Variable computes."""
+    return _state["layers"] is not None
 
 
 def in_dynamic_mode():
@@ -67,16 +96,18 @@ def guard(place=None):
     ...     paddle.ones([2]).tolist()
     [1.0, 1.0]
     """
-    before = _state["mode"]
-    disable_static(place)
+    before = dict(_state)
+    enable_dygraph(place)
     try:
         yield
     finally:
-        _state["mode"] = before
+        _state.update(before)
 
 
 def refuse_static(what):
     """Raises in static mode: `what` is of the dynamic graph."""
     if not in_dynamic_mode():
-        raise FailedPreconditionError(f"{what} is of the dynamic graph, and paddle.enable_static() has switched to programs; call "
-                                      "paddle.disable_static() first, or use the names of paddle.static")
+        raise FailedPreconditionError(
+            f"{what} is of the dynamic graph, and paddle.enable_static() has switched to programs; call "
+            "paddle.disable_static() first, or use the names of paddle.static"
+        )

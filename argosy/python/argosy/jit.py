@@ -3,6 +3,7 @@
 save() records one run of forward(). What a layer decides by values or sizes in Python is decided once there, and so save() runs the record on other
 inputs too, and refuses a layer that it does not follow. The file is path.pt.
 """
+
 import functools
 import inspect
 import io

@@ -1,4 +1,5 @@
 """paddle.metric: figures over many batches."""
+
 import numpy
 
 from argosy import tensor

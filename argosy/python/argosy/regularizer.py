@@ -1,4 +1,5 @@
 """Penalties on the size of parameters, under their 2.x names."""
+
 from argosy.fluid import regularizer
 
 __all__ = ["L1Decay", "L2Decay"]

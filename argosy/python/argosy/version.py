@@ -1,4 +1,5 @@
 """The version of this distribution."""
+
 import importlib.metadata
 import pathlib
 

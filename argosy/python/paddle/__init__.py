@@ -1,5 +1,6 @@
 """The name `paddle` for argosy's modules: `paddle.x.y` is the module argosy.x.y itself, not a copy. Only the version is its own: that
 of the dialect (paddle.version), where argosy's is that of the distribution."""
+
 # pyright: reportOptionalMemberAccess=false, reportAttributeAccessIssue=false, reportArgumentType=false
 # A loader by its methods alone: importlib.abc and typing would cost more to import than all of this.
 import importlib
@@ -43,7 +44,7 @@ class _Finder:
     def find_spec(self, fullname, path=None, target=None):
         if not fullname.startswith(_ALIAS + ".") or fullname == _ALIAS + ".version":
             return None
-        real = _REAL + fullname[len(_ALIAS):]
+        real = _REAL + fullname[len(_ALIAS) :]
         try:
             found = importlib.util.find_spec(real)
         except ModuleNotFoundError:

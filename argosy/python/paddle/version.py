@@ -1,4 +1,5 @@
 """The version of PaddlePaddle whose dialect this is, for scripts that ask. That of the distribution is argosy.version."""
+
 full_version = "2.6.2"
 major, minor, patch = full_version.split(".")
 rc = "0"

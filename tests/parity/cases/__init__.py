@@ -1,9 +1,13 @@
 """Every function that both front ends have, with inputs and attributes: see table.py for what a case is."""
+
 import importlib
 
 from cases.table import CASES, NAMES
 
-TABLES = {"fluid": ("tensor", "nn", "losses", "sequence", "recurrent", "sampling", "training", "python", "further"), "static": ("static_functions", "static_training")}
+TABLES = {
+    "fluid": ("tensor", "nn", "losses", "sequence", "recurrent", "sampling", "training", "python", "further"),
+    "static": ("static_functions", "static_training"),
+}
 
 
 def load(dialect):

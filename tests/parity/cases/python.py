@@ -1,4 +1,5 @@
 """What runs in Python itself: metrics, feeding, readers."""
+
 import numpy as np
 
 import paddle
@@ -41,8 +42,9 @@ def read(reader):
     return np.array([np.ravel(sample) for sample in reader()])
 
 
-NAMES.update(updated=updated, averaged=averaged, fed=fed, lod=lod, read=read, reader=paddle.reader, batch=paddle.batch,
-             upto=lambda count: lambda: iter(range(count)))
+NAMES.update(
+    updated=updated, averaged=averaged, fed=fed, lod=lod, read=read, reader=paddle.reader, batch=paddle.batch, upto=lambda count: lambda: iter(range(count))
+)
 
 for text in ("Precision()", "Recall()", "Auc('auc')", "Auc('auc', num_thresholds=100)"):
     case("metrics." + text.split("(")[0], "updated(fluid.metrics.%s)" % text, plain=True)
@@ -51,7 +53,15 @@ case("DataFeeder", "fed([([0.5, 1.5], [3, 1, 4], [1]), ([2.5, 3.5], [1], [0])])"
 case("create_lod_tensor", "lod(np.arange(6.0).reshape(6, 1), [[2, 4]])", plain=True)
 case("create_lod_tensor", "lod(np.arange(12).reshape(6, 2), [[1, 2], [2, 1, 3]])", plain=True)
 case("create_lod_tensor", "lod([[1, 2, 3], [4, 5]], [[3, 2]])", plain=True)
-for text in ("reader.firstn(upto(9), 4)", "reader.chain(upto(3), upto(2))", "reader.compose(upto(3), upto(3))", "reader.map_readers(lambda a, b: a * b, upto(4), upto(4))",
-             "reader.buffered(upto(5), 2)", "reader.cache(upto(5))", "reader.xmap_readers(lambda x: x * 2, upto(6), 2, 4, order=True)", "batch(upto(6), 2)",
-             "batch(upto(5), 2, drop_last=True)"):
+for text in (
+    "reader.firstn(upto(9), 4)",
+    "reader.chain(upto(3), upto(2))",
+    "reader.compose(upto(3), upto(3))",
+    "reader.map_readers(lambda a, b: a * b, upto(4), upto(4))",
+    "reader.buffered(upto(5), 2)",
+    "reader.cache(upto(5))",
+    "reader.xmap_readers(lambda x: x * 2, upto(6), 2, 4, order=True)",
+    "batch(upto(6), 2)",
+    "batch(upto(5), 2, drop_last=True)",
+):
     case("paddle." + text.split("(")[0], "read(%s)" % text, plain=True)

@@ -1,4 +1,5 @@
 """The 2.x names: functions of paddle and paddle.nn.functional on variables, and the layers of paddle.static.nn."""
+
 from cases.table import case, floats, given, ints, probabilities
 
 X = floats(5, 4)
@@ -12,15 +13,43 @@ def function(call, inputs, **options):
     case(call.split("(")[0].replace("F.", "paddle.nn.functional.").replace("static.", "paddle.static."), call, inputs, program=False, **options)
 
 
-for call in ("paddle.reshape(x, [0, -1])", "paddle.reshape(x, [-1, 6])", "paddle.transpose(x, [0, 2, 1])", "paddle.unsqueeze(x, 1)", "paddle.unsqueeze(x, axis=[0, -1])",
-             "paddle.flatten(x, 1)", "paddle.flatten(x, 1, 2)", "paddle.split(x, 2, axis=-1)", "paddle.split(x, [1, 2], axis=1)", "paddle.slice(x, [1, 2], [0, 1], [2, 4])",
-             "paddle.sum(x, axis=1)", "paddle.sum(x, axis=[1, 2], keepdim=True)", "paddle.mean(x, axis=-1)", "paddle.max(x, axis=1)",
-             "paddle.min(x, axis=2, keepdim=True)", "x[:, 1]", "x[:, 1:3]"):
+for call in (
+    "paddle.reshape(x, [0, -1])",
+    "paddle.reshape(x, [-1, 6])",
+    "paddle.transpose(x, [0, 2, 1])",
+    "paddle.unsqueeze(x, 1)",
+    "paddle.unsqueeze(x, axis=[0, -1])",
+    "paddle.flatten(x, 1)",
+    "paddle.flatten(x, 1, 2)",
+    "paddle.split(x, 2, axis=-1)",
+    "paddle.split(x, [1, 2], axis=1)",
+    "paddle.slice(x, [1, 2], [0, 1], [2, 4])",
+    "paddle.sum(x, axis=1)",
+    "paddle.sum(x, axis=[1, 2], keepdim=True)",
+    "paddle.mean(x, axis=-1)",
+    "paddle.max(x, axis=1)",
+    "paddle.min(x, axis=2, keepdim=True)",
+    "x[:, 1]",
+    "x[:, 1:3]",
+):
     function(call, dict(x=CUBE))
 function("paddle.squeeze(x, 1)", dict(x=floats(3, 1, 4)))
-for call in ("paddle.concat([x, y], axis=1)", "paddle.concat([x, y])", "paddle.stack([x, y], axis=1)", "paddle.add(x, y)", "paddle.subtract(x, y)",
-             "paddle.multiply(x, y)", "paddle.maximum(x, y)", "paddle.minimum(x, y)", "x + y", "x * y - 1.5", "F.mse_loss(x, y, reduction='none')",
-             "F.square_error_cost(x, y)", "F.cosine_similarity(x, y)", "paddle.where(x > y, x, y)"):
+for call in (
+    "paddle.concat([x, y], axis=1)",
+    "paddle.concat([x, y])",
+    "paddle.stack([x, y], axis=1)",
+    "paddle.add(x, y)",
+    "paddle.subtract(x, y)",
+    "paddle.multiply(x, y)",
+    "paddle.maximum(x, y)",
+    "paddle.minimum(x, y)",
+    "x + y",
+    "x * y - 1.5",
+    "F.mse_loss(x, y, reduction='none')",
+    "F.square_error_cost(x, y)",
+    "F.cosine_similarity(x, y)",
+    "paddle.where(x > y, x, y)",
+):
     function(call, dict(x=X, y=floats(5, 4)))
 function("paddle.divide(x, y)", dict(x=X, y=POSITIVE))
 function("paddle.add(x, y)", dict(x=CUBE, y=floats(3, 1, fixed=True)))
@@ -30,8 +59,21 @@ for name in ("exp", "square", "abs", "tanh"):
     function("paddle.%s(x)" % name, dict(x=X))
 for name in ("log", "sqrt"):
     function("paddle.%s(x)" % name, dict(x=POSITIVE))
-for call in ("paddle.pow(x, 3.0)", "paddle.scale(x, 2.0, 1.0)", "paddle.clip(x, -0.5, 0.4)", "paddle.clip(x, min=0.0)", "F.softmax(x)", "F.log_softmax(x)", "F.relu(x)", "F.sigmoid(x)",
-             "F.gelu(x)", "F.leaky_relu(x)", "paddle.topk(x, 2)", "paddle.topk(x, 2, axis=0, largest=False)", "paddle.assign(x)"):
+for call in (
+    "paddle.pow(x, 3.0)",
+    "paddle.scale(x, 2.0, 1.0)",
+    "paddle.clip(x, -0.5, 0.4)",
+    "paddle.clip(x, min=0.0)",
+    "F.softmax(x)",
+    "F.log_softmax(x)",
+    "F.relu(x)",
+    "F.sigmoid(x)",
+    "F.gelu(x)",
+    "F.leaky_relu(x)",
+    "paddle.topk(x, 2)",
+    "paddle.topk(x, 2, axis=0, largest=False)",
+    "paddle.assign(x)",
+):
     function(call, dict(x=X))
 function("paddle.argmax(x, axis=1)", dict(x=X), gradients=False)
 function("paddle.cast(x, 'int64')", dict(x=floats(5, 4, low=-9, high=9)), gradients=False)

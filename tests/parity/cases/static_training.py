@@ -1,4 +1,5 @@
 """The optimizers and schedules of paddle.optimizer, in a static program."""
+
 import paddle
 from cases.table import NAMES, case, every, floats
 
@@ -29,15 +30,40 @@ NAMES.update(dense=dense, sparse=sparse)
 
 
 def training(optimizer, kind="dense", differs=None):
-    case("paddle.optimizer." + optimizer.split("(")[0], "%s(paddle.optimizer.%s)" % (kind, optimizer), feed=SPARSE if kind == "sparse" else DENSE,
-         steps=6, gradients=False, program=False, differs=differs)
+    case(
+        "paddle.optimizer." + optimizer.split("(")[0],
+        "%s(paddle.optimizer.%s)" % (kind, optimizer),
+        feed=SPARSE if kind == "sparse" else DENSE,
+        steps=6,
+        gradients=False,
+        program=False,
+        differs=differs,
+    )
 
 
-for text in ("SGD(0.1)", "SGD(0.1, weight_decay=0.1)", "Momentum(0.1, 0.9)", "Momentum(0.1, use_nesterov=True)", "Adagrad(0.1)", "Adadelta(0.5)", "Lamb(0.01)", "Lamb(0.01, lamb_weight_decay=0.1)", "Adam(0.01)", "AdamW(0.01)",
-             "AdamW(0.01, weight_decay=0.1, beta1=0.8)", "AdamW(0.01, apply_decay_param_fun=lambda name: 'w_0' in name)", "Adamax(0.01)", "RMSProp(0.01)",
-             "RMSProp(0.01, centered=True, momentum=0.5)", "SGD(0.1, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5))",
-             "SGD(0.1, grad_clip=paddle.nn.ClipGradByNorm(0.2))", "SGD(0.1, grad_clip=paddle.nn.ClipGradByValue(0.05))"):
+for text in (
+    "SGD(0.1)",
+    "SGD(0.1, weight_decay=0.1)",
+    "Momentum(0.1, 0.9)",
+    "Momentum(0.1, use_nesterov=True)",
+    "Adagrad(0.1)",
+    "Adadelta(0.5)",
+    "Lamb(0.01)",
+    "Lamb(0.01, lamb_weight_decay=0.1)",
+    "Adam(0.01)",
+    "AdamW(0.01)",
+    "AdamW(0.01, weight_decay=0.1, beta1=0.8)",
+    "AdamW(0.01, apply_decay_param_fun=lambda name: 'w_0' in name)",
+    "Adamax(0.01)",
+    "RMSProp(0.01)",
+    "RMSProp(0.01, centered=True, momentum=0.5)",
+    "SGD(0.1, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5))",
+    "SGD(0.1, grad_clip=paddle.nn.ClipGradByNorm(0.2))",
+    "SGD(0.1, grad_clip=paddle.nn.ClipGradByValue(0.05))",
+):
     training(text)
 training("SGD(0.1)", "sparse")
 for text in ("Adam(0.01)", "Adam(0.01, lazy_mode=True)"):
-    training(text, "sparse", differs="step n is corrected by the n-th powers of beta, as for a dense gradient; 2.6.2 takes those of step n + 1 where it is sparse")
+    training(
+        text, "sparse", differs="step n is corrected by the n-th powers of beta, as for a dense gradient; 2.6.2 takes those of step n + 1 where it is sparse"
+    )

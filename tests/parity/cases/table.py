@@ -4,6 +4,7 @@ The same files run under PaddlePaddle's Python 3.7 and under ours, so they use n
 one of the two front ends has. A case is the text of a call: it is evaluated where NAMES (the dialect's modules, `np`, what a
 table adds) and the case's inputs are names, and it is printed as it stands in docs/parity.md.
 """
+
 import zlib
 
 import numpy as np
@@ -65,16 +66,17 @@ def given(values, **options):
 
 def probabilities(*shape, **options):
     """Rows of positive numbers that add up to one."""
+
     def draw(generator, size):
         raw = generator.uniform(0.1, 1.0, size)
         return raw / raw.sum(axis=-1, keepdims=True)
+
     return _input(draw, shape, "float32", True, options)
 
 
 def _input(draw, shape, dtype, differentiable, options):
     dtype = options.pop("dtype", dtype)
-    made = Input(draw, shape, dtype, options.pop("lengths", None), options.pop("fixed", False),
-                 options.pop("gradient", differentiable))
+    made = Input(draw, shape, dtype, options.pop("lengths", None), options.pop("fixed", False), options.pop("gradient", differentiable))
     if options:
         raise TypeError("unknown options of an input: %s" % sorted(options))
     return made
@@ -110,8 +112,7 @@ class Case:
         self.key = "%s: %s" % (function, " ".join([call] + shapes))
 
 
-def case(function, call, inputs=None, feed=None, gradients=True, values=None, steps=1, random=False, program=True,
-         plain=False, differs=None):
+def case(function, call, inputs=None, feed=None, gradients=True, values=None, steps=1, random=False, program=True, plain=False, differs=None):
     made = Case(function, call, inputs or {}, feed or {}, gradients, values or {}, steps, random, program, plain, differs)
     if any(made.key == other.key for other in CASES):
         raise ValueError("two cases are called %r" % made.key)

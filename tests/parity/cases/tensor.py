@@ -1,4 +1,5 @@
 """Functions on plain tensors: shapes, arithmetic, reductions, activations, comparisons."""
+
 from cases.table import case, floats, given, ints, probabilities
 
 X = floats(5, 4)
@@ -72,7 +73,11 @@ case("elementwise_pow", "L.elementwise_pow(x, y)", dict(x=floats(5, 4, low=0.2, 
 case("elementwise_mod", "L.elementwise_mod(i, j)", dict(i=ints(5, 4, low=0, high=50), j=ints(5, 4, low=1, high=9)), gradients=False)
 case("elementwise_floordiv", "L.elementwise_floordiv(i, j)", dict(i=ints(5, 4, low=0, high=50), j=ints(5, 4, low=1, high=9)), gradients=False)
 for text in ("x + y", "x - y", "x * y", "x / y", "x + 1", "1.5 - x", "x * 2.0", "2 / x", "x / 2", "-x", "x - 3"):
-    case("elementwise_* (operators)", text, dict(x=floats(5, 4, low=0.5, high=2.0), y=floats(5, 4, low=0.5, high=2.0)) if "y" in text else dict(x=floats(5, 4, low=0.5, high=2.0)))
+    case(
+        "elementwise_* (operators)",
+        text,
+        dict(x=floats(5, 4, low=0.5, high=2.0), y=floats(5, 4, low=0.5, high=2.0)) if "y" in text else dict(x=floats(5, 4, low=0.5, high=2.0)),
+    )
 case("elementwise_* (operators)", "x ** 2", dict(x=X))
 case("matmul", "L.matmul(x, y)", dict(x=X, y=floats(4, 3, fixed=True)))
 case("matmul", "L.matmul(x, y)", dict(x=CUBE, y=floats(2, 4, 5)))
@@ -130,5 +135,11 @@ case("accuracy", "L.accuracy(p, label, k=2)", dict(p=probabilities(20, 4), label
 SCORED = dict(p=probabilities(50, 2), label=ints(50, 1, high=2))
 for rest in ("", ", num_thresholds=200, slide_steps=2", ", num_thresholds=2**12, slide_steps=20"):
     case("auc", "L.auc(p, label%s)" % rest, SCORED, gradients=False, steps=4)
-case("auc", "L.auc(p, label, slide_steps=0)[:2]", SCORED, gradients=False, steps=4,
-     differs="the counts keep the shape that they were declared with, [4097]; 1.8.5 cuts them to [1, 4096] as it runs")
+case(
+    "auc",
+    "L.auc(p, label, slide_steps=0)[:2]",
+    SCORED,
+    gradients=False,
+    steps=4,
+    differs="the counts keep the shape that they were declared with, [4097]; 1.8.5 cuts them to [1, 4096] as it runs",
+)

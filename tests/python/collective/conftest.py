@@ -1,4 +1,5 @@
 """Jobs of several processes on this machine, each started with the variables that a launcher would set."""
+
 import os
 import pathlib
 import re
@@ -28,11 +29,26 @@ class Job:
         first = free_range(count)
         endpoints = [f"127.0.0.1:{port}" for port in range(first, first + count)]
         for rank in range(count):
-            own = {"PADDLE_TRAINER_ID": str(rank), "PADDLE_TRAINERS_NUM": str(count), "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
-                   "PADDLE_CURRENT_ENDPOINT": endpoints[rank], "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", **variables}
+            own = {
+                "PADDLE_TRAINER_ID": str(rank),
+                "PADDLE_TRAINERS_NUM": str(count),
+                "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
+                "PADDLE_CURRENT_ENDPOINT": endpoints[rank],
+                "OMP_NUM_THREADS": "1",
+                "PYTHONUNBUFFERED": "1",
+                **variables,
+            }
             with open(self.folder / f"rank.{rank}", "w") as log:
-                self.processes.append(subprocess.Popen([sys.executable, str(PROGRAMS / program), *args], cwd=self.folder, stdin=subprocess.PIPE,
-                                                       stdout=log, stderr=subprocess.STDOUT, env={**_environment(), **own}))
+                self.processes.append(
+                    subprocess.Popen(
+                        [sys.executable, str(PROGRAMS / program), *args],
+                        cwd=self.folder,
+                        stdin=subprocess.PIPE,
+                        stdout=log,
+                        stderr=subprocess.STDOUT,
+                        env={**_environment(), **own},
+                    )
+                )
         return self
 
     def log(self, rank):

@@ -1,4 +1,5 @@
 """paddle.distributed on several processes: calls, gradients that equal one process's, and ends of ranks that others notice."""
+
 import pathlib
 import re
 import signal
@@ -64,8 +65,14 @@ def test_the_documents_script_trains_under_the_launcher(root, build, tmp_path, e
     text = (root / "docs" / "collective.md").read_text()
     (tmp_path / "train.py").write_text(re.search("```python\n(.*?)```", text, re.DOTALL).group(1))
     command = re.search(r"```sh\npython -m paddle\.distributed\.launch (.*)\n```", text).group(1)
-    done = subprocess.run([build / "bin" / "fleetrun", *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=120,
-                          env={**environment, "OMP_NUM_THREADS": "1", "ARGOSY_DEVICE": "cpu", "ARGOSY_PYTHON": sys.executable})
+    done = subprocess.run(
+        [build / "bin" / "fleetrun", *command.split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**environment, "OMP_NUM_THREADS": "1", "ARGOSY_DEVICE": "cpu", "ARGOSY_PYTHON": sys.executable},
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     logs = [(tmp_path / "log" / f"workerlog.{rank}").read_text() for rank in range(2)]
     assert all(re.search(rf"rank {rank} of 2 loss 0\.[01]", log) for rank, log in enumerate(logs)), logs
@@ -73,9 +80,14 @@ def test_the_documents_script_trains_under_the_launcher(root, build, tmp_path, e
 
 
 def test_a_job_that_is_started_again_goes_on_from_its_last_checkpoint(build, tmp_path, environment):
-    done = subprocess.run([build / "bin" / "fleetrun", "--nproc_per_node", "2", "--max_restart", "1", str(PROGRAMS / "resume.py")], cwd=tmp_path,
-                          capture_output=True, text=True, timeout=120,
-                          env={**environment, "OMP_NUM_THREADS": "1", "ARGOSY_DEVICE": "cpu", "ARGOSY_PYTHON": sys.executable})
+    done = subprocess.run(
+        [build / "bin" / "fleetrun", "--nproc_per_node", "2", "--max_restart", "1", str(PROGRAMS / "resume.py")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**environment, "OMP_NUM_THREADS": "1", "ARGOSY_DEVICE": "cpu", "ARGOSY_PYTHON": sys.executable},
+    )
     logs = [(tmp_path / "log" / f"workerlog.{rank}").read_text() for rank in range(2)]
     assert done.returncode == 0, done.stdout + done.stderr + "".join(logs)
     for log in logs:

@@ -1,4 +1,5 @@
 """Each test begins in dynamic mode, with the same seed and with names of its own."""
+
 import numpy
 import pytest
 

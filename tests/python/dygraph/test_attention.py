@@ -1,4 +1,5 @@
 """Attention, cells and first values, beyond what the comparison with PaddlePaddle 2.6.2 covers."""
+
 import numpy as np
 import pytest
 
@@ -18,7 +19,7 @@ def test_a_cache_gives_step_by_step_what_a_mask_gives_at_once():
     whole = layer(x, memory, paddle.tril(paddle.ones([4, 4], "bool")))
     cache, steps = layer.gen_cache(memory), []
     for i in range(4):
-        out, cache = layer(x[:, i:i + 1], memory, cache=cache)
+        out, cache = layer(x[:, i : i + 1], memory, cache=cache)
         steps.append(out)
     assert np.allclose(paddle.concat(steps, 1).numpy(), whole.numpy(), atol=1e-5)
     assert cache[0].k.shape == [2, 2, 4, 4] and isinstance(cache[1], nn.MultiHeadAttention.StaticCache)
@@ -29,7 +30,7 @@ def test_a_transformer_learns_and_keeps_its_state(tmp_path):
     optimizer = paddle.optimizer.Adam(0.01, parameters=net.parameters())
     losses = []
     for _ in range(20):
-        loss = ((net(src, tgt) - 1)**2).mean()
+        loss = ((net(src, tgt) - 1) ** 2).mean()
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
@@ -68,22 +69,29 @@ def test_a_cell_of_ones_own_runs_over_structures():
 
 
 REFUSED = {
-    "embed_dim can be divided by num_heads; found 8 and 3": lambda: nn.MultiHeadAttention(8, 3), "num_heads is above 0": lambda: nn.MultiHeadAttention(8, 0),
+    "embed_dim can be divided by num_heads; found 8 and 3": lambda: nn.MultiHeadAttention(8, 3),
+    "num_heads is above 0": lambda: nn.MultiHeadAttention(8, 0),
     "several parameters would be called 'w'": lambda: nn.MultiHeadAttention(8, 2, weight_attr=paddle.ParamAttr(name="w")),
     "several parameters would be called 'b'": lambda: nn.TransformerEncoderLayer(8, 2, 4, bias_attr="b"),
     "type is MultiHeadAttention.Cache or StaticCache": lambda: nn.MultiHeadAttention(8, 2).gen_cache(sequences(1, 2, 8), type=dict),
     "dim_feedforward is above 0": lambda: nn.TransformerEncoderLayer(8, 2, 0),
     "activation is a function of paddle.nn.functional; found 'foo'": lambda: nn.TransformerDecoderLayer(8, 2, 4, activation="foo"),
     "TransformerEncoderLayer.weight_attr=….* a list of 2; found 3": lambda: nn.TransformerEncoderLayer(8, 2, 4, weight_attr=[None] * 3),
-    "a list of 1 to 3; found 4": lambda: nn.Transformer(8, 2, 1, 1, 4, weight_attr=[None] * 4), "d_model is above 0": lambda: nn.Transformer(0),
-    "hidden_size is above 0": lambda: nn.GRUCell(2, 0), "activation is 'tanh' or 'relu'": lambda: nn.SimpleRNNCell(2, 2, "gelu"),
+    "a list of 1 to 3; found 4": lambda: nn.Transformer(8, 2, 1, 1, 4, weight_attr=[None] * 4),
+    "d_model is above 0": lambda: nn.Transformer(0),
+    "hidden_size is above 0": lambda: nn.GRUCell(2, 0),
+    "activation is 'tanh' or 'relu'": lambda: nn.SimpleRNNCell(2, 2, "gelu"),
     "one input_size; found 2 and 3": lambda: nn.BiRNN(nn.GRUCell(2, 2), nn.GRUCell(3, 2)),
     "initial_states are those of both cells": lambda: nn.BiRNN(nn.GRUCell(2, 2), nn.GRUCell(2, 2))(sequences(1, 2, 2), sequences(1, 2)),
-    "groups is a whole number above 0; found 0": lambda: first.Dirac(0), "Dirac is for parameters of 3": lambda: nn.Linear(2, 2, first.Dirac()),
+    "groups is a whole number above 0; found 0": lambda: first.Dirac(0),
+    "Dirac is for parameters of 3": lambda: nn.Linear(2, 2, first.Dirac()),
     "which 3 groups share; found shape \\[4, 2, 1\\]": lambda: nn.Conv1D(2, 4, 1, weight_attr=first.Dirac(3)),
-    "Orthogonal is for parameters of 2": lambda: nn.Linear(2, 2, bias_attr=first.Orthogonal()), "gain is a number": lambda: first.Orthogonal(None),
-    "Bilinear is for parameters of 4 axes": lambda: nn.Linear(2, 2, first.Bilinear()), "nonlinearity is one of": lambda: first.calculate_gain("foo"),
-    "param is a number": lambda: first.calculate_gain("leaky_relu", "x"), "weight_init is an initializer": lambda: first.set_global_initializer(3),
+    "Orthogonal is for parameters of 2": lambda: nn.Linear(2, 2, bias_attr=first.Orthogonal()),
+    "gain is a number": lambda: first.Orthogonal(None),
+    "Bilinear is for parameters of 4 axes": lambda: nn.Linear(2, 2, first.Bilinear()),
+    "nonlinearity is one of": lambda: first.calculate_gain("foo"),
+    "param is a number": lambda: first.calculate_gain("leaky_relu", "x"),
+    "weight_init is an initializer": lambda: first.set_global_initializer(3),
 }
 
 

@@ -1,4 +1,5 @@
 """Data sets, samplers and loaders."""
+
 import os
 import signal
 
@@ -61,6 +62,7 @@ def test_an_error_of_a_worker_reaches_the_loop():
     class Broken(Squares):
         def __getitem__(self, i):
             raise ValueError("sample %d is broken" % i)
+
     with pytest.raises(ValueError, match="sample 0 is broken"):
         list(DataLoader(Broken(4), num_workers=1))
 
@@ -76,6 +78,7 @@ def test_shuffling_follows_numpys_seed():
     def order():
         np.random.seed(3)
         return [v for batch in DataLoader(Squares(9), batch_size=4, shuffle=True) for v in batch[1].tolist()]
+
     assert order() == order() != sorted(order()) and sorted(order()) == [i * i for i in range(9)]
 
 
@@ -130,7 +133,10 @@ def test_data_sets_of_data_sets():
     assert ConcatDataset([Squares(2), Squares(3)])[3][1] == 1 and len(ConcatDataset([Squares(2), Squares(3)])) == 5
     assert len(ComposeDataset([Squares(2), Squares(2)])[1]) == 4 and Subset(Squares(9), [8, 3])[1][1] == 9
     parts = random_split(Squares(10), [7, 3])
-    assert sorted(sample[1] for part in parts for sample in part) == [i * i for i in range(10)] and [len(p) for p in random_split(Squares(10), [0.5, 0.5])] == [5, 5]
+    assert sorted(sample[1] for part in parts for sample in part) == [i * i for i in range(10)] and [len(p) for p in random_split(Squares(10), [0.5, 0.5])] == [
+        5,
+        5,
+    ]
     with pytest.raises(errors.InvalidArgumentError, match="add up to 4; the data set has 10"):
         random_split(Squares(10), [2, 2])
 

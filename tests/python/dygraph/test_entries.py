@@ -1,4 +1,5 @@
 """The functions of the operators' entries on tensors: the kernels that programs run, recorded by autograd."""
+
 import numpy as np
 import pytest
 import torch
@@ -10,9 +11,16 @@ from argosy import _core
 F = paddle.nn.functional
 # Of F -> what the table calls it, and torch's own.
 ACTIVATIONS = {
-    "relu": ("relu", reference.relu), "relu6": ("relu6", reference.relu6), "sigmoid": ("sigmoid", torch.sigmoid), "tanh": ("tanh", torch.tanh),
-    "log_sigmoid": ("logsigmoid", reference.logsigmoid), "softsign": ("softsign", reference.softsign), "swish": ("swish", reference.silu),
-    "tanhshrink": ("tanh_shrink", reference.tanhshrink), "elu": ("elu", reference.elu), "gelu": ("gelu", reference.gelu),
+    "relu": ("relu", reference.relu),
+    "relu6": ("relu6", reference.relu6),
+    "sigmoid": ("sigmoid", torch.sigmoid),
+    "tanh": ("tanh", torch.tanh),
+    "log_sigmoid": ("logsigmoid", reference.logsigmoid),
+    "softsign": ("softsign", reference.softsign),
+    "swish": ("swish", reference.silu),
+    "tanhshrink": ("tanh_shrink", reference.tanhshrink),
+    "elu": ("elu", reference.elu),
+    "gelu": ("gelu", reference.gelu),
     "softmax": ("softmax", lambda x: torch.softmax(x, -1)),
 }
 
@@ -37,7 +45,7 @@ def test_both_graphs_compute_the_same(name, numbers):
     fluid = paddle.fluid
     with fluid.program_guard(fluid.Program(), fluid.Program()):
         out = getattr(fluid.layers, ACTIVATIONS[name][0])(fluid.data("x", [None, 6]))
-        built, = fluid.Executor().run(fluid.default_main_program(), feed={"x": numbers}, fetch_list=[out])
+        (built,) = fluid.Executor().run(fluid.default_main_program(), feed={"x": numbers}, fetch_list=[out])
     np.testing.assert_array_equal(built, getattr(F, name)(paddle.to_tensor(numbers)).numpy())
 
 

@@ -1,4 +1,5 @@
 """jit.save: a record that follows its inputs, or an error."""
+
 import numpy as np
 import pytest
 
@@ -19,12 +20,26 @@ class Computed(paddle.nn.Layer):
         return self.function(self.linear(x))
 
 
-@pytest.mark.parametrize("function", [
-    lambda x: x.reshape([x.shape[0], 2, 2]), lambda x: paddle.reshape(x, [x.shape[0] * 2, -1]), lambda x: x.reshape([paddle.shape(x)[0], 2, 2]),
-    lambda x: x.reshape(paddle.concat([paddle.shape(x)[:1], paddle.full([2], 2, "int32")])), lambda x: x + paddle.zeros([x.shape[0], 1]),
-    lambda x: paddle.concat([x, paddle.ones([x.shape[0], 3])], 1), lambda x: paddle.expand(x.sum(0, keepdim=True), [x.shape[0], 4]),
-    lambda x: paddle.tile(x, [x.shape[0], 1]), lambda x: x[:x.shape[0] - 1], lambda x: x[:paddle.shape(x)[0] - 1], lambda x: x[::-1],
-    lambda x: x / paddle.numel(x), lambda x: x / x.shape[0], lambda x: paddle.full([x.shape[0], 2], 3.0), lambda x: F.dropout(x, 0.5)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.reshape([x.shape[0], 2, 2]),
+        lambda x: paddle.reshape(x, [x.shape[0] * 2, -1]),
+        lambda x: x.reshape([paddle.shape(x)[0], 2, 2]),
+        lambda x: x.reshape(paddle.concat([paddle.shape(x)[:1], paddle.full([2], 2, "int32")])),
+        lambda x: x + paddle.zeros([x.shape[0], 1]),
+        lambda x: paddle.concat([x, paddle.ones([x.shape[0], 3])], 1),
+        lambda x: paddle.expand(x.sum(0, keepdim=True), [x.shape[0], 4]),
+        lambda x: paddle.tile(x, [x.shape[0], 1]),
+        lambda x: x[: x.shape[0] - 1],
+        lambda x: x[: paddle.shape(x)[0] - 1],
+        lambda x: x[::-1],
+        lambda x: x / paddle.numel(x),
+        lambda x: x / x.shape[0],
+        lambda x: paddle.full([x.shape[0], 2], 3.0),
+        lambda x: F.dropout(x, 0.5),
+    ],
+)
 def test_a_record_follows_sizes(tmp_path, function):
     layer = Computed(function)
     paddle.jit.save(layer, str(tmp_path / "net"), [InputSpec([-1, 4])])
@@ -35,8 +50,14 @@ def test_a_record_follows_sizes(tmp_path, function):
     assert np.allclose(paddle.jit.load(str(tmp_path / "net"))(x).numpy(), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("function", [lambda x: x.reshape([int(x.shape[0]), 2, 2]), lambda x: x * 2 if x.shape[0] > 2 else x,
-                                      lambda x: x + paddle.to_tensor(np.ones([int(x.shape[0]), 1], "float32"))])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.reshape([int(x.shape[0]), 2, 2]),
+        lambda x: x * 2 if x.shape[0] > 2 else x,
+        lambda x: x + paddle.to_tensor(np.ones([int(x.shape[0]), 1], "float32")),
+    ],
+)
 def test_a_layer_that_decides_by_sizes_is_refused(tmp_path, function):
     with pytest.raises(errors.InvalidArgumentError, match=r"Computed.forward decides by the sizes .*with shapes \[\[2, 4\]\] and run with \[\[3, 4\]\]"):
         paddle.jit.save(Computed(function), str(tmp_path / "net"), [InputSpec([-1, 4])])

@@ -1,4 +1,5 @@
 """Functions whose values here are 2.6.2's."""
+
 import numpy as np
 import pytest
 
@@ -11,9 +12,15 @@ def _counted(*shape):
     return paddle.arange(int(np.prod(shape)), dtype="float32").reshape(shape)
 
 
-@pytest.mark.parametrize("arguments, taken", [
-    ({"shape": [1, 2, -1, 2], "offsets": [0, 1, 0, 1]}, np.s_[:, 1:3, :, 1:]), ({"shape": [1, -1, 1, -1]}, np.s_[:, :, :1]), ({}, np.s_[:]),
-    ({"shape": paddle.to_tensor([1, 2, 2, 1]), "offsets": paddle.to_tensor([0, 2, 0, 2])}, np.s_[:, 2:, :, 2:])])
+@pytest.mark.parametrize(
+    "arguments, taken",
+    [
+        ({"shape": [1, 2, -1, 2], "offsets": [0, 1, 0, 1]}, np.s_[:, 1:3, :, 1:]),
+        ({"shape": [1, -1, 1, -1]}, np.s_[:, :, :1]),
+        ({}, np.s_[:]),
+        ({"shape": paddle.to_tensor([1, 2, 2, 1]), "offsets": paddle.to_tensor([0, 2, 0, 2])}, np.s_[:, 2:, :, 2:]),
+    ],
+)
 def test_crop_takes_a_box(arguments, taken):
     x = _counted(1, 4, 2, 3)
     assert np.array_equal(paddle.crop(x, **arguments).numpy(), x.numpy()[taken])

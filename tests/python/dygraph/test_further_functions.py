@@ -1,4 +1,5 @@
 """Functions and layers whose results PaddlePaddle 2.6.2 gives otherwise, or where it has none to compare; and arguments that cannot be."""
+
 import numpy as np
 import pytest
 
@@ -146,10 +147,16 @@ def test_changes_in_place_reach_views_and_gradients():
     assert weight.is_leaf and not weight.stop_gradient and np.allclose(weight.numpy(), np.tanh(A))
 
 
-@pytest.mark.parametrize("lists, types", [
-    ({}, "bfloat16 bfloat16 float32"), ({"custom_black_list": {"matmul_v2"}}, "float32 float32 float32"),
-    ({"custom_black_list": ["elementwise_sub"], "custom_white_list": ["relu"]}, "bfloat16 float32 bfloat16"),
-    ({"custom_white_list": {"relu"}, "enable": False}, "float32 float32 float32"), ({"custom_white_list": {"relu"}, "level": "O0"}, "float32 float32 float32")])
+@pytest.mark.parametrize(
+    "lists, types",
+    [
+        ({}, "bfloat16 bfloat16 float32"),
+        ({"custom_black_list": {"matmul_v2"}}, "float32 float32 float32"),
+        ({"custom_black_list": ["elementwise_sub"], "custom_white_list": ["relu"]}, "bfloat16 float32 bfloat16"),
+        ({"custom_white_list": {"relu"}, "enable": False}, "float32 float32 float32"),
+        ({"custom_white_list": {"relu"}, "level": "O0"}, "float32 float32 float32"),
+    ],
+)
 def test_lists_choose_the_type_of_functions(lists, types):
     layer, x = nn.Linear(4, 4), t(A)
     with paddle.amp.auto_cast(dtype="bfloat16", **lists):
@@ -173,9 +180,14 @@ def test_lists_reach_layers_that_compute_by_themselves():
     assert normalize._mean.dtype == paddle.float32 and normalize._mean.abs().sum().item() > 0
 
 
-@pytest.mark.parametrize("lists, match", [
-    ({"custom_white_list": {"foo"}}, "custom_white_list=….: 'foo' is no operator"), ({"custom_black_list": [3]}, "custom_black_list=….: 3 is no operator"),
-    ({"custom_white_list": ["relu"], "custom_black_list": ["relu"]}, "both name relu")])
+@pytest.mark.parametrize(
+    "lists, match",
+    [
+        ({"custom_white_list": {"foo"}}, "custom_white_list=….: 'foo' is no operator"),
+        ({"custom_black_list": [3]}, "custom_black_list=….: 3 is no operator"),
+        ({"custom_white_list": ["relu"], "custom_black_list": ["relu"]}, "both name relu"),
+    ],
+)
 def test_lists_that_cannot_be_are_named(lists, match):
     with pytest.raises(errors.InvalidArgumentError, match=match), paddle.amp.auto_cast(dtype="bfloat16", **lists):
         pass

@@ -1,4 +1,5 @@
 """Layers: what is registered, in which order, under which names, and how states travel."""
+
 import copy
 
 import numpy as np
@@ -36,6 +37,7 @@ def test_a_part_before_init_is_an_error():
     class Early(nn.Layer):
         def __init__(self):
             self.part = nn.Linear(1, 1)
+
     with pytest.raises(errors.InvalidArgumentError, match="before super.*call that first"):
         Early()
 
@@ -95,14 +97,18 @@ def test_containers():
 
 
 def test_initializers_and_attributes():
-    layer = nn.Linear(300, 200, weight_attr=paddle.ParamAttr(name="w", initializer=nn.initializer.Normal(1.0, 0.1), learning_rate=0.5, trainable=False),
-                      bias_attr=nn.initializer.Constant(0.25))
+    layer = nn.Linear(
+        300,
+        200,
+        weight_attr=paddle.ParamAttr(name="w", initializer=nn.initializer.Normal(1.0, 0.1), learning_rate=0.5, trainable=False),
+        bias_attr=nn.initializer.Constant(0.25),
+    )
     assert abs(layer.weight.numpy().mean() - 1) < 0.01 and layer.weight.name == "w" and layer.weight.stop_gradient
     assert layer.weight.optimize_attr["learning_rate"] == 0.5 and (layer.bias.numpy() == 0.25).all()
-    bound = (6 / 500)**0.5
+    bound = (6 / 500) ** 0.5
     assert bound * 0.95 < abs(nn.Linear(300, 200).weight.numpy()).max() <= bound
     assert nn.Linear(2, 2, weight_attr=nn.initializer.Assign([[1, 2], [3, 4]])).weight.tolist() == [[1, 2], [3, 4]]
-    assert abs(nn.Conv2D(3, 64, 5).weight.numpy().std() - (2 / 75)**0.5) < 0.01
+    assert abs(nn.Conv2D(3, 64, 5).weight.numpy().std() - (2 / 75) ** 0.5) < 0.01
 
 
 def test_deep_copies_have_parameters_of_their_own():
@@ -114,7 +120,8 @@ def test_deep_copies_have_parameters_of_their_own():
 
 def test_the_printed_form():
     assert repr(nn.Sequential(nn.Conv2D(3, 4, 3, padding=1), nn.Sequential(nn.ReLU()))) == (
-        "Sequential(\n  (0): Conv2D(3, 4, kernel_size=[3, 3], padding=1, data_format=NCHW)\n  (1): Sequential(\n    (0): ReLU()\n  )\n)")
+        "Sequential(\n  (0): Conv2D(3, 4, kernel_size=[3, 3], padding=1, data_format=NCHW)\n  (1): Sequential(\n    (0): ReLU()\n  )\n)"
+    )
 
 
 def test_running_values_follow_the_batch():

@@ -1,4 +1,5 @@
 """Both graphs beside each other: functions look at their arguments, and the mode decides where there is none."""
+
 import subprocess
 import sys
 
@@ -69,6 +70,7 @@ def test_one_process_is_a_job_of_its_own(monkeypatch, no_job):
     for name in ("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
     import paddle.distributed as dist
+
     assert dist.get_rank() == 0 and dist.get_world_size() == 1
     dist.init_parallel_env()
     tensor, gathered = paddle.ones([2]), []
@@ -90,8 +92,11 @@ def test_calls_of_the_dynamic_graph_say_so_in_static_mode(no_job):
     assert isinstance(made.distributed_model(layer), paddle.nn.Layer) and made.get_lr() == 0.1
     paddle.enable_static()
     try:
-        for call, what in ((lambda: made.distributed_model(layer), "distributed_model"), (lambda: paddle.DataParallel(layer), "DataParallel"),
-                           (lambda: paddle.distributed.broadcast(layer.weight, 0), "broadcast")):
+        for call, what in (
+            (lambda: made.distributed_model(layer), "distributed_model"),
+            (lambda: paddle.DataParallel(layer), "DataParallel"),
+            (lambda: paddle.distributed.broadcast(layer.weight, 0), "broadcast"),
+        ):
             with pytest.raises(errors.FailedPreconditionError, match=f"{what} is of the dynamic graph"):
                 call()
     finally:

@@ -1,4 +1,5 @@
 """Optimizers on tensors: rules, states, clips and rates. Numbers of every rule against PaddlePaddle are in tests/parity/dynamic.py."""
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +11,17 @@ from argosy import errors
 from argosy.fluid import optimizer as fluid_optimizers
 
 X = np.random.RandomState(0).rand(8, 4).astype("float32")
-KINDS = {"SGD": {}, "Momentum": {}, "Adagrad": {}, "Adadelta": {}, "Adam": {}, "AdamW": {}, "Adamax": {}, "RMSProp": {"momentum": 0.5, "centered": True}, "Lamb": {}}
+KINDS = {
+    "SGD": {},
+    "Momentum": {},
+    "Adagrad": {},
+    "Adadelta": {},
+    "Adam": {},
+    "AdamW": {},
+    "Adamax": {},
+    "RMSProp": {"momentum": 0.5, "centered": True},
+    "Lamb": {},
+}
 
 
 def train(net, optimizer, steps):
@@ -38,7 +49,9 @@ def test_the_state_is_there_before_the_first_step():
     layer = nn.Linear(2, 3)
     optimizer = paddle.optimizer.Adam(paddle.optimizer.lr.StepDecay(0.1, 2), parameters=layer.parameters())
     state = optimizer.state_dict()
-    assert list(state) == [f"linear_0.{part}_{kind}_0" for kind in ("moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc") for part in ("w_0", "b_0")] + ["LR_Scheduler"]
+    assert list(state) == [f"linear_0.{part}_{kind}_0" for kind in ("moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc") for part in ("w_0", "b_0")] + [
+        "LR_Scheduler"
+    ]
     assert state["linear_0.w_0_moment1_0"].shape == [2, 3] and abs(state["linear_0.b_0_beta1_pow_acc_0"].item() - 0.9) < 1e-6
     assert state["linear_0.w_0_moment1_0"].name == "linear_0.w_0_moment1_0" and state["LR_Scheduler"] == {"last_epoch": 0, "last_lr": 0.1}
 

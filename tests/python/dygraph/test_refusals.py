@@ -1,4 +1,5 @@
 """Arguments that could only be ignored are errors that name them."""
+
 import numpy as np
 import pytest
 
@@ -12,10 +13,18 @@ def layer():
     return paddle.nn.Linear(2, 3)
 
 
-@pytest.mark.parametrize("given, match", [
-    (lambda layer: layer.weight, "found one Parameter"), (lambda layer: layer, "found Linear"), (lambda layer: ["weight", 3], "found int '3'"),
-    (lambda layer: {"params": layer.parameters()}, "found one dict"), (lambda layer: [{"params": layer.weight}], "found one Parameter"),
-    (lambda layer: [layer], "found Linear"), (lambda layer: 3, "found int")])
+@pytest.mark.parametrize(
+    "given, match",
+    [
+        (lambda layer: layer.weight, "found one Parameter"),
+        (lambda layer: layer, "found Linear"),
+        (lambda layer: ["weight", 3], "found int '3'"),
+        (lambda layer: {"params": layer.parameters()}, "found one dict"),
+        (lambda layer: [{"params": layer.weight}], "found one Parameter"),
+        (lambda layer: [layer], "found Linear"),
+        (lambda layer: 3, "found int"),
+    ],
+)
 def test_an_optimizer_takes_a_list_of_parameters(layer, given, match):
     with pytest.raises(errors.InvalidArgumentError, match=match) as caught:
         paddle.optimizer.SGD(0.1, parameters=given(layer))
@@ -40,10 +49,18 @@ def test_an_optimizer_moves_tensors_and_groups(layer):
     assert np.allclose(alone.numpy(), [0.9, 1.9]) and np.allclose(layer.bias.numpy(), -0.1)
 
 
-@pytest.mark.parametrize("name, arguments, match", [
-    ("Adam", {"beta1": 1.5}, "beta1 is 0 or more and less than 1; found 1.5"), ("Adam", {"epsilon": -1.0}, "Adam: epsilon is 0 or more; found -1.0"),
-    ("AdamW", {"beta2": 1.0}, "beta2"), ("Adamax", {"beta1": -0.1}, "beta1"), ("Adam", {"beta1": float("nan")}, "beta1"),
-    ("RMSProp", {"learning_rate": 0.1, "rho": -1.0}, "RMSProp: rho is 0 or more"), ("RMSProp", {"learning_rate": 0.1, "momentum": -1.0}, "momentum")])
+@pytest.mark.parametrize(
+    "name, arguments, match",
+    [
+        ("Adam", {"beta1": 1.5}, "beta1 is 0 or more and less than 1; found 1.5"),
+        ("Adam", {"epsilon": -1.0}, "Adam: epsilon is 0 or more; found -1.0"),
+        ("AdamW", {"beta2": 1.0}, "beta2"),
+        ("Adamax", {"beta1": -0.1}, "beta1"),
+        ("Adam", {"beta1": float("nan")}, "beta1"),
+        ("RMSProp", {"learning_rate": 0.1, "rho": -1.0}, "RMSProp: rho is 0 or more"),
+        ("RMSProp", {"learning_rate": 0.1, "momentum": -1.0}, "momentum"),
+    ],
+)
 def test_numbers_out_of_range(layer, name, arguments, match):
     with pytest.raises(ValueError, match=match):
         getattr(paddle.optimizer, name)(parameters=layer.parameters(), **arguments)
@@ -58,14 +75,22 @@ def test_a_batch_sampler_makes_the_batches_alone(arguments):
     assert len(list(paddle.io.DataLoader(data, batch_sampler=sampler))) == 4
 
 
-@pytest.mark.parametrize("make", [
-    lambda kind: paddle.nn.Conv2D(1, 1, 1, data_format=kind), lambda kind: paddle.nn.Conv1DTranspose(1, 1, 1, data_format=kind),
-    lambda kind: paddle.nn.MaxPool2D(2, data_format=kind), lambda kind: paddle.nn.AdaptiveAvgPool3D(2, data_format=kind),
-    lambda kind: paddle.nn.BatchNorm2D(1, data_format=kind), lambda kind: paddle.nn.GroupNorm(1, 1, data_format=kind),
-    lambda kind: paddle.nn.InstanceNorm2D(1, data_format=kind), lambda kind: paddle.nn.LocalResponseNorm(1, data_format=kind),
-    lambda kind: F.conv2d(paddle.ones([1, 1, 2, 2]), paddle.ones([1, 1, 1, 1]), data_format=kind),
-    lambda kind: F.avg_pool2d(paddle.ones([1, 1, 2, 2]), 2, data_format=kind),
-    lambda kind: F.group_norm(paddle.ones([1, 1, 2, 2]), 1, data_format=kind)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda kind: paddle.nn.Conv2D(1, 1, 1, data_format=kind),
+        lambda kind: paddle.nn.Conv1DTranspose(1, 1, 1, data_format=kind),
+        lambda kind: paddle.nn.MaxPool2D(2, data_format=kind),
+        lambda kind: paddle.nn.AdaptiveAvgPool3D(2, data_format=kind),
+        lambda kind: paddle.nn.BatchNorm2D(1, data_format=kind),
+        lambda kind: paddle.nn.GroupNorm(1, 1, data_format=kind),
+        lambda kind: paddle.nn.InstanceNorm2D(1, data_format=kind),
+        lambda kind: paddle.nn.LocalResponseNorm(1, data_format=kind),
+        lambda kind: F.conv2d(paddle.ones([1, 1, 2, 2]), paddle.ones([1, 1, 1, 1]), data_format=kind),
+        lambda kind: F.avg_pool2d(paddle.ones([1, 1, 2, 2]), 2, data_format=kind),
+        lambda kind: F.group_norm(paddle.ones([1, 1, 2, 2]), 1, data_format=kind),
+    ],
+)
 def test_a_data_format_that_is_none_is_named(make):
     with pytest.raises(errors.InvalidArgumentError, match="data_format is .*; found 'foo'"):
         make("foo")

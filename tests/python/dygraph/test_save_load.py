@@ -1,4 +1,5 @@
 """Files of states. PaddlePaddle 2.6.2 opens ours and we its own; the bytes here are as it writes them."""
+
 import io
 import multiprocessing
 import os

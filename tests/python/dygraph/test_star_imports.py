@@ -1,4 +1,5 @@
 """`from paddle.x import *` gives the names of Paddle's own packages, though they are found on first use."""
+
 import importlib
 
 import pytest

@@ -1,4 +1,5 @@
 """Tensors: Paddle's habits over torch's values."""
+
 import copy
 import pickle
 
@@ -20,12 +21,23 @@ def a():
 def test_what_a_tensor_says_of_itself(a):
     assert a.shape == [2, 3] and isinstance(a.shape, list) and a.ndim == 2 and a.size == 6 and len(a) == 2
     assert a.dtype == paddle.float32 and paddle.to_tensor([1]).dtype == paddle.int64 and not a.stop_gradient
-    assert repr(a) == ("Tensor(shape=[2, 3], dtype=float32, place=Place(cpu), stop_gradient=False,\n"
-                       "       [[1., -2., 3.],\n        [0.50000000, 4., -1.50000000]])")
+    assert repr(a) == (
+        "Tensor(shape=[2, 3], dtype=float32, place=Place(cpu), stop_gradient=False,\n       [[1., -2., 3.],\n        [0.50000000, 4., -1.50000000]])"
+    )
 
 
-@pytest.mark.parametrize("data, dtype", [(1, "int64"), (1.5, "float32"), ([1, 2.0], "float32"), (True, "bool"), (np.float64(1), "float64"),
-                                         (np.array([1], "int32"), "int32"), ([np.float64(2.0)], "float64")])
+@pytest.mark.parametrize(
+    "data, dtype",
+    [
+        (1, "int64"),
+        (1.5, "float32"),
+        ([1, 2.0], "float32"),
+        (True, "bool"),
+        (np.float64(1), "float64"),
+        (np.array([1], "int32"), "int32"),
+        ([np.float64(2.0)], "float64"),
+    ],
+)
 def test_types_of_given_values(data, dtype):
     assert paddle.to_tensor(data).numpy().dtype == dtype
 
@@ -98,6 +110,7 @@ def test_no_grad_in_every_form(a):
     @paddle.no_grad()
     def called():
         return a * 2
+
     with paddle.no_grad():
         inside = a * 2
         with paddle.enable_grad():
@@ -147,7 +160,7 @@ def test_in_place_functions(a):
 def test_indices_of_every_kind(a):
     index = paddle.to_tensor([1, 0])
     assert (a[index].numpy() == A[[1, 0]]).all() and (a[[1, 0]].numpy() == A[[1, 0]]).all() and (a[a > 0].numpy() == A[A > 0]).all()
-    assert a[0, paddle.to_tensor(1):].tolist() == A[0, 1:].tolist() and a[..., None].shape == [2, 3, 1]
+    assert a[0, paddle.to_tensor(1) :].tolist() == A[0, 1:].tolist() and a[..., None].shape == [2, 3, 1]
     assert [row.tolist() for row in a] == A.tolist() and a.item(4) == 4.0 and a.item(1, 1) == 4.0
 
 
@@ -182,8 +195,19 @@ def test_the_default_type_is_that_of_new_floats():
 def test_seeds_repeat_everything_random():
     def drawn():
         paddle.seed(5)
-        return [made.numpy() for made in (paddle.randn([3]), paddle.rand([3]), paddle.randint(0, 9, [3]), paddle.nn.Linear(3, 2).weight,
-                                          paddle.nn.functional.dropout(paddle.ones([8])), paddle.randperm(5), paddle.uniform([3], seed=4))]
+        return [
+            made.numpy()
+            for made in (
+                paddle.randn([3]),
+                paddle.rand([3]),
+                paddle.randint(0, 9, [3]),
+                paddle.nn.Linear(3, 2).weight,
+                paddle.nn.functional.dropout(paddle.ones([8])),
+                paddle.randperm(5),
+                paddle.uniform([3], seed=4),
+            )
+        ]
+
     assert all((one == other).all() for one, other in zip(drawn(), drawn()))
 
 
@@ -205,8 +229,21 @@ def test_halves_are_rounded_away_from_zero():
     assert not x.grad.numpy().any()
 
 
-BACKWARD = [np.s_[::-1], np.s_[::-2], np.s_[3:0:-1], np.s_[:, ::-1], np.s_[..., ::-2], np.s_[1, ::-1], np.s_[::-1, None, 1:, ::-1], np.s_[1:3:-1],
-            np.s_[-2::-3, 1], np.s_[::-1, [0, 2]], np.s_[[0, 3], :, ::-1], np.s_[::-1, ..., 0], np.s_[9:-9:-2]]
+BACKWARD = [
+    np.s_[::-1],
+    np.s_[::-2],
+    np.s_[3:0:-1],
+    np.s_[:, ::-1],
+    np.s_[..., ::-2],
+    np.s_[1, ::-1],
+    np.s_[::-1, None, 1:, ::-1],
+    np.s_[1:3:-1],
+    np.s_[-2::-3, 1],
+    np.s_[::-1, [0, 2]],
+    np.s_[[0, 3], :, ::-1],
+    np.s_[::-1, ..., 0],
+    np.s_[9:-9:-2],
+]
 
 
 @pytest.mark.parametrize("index", BACKWARD, ids=str)

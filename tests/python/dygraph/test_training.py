@@ -1,4 +1,5 @@
 """Whole trainings: paddle.Model, vision data and models, mixed precision, exported layers."""
+
 import gzip
 import io
 import pickle
@@ -85,6 +86,7 @@ def test_lenet_takes_mnist():
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     import paddle.dataset.common as common
+
     monkeypatch.setattr(common, "DATA_HOME", str(tmp_path))
     (tmp_path / "cifar").mkdir()
     (tmp_path / "mnist").mkdir()
@@ -116,13 +118,25 @@ def test_image_data_sets(cache):
 
 def test_changes_of_images():
     image = np.random.RandomState(0).randint(0, 255, (8, 10, 3)).astype("uint8")
-    chain = transforms.Compose([transforms.Resize(6), transforms.RandomCrop(5), transforms.RandomHorizontalFlip(1.0), transforms.ToTensor(),
-                                transforms.Normalize([0.5] * 3, [0.5] * 3)])
+    chain = transforms.Compose(
+        [
+            transforms.Resize(6),
+            transforms.RandomCrop(5),
+            transforms.RandomHorizontalFlip(1.0),
+            transforms.ToTensor(),
+            transforms.Normalize([0.5] * 3, [0.5] * 3),
+        ]
+    )
     made = chain(image)
     assert made.shape == [3, 5, 5] and made.numpy().min() >= -1 and made.numpy().max() <= 1
     assert (transforms.Pad(1)(image)[1:-1, 1:-1] == image).all() and (transforms.functional.vflip(image) == image[::-1]).all()
-    for jitter in (transforms.ColorJitter(0.4, 0.4, 0.4, 0.1), transforms.RandomRotation(20), transforms.RandomResizedCrop((8, 10)), transforms.RandomErasing(1.0),
-                   transforms.Grayscale(3)):
+    for jitter in (
+        transforms.ColorJitter(0.4, 0.4, 0.4, 0.1),
+        transforms.RandomRotation(20),
+        transforms.RandomResizedCrop((8, 10)),
+        transforms.RandomErasing(1.0),
+        transforms.Grayscale(3),
+    ):
         assert jitter(image).shape == (8, 10, 3) and jitter(image).dtype == "uint8"
     with pytest.raises(errors.InvalidArgumentError, match="9x9 of an image of 8x10; use pad_if_needed"):
         transforms.RandomCrop(9)(image)

@@ -1,4 +1,5 @@
 """A static model of paddle.nn layers: trains alone, or on servers where it is started so, and prints its losses."""
+
 import numpy as np
 
 import paddle

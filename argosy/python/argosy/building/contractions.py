@@ -1,4 +1,5 @@
 """Sums of products by Einstein's notation."""
+
 from argosy import tensor as T
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
@@ -11,8 +12,9 @@ def _parsed(equation, operands):
     if "." in given:
         raise InvalidArgumentError(f"einsum: '...' is not there for variables; name all axes; found {equation!r}")
     if len(names) != len(operands) or any(len(letters) != len(one.shape) for letters, one in zip(names, operands, strict=False)):
-        raise InvalidArgumentError(f"einsum: '{equation}' has letters for {[len(one) for one in names]} axes; found variables of "
-                                   f"{[len(one.shape) for one in operands]}")
+        raise InvalidArgumentError(
+            f"einsum: '{equation}' has letters for {[len(one) for one in names]} axes; found variables of {[len(one.shape) for one in operands]}"
+        )
     if any(len(set(letters)) < len(letters) for letters in names):
         raise InvalidArgumentError(f"einsum: a letter occurs once in each operand for variables; found {equation!r}")
     if not arrow:
@@ -59,7 +61,7 @@ def einsum(equation, *operands):
     names, out = _parsed(equation, given)
     x, letters = given[0], names[0]
     for i in range(1, len(given)):
-        later = set(out).union(*names[i + 1:])
+        later = set(out).union(*names[i + 1 :])
         x, letters = _summed(x, letters, later | set(names[i]))
         y, others = _summed(given[i], names[i], later | set(letters))
         wanted = "".join(dict.fromkeys(letter for letter in letters + others if letter in later))

@@ -1,6 +1,8 @@
 """Functions of single elements."""
+
 import math
 
+from argosy import _core
 from argosy import tensor as T
 from argosy.building.operators import append, constant
 from argosy.fluid import layers
@@ -160,15 +162,15 @@ def _bits(x):
     powers = constant([2**i for i in range(_BITS)], "int64")
     x = layers.unsqueeze(layers.cast(x, "int64"), [-1])
     sign = layers.cast(x < 0, "int64")
-    rest = x - sign * constant([-2**_BITS], "int64")
+    rest = x - sign * constant([-(2**_BITS)], "int64")
     return layers.concat([T.mod(T.floor_divide(rest, powers), layers.fill_constant([1], "int64", 2)), sign], axis=-1)
 
 
 def _bitwise(kind, of_bits):
     def combined(x, y, out=None, name=None):
-        if x.dtype == T._core.to_dtype("bool"):
+        if x.dtype == _core.to_dtype("bool"):
             return getattr(layers, f"logical_{kind}")(x, y, out)
-        weights = constant([*(2**i for i in range(_BITS)), -2**_BITS], "int64")
+        weights = constant([*(2**i for i in range(_BITS)), -(2**_BITS)], "int64")
         found = layers.cast(T.sum(of_bits(_bits(x), _bits(y)) * weights, -1), x.dtype)
         return found if out is None else layers.assign(found, out)
 
@@ -181,4 +183,4 @@ bitwise_xor = _bitwise("xor", lambda x, y: x + y - x * y * 2)
 
 
 def bitwise_not(x, out=None, name=None):
-    return layers.logical_not(x, out) if x.dtype == T._core.to_dtype("bool") else layers.assign(-x - 1, out)
+    return layers.logical_not(x, out) if x.dtype == _core.to_dtype("bool") else layers.assign(-x - 1, out)

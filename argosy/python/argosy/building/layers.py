@@ -1,5 +1,6 @@
 """What layers build that compute with torch's kernels. Recurrent ones go step by step; the products of their inputs with the weights are made for
 all steps at once."""
+
 from argosy import tensor as T
 from argosy.fluid import layers
 from argosy.fluid.methods import detach

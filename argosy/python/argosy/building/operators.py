@@ -1,4 +1,5 @@
 """Operators that no layer function of fluid adds."""
+
 from typing import Any
 
 from argosy import _core

@@ -1,4 +1,5 @@
 """Writing by position, order, and matrices made of vectors."""
+
 from typing import Any
 
 from argosy import _core
@@ -95,7 +96,7 @@ def fmin(x, y, name=None):
 
 
 def ldexp(x, y, name=None):
-    return layers.cast(x, "float32") * 2.0**layers.cast(y, "float32")
+    return layers.cast(x, "float32") * 2.0 ** layers.cast(y, "float32")
 
 
 def conj(x, name=None):
@@ -123,8 +124,11 @@ def crop(x, shape=None, offsets=None, name=None):
 def take(x, index, mode="raise", name=None):
     flat, index = layers.reshape(x, [-1]), layers.cast(index, "int64")
     count = layers.size(x)
-    chosen = {"raise": lambda: index + count * layers.cast(index < 0, "int64"), "wrap": lambda: T.mod(index, count),
-              "clip": lambda: T.minimum(T.maximum(index, layers.zeros_like(index)), count - 1)}[mode]()
+    chosen = {
+        "raise": lambda: index + count * layers.cast(index < 0, "int64"),
+        "wrap": lambda: T.mod(index, count),
+        "clip": lambda: T.minimum(T.maximum(index, layers.zeros_like(index)), count - 1),
+    }[mode]()
     return T.reshape(layers.gather(flat, layers.reshape(chosen, [-1]), overwrite=False), sizes_of(index, range(len(index.shape))))
 
 
@@ -132,8 +136,12 @@ def rot90(x, k=1, axes=(0, 1), name=None):
     first, second = axes
     order = list(range(len(x.shape)))
     order[first], order[second] = order[second], order[first]
-    turns = {0: lambda: x, 1: lambda: layers.transpose(layers.reverse(x, second), order), 2: lambda: layers.reverse(x, [first, second]),
-             3: lambda: layers.reverse(layers.transpose(x, order), second)}
+    turns = {
+        0: lambda: x,
+        1: lambda: layers.transpose(layers.reverse(x, second), order),
+        2: lambda: layers.reverse(x, [first, second]),
+        3: lambda: layers.reverse(layers.transpose(x, order), second),
+    }
     return turns[k % 4]()
 
 

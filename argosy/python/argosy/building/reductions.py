@@ -1,4 +1,5 @@
 """Sums, means and norms along axes, and products of matrices."""
+
 from typing import Any
 
 from argosy import _core

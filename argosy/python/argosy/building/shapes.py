@@ -1,4 +1,5 @@
 """Changes of shape, and elements by position."""
+
 from argosy import _core
 from argosy import tensor as T
 from argosy.building.operators import append, constant, sizes_of

@@ -1,4 +1,5 @@
 """CIFAR-10 and CIFAR-100: 3072 pixel values in [0, 1], and a label, from the archives of their makers."""
+
 import pickle
 import tarfile
 
@@ -27,6 +28,7 @@ def _reader(archive, member, label_key, cycle=False):
             yield from once(path)
             if not cycle:
                 return
+
     return read
 
 

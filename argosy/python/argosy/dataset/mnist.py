@@ -1,4 +1,5 @@
 """MNIST: 784 pixel values in [-1, 1], and a label, from the four files of its makers."""
+
 import gzip
 import struct
 
@@ -11,6 +12,7 @@ _IMAGES, _LABELS = 2051, 2049  # the files' magic numbers
 
 def _array(path, magic, dimensions):
     import numpy as np
+
     with gzip.GzipFile(path, "rb") as file:
         head = file.read(4 + 4 * dimensions)
         if len(head) < 4 + 4 * dimensions or struct.unpack(">I", head[:4])[0] != magic:
@@ -30,6 +32,7 @@ def _reader(part):
             raise ValueError("MNIST has %d images and %d labels" % (len(images), len(labels)))
         for image, label in zip(images, labels):
             yield (image / 255.0 * 2.0 - 1.0).astype("float32"), int(label[0])
+
     return read
 
 

@@ -1,4 +1,5 @@
 """Boston housing: 13 features, each scaled by its range around its mean, and a price."""
+
 from .common import data_file
 
 __all__ = ["feature_names", "train", "test"]
@@ -10,6 +11,7 @@ _TRAIN_SHARE = 0.8
 
 def _rows():
     import numpy as np
+
     path = data_file("uci_housing", "housing.data")
     numbers = np.fromfile(path, sep=" ")
     if numbers.size == 0 or numbers.size % (_FEATURES + 1):
@@ -29,6 +31,7 @@ def _reader(part):
         cut = int(len(rows) * _TRAIN_SHARE)
         for row in rows[:cut] if part == "train" else rows[cut:]:
             yield row[:_FEATURES], row[_FEATURES:]
+
     return read
 
 

@@ -1,4 +1,5 @@
 """What a strategy says about a collective job, in one form for all strategies. Light: without torch and NumPy."""
+
 import dataclasses
 
 __all__ = ["CollectiveOptions", "options_of"]
@@ -37,16 +38,27 @@ class CollectiveOptions:
             raise ValueError("gradient_merge does not go with localsgd: processes that train their own copies send no gradients")
         merge = strategy.gradient_merge_configs if strategy.gradient_merge else {"k_steps": 1, "avg": True}
         fused = strategy.fuse_all_reduce_ops
-        return cls(bucket_mb=float(strategy.fuse_grad_size_in_MB) if fused else _ALONE_MB,
-                   first_bucket_mb=float(strategy.last_comm_group_size_MB) if fused else _ALONE_MB,
-                   find_unused_parameters=strategy.find_unused_parameters, gradient_type="float16" if strategy.fp16_allreduce else "",
-                   merge_steps=merge["k_steps"], merge_average=bool(merge["avg"]), sync_batch_norm=strategy.sync_batch_norm,
-                   settings=dict(strategy.settings), **local)
+        return cls(
+            bucket_mb=float(strategy.fuse_grad_size_in_MB) if fused else _ALONE_MB,
+            first_bucket_mb=float(strategy.last_comm_group_size_MB) if fused else _ALONE_MB,
+            find_unused_parameters=strategy.find_unused_parameters,
+            gradient_type="float16" if strategy.fp16_allreduce else "",
+            merge_steps=merge["k_steps"],
+            merge_average=bool(merge["avg"]),
+            sync_batch_norm=strategy.sync_batch_norm,
+            settings=dict(strategy.settings),
+            **local,
+        )
 
     def of_reducer(self):
         """What the core's DataParallelOptions take."""
-        return {"bucket_mb": self.bucket_mb, "first_bucket_mb": self.first_bucket_mb, "find_unused_parameters": self.find_unused_parameters,
-                "gradient_type": self.gradient_type, "broadcast_buffers": not self.local_steps}
+        return {
+            "bucket_mb": self.bucket_mb,
+            "first_bucket_mb": self.first_bucket_mb,
+            "find_unused_parameters": self.find_unused_parameters,
+            "gradient_type": self.gradient_type,
+            "broadcast_buffers": not self.local_steps,
+        }
 
 
 def options_of(strategy):

@@ -2,6 +2,7 @@
 
 Ranks are those of the job, also where a group is given. A call returns when its own part is done.
 """
+
 import pickle
 
 from argosy import _core, graph_mode
@@ -9,8 +10,22 @@ from argosy.distributed import groups
 from argosy.dynamic.tensor import Tensor
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 
-__all__ = ["ReduceOp", "all_reduce", "reduce", "broadcast", "all_gather", "all_gather_object", "broadcast_object_list", "scatter",
-           "scatter_object_list", "reduce_scatter", "send", "recv", "barrier", "wait"]
+__all__ = [
+    "ReduceOp",
+    "all_reduce",
+    "reduce",
+    "broadcast",
+    "all_gather",
+    "all_gather_object",
+    "broadcast_object_list",
+    "scatter",
+    "scatter_object_list",
+    "reduce_scatter",
+    "send",
+    "recv",
+    "barrier",
+    "wait",
+]
 
 _NAMES = ("sum", "max", "min", "prod", "avg")
 
@@ -44,8 +59,10 @@ def _name(op):
 
 def torch_of(tensor, what):
     if isinstance(tensor, _core.Variable) or not graph_mode.in_dynamic_mode():
-        raise FailedPreconditionError(f"paddle.distributed.{what} is of the dynamic graph, and takes a Tensor; a program's gradients are averaged by "
-                                      "fleet.distributed_optimizer(…).minimize(loss)")
+        raise FailedPreconditionError(
+            f"paddle.distributed.{what} is of the dynamic graph, and takes a Tensor; a program's gradients are averaged by "
+            "fleet.distributed_optimizer(…).minimize(loss)"
+        )
     if not isinstance(tensor, Tensor):
         raise InvalidArgumentError(f"paddle.distributed.{what} takes a Tensor; found {type(tensor).__name__}")
     return tensor._torch

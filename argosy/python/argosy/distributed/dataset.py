@@ -1,4 +1,5 @@
 """The datasets of paddle.distributed: those of fluid, set up by one call of init()."""
+
 from typing import Any
 
 from argosy.fluid import dataset
@@ -12,8 +13,19 @@ class _OneCall(dataset.DatasetBase):
 
     def init(self, batch_size=1, thread_num=1, use_var=(), pipe_command="cat", input_type=0, fs_name="", fs_ugi="", download_cmd="cat"):
         """All settings at once; what is not named gets its default."""
-        self.update_settings(batch_size=batch_size, thread_num=thread_num, use_var=use_var, pipe_command=pipe_command, input_type=input_type,
-                             fs_name=fs_name, fs_ugi=fs_ugi, download_cmd=download_cmd)
+        self.update_settings(
+            batch_size=batch_size,
+            thread_num=thread_num,
+            use_var=use_var,
+            pipe_command=pipe_command,
+            input_type=input_type,
+            fs_name=fs_name,
+            fs_ugi=fs_ugi,
+            download_cmd=download_cmd,
+        )
+
+    def _more_setters(self):
+        return {}
 
     def update_settings(self, **settings):
         """Those that are named; the others stay."""
@@ -24,8 +36,13 @@ class _OneCall(dataset.DatasetBase):
         for name in ("fs_name", "fs_ugi"):
             if name in settings:
                 setattr(self, "_" + name, settings.pop(name))
-        setters: dict[str, Any] = {"batch_size": self.set_batch_size, "thread_num": self.set_thread, "use_var": self.set_use_var,
-                   "pipe_command": self.set_pipe_command}
+        setters: dict[str, Any] = {
+            "batch_size": self.set_batch_size,
+            "thread_num": self.set_thread,
+            "use_var": self.set_use_var,
+            "pipe_command": self.set_pipe_command,
+        }
+        setters.update(self._more_setters())
         for name, value in settings.items():
             if name not in setters:
                 raise TypeError("a dataset has no setting %r; it has %s, fs_name, fs_ugi" % (name, ", ".join(setters)))
@@ -46,6 +63,28 @@ class InMemoryDataset(_OneCall, dataset.InMemoryDataset):
     >>> dataset = paddle.distributed.InMemoryDataset()
     >>> dataset.init(batch_size=32, thread_num=2, use_var=[fluid.data("x", [None, 1])], pipe_command="cat")
     """
+
+    def init(self, queue_num=None, **settings):
+        """All settings at once; what is not named gets its default."""
+        super().init(**settings)
+        if queue_num is not None:
+            self.set_queue_num(queue_num)
+
+    def _init_distributed_settings(self, **settings):
+        """Those of parsing, merging and shuffling: parse_ins_id, parse_content, merge_size, fea_eval, fleet_send_batch_size, …"""
+        self.update_settings(**settings)
+
+    def _more_setters(self):
+        return {
+            "queue_num": self.set_queue_num,
+            "parse_ins_id": self.set_parse_ins_id,
+            "parse_content": self.set_parse_content,
+            "merge_size": lambda size: self.set_merge_by_lineid(size) if size > 0 else None,
+            "fleet_send_batch_size": self.set_fleet_send_batch_size,
+            "fleet_send_sleep_seconds": self.set_fleet_send_sleep_seconds,
+            "fea_eval": lambda on: self.set_fea_eval(None, on),
+            "candidate_size": lambda size: None,  # of fea_eval, which says no itself
+        }
 
     def load_into_memory(self, is_shuffle=False):
         """Reads the files; is_shuffle puts their samples into random order."""

@@ -1,4 +1,5 @@
 """Which process of how many this is, from the variables that launchers set (see argosy/base/rank_info.h). Light: without torch and NumPy."""
+
 from argosy.distributed import job
 
 __all__ = ["ParallelEnv", "get_rank", "get_world_size", "use_device"]

@@ -1,4 +1,5 @@
 """Collectives in which every process has something of its own for each of the others, made of messages between two of them."""
+
 import warnings
 
 import torch
@@ -40,8 +41,9 @@ def _cut(tensor, sizes, count, what, which):
     if sizes is None and values.dim() and values.shape[0] % count == 0:
         sizes = [values.shape[0] // count] * count
     if sizes is None or not values.dim() or len(sizes) != count or sum(sizes) != values.shape[0]:
-        raise InvalidArgumentError(f"{what}: {which} {list(values.shape)} is cut along its first axis into a part for each of {count} processes; found "
-                                   f"sizes {sizes}")
+        raise InvalidArgumentError(
+            f"{what}: {which} {list(values.shape)} is cut along its first axis into a part for each of {count} processes; found sizes {sizes}"
+        )
     return list(values.split([int(size) for size in sizes]))
 
 
@@ -64,8 +66,9 @@ def alltoall(in_tensor_list, out_tensor_list, group=None, sync_op=True):
     if here is None:
         return Done()
     if isinstance(in_tensor_list, Tensor) != isinstance(out_tensor_list, Tensor):
-        raise InvalidArgumentError("alltoall: both arguments are tensors, or both are lists of them; found "
-                                   f"{type(in_tensor_list).__name__} and {type(out_tensor_list).__name__}")
+        raise InvalidArgumentError(
+            f"alltoall: both arguments are tensors, or both are lists of them; found {type(in_tensor_list).__name__} and {type(out_tensor_list).__name__}"
+        )
     if isinstance(in_tensor_list, Tensor):
         return alltoall_single(in_tensor_list, out_tensor_list, None, None, group, sync_op)
     outgoing = parts_of(in_tensor_list, here.nranks, "alltoall")

@@ -1,12 +1,12 @@
 """Groups of processes: all of the job, and parts of it."""
+
 import warnings
 from typing import Any
 
 from argosy.distributed import environment, job
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 
-__all__ = ["Group", "init_parallel_env", "is_initialized", "new_group", "get_group", "destroy_process_group", "get_backend",
-           "is_available", "chosen"]
+__all__ = ["Group", "init_parallel_env", "is_initialized", "new_group", "get_group", "destroy_process_group", "get_backend", "is_available", "chosen"]
 
 _groups = {}  # by id; 0 is the group of all
 
@@ -152,8 +152,10 @@ def chosen(group, what):
     """The group of a call. None where this process is no member, which is a warning."""
     if group is None:
         if not job.joined() and job.place().world_size > 1 and not job.announced():
-            raise FailedPreconditionError(f"{what} before paddle.distributed.init_parallel_env() or fleet.init(is_collective=True): the "
-                                          f"{job.place().world_size} processes of this job have not met")
+            raise FailedPreconditionError(
+                f"{what} before paddle.distributed.init_parallel_env() or fleet.init(is_collective=True): the "
+                f"{job.place().world_size} processes of this job have not met"
+            )
         return _all()
     if not isinstance(group, Group):
         raise InvalidArgumentError(f"{what}: a group is what new_group() gave; found {type(group).__name__}")

@@ -1,4 +1,5 @@
 """The job of equals that this process belongs to: its place in it, and the group of all its processes. Light: without torch and NumPy."""
+
 import atexit
 import os
 from typing import Any

@@ -1,4 +1,5 @@
 """`python -m paddle.distributed.launch`: the launcher, with this interpreter for the script."""
+
 import os
 import pathlib
 import shutil

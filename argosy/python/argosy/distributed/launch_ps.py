@@ -1,4 +1,5 @@
 """`python -m paddle.distributed.launch_ps`: the launcher of parameter-server jobs."""
+
 from argosy.distributed import launch
 
 

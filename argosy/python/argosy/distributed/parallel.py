@@ -1,4 +1,5 @@
 """Data parallel training in the dynamic graph: a Layer over the core's reducer."""
+
 import contextlib
 from typing import Any
 
@@ -51,8 +52,9 @@ class DataParallel(Layer):
             setattr(options, name, value)
         sync = self._reducer is None or self._reducer.sync
         self._reducer = None  # two reducers would both take a gradient
-        self._reducer = _core.DataParallel(self._group._core, [(name, one._torch) for name, one in parameters],
-                                           [(name, one._torch) for name, one in buffers], options)
+        self._reducer = _core.DataParallel(
+            self._group._core, [(name, one._torch) for name, one in parameters], [(name, one._torch) for name, one in buffers], options
+        )
         self._reducer.sync = sync
         self._parts = [one for _, one in (*parameters, *buffers)]
         self._built = self._marks()

@@ -1,4 +1,5 @@
 """paddle.distributed.spawn: a function in several processes of this machine."""
+
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -91,8 +92,14 @@ def spawn(func, args=(), nprocs=-1, join=True, daemon=False, **options):
     start = multiprocessing.get_context("spawn")
     processes, reports = [], []
     for rank in range(count):
-        variables = {"PADDLE_TRAINER_ID": str(rank), "PADDLE_TRAINERS_NUM": str(count), "PADDLE_CURRENT_ENDPOINT": endpoints[rank],
-                     "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints), "RANK": str(rank), "WORLD_SIZE": str(count)}
+        variables = {
+            "PADDLE_TRAINER_ID": str(rank),
+            "PADDLE_TRAINERS_NUM": str(count),
+            "PADDLE_CURRENT_ENDPOINT": endpoints[rank],
+            "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
+            "RANK": str(rank),
+            "WORLD_SIZE": str(count),
+        }
         receiver, sender = start.Pipe(False)
         process = start.Process(target=_run, args=(func, args, variables, sender), daemon=daemon, name=f"spawn-{rank}")
         process.start()

@@ -2,4 +2,5 @@
 
 A Tensor comes with its methods, which argosy.dynamic.functions attaches.
 """
+
 from argosy.dynamic import functions  # noqa: F401

@@ -1,4 +1,5 @@
 """How a function on torch tensors becomes one on Tensors."""
+
 import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec
@@ -21,8 +22,9 @@ def _check(name, first):
     while isinstance(first, (list, tuple)) and first:
         first = first[0]
     if not isinstance(first, (Tensor, torch.Tensor, *_NUMBERS)):
-        raise InvalidArgumentError(f"paddle.{name}: the first argument is a Tensor, or a Variable of a static program; found "
-                                   f"{type(first).__name__}; paddle.to_tensor makes one of it")
+        raise InvalidArgumentError(
+            f"paddle.{name}: the first argument is a Tensor, or a Variable of a static program; found {type(first).__name__}; paddle.to_tensor makes one of it"
+        )
 
 
 def named(function: Callable[_Arguments, Any], name, doc=None) -> Callable[_Arguments, Any]:
@@ -81,6 +83,7 @@ def computes(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
 
 def made_of(function, name):
     """A torch function under a name of ours, of the same arguments."""
+
     def called(*args):
         return function(*args)
 

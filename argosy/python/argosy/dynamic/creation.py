@@ -1,4 +1,5 @@
 """New tensors: given values, constants, series, random numbers."""
+
 from typing import Any
 
 import numpy
@@ -11,10 +12,44 @@ from argosy.dynamic.sizes import sizes
 from argosy.dynamic.tensor import Tensor, torch_of, unwrap
 
 __all__ = [
-    "to_tensor", "assign", "full", "zeros", "ones", "empty", "full_like", "zeros_like", "ones_like", "empty_like", "arange", "linspace", "logspace",
-    "eye", "meshgrid", "tril_indices", "triu_indices", "rand", "randn", "standard_normal", "uniform", "normal", "randint", "randint_like", "randperm",
-    "bernoulli", "multinomial", "poisson", "create_parameter", "is_tensor", "is_empty", "is_floating_point", "is_integer", "is_complex", "einsum",
-    "complex", "polar", "broadcast_shape",
+    "to_tensor",
+    "assign",
+    "full",
+    "zeros",
+    "ones",
+    "empty",
+    "full_like",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "arange",
+    "linspace",
+    "logspace",
+    "eye",
+    "meshgrid",
+    "tril_indices",
+    "triu_indices",
+    "rand",
+    "randn",
+    "standard_normal",
+    "uniform",
+    "normal",
+    "randint",
+    "randint_like",
+    "randperm",
+    "bernoulli",
+    "multinomial",
+    "poisson",
+    "create_parameter",
+    "is_tensor",
+    "is_empty",
+    "is_floating_point",
+    "is_integer",
+    "is_complex",
+    "einsum",
+    "complex",
+    "polar",
+    "broadcast_shape",
 ]
 
 

@@ -1,4 +1,5 @@
 """Element types: Paddle's, NumPy's and torch's names for them."""
+
 from typing import Any
 
 import numpy
@@ -10,9 +11,15 @@ from argosy.fluid.var_type import VarType
 __all__ = ["to_torch", "from_torch", "name_of", "get_default_dtype", "set_default_dtype", "default", "TYPES"]
 
 _PAIRS = {
-    "bool": (VarType.BOOL, torch.bool), "uint8": (VarType.UINT8, torch.uint8), "int8": (VarType.INT8, torch.int8),
-    "int16": (VarType.INT16, torch.int16), "int32": (VarType.INT32, torch.int32), "int64": (VarType.INT64, torch.int64),
-    "float16": (VarType.FP16, torch.float16), "bfloat16": (VarType.BF16, torch.bfloat16), "float32": (VarType.FP32, torch.float32),
+    "bool": (VarType.BOOL, torch.bool),
+    "uint8": (VarType.UINT8, torch.uint8),
+    "int8": (VarType.INT8, torch.int8),
+    "int16": (VarType.INT16, torch.int16),
+    "int32": (VarType.INT32, torch.int32),
+    "int64": (VarType.INT64, torch.int64),
+    "float16": (VarType.FP16, torch.float16),
+    "bfloat16": (VarType.BF16, torch.bfloat16),
+    "float32": (VarType.FP32, torch.float32),
     "float64": (VarType.FP64, torch.float64),
 }
 TYPES = {name: pair[0] for name, pair in _PAIRS.items()}  # paddle.float32 and the others

@@ -1,11 +1,12 @@
 """The tensor functions of paddle, and the same as methods of Tensor."""
-from argosy.dynamic import changing, creation, elementwise, gradients, math, search, shape, special
+
+from argosy.dynamic import changing, creation, elementwise, gradients, math, pairs, search, shape, special, trigonometry
 from argosy.dynamic.calls import functions_of, made_of
 from argosy.dynamic.in_place import FILLS, filling
 from argosy.dynamic.tensor import Tensor, torch_of
 
 _OWN = {name: getattr(module, name) for module in (creation, gradients) for name in module.__all__}
-_TABLE = functions_of(elementwise, math, shape, search, special)
+_TABLE = functions_of(elementwise, trigonometry, pairs, math, shape, search, special)
 _CHANGING = {name: value for name, value in vars(changing).items() if name.endswith("_") and not name.startswith("_")}
 
 _NOT_METHODS = "shape numel concat"  # shape is a property; a tensor has numel() all the same, below
@@ -23,6 +24,7 @@ def _operator(function, swapped=False):
             return NotImplemented
         other = _operand(other)
         return function(other, self) if swapped else function(self, other)
+
     return operate
 
 
@@ -35,8 +37,19 @@ def _attach():
     for name, function in {**_CHANGING, **{name: filling(name) for name in FILLS}}.items():
         setattr(Tensor, name, function)
     setattr(Tensor, "numel", _TABLE["numel"])  # noqa: B010
-    operators = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
-                 "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}
+    operators = {
+        "add": "add",
+        "sub": "subtract",
+        "mul": "multiply",
+        "truediv": "divide",
+        "floordiv": "floor_divide",
+        "mod": "remainder",
+        "pow": "pow",
+        "matmul": "matmul",
+        "and": "bitwise_and",
+        "or": "bitwise_or",
+        "xor": "bitwise_xor",
+    }
     for operator, name in operators.items():
         setattr(Tensor, f"__{operator}__", _operator(_TABLE[name]))
         setattr(Tensor, f"__r{operator}__", _operator(_reversed(name), True))
@@ -50,8 +63,13 @@ def _attach():
 
 def _reversed(name):
     """2 - x, where torch's own function takes no number first."""
-    operators = {"subtract": lambda a, b: a - b, "divide": lambda a, b: a / b, "floor_divide": lambda a, b: a // b,
-                 "remainder": lambda a, b: a % b, "pow": lambda a, b: a**b}
+    operators = {
+        "subtract": lambda a, b: a - b,
+        "divide": lambda a, b: a / b,
+        "floor_divide": lambda a, b: a // b,
+        "remainder": lambda a, b: a % b,
+        "pow": lambda a, b: a**b,
+    }
     if name not in operators:
         return lambda a, b: _TABLE[name](b, a) if name in ("add", "multiply", "bitwise_and", "bitwise_or", "bitwise_xor") else _TABLE[name](a, b)
     return made_of(operators[name], name)

@@ -1,4 +1,5 @@
 """Whether gradients are recorded, and gradients without backward()."""
+
 import functools
 from typing import Any
 
@@ -37,6 +38,7 @@ class _Switch:
         def switched(*args, **kwargs):
             with make():
                 return function(*args, **kwargs)
+
         return switched
 
 
@@ -94,8 +96,10 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     >>> paddle.grad(x * x, x)[0].tolist()
     [6.0]
     """
+
     def listed(value):
         return list(value) if isinstance(value, (list, tuple)) else [value]
+
     outputs, inputs = unwrap(listed(outputs)), unwrap(listed(inputs))
     if not only_inputs or no_grad_vars:
         raise NotImplementedError("paddle.grad: only_inputs=False and no_grad_vars are not there; set stop_gradient on the tensors instead")

@@ -1,4 +1,5 @@
 """Functions whose names end in _: the result becomes the value of a tensor that they are given, and they return that tensor."""
+
 import functools
 import math
 
@@ -15,8 +16,10 @@ def _check(x, what):
     if not isinstance(x, Tensor):
         raise InvalidArgumentError(f"paddle.{what} changes a Tensor; found {type(x).__name__}")
     if torch.is_grad_enabled() and x._torch.requires_grad and x._torch.is_leaf:
-        raise InvalidArgumentError(f"{what}: '{x.name}' takes gradients and is not computed from others, so that its change could not be recorded; "
-                                   f"call {what} inside of paddle.no_grad(), or use the function without the _")
+        raise InvalidArgumentError(
+            f"{what}: '{x.name}' takes gradients and is not computed from others, so that its change could not be recorded; "
+            f"call {what} inside of paddle.no_grad(), or use the function without the _"
+        )
 
 
 def becomes(x, result):
@@ -76,6 +79,7 @@ def filling(name, doc=None):
         with torch.set_grad_enabled(recorded):
             fill(x._torch, *args, **kwargs)
         return x
+
     changed.__name__ = changed.__qualname__ = name
     changed.__doc__ = doc
     return changed
@@ -100,7 +104,12 @@ def _fill_diagonal(x, value, offset=0, wrap=False):
 
 
 FILLS = {
-    "zero_": lambda x: x.zero_(), "fill_": lambda x, value: x.fill_(unwrap(value)), "uniform_": _uniform,
-    "normal_": lambda x, mean=0.0, std=1.0: x.normal_(mean, std), "exponential_": lambda x, lam=1.0: x.exponential_(lam),
-    "fill_diagonal_": _fill_diagonal, "cauchy_": lambda x, loc=0, scale=1: x.cauchy_(loc, scale), "geometric_": _geometric,
+    "zero_": lambda x: x.zero_(),
+    "fill_": lambda x, value: x.fill_(unwrap(value)),
+    "uniform_": _uniform,
+    "normal_": lambda x, mean=0.0, std=1.0: x.normal_(mean, std),
+    "exponential_": lambda x, lam=1.0: x.exponential_(lam),
+    "fill_diagonal_": _fill_diagonal,
+    "cauchy_": lambda x, loc=0, scale=1: x.cauchy_(loc, scale),
+    "geometric_": _geometric,
 }

@@ -1,4 +1,5 @@
 """Indices of torch tensors with slices of negative steps, which torch does not take: the axis is turned round first."""
+
 import torch
 
 __all__ = ["picked", "write"]

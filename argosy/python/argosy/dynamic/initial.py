@@ -1,4 +1,5 @@
 """New parameters. Their first values come from the operators that a startup program has, so that both graphs begin alike."""
+
 import numpy
 import torch
 

@@ -1,4 +1,5 @@
 """Reductions, sums along an axis, and arithmetic with options."""
+
 from typing import Any
 
 import torch

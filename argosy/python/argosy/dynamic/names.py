@@ -1,4 +1,5 @@
 """Names of the package itself that come with torch: types, generators, and what other modules have."""
+
 import numpy
 import torch
 
@@ -7,8 +8,29 @@ from argosy.dynamic.dtypes import TYPES, get_default_dtype, set_default_dtype, t
 from argosy.dynamic.tensor import Tensor
 from argosy.hapi import Model, summary
 
-__all__ = ["Tensor", "Model", "summary", "DataParallel", "get_default_dtype", "set_default_dtype", "get_rng_state", "set_rng_state", "finfo", "iinfo",
-           "set_printoptions", "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
+__all__ = [
+    "Tensor",
+    "Model",
+    "summary",
+    "DataParallel",
+    "get_default_dtype",
+    "set_default_dtype",
+    "get_rng_state",
+    "set_rng_state",
+    "finfo",
+    "iinfo",
+    "set_printoptions",
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+]
 
 bool = TYPES["bool"]
 uint8 = TYPES["uint8"]

@@ -1,4 +1,5 @@
 """Whether a record of one run of a layer computes what the layer does on other inputs."""
+
 import torch
 
 from argosy.errors import InvalidArgumentError
@@ -74,10 +75,12 @@ def check(name, recorded, live, examples, resized, buffers):
             raise InvalidArgumentError(
                 f"jit.save: {name}.forward decides by the sizes of its inputs and cannot be exported: recorded with shapes {shapes} and run with "
                 f"{[list(one.shape) for one in resized]}, {found}; use x.shape and paddle.shape(x) only as arguments of paddle's functions, or give "
-                "input_spec the sizes instead of -1")
+                "input_spec the sizes instead of -1"
+            )
     for inputs in _other_values(examples):
         found = _difference(recorded, live, inputs, buffers)
         if found:
             raise InvalidArgumentError(
                 f"jit.save: {name}.forward decides by the values of its inputs and cannot be exported: on other values of shapes {shapes} {found}; "
-                "use paddle.where instead of if, and no numbers of tensors (item(), numpy(), float()) in forward")
+                "use paddle.where instead of if, and no numbers of tensors (item(), numpy(), float()) in forward"
+            )

@@ -1,4 +1,5 @@
 """Finding, picking, sorting and writing elements of tensors; products of matrices."""
+
 from typing import Any
 
 import torch
@@ -132,7 +133,10 @@ def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, 
     >>> paddle.unique_consecutive(paddle.to_tensor([1, 1, 2, 1])).tolist()
     [1, 2, 1]
     """
-    return torch.unique_consecutive(x, return_inverse, return_counts, axis)
+    found = torch.unique_consecutive(x, True, True, axis)
+    whole = dtypes.to_torch(dtype)
+    wanted = [found[0], *(part.reshape(-1).to(whole) for part, asked in zip(found[1:], (return_inverse, return_counts)) if asked)]
+    return tuple(wanted) if len(wanted) > 1 else wanted[0]
 
 
 @computes
@@ -289,6 +293,7 @@ def multiplex(inputs, index, name=None):
 def matmul(x, y, transpose_x=False, transpose_y=False, name=None):
     def turned(value, turn):
         return value.transpose(-1, -2) if turn and value.dim() > 1 else value
+
     return torch.matmul(turned(x, transpose_x), turned(y, transpose_y))
 
 
@@ -388,8 +393,9 @@ def take(x, index, mode="raise", name=None):
     elif mode == "clip":
         index = index.clamp(0, count - 1)
     elif bool(((index < -count) | (index >= count)).any()):
-        raise OutOfRangeError(f"take: positions lie from {-count} to {count - 1}; found {index.min().item()} to {index.max().item()}; "
-                              "mode='wrap' and mode='clip' take others")
+        raise OutOfRangeError(
+            f"take: positions lie from {-count} to {count - 1}; found {index.min().item()} to {index.max().item()}; mode='wrap' and mode='clip' take others"
+        )
     return torch.take(x, index)
 
 

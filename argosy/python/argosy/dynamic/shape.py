@@ -1,4 +1,5 @@
 """Tensors of other shapes: joined, cut, turned and repeated."""
+
 import builtins  # some of whose names are functions below
 from typing import Any
 

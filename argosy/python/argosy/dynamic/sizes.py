@@ -1,4 +1,5 @@
 """Sizes that a function on tensors is given."""
+
 from typing import Any
 
 import torch

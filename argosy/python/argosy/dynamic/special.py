@@ -1,4 +1,5 @@
-"""Special functions, and norms of parts of a tensor."""
+"""Special functions, common divisors, and norms of parts of a tensor."""
+
 import torch
 
 from argosy.dynamic.calls import computes
@@ -80,3 +81,73 @@ def i1e(x, name=None):
     [0.         0.20791042]
     """
     return torch.special.i1e(x)
+
+
+@computes
+def digamma(x, name=None):
+    """The derivative of lgamma at each element of x.
+
+    >>> print(paddle.digamma(paddle.to_tensor([1.0, 2.0])).numpy())
+    [-0.5772159  0.4227842]
+    """
+    return torch.digamma(x)
+
+
+@computes
+def erfinv(x, name=None):
+    """The inverse of erf: the y for which erf(y) is the element, which lies in (-1, 1).
+
+    >>> print(paddle.erfinv(paddle.to_tensor([0.0, 0.5])).numpy())
+    [0.         0.47693628]
+    """
+    return torch.erfinv(x)
+
+
+@computes
+def i0(x, name=None):
+    """The modified Bessel function of the first kind, of order 0, at each element of x.
+
+    >>> print(paddle.i0(paddle.to_tensor([1.0, 2.0])).numpy())
+    [1.266066  2.2795851]
+    """
+    return torch.i0(x)
+
+
+@computes
+def lgamma(x, name=None):
+    """The logarithm of the absolute value of the gamma function at each element of x.
+
+    >>> print(paddle.lgamma(paddle.to_tensor([1.0, 4.0])).numpy())
+    [0.        1.7917595]
+    """
+    return torch.lgamma(x)
+
+
+@computes
+def gcd(x, y, name=None):
+    """The greatest common divisor of each pair of whole numbers.
+
+    >>> paddle.gcd(paddle.to_tensor([12, 7]), paddle.to_tensor([18, 5])).tolist()
+    [6, 1]
+    """
+    return torch.gcd(x, y)
+
+
+@computes
+def lcm(x, y, name=None):
+    """The least common multiple of each pair of whole numbers.
+
+    >>> paddle.lcm(paddle.to_tensor([4, 7]), paddle.to_tensor([6, 5])).tolist()
+    [12, 35]
+    """
+    return torch.lcm(x, y)
+
+
+@computes
+def nextafter(x, y, name=None):
+    """The next number of the type after x in the direction of y.
+
+    >>> bool(paddle.nextafter(paddle.to_tensor([1.0]), paddle.to_tensor([2.0])) > 1.0)
+    True
+    """
+    return torch.nextafter(x, y)

@@ -3,6 +3,7 @@
 It holds a torch tensor and hands every computation to torch, autograd included. Its methods are the tensor functions, attached by
 argosy.dynamic.functions. Confined to one thread at a time, as torch tensors are.
 """
+
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -123,8 +124,11 @@ class Tensor:
     def backward(self, grad_tensor=None, retain_graph=False):
         """Adds to the gradients of what this was computed from. grad_tensor, ones where None, is this tensor's own."""
         if not self._torch.requires_grad:
-            warnings.warn(f"backward: '{self.name}' was computed from nothing that takes gradients, and so nothing gets one; set stop_gradient=False on an "
-                          "input, and compute outside of paddle.no_grad()", stacklevel=2)
+            warnings.warn(
+                f"backward: '{self.name}' was computed from nothing that takes gradients, and so nothing gets one; set stop_gradient=False on an "
+                "input, and compute outside of paddle.no_grad()",
+                stacklevel=2,
+            )
             return
         given = torch.ones_like(self._torch) if grad_tensor is None else unwrap(grad_tensor)
         self._torch.backward(given, retain_graph=retain_graph)
@@ -144,9 +148,11 @@ class Tensor:
 
     def register_hook(self, hook):
         """`hook` sees this tensor's gradient, and may return another. Returns an object whose remove() ends it."""
+
         def on_torch(gradient):
             changed = hook(Tensor(gradient))
             return None if changed is None else unwrap(changed)
+
         return self._torch.register_hook(on_torch)
 
     def detach(self):
@@ -294,8 +300,10 @@ class Tensor:
     def __repr__(self):
         plain = self._torch.float() if self._torch.dtype == torch.bfloat16 else self._torch
         values = numpy.array2string(plain.numpy(force=True), separator=", ", prefix=" " * 7, formatter=_FORMATS)
-        return (f"Tensor(shape={self.shape}, dtype={dtypes.name_of(self._torch.dtype)}, place={device.place_name(self._torch.device)}, "
-                f"stop_gradient={self.stop_gradient},\n       {values})")
+        return (
+            f"Tensor(shape={self.shape}, dtype={dtypes.name_of(self._torch.dtype)}, place={device.place_name(self._torch.device)}, "
+            f"stop_gradient={self.stop_gradient},\n       {values})"
+        )
 
 
 _FORMATS: Any = {"float_kind": lambda number: f"{number:.8f}" if number % 1 else f"{number:.0f}."}
@@ -328,8 +336,9 @@ class Parameter(Tensor):
         self.stop_gradient = not trainable
 
     def __deepcopy__(self, memo):
-        return Parameter(self._torch.detach().clone(), _core.unique_name(self.name), self.trainable, self.optimize_attr["learning_rate"],
-                         self.regularizer, self.need_clip)
+        return Parameter(
+            self._torch.detach().clone(), _core.unique_name(self.name), self.trainable, self.optimize_attr["learning_rate"], self.regularizer, self.need_clip
+        )
 
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()

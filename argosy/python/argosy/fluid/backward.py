@@ -1,4 +1,5 @@
 """Gradients as variables of the program."""
+
 from argosy import _core
 from argosy.errors import UnimplementedError
 from argosy.fluid import framework

@@ -1,4 +1,5 @@
 """Limits on the size of gradients."""
+
 from typing import Any
 
 from argosy import _core

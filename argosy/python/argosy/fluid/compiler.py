@@ -1,6 +1,7 @@
 """Programs that Paddle would run on many devices of one process.
 
 Here one device runs them; where parameter servers do the updates, several threads may take part in a step."""
+
 import os
 
 from argosy import device
@@ -18,8 +19,14 @@ class ExecutionStrategy(Settings):
     >>> strategy.num_threads = 4
     """
 
-    _fields = {"num_threads": 0, "num_iteration_per_drop_scope": 100, "num_iteration_per_run": 1, "use_thread_barrier": False,
-               "allow_op_delay": False, "use_experimental_executor": False}
+    _fields = {
+        "num_threads": 0,
+        "num_iteration_per_drop_scope": 100,
+        "num_iteration_per_run": 1,
+        "use_thread_barrier": False,
+        "allow_op_delay": False,
+        "use_experimental_executor": False,
+    }
     _fixed = {"num_iteration_per_run": "Executor.run is one step of what it is fed; call it more often"}
 
 
@@ -39,14 +46,31 @@ class BuildStrategy(Settings):
         One = 1
         Customized = 2
 
-    _fields = {"reduce_strategy": 0, "gradient_scale_strategy": 0, "memory_optimize": None, "enable_inplace": None,
-               "fuse_all_reduce_ops": None, "fuse_all_optimizer_ops": False, "fuse_elewise_add_act_ops": False,
-               "fuse_relu_depthwise_conv": False, "fuse_broadcast_ops": False, "sync_batch_norm": False,
-               "enable_sequential_execution": False, "remove_unnecessary_lock": True, "debug_graphviz_path": "", "num_trainers": 1,
-               "trainer_id": 0, "async_mode": False, "enable_auto_fusion": False, "cache_runtime_context": False}
-    _fixed = {"debug_graphviz_path": "there is no graph of passes to draw; print(program) shows what runs",
-              "gradient_scale_strategy": "the gradient of a batch is the mean over its devices, GradientScaleStrategy.CoeffNumDevice; scale the loss "
-                                         "itself for another one"}
+    _fields = {
+        "reduce_strategy": 0,
+        "gradient_scale_strategy": 0,
+        "memory_optimize": None,
+        "enable_inplace": None,
+        "fuse_all_reduce_ops": None,
+        "fuse_all_optimizer_ops": False,
+        "fuse_elewise_add_act_ops": False,
+        "fuse_relu_depthwise_conv": False,
+        "fuse_broadcast_ops": False,
+        "sync_batch_norm": False,
+        "enable_sequential_execution": False,
+        "remove_unnecessary_lock": True,
+        "debug_graphviz_path": "",
+        "num_trainers": 1,
+        "trainer_id": 0,
+        "async_mode": False,
+        "enable_auto_fusion": False,
+        "cache_runtime_context": False,
+    }
+    _fixed = {
+        "debug_graphviz_path": "there is no graph of passes to draw; print(program) shows what runs",
+        "gradient_scale_strategy": "the gradient of a batch is the mean over its devices, GradientScaleStrategy.CoeffNumDevice; scale the loss "
+        "itself for another one",
+    }
 
     def __setattr__(self, name, value):
         if name == "reduce_strategy" and value not in (self.ReduceStrategy.AllReduce, self.ReduceStrategy.Reduce):
@@ -80,8 +104,7 @@ class CompiledProgram:
         check_strategy("with_data_parallel: exec_strategy", exec_strategy, ExecutionStrategy)
         self._check_loss(loss_name)
         if places is not None and len(places) > 1 and not all(type(place) is device.CPUPlace for place in places):
-            raise InvalidArgumentError(
-                f"with_data_parallel: {len(places)} places were given, and one process runs on one GPU; start more with fleetrun")
+            raise InvalidArgumentError(f"with_data_parallel: {len(places)} places were given, and one process runs on one GPU; start more with fleetrun")
         self._threads = (lambda: len(places)) if places else cpu_num
         return self
 
@@ -91,8 +114,7 @@ class CompiledProgram:
         if not isinstance(name, str):
             raise InvalidArgumentError(f"with_data_parallel: loss_name is the name of a variable; found {type(name).__name__}; give loss.name")
         if not any(block.has_var(name) for block in self._program.blocks):
-            raise InvalidArgumentError(f"with_data_parallel: loss_name={name!r}, and the program has no such variable; give "
-                                       "the name of its loss, loss.name")
+            raise InvalidArgumentError(f"with_data_parallel: loss_name={name!r}, and the program has no such variable; give the name of its loss, loss.name")
 
 
 def cpu_num():
@@ -113,15 +135,24 @@ class ParallelExecutor:
     1
     """
 
-    def __init__(self, use_cuda, loss_name=None, main_program=None, share_vars_from=None, exec_strategy=None, build_strategy=None,
-                 num_trainers=1, trainer_id=0, scope=None):
+    def __init__(
+        self,
+        use_cuda,
+        loss_name=None,
+        main_program=None,
+        share_vars_from=None,
+        exec_strategy=None,
+        build_strategy=None,
+        num_trainers=1,
+        trainer_id=0,
+        scope=None,
+    ):
         if num_trainers != 1:
             raise InvalidArgumentError(f"ParallelExecutor: num_trainers={num_trainers}, and one process is one trainer; start more with fleetrun")
         place = framework.cuda_places([0])[0] if use_cuda else framework.cpu_places(1)[0]
         self._executor = executor.Executor(place)
         program = framework.default_main_program() if main_program is None else main_program
-        self._program = CompiledProgram(program).with_data_parallel(loss_name, build_strategy, exec_strategy,
-                                                                    places=None if not use_cuda else [place])
+        self._program = CompiledProgram(program).with_data_parallel(loss_name, build_strategy, exec_strategy, places=None if not use_cuda else [place])
         self._scope = scope
 
     @property

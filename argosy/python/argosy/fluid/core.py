@@ -1,4 +1,5 @@
 """Names that scripts take from fluid.core: places, tensors, scopes and the enumeration of types."""
+
 from argosy import _core
 from argosy.device import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
 from argosy.errors import EOFException
@@ -28,5 +29,17 @@ def get_cuda_device_count():
     return _core.gpu_count()
 
 
-__all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "EOFException", "EnforceNotMet", "LoDTensor", "Scope", "Tensor", "VarDesc", "VarType",
-           "get_cuda_device_count", "is_compiled_with_cuda"]
+__all__ = [
+    "CPUPlace",
+    "CUDAPinnedPlace",
+    "CUDAPlace",
+    "EOFException",
+    "EnforceNotMet",
+    "LoDTensor",
+    "Scope",
+    "Tensor",
+    "VarDesc",
+    "VarType",
+    "get_cuda_device_count",
+    "is_compiled_with_cuda",
+]

@@ -1,4 +1,5 @@
 """DataFeeder: samples as Python writes them become what Executor.run takes."""
+
 import numpy as np
 
 from argosy import _core
@@ -48,8 +49,7 @@ class _Column:
         try:
             return array.reshape([len(array)] + inner)
         except ValueError:
-            raise ValueError("variable '%s': a sample has shape %s, expected %s (declared shape %s)"
-                             % (self.name, found, inner, self.shape)) from None
+            raise ValueError("variable '%s': a sample has shape %s, expected %s (declared shape %s)" % (self.name, found, inner, self.shape)) from None
 
     def tensor(self):
         tensor = _core.LoDTensor()
@@ -85,6 +85,7 @@ class DataFeeder:
 
     def __init__(self, feed_list, place=None, program=None):
         from argosy.fluid.framework import Variable, default_main_program
+
         block = (program if program is not None else default_main_program()).global_block()
         variables = [block.var(item) if isinstance(item, str) else item for item in feed_list]
         for variable in variables:
@@ -122,6 +123,7 @@ class DataFeeder:
 
     def decorate_reader(self, reader, multi_devices=False, num_places=1, drop_last=True):
         """A reader of feed dictionaries from a reader of batches; with multi_devices of lists of num_places of them."""
+
         def feeds():
             for batch in reader():
                 yield self.feed(batch)
@@ -131,6 +133,6 @@ class DataFeeder:
                 if len(group) == num_places:
                     yield group
                 elif not drop_last:
-                    raise ValueError("decorate_reader: %d batches are left for %d places; drop_last=True leaves them out"
-                                     % (len(group), num_places))
+                    raise ValueError("decorate_reader: %d batches are left for %d places; drop_last=True leaves them out" % (len(group), num_places))
+
         return groups if multi_devices else feeds

@@ -1,5 +1,8 @@
 """Dataset: files of text, read, parsed and fed by the core, several threads at a time."""
+
 from typing import Any
+
+from argosy.fluid import dataset_settings
 
 __all__ = ["DatasetFactory", "DatasetBase", "InMemoryDataset", "QueueDataset"]
 
@@ -18,7 +21,7 @@ class DatasetFactory:
         return kinds[datafeed_class]()
 
 
-class DatasetBase:
+class DatasetBase(dataset_settings.Base):
     """The settings that datasets share: variables, pipe command, files, batch size, threads. Changes count from the next pass (or load) on.
 
     >>> isinstance(fluid.DatasetFactory().create_dataset("QueueDataset"), paddle.distributed.fleet.DatasetBase)
@@ -36,6 +39,7 @@ class DatasetBase:
     def set_use_var(self, var_list):
         """The variables that the slots of a line feed, in order."""
         from argosy.fluid.framework import Variable
+
         self._use_var = list(var_list)
         for variable in self._use_var:
             if not isinstance(variable, Variable):
@@ -44,6 +48,10 @@ class DatasetBase:
     def set_pipe_command(self, pipe_command):
         """A shell command that turns a file on its standard input into MultiSlot text."""
         self._pipe_command = pipe_command
+
+    def _whole_pipe(self):
+        """The pipe command, with what the settings add to it."""
+        return self._pipe_command
 
     def set_criteo(self, hash_dim, scheme="span"):
         """Lines are Criteo's tab-separated text, parsed in the core: the same values as the pipe command `argosy criteo`."""
@@ -79,14 +87,25 @@ class DatasetBase:
 
     def _options(self):
         from argosy import _core
+
         if not self._use_var:
             raise ValueError("the dataset does not know its variables: call set_use_var")
         if self._file_handout and self._handout is None:
             self._handout = _core.file_handout(_core.fleet())
         handout: Any = self._handout if self._file_handout else None
-        return _core.DatasetOptions(self._use_var, self._filelist, self._pipe_command, self._batch_size, self._threads, self._max_bad_lines,
-                                    self._fs_name, self._fs_ugi, self._criteo, self._drop_last,
-                                    handout)
+        return _core.DatasetOptions(
+            self._use_var,
+            self._filelist,
+            self._whole_pipe(),
+            self._batch_size,
+            self._threads,
+            self._max_bad_lines,
+            self._fs_name,
+            self._fs_ugi,
+            self._criteo,
+            self._drop_last,
+            handout,
+        )
 
     def _source(self):
         """The core's dataset for the next pass."""
@@ -103,6 +122,7 @@ class QueueDataset(DatasetBase):
 
     def _source(self):
         from argosy import _core
+
         return _core.QueueDataset(self._options())
 
     def local_shuffle(self):
@@ -112,7 +132,7 @@ class QueueDataset(DatasetBase):
         raise NotImplementedError("a QueueDataset streams its files and cannot be shuffled; use InMemoryDataset")
 
 
-class InMemoryDataset(DatasetBase):
+class InMemoryDataset(dataset_settings.InMemory, DatasetBase):
     r"""Reads the files into memory; passes and shuffles then work there. Confined to one thread.
 
     >>> dataset = fluid.InMemoryDataset()
@@ -144,6 +164,7 @@ class InMemoryDataset(DatasetBase):
 
     def _new(self):
         from argosy import _core
+
         if self._preloading:
             raise RuntimeError("the data are being loaded already: call wait_preload_done() first")
         self._loaded = None  # its memory is free before the new data need any
@@ -172,6 +193,7 @@ class InMemoryDataset(DatasetBase):
     def local_shuffle(self, seed=None):
         """A random order of this process's samples; the same one for the same seed."""
         import random
+
         self._memory("local_shuffle()").local_shuffle(random.getrandbits(63) if seed is None else seed)
 
     def global_shuffle(self, fleet=None, thread_num=12):

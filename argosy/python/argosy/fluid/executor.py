@@ -1,4 +1,5 @@
 """Running programs."""
+
 import contextlib
 from typing import Any
 
@@ -41,8 +42,7 @@ class FetchedArray(numpy.ndarray):
 
 def _as_numpy(tensor, name):
     if tensor.lod():
-        raise InvalidArgumentError(
-            f"fetch_list: variable '{name}' holds sequences, which an array cannot; fetch with return_numpy=False")
+        raise InvalidArgumentError(f"fetch_list: variable '{name}' holds sequences, which an array cannot; fetch with return_numpy=False")
     return _core.to_array(tensor).view(FetchedArray)
 
 
@@ -70,8 +70,10 @@ def _feed_values(feed):
     if isinstance(feed, (list, tuple)) and len(feed) == 1:
         feed = feed[0]
     if isinstance(feed, (list, tuple)) and feed and isinstance(feed[0], dict):
-        raise InvalidArgumentError(f"feed is a list of {len(feed)}: only a CompiledProgram.with_data_parallel that trains on parameter "
-                                   "servers takes a part for each thread; feed one dict")
+        raise InvalidArgumentError(
+            f"feed is a list of {len(feed)}: only a CompiledProgram.with_data_parallel that trains on parameter "
+            "servers takes a part for each thread; feed one dict"
+        )
     if not isinstance(feed, dict):
         raise InvalidArgumentError(f"feed is a dict from names to arrays; found {type(feed).__name__}")
     return {name.name if isinstance(name, framework.Variable) else name: value for name, value in feed.items()}
@@ -85,8 +87,8 @@ def _fitted(program, feed):
         if sizes is None or not block.has_var(name):
             continue
         declared = block.var(name).shape
-        if 0 < len(sizes) < len(declared) and all(size == 1 for size in declared[len(sizes):]):
-            feed[name] = numpy.reshape(numpy.asarray(value), [*sizes, *declared[len(sizes):]])
+        if 0 < len(sizes) < len(declared) and all(size == 1 for size in declared[len(sizes) :]):
+            feed[name] = numpy.reshape(numpy.asarray(value), [*sizes, *declared[len(sizes) :]])
     return feed
 
 
@@ -127,12 +129,25 @@ class Executor:
 
     def __init__(self, place=None):
         self.place = device.resolve(place)
-        self._runner = _core.Runner()
+        if device._gpu_count() > 0:
+            import torch  # noqa: F401  # before the first backward: its autograd replaces the core's, and knows no GPU's queue where that has begun
+        self._runner = _core.Runner(device=device.torch_device(self.place))
         self._scopes = {}  # id -> scope, of those that programs ran in
         self._closed = False
 
-    def run(self, program=None, feed=None, fetch_list=None, feed_var_name="feed", fetch_var_name="fetch", scope=None, return_numpy=True,
-            use_program_cache=False, return_merged=True, use_prune=False):
+    def run(
+        self,
+        program=None,
+        feed=None,
+        fetch_list=None,
+        feed_var_name="feed",
+        fetch_var_name="fetch",
+        scope=None,
+        return_numpy=True,
+        use_program_cache=False,
+        return_merged=True,
+        use_prune=False,
+    ):
         """Feeds `feed` (name -> array, list or LoDTensor), runs everything, and returns the values of `fetch_list`. A program with
         loaders that are not iterable takes a batch from each.
 
@@ -162,8 +177,19 @@ class Executor:
         arrays = [[_as_numpy(tensor, name) for tensor in tensors] for tensors, name in zip(by_name, names)]
         return [parallel.merged(values).view(FetchedArray) for values in arrays] if return_merged else arrays
 
-    def train_from_dataset(self, program=None, dataset: Any = None, scope=None, thread=0, debug=False, fetch_list=None, fetch_info=None,
-                           print_period=100, fetch_handler=None, progress=None):
+    def train_from_dataset(
+        self,
+        program=None,
+        dataset: Any = None,
+        scope=None,
+        thread=0,
+        debug=False,
+        fetch_list=None,
+        fetch_info=None,
+        print_period=100,
+        fetch_handler=None,
+        progress=None,
+    ):
         """One pass over a dataset on `thread` threads (0: as many as the dataset says) that share the parameters.
 
         Prints the fetches at the first batch, at every print_period-th and at the last, and samples/s at the end; with debug,
@@ -180,12 +206,36 @@ class Executor:
         scope = self._scope(scope)
         rate.write(program, scope)
         watch, show = _watch(fetch_handler)
-        report = _core.train(self._runner, program, dataset._source(), list(zip(labels, names)), print_period, thread, debug, scope,
-                             lambda line: print(line, flush=True), progress, watch, getattr(fetch_handler, "period_secs", 0), show)
+        report = _core.train(
+            self._runner,
+            program,
+            dataset._source(),
+            list(zip(labels, names)),
+            print_period,
+            thread,
+            debug,
+            scope,
+            lambda line: print(line, flush=True),
+            progress,
+            watch,
+            getattr(fetch_handler, "period_secs", 0),
+            show,
+        )
         return DatasetReport(report, names)
 
-    def infer_from_dataset(self, program=None, dataset=None, scope=None, thread=0, debug=False, fetch_list=None, fetch_info=None,
-                           print_period=100, fetch_handler=None, progress=None):
+    def infer_from_dataset(
+        self,
+        program=None,
+        dataset=None,
+        scope=None,
+        thread=0,
+        debug=False,
+        fetch_list=None,
+        fetch_info=None,
+        print_period=100,
+        fetch_handler=None,
+        progress=None,
+    ):
         """The same with the program's test form: nothing is learned."""
         program = _program_of(program).clone(for_test=True)
         return self.train_from_dataset(program, dataset, scope, thread, debug, fetch_list, fetch_info, print_period, fetch_handler, progress)
@@ -210,8 +260,9 @@ class Executor:
 
 def _check_pass(dataset, thread, print_period):
     if not isinstance(dataset, DatasetBase):
-        raise InvalidArgumentError("train_from_dataset needs a dataset, such as fluid.DatasetFactory().create_dataset('QueueDataset'); "
-                                   f"found {type(dataset).__name__}")
+        raise InvalidArgumentError(
+            f"train_from_dataset needs a dataset, such as fluid.DatasetFactory().create_dataset('QueueDataset'); found {type(dataset).__name__}"
+        )
     if thread < 0:
         raise InvalidArgumentError(f"thread={thread}: expected a number of threads, or 0 for as many as the dataset says")
     if print_period < 1:

@@ -1,4 +1,5 @@
 """Looking at variables while a run over a dataset goes on."""
+
 from argosy.errors import InvalidArgumentError
 
 __all__ = ["FetchHandler"]

@@ -1,9 +1,10 @@
 """Programs and what they are made of."""
+
 import contextlib
 from typing import Any
 
 from argosy import _core
-from argosy.device import cpu_places, cuda_places, is_compiled_with_cuda
+from argosy.device import cpu_places, cuda_pinned_places, cuda_places, is_compiled_with_cuda
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import indexing, program_options, program_state, rate
 from argosy.fluid import methods as methods
@@ -20,9 +21,27 @@ default_main_program = _core.default_main_program
 default_startup_program = _core.default_startup_program
 
 __all__ = [
-    "Program", "Block", "Operator", "Variable", "Parameter", "default_main_program", "default_startup_program", "program_guard",
-    "name_scope", "cpu_places", "cuda_places", "in_dygraph_mode", "in_dynamic_mode", "enable_static", "disable_static",
-    "is_compiled_with_cuda", "require_version", "seed", "convert_np_dtype_to_dtype_", "grad_var_name",
+    "Program",
+    "Block",
+    "Operator",
+    "Variable",
+    "Parameter",
+    "default_main_program",
+    "default_startup_program",
+    "program_guard",
+    "name_scope",
+    "cpu_places",
+    "cuda_places",
+    "cuda_pinned_places",
+    "in_dygraph_mode",
+    "in_dynamic_mode",
+    "enable_static",
+    "disable_static",
+    "is_compiled_with_cuda",
+    "require_version",
+    "seed",
+    "convert_np_dtype_to_dtype_",
+    "grad_var_name",
 ]
 
 Variable.__getitem__ = indexing.getitem  # pyright: ignore[reportAttributeAccessIssue]

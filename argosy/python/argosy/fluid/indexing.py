@@ -1,4 +1,5 @@
 """x[1:, 0] on variables."""
+
 from argosy import _core
 from argosy.errors import InvalidArgumentError, UnimplementedError
 
@@ -25,7 +26,7 @@ def _items(var, given):
     used = sum(item is not None and item is not Ellipsis for item in given)
     if any(item is Ellipsis for item in given):
         at = next(place for place, item in enumerate(given) if item is Ellipsis)
-        given = given[:at] + (slice(None),) * (len(var.shape) - used) + given[at + 1:]
+        given = given[:at] + (slice(None),) * (len(var.shape) - used) + given[at + 1 :]
     if used > len(var.shape):
         raise InvalidArgumentError(f"variable '{var.name}' has shape {list(var.shape)}, but {used} indices were given")
     return given
@@ -85,7 +86,7 @@ def _picked(var, items):
     from argosy.building.operators import constant
     from argosy.fluid import layers
 
-    axis = at[0] - sum(not isinstance(item, slice) and not _is_picking(item) for item in items[:at[0]])
+    axis = at[0] - sum(not isinstance(item, slice) and not _is_picking(item) for item in items[: at[0]])
     chosen = [items[place] if isinstance(items[place], _core.Variable) else constant(items[place]) for place in at]
     booleans = [one.dtype == _core.to_dtype("bool") for one in chosen]
     if len(chosen) > 1:
@@ -99,7 +100,7 @@ def _picked(var, items):
     if len(chosen[0].shape) <= 1:
         return tensor.gather(var, chosen[0], axis)
     flat = tensor.gather(var, layers.reshape(chosen[0], [-1]), axis)
-    sizes = [*var.shape[:axis], *chosen[0].shape, *var.shape[axis + 1:]]
+    sizes = [*var.shape[:axis], *chosen[0].shape, *var.shape[axis + 1 :]]
     return layers.reshape(flat, sizes)
 
 

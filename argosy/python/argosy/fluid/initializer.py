@@ -1,4 +1,5 @@
 """First values of parameters."""
+
 import numpy
 
 from argosy import _core
@@ -6,8 +7,19 @@ from argosy._core import Initializer
 from argosy.errors import InvalidArgumentError, UnimplementedError
 
 __all__ = [
-    "Initializer", "Constant", "Uniform", "Normal", "TruncatedNormal", "Xavier", "MSRA", "ConstantInitializer",
-    "UniformInitializer", "NormalInitializer", "TruncatedNormalInitializer", "XavierInitializer", "MSRAInitializer",
+    "Initializer",
+    "Constant",
+    "Uniform",
+    "Normal",
+    "TruncatedNormal",
+    "Xavier",
+    "MSRA",
+    "ConstantInitializer",
+    "UniformInitializer",
+    "NormalInitializer",
+    "TruncatedNormalInitializer",
+    "XavierInitializer",
+    "MSRAInitializer",
     "NumpyArrayInitializer",
 ]
 

@@ -1,4 +1,5 @@
 """fluid's functions whose shapes are meant as they are given."""
+
 from argosy import _core
 from argosy.fluid import layers
 

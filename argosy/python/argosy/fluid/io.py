@@ -1,4 +1,5 @@
 """Saving and loading: Paddle's files, each written whole or not at all."""
+
 import os
 
 from argosy import _core
@@ -10,10 +11,35 @@ from argosy.fluid.var_type import VarType
 from argosy.reader import ComposeNotAligned, buffered, cache, chain, compose, firstn, map_readers, multiprocess_reader, shuffle, xmap_readers
 
 __all__ = [
-    "save_vars", "save_params", "save_persistables", "load_vars", "load_params", "load_persistables", "save_inference_model",
-    "load_inference_model", "save", "load", "load_program_state", "set_program_state", "get_program_parameter",
-    "get_program_persistable_vars", "is_parameter", "is_persistable", "DataLoader", "PyReader", "batch", "buffered", "cache",
-    "chain", "compose", "ComposeNotAligned", "firstn", "map_readers", "multiprocess_reader", "shuffle", "xmap_readers",
+    "save_vars",
+    "save_params",
+    "save_persistables",
+    "load_vars",
+    "load_params",
+    "load_persistables",
+    "save_inference_model",
+    "load_inference_model",
+    "save",
+    "load",
+    "load_program_state",
+    "set_program_state",
+    "get_program_parameter",
+    "get_program_persistable_vars",
+    "is_parameter",
+    "is_persistable",
+    "DataLoader",
+    "PyReader",
+    "batch",
+    "buffered",
+    "cache",
+    "chain",
+    "compose",
+    "ComposeNotAligned",
+    "firstn",
+    "map_readers",
+    "multiprocess_reader",
+    "shuffle",
+    "xmap_readers",
 ]
 
 _HOLDERS = (VarType.FEED_MINIBATCH, VarType.FETCH_LIST, VarType.READER, VarType.RAW)
@@ -151,8 +177,17 @@ def _names(values, what):
     return [value.name if isinstance(value, framework.Variable) else value for value in values]
 
 
-def save_inference_model(dirname, feeded_var_names, target_vars, executor, main_program=None, model_filename=None, params_filename=None,
-                         export_for_deployment=True, program_only=False):
+def save_inference_model(
+    dirname,
+    feeded_var_names,
+    target_vars,
+    executor,
+    main_program=None,
+    model_filename=None,
+    params_filename=None,
+    export_for_deployment=True,
+    program_only=False,
+):
     """Writes what computes `target_vars` from the variables that are fed, with the values that it needs. Returns the targets' names.
 
     >>> y, exe = fluid.layers.fc(fluid.data("x", [None, 2]), 1, name="out"), fluid.Executor()
@@ -256,8 +291,11 @@ def set_program_state(program, state_dict):
     unknown = sorted(set(state_dict) - set(variables))
     if unknown:
         raise NotFoundError(f"the program has no variable {', '.join(unknown)}")
-    problems = [f"'{name}' has shape {list(value.shape)}, expected {list(variables[name].shape)}" for name, value in state_dict.items()
-                if tuple(value.shape) != variables[name].shape]
+    problems = [
+        f"'{name}' has shape {list(value.shape)}, expected {list(variables[name].shape)}"
+        for name, value in state_dict.items()
+        if tuple(value.shape) != variables[name].shape
+    ]
     if problems:
         raise InvalidArgumentError("; ".join(problems))
     for name, value in state_dict.items():

@@ -1,4 +1,5 @@
 """How a worker that forgets to say goodbye leaves its job when the script ends."""
+
 import atexit
 import sys
 

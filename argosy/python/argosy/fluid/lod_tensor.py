@@ -1,4 +1,5 @@
 """Tensors of sequences."""
+
 import numpy
 
 from argosy._core import LoDTensor

@@ -1,4 +1,5 @@
 """x.reshape([2, -1]) on variables: the tensor functions of 2.x as methods, as tensors have them. A name that ends with _ gives a new variable too."""
+
 import functools
 import sys
 
@@ -7,7 +8,16 @@ import numpy
 from argosy import _core, device
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 
-_MODULES = (".tensor", ".dynamic.elementwise", ".dynamic.math", ".dynamic.shape", ".dynamic.search", ".dynamic.special")
+_MODULES = (
+    ".tensor",
+    ".dynamic.elementwise",
+    ".dynamic.trigonometry",
+    ".dynamic.pairs",
+    ".dynamic.math",
+    ".dynamic.shape",
+    ".dynamic.search",
+    ".dynamic.special",
+)
 _ALSO = ("is_empty", "is_floating_point", "is_integer", "is_complex", "bernoulli", "multinomial")
 _NOT_METHODS = frozenset(["shape", "concat", "stack", "is_tensor"])  # paddle.shape is no method: x.shape are the sizes
 
@@ -107,6 +117,7 @@ def _with_arrays(name):
 
 def _by_function(name, swapped=False):
     """An operator that is a function of paddle."""
+
     def operate(self, *others):
         given = [other if isinstance(other, _core.Variable) else _constant_like(self, numpy.atleast_1d(other)) for other in others]
         return getattr(sys.modules["argosy"], name)(*reversed([self, *given]) if swapped else (self, *given))
@@ -120,13 +131,28 @@ def _constant_like(variable, value):
     return constant(value, _core.dtype_name(variable.dtype))
 
 
-_ATTACHED = {"__getattr__": find, "cast": cast, "numel": numel, "dim": dim, "ndimension": dim, "detach": detach, "get_value": get_value,
-             "set_value": set_value, "ndim": property(dim), "T": property(transposed), "size": property(numel), "__len__": _length,
-             "place": property(lambda self: device.resolve(None)), "__abs__": _by_function("abs"), "__invert__": _by_function("bitwise_not"),
-             "__rfloordiv__": _by_function("floor_divide", True), "__rmod__": _by_function("mod", True),
-             "__rmatmul__": lambda self, other: _constant_like(self, other) @ self,
-             **{f"__{kind}__": _by_function(f"bitwise_{kind}") for kind in ("and", "or", "xor")},
-             **{f"__{name}__": _with_arrays(name) for name in "add radd sub rsub mul rmul truediv rtruediv pow matmul floordiv mod lt le gt ge".split()}}
+_ATTACHED = {
+    "__getattr__": find,
+    "cast": cast,
+    "numel": numel,
+    "dim": dim,
+    "ndimension": dim,
+    "detach": detach,
+    "get_value": get_value,
+    "set_value": set_value,
+    "ndim": property(dim),
+    "T": property(transposed),
+    "size": property(numel),
+    "__len__": _length,
+    "place": property(lambda self: device.resolve(None)),
+    "__abs__": _by_function("abs"),
+    "__invert__": _by_function("bitwise_not"),
+    "__rfloordiv__": _by_function("floor_divide", True),
+    "__rmod__": _by_function("mod", True),
+    "__rmatmul__": lambda self, other: _constant_like(self, other) @ self,
+    **{f"__{kind}__": _by_function(f"bitwise_{kind}") for kind in ("and", "or", "xor")},
+    **{f"__{name}__": _with_arrays(name) for name in "add radd sub rsub mul rmul truediv rtruediv pow matmul floordiv mod lt le gt ge".split()},
+}
 for _name, _value in _ATTACHED.items():
     setattr(_core.Variable, _name, _value)
 setattr(_core.LoDTensor, "_get_dims", _core.LoDTensor.shape)  # noqa: B010 (scripts that reset the states of an AUC ask for it)

@@ -1,4 +1,5 @@
 """Metrics over many batches. Each may be updated from several threads at once; every sample counts once."""
+
 import copy
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Optimizers: fluid's names over the core's update rules."""
+
 from typing import Any
 
 import numpy
@@ -10,9 +11,29 @@ from argosy.fluid import executor, framework, rate
 from argosy.fluid.backward import append_backward
 
 __all__ = [
-    "Optimizer", "SGD", "Momentum", "Adagrad", "DecayedAdagrad", "Adadelta", "Adam", "AdamW", "Adamax", "RMSProp", "Ftrl", "Lamb",
-    "SGDOptimizer", "MomentumOptimizer", "AdagradOptimizer", "DecayedAdagradOptimizer", "AdadeltaOptimizer", "AdamOptimizer",
-    "AdamWOptimizer", "AdamaxOptimizer", "RMSPropOptimizer", "FtrlOptimizer", "LambOptimizer",
+    "Optimizer",
+    "SGD",
+    "Momentum",
+    "Adagrad",
+    "DecayedAdagrad",
+    "Adadelta",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "RMSProp",
+    "Ftrl",
+    "Lamb",
+    "SGDOptimizer",
+    "MomentumOptimizer",
+    "AdagradOptimizer",
+    "DecayedAdagradOptimizer",
+    "AdadeltaOptimizer",
+    "AdamOptimizer",
+    "AdamWOptimizer",
+    "AdamaxOptimizer",
+    "RMSPropOptimizer",
+    "FtrlOptimizer",
+    "LambOptimizer",
 ]
 
 _OPTIMIZE = 2  # the bit of op_role
@@ -41,8 +62,9 @@ def _check_parameter(one, optimizer):
         if not one.is_leaf:  # a step would move a copy, and nothing of the model
             raise InvalidArgumentError(f"{optimizer}: '{one.name}' of the parameters is computed from other tensors; give those, which can be moved")
     elif not isinstance(one, (framework.Variable, str)):
-        raise _WrongParameters(f"{optimizer}: the parameters are Parameters, or dicts with 'params'; found {type(one).__name__} {str(one)[:60]!r}; "
-                               "give layer.parameters()")
+        raise _WrongParameters(
+            f"{optimizer}: the parameters are Parameters, or dicts with 'params'; found {type(one).__name__} {str(one)[:60]!r}; give layer.parameters()"
+        )
 
 
 class _WrongParameters(InvalidArgumentError, TypeError):
@@ -89,7 +111,7 @@ class Optimizer:
         if isinstance(given, framework.Variable):
             return 0.0
         if callable(given):
-            return float(given())  # pyright: ignore[reportArgumentType]
+            return float(getattr(given, "_rate", given)())  # pyright: ignore[reportArgumentType]  # a call moves a rate of 1.8's dynamic graph on
         if isinstance(given, (int, float, numpy.floating)) and not isinstance(given, bool):
             return float(given)
         raise InvalidArgumentError(f"a learning rate is a number, a Variable or a scheduler; found {type(given).__name__}")
@@ -159,8 +181,9 @@ class Optimizer:
     def _updates(self):
         """What moves tensors; it comes with torch, which programs do without."""
         if not self._is_dynamic():
-            raise UnavailableError(f"{type(self).__name__}: give parameters=layer.parameters() for the dynamic graph; in a static program "
-                                   "minimize(loss) adds the updates")
+            raise UnavailableError(
+                f"{type(self).__name__}: give parameters=layer.parameters() for the dynamic graph; in a static program minimize(loss) adds the updates"
+            )
         if self._moves is None:
             from argosy.optimizer.dynamic import Updates
 
@@ -228,8 +251,7 @@ class AdagradOptimizer(Optimizer):
 
     _rule = "adagrad"
 
-    def __init__(self, learning_rate, epsilon=1e-6, parameter_list=None, regularization=None, grad_clip=None, name=None,
-                 initial_accumulator_value=0.0):
+    def __init__(self, learning_rate, epsilon=1e-6, parameter_list=None, regularization=None, grad_clip=None, name=None, initial_accumulator_value=0.0):
         self._epsilon, self._initial = epsilon, initial_accumulator_value
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
 
@@ -281,8 +303,9 @@ class AdamOptimizer(Optimizer):
 
     _rule = "adam"
 
-    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameter_list=None, regularization=None, grad_clip=None,
-                 name=None, lazy_mode=False):
+    def __init__(
+        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameter_list=None, regularization=None, grad_clip=None, name=None, lazy_mode=False
+    ):
         self._betas, self._epsilon, self._lazy_mode = (beta1, beta2), epsilon, lazy_mode
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
 
@@ -302,8 +325,19 @@ class AdamWOptimizer(AdamOptimizer):
 
     _rule = "adamw"
 
-    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameter_list=None, weight_decay=0.01,
-                 apply_decay_param_fun=None, grad_clip=None, name=None, lazy_mode=False):
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        parameter_list=None,
+        weight_decay=0.01,
+        apply_decay_param_fun=None,
+        grad_clip=None,
+        name=None,
+        lazy_mode=False,
+    ):
         self._weight_decay, self._decays = weight_decay, apply_decay_param_fun
         super().__init__(learning_rate, beta1, beta2, epsilon, parameter_list, None, grad_clip, name, lazy_mode)
 
@@ -323,8 +357,7 @@ class AdamaxOptimizer(Optimizer):
 
     _rule = "adamax"
 
-    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameter_list=None, regularization=None, grad_clip=None,
-                 name=None):
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameter_list=None, regularization=None, grad_clip=None, name=None):
         self._betas, self._epsilon = (beta1, beta2), epsilon
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
 
@@ -341,8 +374,9 @@ class RMSPropOptimizer(Optimizer):
 
     _rule = "rmsprop"
 
-    def __init__(self, learning_rate, rho=0.95, epsilon=1e-6, momentum=0.0, centered=False, parameter_list=None, regularization=None,
-                 grad_clip=None, name=None):
+    def __init__(
+        self, learning_rate, rho=0.95, epsilon=1e-6, momentum=0.0, centered=False, parameter_list=None, regularization=None, grad_clip=None, name=None
+    ):
         self._numbers = {"decay": rho, "epsilon": epsilon, "momentum": momentum, "centered": centered}
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
 
@@ -377,10 +411,20 @@ class LambOptimizer(Optimizer):
     _rule = "lamb"
     _corrects = False
 
-    def __init__(self, learning_rate=0.001, lamb_weight_decay=0.01, beta1=0.9, beta2=0.999, epsilon=1e-6, parameter_list=None,
-                 regularization=None, grad_clip=None, exclude_from_weight_decay_fn=None, name=None):
-        self._numbers = {"weight_decay": lamb_weight_decay, "beta1": beta1, "beta2": beta2, "epsilon": epsilon,
-                         "bias_correction": self._corrects}
+    def __init__(
+        self,
+        learning_rate=0.001,
+        lamb_weight_decay=0.01,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-6,
+        parameter_list=None,
+        regularization=None,
+        grad_clip=None,
+        exclude_from_weight_decay_fn=None,
+        name=None,
+    ):
+        self._numbers = {"weight_decay": lamb_weight_decay, "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "bias_correction": self._corrects}
         self._excludes = exclude_from_weight_decay_fn
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
 

@@ -1,4 +1,5 @@
 """One step by several threads: what is fed becomes a part for each, and what they fetch becomes one value."""
+
 import itertools
 
 import numpy
@@ -38,7 +39,7 @@ def _part(array, lod, begin, end):
         return array[begin:end]
     levels = []
     for level in lod:
-        offsets = numpy.asarray(level[begin:end + 1])
+        offsets = numpy.asarray(level[begin : end + 1])
         levels.append((offsets - offsets[0]).tolist())
         begin, end = int(offsets[0]), int(offsets[-1])
     tensor = _core.LoDTensor()

@@ -1,8 +1,9 @@
 """How a layer's parameter is made."""
-from argosy import _core
-from argosy.errors import InvalidArgumentError
 
-__all__ = ["ParamAttr"]
+from argosy import _core
+from argosy.errors import InvalidArgumentError, UnimplementedError
+
+__all__ = ["ParamAttr", "WeightNormParamAttr"]
 
 _usual = {"weight": None, "bias": None}  # what set_global_initializer has said
 
@@ -29,6 +30,23 @@ class ParamAttr(_core.ParamAttr):
     def initializer(self, initializer):
         self._filling = initializer if hasattr(initializer, "fill") else None
         _core.ParamAttr.initializer.__set__(self, initializer)  # pyright: ignore
+
+
+class WeightNormParamAttr:
+    """An error that names its substitute: programs have no operators that divide a weight by its norm.
+
+    >>> try:
+    ...     fluid.WeightNormParamAttr(dim=0)
+    ... except NotImplementedError as error:
+    ...     print(str(error).split(":")[0])
+    WeightNormParamAttr
+    """
+
+    def __init__(self, dim=None, name=None, initializer=None, *args, **kwargs):
+        raise UnimplementedError(
+            "WeightNormParamAttr: weights are not divided by their norm here; use ParamAttr, with fluid.layers.l2_normalize on the "
+            "input, or a layer_norm behind the layer"
+        )
 
 
 def as_attr(attr):

@@ -1,4 +1,5 @@
 """program._fleet_opt: what scripts say of a program that a job trains."""
+
 from argosy.errors import InvalidArgumentError
 
 __all__ = ["ProgramOptions"]

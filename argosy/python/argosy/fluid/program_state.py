@@ -1,4 +1,5 @@
 """program.state_dict() and set_state_dict(): the values of a program's persistable variables in a scope."""
+
 import warnings
 from typing import Any
 

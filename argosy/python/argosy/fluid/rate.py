@@ -1,7 +1,8 @@
 """Learning rates that change between runs: those of paddle.optimizer.lr, whose step() a script calls, and set_lr()."""
+
 import numpy
 
-_bound = {}   # id of a program -> [(variable, scheduler)]
+_bound = {}  # id of a program -> [(variable, scheduler)]
 _served = {}  # id of a program whose updates servers do -> _Served
 
 

@@ -1,4 +1,5 @@
 """PyReader and DataLoader: batches made ahead of the training loop, in a thread."""
+
 import weakref
 
 import numpy as np
@@ -50,8 +51,7 @@ class GeneratorLoader:
     [['x']]
     """
 
-    def __init__(self, feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False, use_multiprocess=False,
-                 drop_last=True):
+    def __init__(self, feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False, use_multiprocess=False, drop_last=True):
         if capacity is None or capacity <= 0:
             raise ValueError("capacity is %r, expected how many batches to make ahead, such as 64" % (capacity,))
         if not feed_list:
@@ -62,6 +62,7 @@ class GeneratorLoader:
         self._make, self._places, self._ahead = None, 1, None
         if not iterable:
             from argosy.fluid.framework import default_main_program
+
             self._program = default_main_program()  # held here: its attributes last as long as its Python object
             self._program._loaders = (*getattr(self._program, "_loaders", ()), weakref.ref(self))  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -80,6 +81,7 @@ class GeneratorLoader:
     def set_sample_generator(self, reader, batch_size, drop_last=True, places=None):
         """`reader` yields one sample at a time: a value for each variable."""
         from argosy._batch import batch
+
         return self.set_sample_list_generator(batch(reader, batch_size, drop_last), places)
 
     def set_sample_list_generator(self, reader, places=None):
@@ -89,6 +91,7 @@ class GeneratorLoader:
         def feeds():
             for samples in reader():
                 yield feeder.feed(samples)
+
         return self._set(feeds, places)
 
     def set_batch_generator(self, reader, places=None):
@@ -98,6 +101,7 @@ class GeneratorLoader:
         def feeds():
             for batch in reader():
                 yield _feed_of(variables, batch)
+
         return self._set(feeds, places)
 
     def _set(self, feeds, places):  # `feeds` must not hold the loader: its thread would keep it alive
@@ -145,8 +149,9 @@ class GeneratorLoader:
     def next_feed(self):
         """The next batch of a started loader. The end of the data is EOFException."""
         if self._ahead is None:
-            raise RuntimeError("the loader of %s is not running: call start() before exe.run, and again after EOFException and reset()"
-                               % ", ".join(self._names))
+            raise RuntimeError(
+                "the loader of %s is not running: call start() before exe.run, and again after EOFException and reset()" % ", ".join(self._names)
+            )
         try:
             return next(self._ahead)
         except StopIteration:
@@ -179,8 +184,7 @@ class DataLoader:
     """
 
     @staticmethod
-    def from_generator(feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False, use_multiprocess=False,
-                       drop_last=True):
+    def from_generator(feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False, use_multiprocess=False, drop_last=True):
         return GeneratorLoader(feed_list, capacity, use_double_buffer, iterable, return_list, use_multiprocess, drop_last)
 
 

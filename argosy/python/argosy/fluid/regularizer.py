@@ -1,4 +1,5 @@
 """Penalties on the size of parameters."""
+
 from argosy import _core
 from argosy._core import Regularization as WeightDecayRegularizer
 

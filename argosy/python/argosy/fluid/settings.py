@@ -1,4 +1,5 @@
 """Settings with names."""
+
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["Settings"]

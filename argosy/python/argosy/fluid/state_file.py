@@ -3,6 +3,7 @@
 They are written in a form that any version of NumPy reads. Reading takes arrays, texts, numbers, lists, tuples and dicts only: a
 pickle that calls anything else is refused, because running what a file says is not loading it.
 """
+
 import io
 import os
 import pickle

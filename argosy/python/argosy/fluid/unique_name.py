@@ -1,4 +1,5 @@
 """Generated names: fc_0, fc_1, …"""
+
 import contextlib
 
 from argosy import _core

@@ -1,4 +1,5 @@
 """The numbers of Paddle's wire format for element types and kinds of variables."""
+
 import enum
 
 
@@ -36,7 +37,17 @@ class VarType(enum.IntEnum):
         return f"VarType.{self.name}" if short is None else f"paddle.{short}"
 
 
-_ELEMENTS = {"BOOL": "bool", "INT8": "int8", "INT16": "int16", "INT32": "int32", "INT64": "int64", "UINT8": "uint8", "FP16": "float16",
-             "BF16": "bfloat16", "FP32": "float32", "FP64": "float64"}
+_ELEMENTS = {
+    "BOOL": "bool",
+    "INT8": "int8",
+    "INT16": "int16",
+    "INT32": "int32",
+    "INT64": "int64",
+    "UINT8": "uint8",
+    "FP16": "float16",
+    "BF16": "bfloat16",
+    "FP32": "float32",
+    "FP64": "float64",
+}
 
 dtype = VarType  # what 2.x calls it

@@ -3,6 +3,7 @@
 A state dict is {name: array} with the parameters' own names under StructuredToParameterName@@; a tensor elsewhere is (name, array). A file is
 written whole under a name of its own and renamed, so that several processes may save to one path. Reading runs nothing that a file says.
 """
+
 import io
 import os
 import pickle
@@ -52,8 +53,9 @@ def _plain(value):
         return type(value)(_plain(one) for one in value)
     if isinstance(value, (str, bytes, int, float, bool, type(None), numpy.ndarray, numpy.generic, set)):
         return value
-    raise InvalidArgumentError(f"paddle.save takes tensors, arrays, numbers, texts, lists and dicts; found {type(value).__name__}; of a layer or an "
-                               "optimizer save its state_dict()")
+    raise InvalidArgumentError(
+        f"paddle.save takes tensors, arrays, numbers, texts, lists and dicts; found {type(value).__name__}; of a layer or an optimizer save its state_dict()"
+    )
 
 
 def save(obj, path, protocol=4, **configs):
@@ -143,8 +145,9 @@ def load(path, return_numpy=False, keep_name_table=False) -> Any:
     (3, [1.0, 1.0])
     """
     if isinstance(path, io.BytesIO):
-        return _opened(state_file.loads(path, "paddle.load: the io.BytesIO holds, from where it stands, nothing of paddle.save", "latin1"),
-                       return_numpy, keep_name_table)
+        return _opened(
+            state_file.loads(path, "paddle.load: the io.BytesIO holds, from where it stands, nothing of paddle.save", "latin1"), return_numpy, keep_name_table
+        )
     if os.path.isfile(path):
         return _opened(state_file.read_object(path, "paddle.save"), return_numpy, keep_name_table)
     parts = [path + suffix if os.path.isfile(path + suffix) else None for suffix in (".pdparams", ".pdopt")]

@@ -1,4 +1,5 @@
 """Model: a network with what trains it."""
+
 import contextlib
 import os
 import warnings
@@ -171,14 +172,37 @@ class Model:
         except (TypeError, RuntimeError):
             return None
 
-    def fit(self, train_data=None, eval_data=None, batch_size=1, epochs=1, eval_freq=1, log_freq=10, save_dir=None, save_freq=1, verbose=2,
-            drop_last=False, shuffle=True, num_workers=0, callbacks=None, accumulate_grad_batches=1, num_iters=None):
+    def fit(
+        self,
+        train_data=None,
+        eval_data=None,
+        batch_size=1,
+        epochs=1,
+        eval_freq=1,
+        log_freq=10,
+        save_dir=None,
+        save_freq=1,
+        verbose=2,
+        drop_last=False,
+        shuffle=True,
+        num_workers=0,
+        callbacks=None,
+        accumulate_grad_batches=1,
+        num_iters=None,
+    ):
         """Trains; evaluates every eval_freq epochs where there is data for it."""
         loader = self._loader(train_data, batch_size, shuffle, drop_last, num_workers)
         checked = self._loader(eval_data, batch_size, False, False, num_workers)
         steps = self._length(loader)
-        call = self._callbacks(callbacks, log_freq, verbose, steps if num_iters is None else min(num_iters, steps or num_iters), epochs=epochs,
-                               save_dir=save_dir, save_freq=save_freq)
+        call = self._callbacks(
+            callbacks,
+            log_freq,
+            verbose,
+            steps if num_iters is None else min(num_iters, steps or num_iters),
+            epochs=epochs,
+            save_dir=save_dir,
+            save_freq=save_freq,
+        )
         self.stop_training, left = False, num_iters
         call("on_train_begin", {})
         for epoch in range(epochs):
@@ -235,7 +259,7 @@ class Model:
         call("on_predict_begin", {"steps": self._length(loader)})
         for step, batch in enumerate(loader):  # pyright: ignore[reportArgumentType]
             call("on_predict_batch_begin", step, {})
-            inputs = _listed(batch)[:len(self._inputs)] if self._inputs else self._split(batch)[0]
+            inputs = _listed(batch)[: len(self._inputs)] if self._inputs else self._split(batch)[0]
             found.append(self.predict_batch(inputs))
             samples += len(inputs[0])
             call("on_predict_batch_end", step, {})

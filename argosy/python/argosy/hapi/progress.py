@@ -1,4 +1,5 @@
 """A line that shows how far a loop has got."""
+
 import sys
 import time
 

@@ -1,4 +1,5 @@
 """paddle.summary: a table of a model's layers."""
+
 import numpy
 import torch
 
@@ -25,8 +26,10 @@ def _rows(net, inputs):
         def seen(layer, given, found):
             own = sum(part.size for part in (*layer.parameters(include_sublayers=False), *layer.buffers(include_sublayers=False)))
             rows.append((f"{type(layer).__name__}-{len(rows) + 1}", str([_shape(one) for one in given]), str(_shape(found)), own))
+
         if not list(layer.children()):
             hooks.append(layer.register_forward_post_hook(seen))
+
     net.apply(watch)
     states = [(layer, layer.training) for layer in net.sublayers(True)]
     net.eval()
@@ -54,9 +57,17 @@ def summary(net, input_size=None, dtypes=None, input=None):
     heads = ("Layer (type)", "Input Shape", "Output Shape", "Param #")
     widths = [max(len(str(row[i])) for row in [heads, *rows]) + 4 for i in range(4)]
     line = "-" * sum(widths)
-    print("\n".join([line, "".join(head.center(width) for head, width in zip(heads, widths)), "=" * len(line),
-                     *("".join(f"{cell:,}".center(width) if isinstance(cell, int) else cell.center(width) for cell, width in zip(row, widths)) for row in rows),
-                     "=" * len(line)]))
+    print(
+        "\n".join(
+            [
+                line,
+                "".join(head.center(width) for head, width in zip(heads, widths)),
+                "=" * len(line),
+                *("".join(f"{cell:,}".center(width) if isinstance(cell, int) else cell.center(width) for cell, width in zip(row, widths)) for row in rows),
+                "=" * len(line),
+            ]
+        )
+    )
     trained = sum(int(numpy.prod(parameter.shape)) for parameter in net.parameters() if parameter.trainable)
     total = sum(part.size for part in (*net.parameters(), *net.buffers()))
     print(f"Total params: {total:,}\nTrainable params: {trained:,}\nNon-trainable params: {total - trained:,}\n{line}\n")

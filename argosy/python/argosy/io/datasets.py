@@ -1,4 +1,5 @@
 """Data sets: samples by position, or one after another."""
+
 import bisect
 import itertools
 
@@ -173,4 +174,4 @@ def random_split(dataset, lengths, generator=None):
         raise InvalidArgumentError(f"random_split: the sizes add up to {sum(lengths)}; the data set has {len(dataset)} samples")
     order = numpy.random.permutation(len(dataset)).tolist()
     ends = list(itertools.accumulate(lengths))
-    return [Subset(dataset, order[end - length:end]) for end, length in zip(ends, lengths)]
+    return [Subset(dataset, order[end - length : end]) for end, length in zip(ends, lengths)]

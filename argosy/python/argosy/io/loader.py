@@ -1,4 +1,5 @@
 """DataLoader: batches of a data set, made ahead by processes where num_workers asks for them. torch's loader does the work."""
+
 import collections
 import os
 import warnings
@@ -112,8 +113,10 @@ def _names(feed_list, return_list):
     if return_list:
         return None
     if not feed_list or graph_mode.in_dynamic_mode():
-        raise InvalidArgumentError("DataLoader: return_list=False gives dicts for a static program, by the names of feed_list; give the variables there after "
-                                   "paddle.enable_static(), or leave return_list out")
+        raise InvalidArgumentError(
+            "DataLoader: return_list=False gives dicts for a static program, by the names of feed_list; give the variables there after "
+            "paddle.enable_static(), or leave return_list out"
+        )
     return [one if isinstance(one, str) else one.name for one in feed_list]
 
 
@@ -129,9 +132,25 @@ class DataLoader:
     [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(self, dataset, feed_list=None, places=None, return_list=True, batch_sampler=None, batch_size=1, shuffle=False, drop_last=False,
-                 collate_fn=None, num_workers=0, use_buffer_reader=True, prefetch_factor=2, use_shared_memory=True, timeout=0, worker_init_fn=None,
-                 persistent_workers=False):
+    def __init__(
+        self,
+        dataset,
+        feed_list=None,
+        places=None,
+        return_list=True,
+        batch_sampler=None,
+        batch_size=1,
+        shuffle=False,
+        drop_last=False,
+        collate_fn=None,
+        num_workers=0,
+        use_buffer_reader=True,
+        prefetch_factor=2,
+        use_shared_memory=True,
+        timeout=0,
+        worker_init_fn=None,
+        persistent_workers=False,
+    ):
         self._feeds = _names(feed_list, return_list)
         if num_workers < 0 or timeout < 0:
             raise InvalidArgumentError(f"DataLoader: num_workers and timeout are 0 or more; found {num_workers} and {timeout}")
@@ -142,14 +161,20 @@ class DataLoader:
         if streams and (shuffle or batch_sampler is not None):
             raise InvalidArgumentError("DataLoader: an IterableDataset has an order of its own; leave shuffle and batch_sampler out")
         if batch_sampler is not None and (batch_size != 1 or shuffle or drop_last):
-            raise InvalidArgumentError(f"DataLoader: batch_sampler makes the batches; leave out batch_size={batch_size}, shuffle={shuffle} and "
-                                       f"drop_last={drop_last}, or batch_sampler")
+            raise InvalidArgumentError(
+                f"DataLoader: batch_sampler makes the batches; leave out batch_size={batch_size}, shuffle={shuffle} and drop_last={drop_last}, or batch_sampler"
+            )
         if batch_sampler is None and batch_size is not None and not streams:
             self.batch_sampler = BatchSampler(dataset, shuffle=shuffle, batch_size=batch_size, drop_last=drop_last)
         self._loader = torch.utils.data.DataLoader(
-            _Stream(dataset) if streams else _Positions(dataset), collate_fn=_Collate(collate_fn or self._default(batch_size)), num_workers=num_workers,
-            timeout=timeout, worker_init_fn=worker_init_fn,
-            **self._batching(streams, batch_size, drop_last), **self._processes(num_workers, prefetch_factor, persistent_workers))
+            _Stream(dataset) if streams else _Positions(dataset),
+            collate_fn=_Collate(collate_fn or self._default(batch_size)),
+            num_workers=num_workers,
+            timeout=timeout,
+            worker_init_fn=worker_init_fn,
+            **self._batching(streams, batch_size, drop_last),
+            **self._processes(num_workers, prefetch_factor, persistent_workers),
+        )
 
     def _default(self, batch_size):
         return default_convert_fn if batch_size is None and self.batch_sampler is None else default_collate_fn
@@ -184,8 +209,9 @@ class DataLoader:
         if self._feeds is None:
             return parts
         if not isinstance(parts, (list, tuple)) or len(parts) != len(self._feeds):
-            raise InvalidArgumentError(f"DataLoader: feed_list has {len(self._feeds)} variables, and a batch has "
-                                       f"{len(parts) if isinstance(parts, (list, tuple)) else 1} parts")
+            raise InvalidArgumentError(
+                f"DataLoader: feed_list has {len(self._feeds)} variables, and a batch has {len(parts) if isinstance(parts, (list, tuple)) else 1} parts"
+            )
         return [dict(zip(self._feeds, parts, strict=True))]
 
     def __call__(self):

@@ -1,4 +1,5 @@
 """The order in which samples are taken. Random orders are NumPy's, as in Paddle: numpy.random.seed makes them repeat."""
+
 import itertools
 import math
 import warnings
@@ -65,7 +66,7 @@ class RandomSampler(Sampler):
         n = len(self.data_source)
         if self.replacement:
             return iter(numpy.random.choice(n, self.num_samples, replace=True).tolist())
-        return iter(numpy.random.permutation(n)[:self.num_samples].tolist())
+        return iter(numpy.random.permutation(n)[: self.num_samples].tolist())
 
     def __len__(self):
         return self.num_samples
@@ -184,8 +185,11 @@ class DistributedBatchSampler(BatchSampler):
         same = all(state_dict[name] == own[name] for name in ("nranks", "batch_size"))
         self._skip = self._given = state_dict["position"] if same else 0
         if not same:
-            warnings.warn(f"the state is of {state_dict['nranks']} processes with batches of {state_dict['batch_size']}, and these are {own['nranks']} with "
-                          f"{own['batch_size']}; the pass begins again", stacklevel=2)
+            warnings.warn(
+                f"the state is of {state_dict['nranks']} processes with batches of {state_dict['batch_size']}, and these are {own['nranks']} with "
+                f"{own['batch_size']}; the pass begins again",
+                stacklevel=2,
+            )
 
     def _used(self, count):
         """A loader has handed out `count` batches of the pass, which is fewer than it has taken."""
@@ -201,10 +205,11 @@ class DistributedBatchSampler(BatchSampler):
     def _own(self, order):
         """Whole batches in turn; what is left over is cut into equal parts."""
         left = self.total_size % (self.batch_size * self.nranks)
-        whole, rest, share = order[:len(order) - left], order[len(order) - left:], left // self.nranks
-        own = [i for start in range(self.local_rank * self.batch_size, len(whole), self.batch_size * self.nranks)
-               for i in whole[start:start + self.batch_size]]
-        return own + rest[self.local_rank * share:(self.local_rank + 1) * share]
+        whole, rest, share = order[: len(order) - left], order[len(order) - left :], left // self.nranks
+        own = [
+            i for start in range(self.local_rank * self.batch_size, len(whole), self.batch_size * self.nranks) for i in whole[start : start + self.batch_size]
+        ]
+        return own + rest[self.local_rank * share : (self.local_rank + 1) * share]
 
     def __iter__(self):
         # Nothing happens before the first batch: a loader may make iterators that it does not use.

@@ -1,4 +1,5 @@
 """Activations as layers: each keeps the arguments of the function of paddle.nn.functional that it is."""
+
 from collections.abc import Callable
 from typing import Any
 

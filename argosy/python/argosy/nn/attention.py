@@ -1,4 +1,5 @@
 """MultiHeadAttention."""
+
 import collections
 
 from argosy import _core, tensor
@@ -104,6 +105,9 @@ class MultiHeadAttention(Layer):
         q = self._heads(self.q_proj(query))
         k, v, cache = self._kv(query if key is None else key, query if value is None else value, cache)
         found, weights = self._attend(q, k, v, added_mask(attn_mask, q.dtype))
-        outputs = (self.out_proj(tensor.reshape(found, [0, 0, self.embed_dim])), *((weights,) if self.need_weights else ()),
-                   *(() if cache is None else (cache,)))
+        outputs = (
+            self.out_proj(tensor.reshape(found, [0, 0, self.embed_dim])),
+            *((weights,) if self.need_weights else ()),
+            *(() if cache is None else (cache,)),
+        )
         return outputs if len(outputs) > 1 else outputs[0]

@@ -1,4 +1,5 @@
 """One step of a recurrent layer. Gates come in the order i f g o, and r z n."""
+
 import math
 
 import torch
@@ -108,8 +109,7 @@ class SimpleRNNCell(_Cell):
     ([2, 4], [2, 4])
     """
 
-    def __init__(self, input_size, hidden_size, activation="tanh", weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None,
-                 name=None):
+    def __init__(self, input_size, hidden_size, activation="tanh", weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None, name=None):
         if activation not in ("tanh", "relu"):
             raise InvalidArgumentError(f"SimpleRNNCell: activation is 'tanh' or 'relu'; found {activation!r}")
         super().__init__(input_size, hidden_size, weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)

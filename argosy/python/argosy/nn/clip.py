@@ -1,4 +1,5 @@
 """Limits on the size of gradients, under their 2.x names."""
+
 from argosy.fluid import clip
 
 __all__ = ["ClipGradByValue", "ClipGradByNorm", "ClipGradByGlobalNorm"]

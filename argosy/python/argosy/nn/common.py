@@ -1,4 +1,5 @@
 """Layers with a weight and a bias, lookups, dropout and changes of shape."""
+
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,32 @@ from argosy.errors import InvalidArgumentError
 from argosy.nn import initializer, parts
 from argosy.nn.layer import Layer
 
-__all__ = ["Linear", "Bilinear", "Embedding", "Dropout", "Dropout2D", "Dropout3D", "AlphaDropout", "Flatten", "Unflatten", "Identity", "Pad1D", "Pad2D",
-           "Pad3D", "ZeroPad2D", "Upsample", "UpsamplingNearest2D", "UpsamplingBilinear2D", "CosineSimilarity", "PairwiseDistance", "PixelShuffle",
-           "PixelUnshuffle", "ChannelShuffle", "Unfold", "Fold"]
+__all__ = [
+    "Linear",
+    "Bilinear",
+    "Embedding",
+    "Dropout",
+    "Dropout2D",
+    "Dropout3D",
+    "AlphaDropout",
+    "Flatten",
+    "Unflatten",
+    "Identity",
+    "Pad1D",
+    "Pad2D",
+    "Pad3D",
+    "ZeroPad2D",
+    "Upsample",
+    "UpsamplingNearest2D",
+    "UpsamplingBilinear2D",
+    "CosineSimilarity",
+    "PairwiseDistance",
+    "PixelShuffle",
+    "PixelUnshuffle",
+    "ChannelShuffle",
+    "Unfold",
+    "Fold",
+]
 
 
 class Identity(Layer):

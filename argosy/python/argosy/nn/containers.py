@@ -1,4 +1,5 @@
 """Layers and parameters in lists and dicts."""
+
 import collections
 
 from argosy.errors import InvalidArgumentError

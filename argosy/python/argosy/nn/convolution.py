@@ -1,4 +1,5 @@
 """Convolutions."""
+
 import math
 
 from argosy.dynamic import functional as F
@@ -16,8 +17,20 @@ class _Convolution(Layer):
 
     _axes, _format = 2, "NCHW"
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, padding_mode="zeros", weight_attr=None,
-                 bias_attr=None, data_format=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        padding_mode="zeros",
+        weight_attr=None,
+        bias_attr=None,
+        data_format=None,
+    ):
         super().__init__()
         if in_channels % groups or out_channels % groups:
             raise InvalidArgumentError(f"{type(self).__name__}: {in_channels} and {out_channels} channels do not come in {groups} groups")
@@ -31,8 +44,7 @@ class _Convolution(Layer):
     def _make_parameters(self, weight_attr, bias_attr):
         fan_in = math.prod(self._kernel_size) * self._in_channels
         first = initializer.Normal(0.0, math.sqrt(2.0 / fan_in))
-        self.weight = self.create_parameter([self._out_channels, self._in_channels // self._groups, *self._kernel_size], weight_attr,
-                                            default_initializer=first)
+        self.weight = self.create_parameter([self._out_channels, self._in_channels // self._groups, *self._kernel_size], weight_attr, default_initializer=first)
         self.bias = self.create_parameter([self._out_channels], bias_attr, is_bias=True)
 
     def _padded(self, x):
@@ -98,8 +110,20 @@ class Conv3D(_Convolution):
 class _Transposed(_Convolution):
     """The weight is [in, out / groups, sizes of the kernel]."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, dilation=1, groups=1, weight_attr=None,
-                 bias_attr=None, data_format=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        dilation=1,
+        groups=1,
+        weight_attr=None,
+        bias_attr=None,
+        data_format=None,
+    ):
         self._extra = output_padding
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, "zeros", weight_attr, bias_attr, data_format)
 
@@ -109,8 +133,7 @@ class _Transposed(_Convolution):
 
     def forward(self, x, output_size=None):
         function = getattr(F, f"conv{self._axes}d_transpose")
-        return function(x, self.weight, self.bias, self._stride, self._padding, self._extra, self._dilation, self._groups, output_size,
-                        self._data_format)
+        return function(x, self.weight, self.bias, self._stride, self._padding, self._extra, self._dilation, self._groups, output_size, self._data_format)
 
 
 class Conv1DTranspose(_Transposed):
@@ -122,8 +145,20 @@ class Conv1DTranspose(_Transposed):
 
     _axes, _format = 1, "NCL"
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, dilation=1, weight_attr=None,
-                 bias_attr=None, data_format=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        groups=1,
+        dilation=1,
+        weight_attr=None,
+        bias_attr=None,
+        data_format=None,
+    ):
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, weight_attr, bias_attr, data_format)
 
 

@@ -1,4 +1,5 @@
 """HSigmoidLoss: the weights of a tree of classes."""
+
 from argosy.dynamic import functional as F
 from argosy.errors import InvalidArgumentError
 from argosy.nn.layer import Layer

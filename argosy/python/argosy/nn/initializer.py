@@ -1,4 +1,5 @@
 """First values of parameters, under their 2.x names."""
+
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +12,23 @@ from argosy.fluid import initializer as fluid
 from argosy.fluid import param_attr
 from argosy.fluid.initializer import Initializer
 
-__all__ = ["Initializer", "Assign", "Constant", "KaimingNormal", "KaimingUniform", "Normal", "TruncatedNormal", "Uniform", "XavierNormal",
-           "XavierUniform", "Bilinear", "Dirac", "Orthogonal", "calculate_gain", "set_global_initializer"]
+__all__ = [
+    "Initializer",
+    "Assign",
+    "Constant",
+    "KaimingNormal",
+    "KaimingUniform",
+    "Normal",
+    "TruncatedNormal",
+    "Uniform",
+    "XavierNormal",
+    "XavierUniform",
+    "Bilinear",
+    "Dirac",
+    "Orthogonal",
+    "calculate_gain",
+    "set_global_initializer",
+]
 
 
 class Constant(fluid.ConstantInitializer):
@@ -210,8 +226,14 @@ class Bilinear(_Filling):
         return ((1 - abs(across / reach - centre)) * (1 - abs(down / reach - centre))).reshape(shape).astype("float32")
 
 
-_GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4, "sigmoid": 1, "linear": 1,
-          **{f"conv{axes}d{kind}": 1 for axes in (1, 2, 3) for kind in ("", "_transpose")}}
+_GAINS = {
+    "tanh": 5 / 3,
+    "relu": math.sqrt(2),
+    "selu": 3 / 4,
+    "sigmoid": 1,
+    "linear": 1,
+    **{f"conv{axes}d{kind}": 1 for axes in (1, 2, 3) for kind in ("", "_transpose")},
+}
 
 
 def calculate_gain(nonlinearity, param=None):
@@ -223,7 +245,7 @@ def calculate_gain(nonlinearity, param=None):
     if param is not None and not isinstance(param, (bool, int, float)):
         raise InvalidArgumentError(f"calculate_gain: param is a number; found {type(param).__name__}")
     if nonlinearity == "leaky_relu":
-        return math.sqrt(2 / (1 + (0.01 if param is None else float(param))**2))
+        return math.sqrt(2 / (1 + (0.01 if param is None else float(param)) ** 2))
     if nonlinearity not in _GAINS:
         raise InvalidArgumentError(f"calculate_gain: nonlinearity is one of {', '.join(sorted([*_GAINS, 'leaky_relu']))}; found {nonlinearity!r}")
     return _GAINS[nonlinearity]

@@ -1,4 +1,5 @@
 """Layer: a part of a model, with the parameters, buffers and layers inside of it."""
+
 import collections
 import re
 import warnings
@@ -255,8 +256,10 @@ class Layer:
 
         for part in (*self.parameters(), *self.buffers()):
             if isinstance(part, _core.Variable):
-                raise UnimplementedError(f"{type(self).__name__}: '{part.name}' is a variable of a program, which keeps its type and is where the Executor "
-                                         "runs it; to(), astype() and float() are for layers of the dynamic graph")
+                raise UnimplementedError(
+                    f"{type(self).__name__}: '{part.name}' is a variable of a program, which keeps its type and is where the Executor "
+                    "runs it; to(), astype() and float() are for layers of the dynamic graph"
+                )
         target = None if where is None else places.torch_device(where)
         kind = None if dtype is None else dtypes.to_torch(dtype)
         for part in (*self.parameters(), *self.buffers()):

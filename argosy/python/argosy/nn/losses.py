@@ -1,4 +1,5 @@
 """Losses as layers: each keeps the arguments of the function of paddle.nn.functional that it is."""
+
 from collections.abc import Callable
 from typing import Any
 
@@ -32,10 +33,16 @@ class CrossEntropyLoss(_Loss):
 
     _function = staticmethod(F.cross_entropy)
 
-    def __init__(self, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True,
-                 label_smoothing=0.0, name=None):
-        super().__init__(weight=weight, ignore_index=ignore_index, reduction=reduction, soft_label=soft_label, axis=axis, use_softmax=use_softmax,
-                         label_smoothing=label_smoothing)
+    def __init__(self, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0, name=None):
+        super().__init__(
+            weight=weight,
+            ignore_index=ignore_index,
+            reduction=reduction,
+            soft_label=soft_label,
+            axis=axis,
+            use_softmax=use_softmax,
+            label_smoothing=label_smoothing,
+        )
 
 
 class MSELoss(_Loss):

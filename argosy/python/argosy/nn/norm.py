@@ -1,4 +1,5 @@
 """Normalization layers. Running values are buffers named _mean and _variance, as in Paddle's state dicts."""
+
 import torch
 
 from argosy import _core
@@ -11,8 +12,20 @@ from argosy.errors import InvalidArgumentError
 from argosy.nn import initializer, parts
 from argosy.nn.layer import Layer
 
-__all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm1D", "InstanceNorm2D",
-           "InstanceNorm3D", "LocalResponseNorm", "SpectralNorm"]
+__all__ = [
+    "BatchNorm",
+    "BatchNorm1D",
+    "BatchNorm2D",
+    "BatchNorm3D",
+    "SyncBatchNorm",
+    "LayerNorm",
+    "GroupNorm",
+    "InstanceNorm1D",
+    "InstanceNorm2D",
+    "InstanceNorm3D",
+    "LocalResponseNorm",
+    "SpectralNorm",
+]
 
 
 def _statistics_dtype():
@@ -37,8 +50,9 @@ class _BatchNorm(Layer):
     def forward(self, input):
         if input.ndim not in self._axes:
             raise InvalidArgumentError(f"{type(self).__name__} takes {' or '.join(map(str, self._axes))} axes; found shape {input.shape}")
-        return F.batch_norm(input, self._mean, self._variance, self.weight, self.bias, self.training, self._momentum, self._epsilon,
-                            self._data_format, self._use_global_stats)
+        return F.batch_norm(
+            input, self._mean, self._variance, self.weight, self.bias, self.training, self._momentum, self._epsilon, self._data_format, self._use_global_stats
+        )
 
     def extra_repr(self):
         shown = f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
@@ -87,17 +101,33 @@ class BatchNorm(_BatchNorm):
     [4, 3, 2, 2]
     """
 
-    def __init__(self, num_channels, act=None, is_test=False, momentum=0.9, epsilon=1e-05, param_attr=None, bias_attr=None, dtype="float32",
-                 data_layout="NCHW", in_place=False, moving_mean_name=None, moving_variance_name=None, do_model_average_for_mean_and_var=True,
-                 use_global_stats=False, trainable_statistics=False):
+    def __init__(
+        self,
+        num_channels,
+        act=None,
+        is_test=False,
+        momentum=0.9,
+        epsilon=1e-05,
+        param_attr=None,
+        bias_attr=None,
+        dtype="float32",
+        data_layout="NCHW",
+        in_place=False,
+        moving_mean_name=None,
+        moving_variance_name=None,
+        do_model_average_for_mean_and_var=True,
+        use_global_stats=False,
+        trainable_statistics=False,
+    ):
         object.__setattr__(self, "_running_names", (moving_mean_name, moving_variance_name))
         super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None)
         self._act, self._is_test, self._trainable_statistics = act, is_test, trainable_statistics
 
     def forward(self, input):
         training = self._trainable_statistics or (self.training and not self._is_test)
-        found = F.batch_norm(input, self._mean, self._variance, self.weight, self.bias, training, self._momentum, self._epsilon, self._data_format,
-                             self._use_global_stats)
+        found = F.batch_norm(
+            input, self._mean, self._variance, self.weight, self.bias, training, self._momentum, self._epsilon, self._data_format, self._use_global_stats
+        )
         return found if self._act is None else getattr(F, self._act)(found)
 
 
@@ -116,8 +146,16 @@ class SyncBatchNorm(_BatchNorm):
         if x.ndim not in self._axes:
             raise InvalidArgumentError(f"SyncBatchNorm takes {' or '.join(map(str, self._axes))} axes; found shape {x.shape}")
         behind = self._data_format.endswith("C")
-        found = _core.sync_batch_norm(job.world(), x._torch.movedim(-1, 1) if behind else x._torch, _torch(self.weight), _torch(self.bias),
-                                      self._mean._torch, self._variance._torch, 1 - self._momentum, self._epsilon)
+        found = _core.sync_batch_norm(
+            job.world(),
+            x._torch.movedim(-1, 1) if behind else x._torch,
+            _torch(self.weight),
+            _torch(self.bias),
+            self._mean._torch,
+            self._variance._torch,
+            1 - self._momentum,
+            self._epsilon,
+        )
         return Tensor(found.movedim(1, -1) if behind else found)
 
     @classmethod

@@ -1,4 +1,5 @@
 """Parameters and buffers of layers in the graph of the mode: of programs here, of the dynamic graph in argosy.dynamic.initial."""
+
 from argosy import _core
 from argosy.dispatch import builds, by_mode
 from argosy.fluid import layers
@@ -16,8 +17,15 @@ def parameter(shape, attr=None, dtype="float32", is_bias=False, default_initiali
         given = _filled(given, shape)
     name = attr.name or name or _core.unique_name("create_parameter_0." + ("b" if is_bias else "w"))
     known = block.has_var(name)
-    whole = _core.ParamAttr(name=name, initializer=given, learning_rate=attr.learning_rate, regularizer=attr.regularizer,
-                            trainable=attr.trainable, gradient_clip=attr.gradient_clip, need_clip=attr.need_clip)
+    whole = _core.ParamAttr(
+        name=name,
+        initializer=given,
+        learning_rate=attr.learning_rate,
+        regularizer=attr.regularizer,
+        trainable=attr.trainable,
+        gradient_clip=attr.gradient_clip,
+        need_clip=attr.need_clip,
+    )
     made = layers.create_parameter(shape, dtype, attr=whole, is_bias=is_bias)
     if not known:
         _give_values_last(name, given)

@@ -1,4 +1,5 @@
 """Pooling layers: the functions of the same names with their arguments kept."""
+
 from collections.abc import Callable
 from typing import Any
 
@@ -27,15 +28,28 @@ class _Pool(Layer):
 class _Max(_Pool):
     def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format=None, name=None):
         super().__init__()
-        self._arguments = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "return_mask": return_mask, "ceil_mode": ceil_mode,
-                           "data_format": self._checked(data_format)}
+        self._arguments = {
+            "kernel_size": kernel_size,
+            "stride": stride,
+            "padding": padding,
+            "return_mask": return_mask,
+            "ceil_mode": ceil_mode,
+            "data_format": self._checked(data_format),
+        }
 
 
 class _Average(_Pool):
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format=None, name=None):
         super().__init__()
-        self._arguments = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "ceil_mode": ceil_mode, "exclusive": exclusive,
-                           "divisor_override": divisor_override, "data_format": self._checked(data_format)}
+        self._arguments = {
+            "kernel_size": kernel_size,
+            "stride": stride,
+            "padding": padding,
+            "ceil_mode": ceil_mode,
+            "exclusive": exclusive,
+            "divisor_override": divisor_override,
+            "data_format": self._checked(data_format),
+        }
 
 
 class _AdaptiveAverage(_Pool):
@@ -53,8 +67,13 @@ class _AdaptiveMax(_Pool):
 class _MaxUn(_Pool):
     def __init__(self, kernel_size, stride=None, padding=0, data_format=None, output_size=None, name=None):
         super().__init__()
-        self._arguments = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "data_format": self._checked(data_format),
-                           "output_size": output_size}
+        self._arguments = {
+            "kernel_size": kernel_size,
+            "stride": stride,
+            "padding": padding,
+            "data_format": self._checked(data_format),
+            "output_size": output_size,
+        }
 
     def forward(self, x, indices):
         return self._function(x, indices, **self._arguments)

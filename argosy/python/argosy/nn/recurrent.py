@@ -1,4 +1,5 @@
 """Recurrent layers over torch's. Gates come in the same order in both: i f g o, and r z n."""
+
 import math
 
 import torch
@@ -19,8 +20,20 @@ class _Recurrent(Layer):
 
     _gates, _states = 1, 1
 
-    def __init__(self, input_size, hidden_size, num_layers=1, direction="forward", time_major=False, dropout=0.0, weight_ih_attr=None,
-                 weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None, name=None):
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        direction="forward",
+        time_major=False,
+        dropout=0.0,
+        weight_ih_attr=None,
+        weight_hh_attr=None,
+        bias_ih_attr=None,
+        bias_hh_attr=None,
+        name=None,
+    ):
         super().__init__()
         if direction not in ("forward", "bidirect", "bidirectional"):
             raise InvalidArgumentError(f"{type(self).__name__}: direction is 'forward' or 'bidirect'; found {direction!r}")
@@ -32,9 +45,13 @@ class _Recurrent(Layer):
         rows = self._gates * hidden_size
         for layer in range(num_layers):
             size = input_size if layer == 0 else hidden_size * self.num_directions
-            for suffix in ("", "_reverse")[:self.num_directions]:
-                parts = {"weight_ih": ([rows, size], weight_ih_attr), "weight_hh": ([rows, hidden_size], weight_hh_attr),
-                         "bias_ih": ([rows], bias_ih_attr), "bias_hh": ([rows], bias_hh_attr)}
+            for suffix in ("", "_reverse")[: self.num_directions]:
+                parts = {
+                    "weight_ih": ([rows, size], weight_ih_attr),
+                    "weight_hh": ([rows, hidden_size], weight_hh_attr),
+                    "bias_ih": ([rows], bias_ih_attr),
+                    "bias_hh": ([rows], bias_hh_attr),
+                }
                 for part, (shape, attr) in parts.items():
                     made = self.create_parameter(shape, attr, is_bias=part.startswith("bias"), default_initializer=first)
                     self.add_parameter(f"{part}_l{layer}{suffix}", made)
@@ -83,8 +100,21 @@ class SimpleRNN(_Recurrent):
     ([2, 5, 4], [2, 2, 4])
     """
 
-    def __init__(self, input_size, hidden_size, num_layers=1, direction="forward", time_major=False, dropout=0.0, activation="tanh", weight_ih_attr=None,
-                 weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None, name=None):
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        direction="forward",
+        time_major=False,
+        dropout=0.0,
+        activation="tanh",
+        weight_ih_attr=None,
+        weight_hh_attr=None,
+        bias_ih_attr=None,
+        bias_hh_attr=None,
+        name=None,
+    ):
         if activation not in ("tanh", "relu"):
             raise InvalidArgumentError(f"SimpleRNN: activation is 'tanh' or 'relu'; found {activation!r}")
         super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)

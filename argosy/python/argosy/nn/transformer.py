@@ -1,4 +1,5 @@
 """Layers of encoders and decoders, and the whole of them."""
+
 import numpy
 
 from argosy.creation import to_tensor
@@ -27,21 +28,40 @@ class _Block(Layer):
 
     _attentions = ("self_attn",)
 
-    def __init__(self, d_model, nhead, dim_feedforward, dropout=0.1, activation="relu", attn_dropout=None, act_dropout=None, normalize_before=False,
-                 weight_attr=None, bias_attr=None):
+    def __init__(
+        self,
+        d_model,
+        nhead,
+        dim_feedforward,
+        dropout=0.1,
+        activation="relu",
+        attn_dropout=None,
+        act_dropout=None,
+        normalize_before=False,
+        weight_attr=None,
+        bias_attr=None,
+    ):
         super().__init__()
         what, steps = type(self).__name__, len(self._attentions) + 1
         check_sizes(what, d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward)
         if activation not in F.__all__:
             raise InvalidArgumentError(f"{what}: activation is a function of paddle.nn.functional; found {activation!r}")
-        self._config = dict(d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward, dropout=dropout, activation=activation,
-                            attn_dropout=attn_dropout, act_dropout=act_dropout, normalize_before=normalize_before, weight_attr=weight_attr,
-                            bias_attr=bias_attr)
+        self._config = dict(
+            d_model=d_model,
+            nhead=nhead,
+            dim_feedforward=dim_feedforward,
+            dropout=dropout,
+            activation=activation,
+            attn_dropout=attn_dropout,
+            act_dropout=act_dropout,
+            normalize_before=normalize_before,
+            weight_attr=weight_attr,
+            bias_attr=bias_attr,
+        )
         self.normalize_before, self.activation = normalize_before, getattr(F, activation)
         attrs = list(zip(_attrs(weight_attr, steps, f"{what}(weight_attr=…)"), _attrs(bias_attr, steps, f"{what}(bias_attr=…)")))
         for name, (weight, bias) in zip(self._attentions, attrs):
-            self.add_sublayer(name, MultiHeadAttention(d_model, nhead, dropout if attn_dropout is None else attn_dropout, weight_attr=weight,
-                                                       bias_attr=bias))
+            self.add_sublayer(name, MultiHeadAttention(d_model, nhead, dropout if attn_dropout is None else attn_dropout, weight_attr=weight, bias_attr=bias))
         self.linear1 = Linear(d_model, dim_feedforward, *attrs[-1])
         self.dropout = Dropout(dropout if act_dropout is None else act_dropout)
         self.linear2 = Linear(dim_feedforward, d_model, *attrs[-1])
@@ -180,17 +200,37 @@ class Transformer(Layer):
     [1, 3, 8]
     """
 
-    def __init__(self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1, activation="relu",
-                 attn_dropout=None, act_dropout=None, normalize_before=False, weight_attr=None, bias_attr=None, custom_encoder=None,
-                 custom_decoder=None):
+    def __init__(
+        self,
+        d_model=512,
+        nhead=8,
+        num_encoder_layers=6,
+        num_decoder_layers=6,
+        dim_feedforward=2048,
+        dropout=0.1,
+        activation="relu",
+        attn_dropout=None,
+        act_dropout=None,
+        normalize_before=False,
+        weight_attr=None,
+        bias_attr=None,
+        custom_encoder=None,
+        custom_decoder=None,
+    ):
         super().__init__()
         check_sizes("Transformer", d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward)
         options = (d_model, nhead, dim_feedforward, dropout, activation, attn_dropout, act_dropout, normalize_before)
         attrs = list(zip(_parts(weight_attr, "Transformer(weight_attr=…)"), _parts(bias_attr, "Transformer(bias_attr=…)")))
-        self.encoder = custom_encoder if custom_encoder is not None else TransformerEncoder(
-            TransformerEncoderLayer(*options, *attrs[0]), num_encoder_layers, LayerNorm(d_model))
-        self.decoder = custom_decoder if custom_decoder is not None else TransformerDecoder(
-            TransformerDecoderLayer(*options, *attrs[1]), num_decoder_layers, LayerNorm(d_model))
+        self.encoder = (
+            custom_encoder
+            if custom_encoder is not None
+            else TransformerEncoder(TransformerEncoderLayer(*options, *attrs[0]), num_encoder_layers, LayerNorm(d_model))
+        )
+        self.decoder = (
+            custom_decoder
+            if custom_decoder is not None
+            else TransformerDecoder(TransformerDecoderLayer(*options, *attrs[1]), num_decoder_layers, LayerNorm(d_model))
+        )
         self.d_model, self.nhead = d_model, nhead
 
     def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None):

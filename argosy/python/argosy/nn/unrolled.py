@@ -1,4 +1,5 @@
 """Recurrent layers of any cell, step by step. SimpleRNN, LSTM and GRU compute the same faster."""
+
 import functools
 
 from argosy import tensor
@@ -18,8 +19,10 @@ def _kept(running, old, new):
 def _length(x, axis):
     """How many steps a sequence has; a program has as many for each batch."""
     if x.shape[axis] < 0:
-        raise InvalidArgumentError(f"a recurrent layer of a program takes its steps one by one, and '{x.name}' has shape {list(x.shape)}: declare how many "
-                                   f"steps there are (axis {axis}), and pad the sequences")
+        raise InvalidArgumentError(
+            f"a recurrent layer of a program takes its steps one by one, and '{x.name}' has shape {list(x.shape)}: declare how many "
+            f"steps there are (axis {axis}), and pad the sequences"
+        )
     return x.shape[axis]
 
 
@@ -70,6 +73,10 @@ class BiRNN(Layer):
         if initial_states is not None and (not isinstance(initial_states, (list, tuple)) or len(initial_states) != 2):
             raise InvalidArgumentError(f"BiRNN: initial_states are those of both cells, a pair; found {type(initial_states).__name__}")
         first = (None, None) if initial_states is None else initial_states
-        outputs, states = zip(*(RNN(cell, backwards, self.time_major)(inputs, given, sequence_length, **kwargs)
-                                for cell, backwards, given in ((self.cell_fw, False, first[0]), (self.cell_bw, True, first[1]))))
+        outputs, states = zip(
+            *(
+                RNN(cell, backwards, self.time_major)(inputs, given, sequence_length, **kwargs)
+                for cell, backwards, given in ((self.cell_fw, False, first[0]), (self.cell_bw, True, first[1]))
+            )
+        )
         return mapped(lambda one, other: tensor.concat([one, other], -1), *outputs), states

@@ -1,4 +1,5 @@
 """paddle.nn.utils: limits on the gradients that backward() has left."""
+
 import torch
 
 from argosy.dynamic.tensor import Tensor
@@ -29,8 +30,10 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
         return Tensor(torch.tensor(0.0))
     norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(one.grad, norm_type) for one in found]), norm_type)
     if error_if_nonfinite and not torch.isfinite(norm):
-        raise InvalidArgumentError(f"clip_grad_norm_: the norm of the gradients is {norm.item()}, which cannot be scaled; look for the step that made "
-                                   "it so, or leave error_if_nonfinite out")
+        raise InvalidArgumentError(
+            f"clip_grad_norm_: the norm of the gradients is {norm.item()}, which cannot be scaled; look for the step that made "
+            "it so, or leave error_if_nonfinite out"
+        )
     share = (float(max_norm) / (norm + 1e-6)).clamp(max=1.0)
     for one in found:
         one.grad = one.grad * share

@@ -1,4 +1,5 @@
 """What optimizers do in the dynamic graph: step() moves parameters by their gradients, with the core's update rules."""
+
 import re
 
 import torch
@@ -120,8 +121,11 @@ class Updates:
     def pairs(self, parameters=None):
         """[(parameter, torch gradient)] of those that have one."""
         wanted = None if parameters is None else {id(p) for p in parameters}
-        return [(slot.parameter, slot.parameter._torch.grad) for slot in self._slots.values() if slot.parameter._torch.grad is not None
-                and not slot.parameter.stop_gradient and (wanted is None or id(slot.parameter) in wanted)]
+        return [
+            (slot.parameter, slot.parameter._torch.grad)
+            for slot in self._slots.values()
+            if slot.parameter._torch.grad is not None and not slot.parameter.stop_gradient and (wanted is None or id(slot.parameter) in wanted)
+        ]
 
     def step(self):
         """Moves every parameter that has a gradient."""
@@ -142,6 +146,8 @@ class Updates:
             for slot in self._slots.values():
                 if slot.wide is not None:
                     slot.parameter._torch.detach().copy_(slot.wide)
+        if hasattr(self._optimizer._learning_rate, "_advance"):  # those of 1.8 move on by themselves
+            self._optimizer._learning_rate._advance()
 
     def _clipped(self, pairs):
         by_clip = {}
@@ -196,6 +202,9 @@ class Updates:
             slot.parameter.clear_gradient(set_to_zero)
 
     # Its state.
+    def _scheduled(self):
+        return isinstance(self._optimizer._learning_rate, LRScheduler) or hasattr(self._optimizer._learning_rate, "_advance")
+
     def state_dict(self):
         """{name: tensor} of everything that the rule remembers, also before the first step; LR_Scheduler, where there is one."""
         rule, state = self._rule(), {}
@@ -209,13 +218,13 @@ class Updates:
         wide = {slot.parameter.name: Tensor(slot.wide) for slot in slots if slot.wide is not None}
         if wide:
             state["master_weights"] = wide
-        if isinstance(self._optimizer._learning_rate, LRScheduler):
+        if self._scheduled():
             state["LR_Scheduler"] = self._optimizer._learning_rate.state_dict()
         return state
 
     def set_state_dict(self, state_dict):
         """Takes what state_dict() gave, here or in Paddle. A parameter that the state knows nothing of is an error."""
-        if isinstance(self._optimizer._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
+        if self._scheduled() and "LR_Scheduler" in state_dict:
             self._optimizer._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
         names = [name for name, _ in self._rule().scalars]
         plain = {re.sub(r"_\d+$", "", key): value for key, value in state_dict.items() if key not in ("LR_Scheduler", "master_weights")}

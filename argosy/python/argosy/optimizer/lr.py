@@ -1,13 +1,29 @@
 """Learning rates that a script moves on with step(), as a rule once an epoch. Light: without torch and NumPy."""
+
 import math
 from typing import Any
 
 from argosy.errors import InvalidArgumentError
 
 __all__ = [
-    "LRScheduler", "NoamDecay", "ExponentialDecay", "NaturalExpDecay", "InverseTimeDecay", "PolynomialDecay", "PiecewiseDecay",
-    "CosineAnnealingDecay", "StepDecay", "MultiStepDecay", "LambdaDecay", "MultiplicativeDecay", "LinearWarmup", "LinearLR",
-    "CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR", "ReduceOnPlateau",
+    "LRScheduler",
+    "NoamDecay",
+    "ExponentialDecay",
+    "NaturalExpDecay",
+    "InverseTimeDecay",
+    "PolynomialDecay",
+    "PiecewiseDecay",
+    "CosineAnnealingDecay",
+    "StepDecay",
+    "MultiStepDecay",
+    "LambdaDecay",
+    "MultiplicativeDecay",
+    "LinearWarmup",
+    "LinearLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
+    "OneCycleLR",
+    "ReduceOnPlateau",
 ]
 
 
@@ -160,7 +176,7 @@ class PolynomialDecay(LRScheduler):
             steps *= max(1, math.ceil(epoch / self.decay_steps))
         else:
             epoch = min(epoch, steps)
-        return (self.base_lr - self.end_lr) * (1 - epoch / steps)**self.power + self.end_lr
+        return (self.base_lr - self.end_lr) * (1 - epoch / steps) ** self.power + self.end_lr
 
 
 class PiecewiseDecay(LRScheduler):
@@ -226,7 +242,7 @@ class StepDecay(LRScheduler):
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self):
-        return self.base_lr * self.gamma**(self.last_epoch // self.step_size)
+        return self.base_lr * self.gamma ** (self.last_epoch // self.step_size)
 
 
 class MultiStepDecay(LRScheduler):
@@ -248,7 +264,7 @@ class MultiStepDecay(LRScheduler):
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self):
-        return self.base_lr * self.gamma**sum(self.last_epoch >= milestone for milestone in self.milestones)
+        return self.base_lr * self.gamma ** sum(self.last_epoch >= milestone for milestone in self.milestones)
 
 
 class LambdaDecay(LRScheduler):
@@ -330,8 +346,7 @@ class LinearLR(LRScheduler):
 
     def __init__(self, learning_rate, total_steps, start_factor=1.0 / 3, end_factor=1.0, last_epoch=-1, verbose=False):
         if not 0 < start_factor <= 1.0 or not 0 <= end_factor <= 1.0 or total_steps <= 0:
-            raise InvalidArgumentError("LinearLR: factors are from 0 to 1 and total_steps above 0; "
-                                       f"found {start_factor}, {end_factor} and {total_steps}")
+            raise InvalidArgumentError(f"LinearLR: factors are from 0 to 1 and total_steps above 0; found {start_factor}, {end_factor} and {total_steps}")
         self.total_steps, self.start_factor, self.end_factor = total_steps, start_factor, end_factor
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -377,13 +392,25 @@ class CyclicLR(LRScheduler):
     0.5
     """
 
-    def __init__(self, base_learning_rate, max_learning_rate, step_size_up, step_size_down=None, mode="triangular", exp_gamma=1.0, scale_fn=None,
-                 scale_mode="cycle", last_epoch=-1, verbose=False):
+    def __init__(
+        self,
+        base_learning_rate,
+        max_learning_rate,
+        step_size_up,
+        step_size_down=None,
+        mode="triangular",
+        exp_gamma=1.0,
+        scale_fn=None,
+        scale_mode="cycle",
+        last_epoch=-1,
+        verbose=False,
+    ):
         if (mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None) or scale_mode not in ("cycle", "iterations"):
-            raise InvalidArgumentError("CyclicLR: mode is 'triangular', 'triangular2' or 'exp_range', scale_mode 'cycle' or 'iterations'; "
-                                       f"found {mode!r}, {scale_mode!r}")
+            raise InvalidArgumentError(
+                f"CyclicLR: mode is 'triangular', 'triangular2' or 'exp_range', scale_mode 'cycle' or 'iterations'; found {mode!r}, {scale_mode!r}"
+            )
         self.max_lr, self.up, self.cycle = max_learning_rate, step_size_up, step_size_up + (step_size_down or step_size_up)
-        kinds = {"triangular": lambda x: 1.0, "triangular2": lambda x: 0.5**(x - 1), "exp_range": lambda x: exp_gamma**x}
+        kinds = {"triangular": lambda x: 1.0, "triangular2": lambda x: 0.5 ** (x - 1), "exp_range": lambda x: exp_gamma**x}
         self.scale_fn = scale_fn or kinds[mode]
         self.by_steps = scale_mode == "iterations" if scale_fn is not None else mode == "exp_range"
         super().__init__(base_learning_rate, last_epoch, verbose)
@@ -406,11 +433,23 @@ class OneCycleLR(LRScheduler):
     0.8
     """
 
-    def __init__(self, max_learning_rate, total_steps, divide_factor=25.0, end_learning_rate=0.0001, phase_pct=0.3, anneal_strategy="cos",
-                 three_phase=False, last_epoch=-1, verbose=False):
+    def __init__(
+        self,
+        max_learning_rate,
+        total_steps,
+        divide_factor=25.0,
+        end_learning_rate=0.0001,
+        phase_pct=0.3,
+        anneal_strategy="cos",
+        three_phase=False,
+        last_epoch=-1,
+        verbose=False,
+    ):
         if anneal_strategy not in ("cos", "linear") or not 0 <= phase_pct <= 1 or total_steps <= 0:
-            raise InvalidArgumentError("OneCycleLR: anneal_strategy is 'cos' or 'linear', phase_pct from 0 to 1, total_steps above 0; "
-                                       f"found {anneal_strategy!r}, {phase_pct}, {total_steps}")
+            raise InvalidArgumentError(
+                "OneCycleLR: anneal_strategy is 'cos' or 'linear', phase_pct from 0 to 1, total_steps above 0; "
+                f"found {anneal_strategy!r}, {phase_pct}, {total_steps}"
+            )
         first, top = max_learning_rate / divide_factor, phase_pct * total_steps - 1
         self.total_steps, self.anneal = total_steps, anneal_strategy
         self.ends = [0, top, 2 * phase_pct * total_steps - 2, total_steps - 1] if three_phase else [0, top, total_steps - 1]
@@ -440,11 +479,13 @@ class ReduceOnPlateau(LRScheduler):
 
     _state = ("cooldown_counter", "best", "num_bad_epochs", "last_epoch", "last_lr")
 
-    def __init__(self, learning_rate, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0,
-                 epsilon=1e-8, verbose=False):
+    def __init__(
+        self, learning_rate, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0, epsilon=1e-8, verbose=False
+    ):
         if mode not in ("min", "max") or threshold_mode not in ("rel", "abs") or not factor < 1.0:
-            raise InvalidArgumentError("ReduceOnPlateau: mode is 'min' or 'max', threshold_mode 'rel' or 'abs', factor below 1; "
-                                       f"found {mode!r}, {threshold_mode!r}, {factor!r}")
+            raise InvalidArgumentError(
+                f"ReduceOnPlateau: mode is 'min' or 'max', threshold_mode 'rel' or 'abs', factor below 1; found {mode!r}, {threshold_mode!r}, {factor!r}"
+            )
         self.mode, self.factor, self.patience, self.threshold, self.threshold_mode = mode, factor, patience, threshold, threshold_mode
         self.cooldown, self.min_lr, self.epsilon = cooldown, min_lr, epsilon
         self.cooldown_counter, self.num_bad_epochs = 0, 0

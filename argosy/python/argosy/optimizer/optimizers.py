@@ -1,4 +1,5 @@
 """The optimizers with 2.x's arguments: `parameters` for parameter_list, `weight_decay` for regularization."""
+
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import optimizer as fluid
 from argosy.fluid.regularizer import L2DecayRegularizer, WeightDecayRegularizer
@@ -77,8 +78,19 @@ class Momentum(Optimizer, fluid.MomentumOptimizer):
     True
     """
 
-    def __init__(self, learning_rate=0.001, momentum=0.9, parameters=None, use_nesterov=False, weight_decay=None, grad_clip=None,
-                 multi_precision=False, rescale_grad=1.0, use_multi_tensor=False, name=None):
+    def __init__(
+        self,
+        learning_rate=0.001,
+        momentum=0.9,
+        parameters=None,
+        use_nesterov=False,
+        weight_decay=None,
+        grad_clip=None,
+        multi_precision=False,
+        rescale_grad=1.0,
+        use_multi_tensor=False,
+        name=None,
+    ):
         if rescale_grad != 1.0:
             raise InvalidArgumentError(f"rescale_grad={rescale_grad}: scale the loss instead")
         fluid.MomentumOptimizer.__init__(self, learning_rate, momentum, parameters, use_nesterov, _penalty(weight_decay), grad_clip, name)
@@ -98,10 +110,8 @@ class Adagrad(Optimizer, fluid.AdagradOptimizer):
     True
     """
 
-    def __init__(self, learning_rate, epsilon=1e-6, parameters=None, weight_decay=None, grad_clip=None, name=None,
-                 initial_accumulator_value=0.0):
-        fluid.AdagradOptimizer.__init__(self, learning_rate, epsilon, parameters, _penalty(weight_decay), grad_clip, name,
-                                        initial_accumulator_value)
+    def __init__(self, learning_rate, epsilon=1e-6, parameters=None, weight_decay=None, grad_clip=None, name=None, initial_accumulator_value=0.0):
+        fluid.AdagradOptimizer.__init__(self, learning_rate, epsilon, parameters, _penalty(weight_decay), grad_clip, name, initial_accumulator_value)
 
 
 class Adadelta(Optimizer, fluid.AdadeltaOptimizer):
@@ -137,8 +147,20 @@ class Adam(Optimizer, fluid.AdamOptimizer):
     True
     """
 
-    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None,
-                 lazy_mode=False, multi_precision=False, use_multi_tensor=False, name=None):
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        lazy_mode=False,
+        multi_precision=False,
+        use_multi_tensor=False,
+        name=None,
+    ):
         _check_decays(self, beta1=beta1, beta2=beta2)
         _check_not_negative(self, epsilon=epsilon)
         fluid.AdamOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, _penalty(weight_decay), grad_clip, name, lazy_mode)
@@ -158,14 +180,26 @@ class AdamW(Optimizer, fluid.AdamWOptimizer):
     True
     """
 
-    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=0.01, lr_ratio=None,
-                 apply_decay_param_fun=None, grad_clip=None, lazy_mode=False, multi_precision=False, name=None):
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        parameters=None,
+        weight_decay=0.01,
+        lr_ratio=None,
+        apply_decay_param_fun=None,
+        grad_clip=None,
+        lazy_mode=False,
+        multi_precision=False,
+        name=None,
+    ):
         if lr_ratio is not None:
             raise InvalidArgumentError("lr_ratio: give the parameters a learning_rate of their own in their ParamAttr")
         _check_decays(self, beta1=beta1, beta2=beta2)
         _check_not_negative(self, epsilon=epsilon)
-        fluid.AdamWOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, weight_decay, apply_decay_param_fun, grad_clip,
-                                      name, lazy_mode)
+        fluid.AdamWOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, weight_decay, apply_decay_param_fun, grad_clip, name, lazy_mode)
         self._keep_wide(multi_precision)
 
 
@@ -182,8 +216,7 @@ class Adamax(Optimizer, fluid.AdamaxOptimizer):
     True
     """
 
-    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None,
-                 name=None):
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None, name=None):
         _check_decays(self, beta1=beta1, beta2=beta2)
         _check_not_negative(self, epsilon=epsilon)
         fluid.AdamaxOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, _penalty(weight_decay), grad_clip, name)
@@ -202,8 +235,7 @@ class RMSProp(Optimizer, fluid.RMSPropOptimizer):
     True
     """
 
-    def __init__(self, learning_rate, rho=0.95, epsilon=1e-6, momentum=0.0, centered=False, parameters=None, weight_decay=None,
-                 grad_clip=None, name=None):
+    def __init__(self, learning_rate, rho=0.95, epsilon=1e-6, momentum=0.0, centered=False, parameters=None, weight_decay=None, grad_clip=None, name=None):
         _check_not_negative(self, rho=rho, epsilon=epsilon, momentum=momentum)
         fluid.RMSPropOptimizer.__init__(self, learning_rate, rho, epsilon, momentum, centered, parameters, _penalty(weight_decay), grad_clip, name)
 
@@ -223,10 +255,23 @@ class Lamb(Optimizer, fluid.LambOptimizer):
 
     _corrects = True
 
-    def __init__(self, learning_rate=0.001, lamb_weight_decay=0.01, beta1=0.9, beta2=0.999, epsilon=1e-6, parameters=None, grad_clip=None,
-                 exclude_from_weight_decay_fn=None, multi_precision=False, always_adapt=False, name=None):
+    def __init__(
+        self,
+        learning_rate=0.001,
+        lamb_weight_decay=0.01,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-6,
+        parameters=None,
+        grad_clip=None,
+        exclude_from_weight_decay_fn=None,
+        multi_precision=False,
+        always_adapt=False,
+        name=None,
+    ):
         if always_adapt:
             raise InvalidArgumentError("always_adapt: parameters without weight decay are not adapted")
-        fluid.LambOptimizer.__init__(self, learning_rate, lamb_weight_decay, beta1, beta2, epsilon, parameters, None, grad_clip,
-                                     exclude_from_weight_decay_fn, name)
+        fluid.LambOptimizer.__init__(
+            self, learning_rate, lamb_weight_decay, beta1, beta2, epsilon, parameters, None, grad_clip, exclude_from_weight_decay_fn, name
+        )
         self._keep_wide(multi_precision)

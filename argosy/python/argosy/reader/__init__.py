@@ -1,11 +1,11 @@
 """paddle.reader: functions on readers. A reader is a function that returns an iterator of samples."""
+
 import itertools
 import random
 
 from argosy.reader.ahead import read_ahead
 
-__all__ = ["buffered", "cache", "chain", "compose", "ComposeNotAligned", "firstn", "map_readers", "multiprocess_reader", "shuffle",
-           "xmap_readers"]
+__all__ = ["buffered", "cache", "chain", "compose", "ComposeNotAligned", "firstn", "map_readers", "multiprocess_reader", "shuffle", "xmap_readers"]
 
 _END = object()
 
@@ -31,6 +31,7 @@ def cache(reader):
 
     def cached():
         yield from samples
+
     return cached
 
 
@@ -40,8 +41,10 @@ def map_readers(func, *readers):
     >>> list(paddle.reader.map_readers(lambda x: x * 10, lambda: iter([1, 2]))())
     [10, 20]
     """
+
     def mapped():
         return map(func, *[reader() for reader in readers])
+
     return mapped
 
 
@@ -72,8 +75,10 @@ def chain(*readers):
     >>> list(paddle.reader.chain(lambda: iter([1, 2]), lambda: iter([3]))())
     [1, 2, 3]
     """
+
     def chained():
         return itertools.chain.from_iterable(reader() for reader in readers)
+
     return chained
 
 
@@ -83,6 +88,7 @@ def compose(*readers, check_alignment=True):
     >>> list(paddle.reader.compose(lambda: iter([1, 2]), lambda: iter([3, 4]))())
     [(1, 3), (2, 4)]
     """
+
     def flat(samples):
         joined = ()
         for sample in samples:
@@ -108,8 +114,10 @@ def firstn(reader, n):
     >>> list(paddle.reader.firstn(lambda: iter([1, 2, 3]), 2)())
     [1, 2]
     """
+
     def limited():
         return itertools.islice(reader(), n)
+
     return limited
 
 
@@ -119,8 +127,10 @@ def buffered(reader, size):
     >>> list(paddle.reader.buffered(lambda: iter([1, 2]), 8)())
     [1, 2]
     """
+
     def ahead():
         return read_ahead([reader], size)
+
     return ahead
 
 
@@ -157,8 +167,10 @@ def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
     >>> list(paddle.reader.xmap_readers(lambda x: x * 10, lambda: iter([1, 2]), 2, 8, order=True)())
     [10, 20]
     """
+
     def mapped():
         return read_ahead([lambda: _map_in_threads(mapper, reader(), process_num, buffer_size, order)], buffer_size)
+
     return mapped
 
 
@@ -171,6 +183,8 @@ def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
     >>> sorted(paddle.reader.multiprocess_reader([lambda: iter([1, 2]), lambda: iter([3])])())
     [1, 2, 3]
     """
+
     def together():
         return read_ahead(list(readers), queue_size)
+
     return together

@@ -1,4 +1,5 @@
 """Reading ahead, in threads."""
+
 import collections
 import threading
 import warnings

@@ -1,4 +1,5 @@
 """Saving and loading under 2.x's names: a prefix for the files .pdmodel and .pdiparams, or a folder."""
+
 import os
 
 from argosy.errors import InvalidArgumentError, NotFoundError
@@ -6,8 +7,19 @@ from argosy.fluid import framework, io, state_file
 from argosy.fluid.io import load, load_program_state, load_vars, save_vars, set_program_state
 
 __all__ = [
-    "save", "load", "load_program_state", "set_program_state", "save_vars", "load_vars", "save_inference_model", "load_inference_model",
-    "normalize_program", "serialize_program", "deserialize_program", "save_to_file", "load_from_file",
+    "save",
+    "load",
+    "load_program_state",
+    "set_program_state",
+    "save_vars",
+    "load_vars",
+    "save_inference_model",
+    "load_inference_model",
+    "normalize_program",
+    "serialize_program",
+    "deserialize_program",
+    "save_to_file",
+    "load_from_file",
 ]
 
 

@@ -1,4 +1,5 @@
 """What paddle.static has in common with fluid, and the declaration of inputs."""
+
 from argosy import _core
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import input as fluid_input
@@ -21,9 +22,32 @@ from argosy.fluid.framework import (
 )
 
 __all__ = [
-    "Executor", "Program", "Variable", "Operator", "Parameter", "Scope", "default_main_program", "default_startup_program", "program_guard",
-    "name_scope", "global_scope", "scope_guard", "cpu_places", "cuda_places", "append_backward", "gradients", "CompiledProgram",
-    "BuildStrategy", "ExecutionStrategy", "InputSpec", "data", "accuracy", "auc", "ctr_metric_bundle", "create_parameter", "create_global_var",
+    "Executor",
+    "Program",
+    "Variable",
+    "Operator",
+    "Parameter",
+    "Scope",
+    "default_main_program",
+    "default_startup_program",
+    "program_guard",
+    "name_scope",
+    "global_scope",
+    "scope_guard",
+    "cpu_places",
+    "cuda_places",
+    "append_backward",
+    "gradients",
+    "CompiledProgram",
+    "BuildStrategy",
+    "ExecutionStrategy",
+    "InputSpec",
+    "data",
+    "accuracy",
+    "auc",
+    "ctr_metric_bundle",
+    "create_parameter",
+    "create_global_var",
 ]
 
 

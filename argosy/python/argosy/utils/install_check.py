@@ -1,4 +1,5 @@
 """Whether this installation can train."""
+
 __all__ = ["run_check"]
 
 
@@ -28,10 +29,14 @@ def run_check():
     losses_of_program = _train_program(np)
     for graph, (first, second) in {"dynamic": losses, "static": losses_of_program}.items():
         if not second < first:
-            raise InternalError(f"run_check: a step of SGD in the {graph} graph took the loss from {first} to {second}; expected less. "
-                                "The installation is damaged, or built for another torch")
-    print(f"argosy {version} (dialect of PaddlePaddle 2.6.2) on torch {torch.__version__.partition('+')[0]}: trains on "
-          f"{paddle.get_device()}, in the dynamic and in the static graph")
+            raise InternalError(
+                f"run_check: a step of SGD in the {graph} graph took the loss from {first} to {second}; expected less. "
+                "The installation is damaged, or built for another torch"
+            )
+    print(
+        f"argosy {version} (dialect of PaddlePaddle 2.6.2) on torch {torch.__version__.partition('+')[0]}: trains on "
+        f"{paddle.get_device()}, in the dynamic and in the static graph"
+    )
 
 
 def _train_program(np):
@@ -46,5 +51,4 @@ def _train_program(np):
     with fluid.scope_guard(scope):
         exe = fluid.Executor(fluid.CPUPlace())
         exe.run(startup)
-        return [float(np.asarray(exe.run(main, feed={"x": np.ones((4, 2), "float32")}, fetch_list=[loss])[0]).reshape(-1)[0])
-                for _ in range(2)]
+        return [float(np.asarray(exe.run(main, feed={"x": np.ones((4, 2), "float32")}, fetch_list=[loss])[0]).reshape(-1)[0]) for _ in range(2)]

@@ -1,4 +1,5 @@
 """Every call of paddle.distributed, on three ranks: each rank checks what it gets."""
+
 import warnings
 
 import numpy as np

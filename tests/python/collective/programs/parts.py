@@ -1,4 +1,5 @@
 """LocalSGD, SyncBatchNorm, 16-bit gradients, buffers, checkpoints and a model's later changes, on two ranks."""
+
 import os
 import warnings
 
@@ -94,7 +95,7 @@ def check_sync_batch_norm():
     model = fleet.distributed_model(net)
     found = model(paddle.to_tensor(batch(1, [rank])))
     reference = paddle.nn.BatchNorm1D(4)(net[0](paddle.to_tensor(batch(1, [0, 1]))))
-    np.testing.assert_allclose(found.numpy(), reference.numpy()[4 * rank:4 * rank + 4], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found.numpy(), reference.numpy()[4 * rank : 4 * rank + 4], rtol=1e-4, atol=1e-5)
 
 
 def check_16_bits():
@@ -138,6 +139,7 @@ class Numbers(paddle.io.Dataset):
 
 def check_checkpoints(folder):
     """A checkpoint in the midst of a pass, taken up by a model, optimizer and loader of their own, goes on as if nothing had been."""
+
     def make(seed):
         net = linear(seed)
         fleet.fleet._optimizer = fleet.fleet._model = None

@@ -1,4 +1,5 @@
 """Ten steps, with a checkpoint after each. In the first life of the job rank 1 dies after the fourth."""
+
 import os
 
 import numpy as np

@@ -1,5 +1,6 @@
 """N ranks with differently seeded programs and a part of the batch each train as one process with the whole batch: SGD, so that a wrong scale
 shows. The way to the job is named by the first argument. torch's Python package is never loaded."""
+
 import os
 import sys
 
@@ -59,8 +60,9 @@ def transpiler(clip):
         optimizer(clip).minimize(loss, startup)
         endpoints = os.environ["PADDLE_TRAINER_ENDPOINTS"]
         transpiler = fluid.DistributeTranspiler(config)
-        transpiler.transpile(rank, program=loss.block.program, trainers=endpoints, startup_program=startup,
-                             current_endpoint=os.environ["PADDLE_CURRENT_ENDPOINT"])
+        transpiler.transpile(
+            rank, program=loss.block.program, trainers=endpoints, startup_program=startup, current_endpoint=os.environ["PADDLE_CURRENT_ENDPOINT"]
+        )
         assert transpiler.get_trainer_program() is loss.block.program
 
     return finish

@@ -1,4 +1,5 @@
 """Steps without end, for tests that end a rank: says when it has begun, and raises where the others are gone."""
+
 import paddle
 import paddle.distributed as dist
 

@@ -2,6 +2,7 @@
 
 Also: no reducer but argosy's own is made.
 """
+
 import sys
 
 import numpy as np

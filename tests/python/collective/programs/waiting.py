@@ -1,4 +1,5 @@
 """Rank 0 waits for rank 1 in the call that is named; rank 1 comes when its standard input ends, and then not to that call."""
+
 import sys
 
 import paddle

@@ -1,4 +1,5 @@
 """Activations."""
+
 from argosy import tensor as T
 from argosy.fluid import layers
 from argosy.nn.functional import both_graphs as F

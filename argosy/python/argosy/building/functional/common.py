@@ -1,4 +1,5 @@
 """Products with weights, dropout, padding, attention."""
+
 import math
 
 from argosy import tensor as T
@@ -41,7 +42,7 @@ def pad(x, pad, mode="constant", value=0.0, data_format="NCHW", pad_from_left_ax
     if len(widths) == 2 * rank:
         return layers.pad(x, widths, pad_value=value)
     behind = data_format.endswith("C") and rank > 2
-    pairs = [widths[i:i + 2] for i in range(0, len(widths), 2)][::-1]
+    pairs = [widths[i : i + 2] for i in range(0, len(widths), 2)][::-1]
     before = rank - len(pairs) - behind
     return layers.pad(x, [0, 0] * before + [width for pair in pairs for width in pair] + [0, 0] * behind, pad_value=value)
 

@@ -1,4 +1,5 @@
 """Shuffles of pixels, sizes of images, patches, and losses that are seldom used."""
+
 import math
 from typing import Any
 
@@ -12,8 +13,20 @@ from argosy.fluid import layers
 from argosy.nn.functional import both_graphs as F
 from argosy.nn.functional.both_graphs import reduced
 
-__all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle", "interpolate", "upsample", "unfold", "npair_loss", "poisson_nll_loss", "gaussian_nll_loss",
-           "multi_margin_loss", "rrelu", "alpha_dropout"]
+__all__ = [
+    "channel_shuffle",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "interpolate",
+    "upsample",
+    "unfold",
+    "npair_loss",
+    "poisson_nll_loss",
+    "gaussian_nll_loss",
+    "multi_margin_loss",
+    "rrelu",
+    "alpha_dropout",
+]
 
 
 def _images(function, x, data_format):
@@ -57,8 +70,9 @@ def interpolate(x, size=None, scale_factor: Any = None, mode="nearest", align_co
     given = scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * 2
     factors = given if size is None else [wanted / x.shape[axis] for wanted, axis in zip(size, axes, strict=True)]
     if mode != "nearest" or len(x.shape) != 4 or any(one is None or one < 1 or one != int(one) for one in factors):
-        raise InvalidArgumentError("interpolate: variables are images that become larger by whole factors, by mode 'nearest'; found "
-                                   f"{mode!r}, factors {factors}")
+        raise InvalidArgumentError(
+            f"interpolate: variables are images that become larger by whole factors, by mode 'nearest'; found {mode!r}, factors {factors}"
+        )
     for axis, factor in zip(axes, factors, strict=True):
         x = repeat_interleave(x, int(factor), axis)
     return x
@@ -125,5 +139,5 @@ def alpha_dropout(x, p=0.5, training=True, name=None):
         return x * 0.0
     least = -1.7580993408473766  # minus scale * alpha of selu: what a dropped element becomes
     kept = bernoulli(layers.scale(layers.zeros_like(x), bias=1 - p))
-    scale = ((1 - p) * (1 + p * least**2))**-0.5
+    scale = ((1 - p) * (1 + p * least**2)) ** -0.5
     return (x * kept + (1.0 - kept) * least) * scale - scale * p * least

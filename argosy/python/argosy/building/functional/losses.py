@@ -1,12 +1,25 @@
 """Losses. reduction is 'mean', 'sum' or 'none'."""
+
 from argosy import tensor as T
 from argosy.building.functional.common import pairwise_distance
 from argosy.fluid import layers
 from argosy.nn.functional import both_graphs as F
 from argosy.nn.functional.both_graphs import reduced
 
-__all__ = ["smooth_l1_loss", "nll_loss", "kl_div", "margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss", "triplet_margin_loss",
-           "triplet_margin_with_distance_loss", "soft_margin_loss", "sigmoid_focal_loss", "dice_loss", "multi_label_soft_margin_loss"]
+__all__ = [
+    "smooth_l1_loss",
+    "nll_loss",
+    "kl_div",
+    "margin_ranking_loss",
+    "hinge_embedding_loss",
+    "cosine_embedding_loss",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+    "soft_margin_loss",
+    "sigmoid_focal_loss",
+    "dice_loss",
+    "multi_label_soft_margin_loss",
+]
 
 
 def smooth_l1_loss(input, label, reduction="mean", delta=1.0, name=None):

@@ -1,4 +1,5 @@
 """Normalization."""
+
 from argosy import _core
 from argosy import tensor as T
 from argosy.building.operators import append, sizes_of
@@ -13,8 +14,9 @@ def _channel_values(given, value, size):
     return layers.fill_constant([size], "float32", value) if given is None else given
 
 
-def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, epsilon=1e-05, data_format="NCHW",
-               use_global_stats=None, name=None):
+def batch_norm(
+    x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, epsilon=1e-05, data_format="NCHW", use_global_stats=None, name=None
+):
     behind = data_format.endswith("C") and len(data_format) > 2
     size = running_mean.shape[0]
     inputs = {"X": x, "Scale": _channel_values(weight, 1.0, size), "Bias": _channel_values(bias, 0.0, size), "Mean": running_mean, "Variance": running_var}
@@ -24,17 +26,27 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     for one in saved.values():
         one.stop_gradient = True
     out = block.create_var(name=_core.unique_name(f"{prefix}.tmp"), dtype=x.dtype)
-    block.append_op(type="batch_norm", inputs=inputs, outputs={"Y": out, "MeanOut": running_mean, "VarianceOut": running_var, **saved}, attrs={
-        "momentum": momentum, "epsilon": epsilon, "is_test": not training, "data_layout": "NHWC" if behind else "NCHW",
-        "use_global_stats": not training if use_global_stats is None else use_global_stats})
+    block.append_op(
+        type="batch_norm",
+        inputs=inputs,
+        outputs={"Y": out, "MeanOut": running_mean, "VarianceOut": running_var, **saved},
+        attrs={
+            "momentum": momentum,
+            "epsilon": epsilon,
+            "is_test": not training,
+            "data_layout": "NHWC" if behind else "NCHW",
+            "use_global_stats": not training if use_global_stats is None else use_global_stats,
+        },
+    )
     return out
 
 
 def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=None):
     axes = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
     inputs = {"X": x, **{slot: one for slot, one in (("Scale", weight), ("Bias", bias)) if one is not None}}
-    out, *statistics = append("layer_norm", inputs, {"Y": x.dtype, "Mean": x.dtype, "Variance": x.dtype},
-                              {"begin_norm_axis": len(x.shape) - axes, "epsilon": epsilon}, name)
+    out, *statistics = append(
+        "layer_norm", inputs, {"Y": x.dtype, "Mean": x.dtype, "Variance": x.dtype}, {"begin_norm_axis": len(x.shape) - axes, "epsilon": epsilon}, name
+    )
     for one in statistics:
         one.stop_gradient = True
     return out

@@ -1,4 +1,5 @@
 """paddle.distributed.fleet: the functions of one Fleet, that of this process."""
+
 from argosy.distributed.dataset import InMemoryDataset, QueueDataset
 from argosy.distributed.fleet import base as base
 from argosy.distributed.fleet import metrics as metrics
@@ -11,12 +12,53 @@ from argosy.fluid.dataset import DatasetBase
 from argosy.fluid.incubate.data_generator import MultiSlotDataGenerator, MultiSlotStringDataGenerator
 
 __all__ = [
-    "DatasetBase", "DistributedStrategy", "Fleet", "InMemoryDataset", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator",
-    "PaddleCloudRoleMaker", "QueueDataset", "Role", "UserDefinedRoleMaker", "UtilBase", "init", "is_first_worker", "worker_index",
-    "worker_num", "is_worker", "worker_endpoints", "server_num", "server_index", "server_endpoints", "is_server", "barrier_worker",
-    "all_reduce", "init_worker", "init_server", "run_server", "stop_worker", "distributed_model", "distributed_optimizer", "minimize",
-    "state_dict", "set_state_dict", "set_lr", "get_lr", "step", "clear_grad", "save", "load", "save_inference_model", "save_persistables",
-    "save_persistable", "load_persistables", "save_snapshot", "load_snapshot", "shrink", "server_stats", "set_learning_rate",
+    "DatasetBase",
+    "DistributedStrategy",
+    "Fleet",
+    "InMemoryDataset",
+    "MultiSlotDataGenerator",
+    "MultiSlotStringDataGenerator",
+    "PaddleCloudRoleMaker",
+    "QueueDataset",
+    "Role",
+    "UserDefinedRoleMaker",
+    "UtilBase",
+    "init",
+    "is_first_worker",
+    "worker_index",
+    "worker_num",
+    "is_worker",
+    "worker_endpoints",
+    "server_num",
+    "server_index",
+    "server_endpoints",
+    "is_server",
+    "barrier_worker",
+    "all_reduce",
+    "init_worker",
+    "init_server",
+    "run_server",
+    "stop_worker",
+    "distributed_model",
+    "distributed_optimizer",
+    "minimize",
+    "state_dict",
+    "set_state_dict",
+    "set_lr",
+    "get_lr",
+    "step",
+    "clear_grad",
+    "save",
+    "load",
+    "save_inference_model",
+    "save_persistables",
+    "save_persistable",
+    "load_persistables",
+    "save_snapshot",
+    "load_snapshot",
+    "shrink",
+    "server_stats",
+    "set_learning_rate",
 ]
 
 fleet = Fleet()

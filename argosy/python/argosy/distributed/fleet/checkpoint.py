@@ -2,6 +2,7 @@
 
 The file is one of paddle.save: {"model": …, "optimizer": …, "sampler": …}.
 """
+
 import io
 import os
 
@@ -58,8 +59,9 @@ def load(model, optimizer, path="", sampler=None):
     found = {name: list(one.shape) for name, one in parts["model"].items()}
     if own != found:
         wrong = sorted(name for name in own.keys() | found.keys() if own.get(name) != found.get(name))[0]
-        raise InvalidArgumentError(f"checkpoint '{path}' does not fit the model: '{wrong}' has shape {found.get(wrong, '(none)')} there, and here "
-                                   f"{own.get(wrong, '(none)')}")
+        raise InvalidArgumentError(
+            f"checkpoint '{path}' does not fit the model: '{wrong}' has shape {found.get(wrong, '(none)')} there, and here {own.get(wrong, '(none)')}"
+        )
     model.set_state_dict(parts["model"])
     optimizer.set_state_dict(parts["optimizer"])
     if sampler is not None and parts["sampler"] is not None:

@@ -1,4 +1,5 @@
 """Fleet's part in the dynamic graph: a model whose gradients are averaged, and an optimizer that knows when to step."""
+
 from argosy import _core, graph_mode
 from argosy.distributed import job
 from argosy.distributed.parallel import DataParallel
@@ -16,8 +17,9 @@ def distributed_model(model, options):
         raise InvalidArgumentError(f"distributed_model takes a Layer; found {type(model).__name__}")
     if options.sync_batch_norm:
         model = SyncBatchNorm.convert_sync_batchnorm(model)
-    made = DataParallel(model, comm_buffer_size=options.bucket_mb, last_comm_buffer_size=options.first_bucket_mb,
-                        find_unused_parameters=options.find_unused_parameters)
+    made = DataParallel(
+        model, comm_buffer_size=options.bucket_mb, last_comm_buffer_size=options.first_bucket_mb, find_unused_parameters=options.find_unused_parameters
+    )
     made._use(**options.of_reducer())
     return made
 
@@ -57,8 +59,10 @@ class CollectiveOptimizer:
 
     def _updates(self):
         if self._options.merge_steps > 1:
-            raise InvalidArgumentError("GradScaler does not go with gradient_merge: it would scale the sum of several batches several times; accumulate "
-                                       "by no_sync() of the model instead")
+            raise InvalidArgumentError(
+                "GradScaler does not go with gradient_merge: it would scale the sum of several batches several times; accumulate "
+                "by no_sync() of the model instead"
+            )
         return self._optimizer._updates()
 
     def _is_dynamic(self):

@@ -1,4 +1,5 @@
 """The Fleet of paddle.distributed.fleet."""
+
 from argosy import graph_mode
 from argosy.distributed import environment
 from argosy.distributed.collective_options import options_of
@@ -43,8 +44,9 @@ class Fleet(fleet_base.Fleet):
         self._core.set_log_level(str(log_level).lower())
         self._init(PaddleCloudRoleMaker(is_collective=is_collective) if role_maker is None else role_maker, getattr(strategy, "settings", None))
         if is_collective and not self._is_collective:
-            raise InvalidArgumentError(f"fleet.init(is_collective=True) with {type(role_maker).__name__}, which is for parameter servers; give it "
-                                       "is_collective=True as well")
+            raise InvalidArgumentError(
+                f"fleet.init(is_collective=True) with {type(role_maker).__name__}, which is for parameter servers; give it is_collective=True as well"
+            )
         self._check_strategy(strategy)
         if self._is_collective and graph_mode.in_dynamic_mode():
             environment.use_device()

@@ -1,4 +1,5 @@
 """paddle.nn.functional on tensors."""
+
 from argosy.dynamic.calls import functions_of
 from argosy.dynamic.functional import (
     activation,

@@ -1,4 +1,5 @@
 """Activations. Those that programs have too are the operators' own kernels: the table of their entries, on tensors."""
+
 import torch
 from torch.nn import functional
 
@@ -162,7 +163,7 @@ def maxout(x, groups, axis=1, name=None):
     [1.0, 3.0]
     """
     axis %= x.dim()
-    return x.reshape(*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1:]).amax(axis + 1)
+    return x.reshape(*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1 :]).amax(axis + 1)
 
 
 @computes

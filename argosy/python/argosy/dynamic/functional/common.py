@@ -1,4 +1,5 @@
 """Products with weights, lookups, dropout, padding and sizes of images."""
+
 import torch
 from torch.nn import functional
 
@@ -129,7 +130,7 @@ def pad(x, pad, mode="constant", value=0.0, data_format="NCHW", pad_from_left_ax
     """
     widths = pad.tolist() if isinstance(pad, torch.Tensor) else list(pad)
     if len(widths) == 2 * x.dim() and mode == "constant":
-        pairs = [widths[i:i + 2] for i in range(0, len(widths), 2)]
+        pairs = [widths[i : i + 2] for i in range(0, len(widths), 2)]
         return functional.pad(x, [width for pair in reversed(pairs) for width in pair], value=value)
     behind = data_format.endswith("C") and x.dim() > 2
     x = x.movedim(-1, 1) if behind else x

@@ -1,4 +1,5 @@
 """Convolutions. Weights are [out, in, ...], those of transposed ones [in, out, ...]; images are NCHW unless data_format says otherwise."""
+
 from torch.nn import functional
 
 from argosy.dynamic.calls import computes, named
@@ -56,6 +57,7 @@ def _convolution(axes, of_torch, doc=None):
         x, even = padded(x, widths)
         found = of_torch(x, weight, bias, stride, even, dilation, groups)
         return found.movedim(1, -1) if behind else found
+
     return computes(named(function, f"conv{axes}d", doc))
 
 
@@ -69,16 +71,17 @@ def _transposed(axes, of_torch, doc=None):
             raise InvalidArgumentError(f"{function.__name__}: padding is the same before and after each axis here; found {padding!r}")
         even = [before for before, _ in widths]
         if output_size is not None:
-            smallest = [(size - 1) * s - 2 * p + d * (k - 1) + 1
-                        for size, s, p, d, k in zip(x.shape[2:], stride, even, dilation, weight.shape[2:])]
+            smallest = [(size - 1) * s - 2 * p + d * (k - 1) + 1 for size, s, p, d, k in zip(x.shape[2:], stride, even, dilation, weight.shape[2:])]
             extra = [wanted - least for wanted, least in zip(numbers(output_size, axes), smallest)]
         found = of_torch(x, weight, bias, stride, even, extra, groups, dilation)
         return found.movedim(1, -1) if behind else found
+
     return computes(named(function, f"conv{axes}d_transpose", doc))
 
 
 conv1d = _convolution(
-    1, functional.conv1d,
+    1,
+    functional.conv1d,
     """A convolution along the last axis of [batch, channels, length] with weights [out, in / groups, size].
 
     stride and dilation are a number; padding is one, two, 'SAME' or 'VALID'.
@@ -88,7 +91,8 @@ conv1d = _convolution(
     """,
 )
 conv1d_transpose = _transposed(
-    1, functional.conv_transpose1d,
+    1,
+    functional.conv_transpose1d,
     """The opposite of conv1d's change of sizes: each element of x spreads a window of the weights, [in, out / groups, size].
 
     output_padding, or output_size, chooses among the lengths that conv1d would take to the length of x.
@@ -98,7 +102,8 @@ conv1d_transpose = _transposed(
     """,
 )
 conv2d = _convolution(
-    2, functional.conv2d,
+    2,
+    functional.conv2d,
     """A convolution of images [batch, channels, height, width] with weights [out, in / groups, height, width].
 
     stride and dilation are a number or one for each axis; padding also two for each axis, 'SAME' or 'VALID'.
@@ -108,7 +113,8 @@ conv2d = _convolution(
     """,
 )
 conv2d_transpose = _transposed(
-    2, functional.conv_transpose2d,
+    2,
+    functional.conv_transpose2d,
     """The opposite of conv2d's change of sizes: each pixel spreads a window of the weights, [in, out / groups, height, width].
 
     output_padding, or output_size, chooses among the sizes that conv2d would take to those of x.
@@ -118,7 +124,8 @@ conv2d_transpose = _transposed(
     """,
 )
 conv3d = _convolution(
-    3, functional.conv3d,
+    3,
+    functional.conv3d,
     """A convolution of volumes [batch, channels, depth, height, width] with weights [out, in / groups, depth, height, width].
 
     stride and dilation are a number or one for each axis; padding also two for each axis, 'SAME' or 'VALID'.
@@ -128,7 +135,8 @@ conv3d = _convolution(
     """,
 )
 conv3d_transpose = _transposed(
-    3, functional.conv_transpose3d,
+    3,
+    functional.conv_transpose3d,
     """The opposite of conv3d's change of sizes: each element spreads a window of the weights, [in, out / groups, depth, height, width].
 
     output_padding, or output_size, chooses among the sizes that conv3d would take to those of x.

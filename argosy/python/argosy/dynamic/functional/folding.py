@@ -1,4 +1,5 @@
 """Images as columns of their windows, and back."""
+
 from typing import Any
 
 from torch.nn import functional
@@ -25,8 +26,11 @@ def _widths(paddings, what):
 
 
 def _options(what, kernel_sizes, strides, dilations) -> dict[str, Any]:
-    return {"kernel_size": _pair(kernel_sizes, f"{what}: kernel_sizes"), "stride": _pair(strides, f"{what}: strides"),
-            "dilation": _pair(dilations, f"{what}: dilations")}
+    return {
+        "kernel_size": _pair(kernel_sizes, f"{what}: kernel_sizes"),
+        "stride": _pair(strides, f"{what}: strides"),
+        "dilation": _pair(dilations, f"{what}: dilations"),
+    }
 
 
 @computes
@@ -56,4 +60,4 @@ def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name
     height, width = _pair(output_sizes, "fold: output_sizes")
     top, left, bottom, right = _widths(paddings, "fold")
     whole = functional.fold(x, (height + top + bottom, width + left + right), **_options("fold", kernel_sizes, strides, dilations))
-    return whole[:, :, top:top + height, left:left + width]
+    return whole[:, :, top : top + height, left : left + width]

@@ -1,4 +1,5 @@
 """data_format: where the channels of images are."""
+
 from argosy.errors import InvalidArgumentError
 
 __all__ = ["channels_behind", "usual"]

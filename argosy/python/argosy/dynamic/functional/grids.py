@@ -1,4 +1,5 @@
 """Images by coordinates, and frames of videos by time."""
+
 import torch
 from torch.nn import functional
 
@@ -26,8 +27,9 @@ def affine_grid(theta, out_shape, align_corners=True, name=None):
         raise InvalidArgumentError(f"affine_grid: theta is a Tensor; found {type(theta).__name__}")
     shape = sizes(out_shape)
     if theta.dim() != 3 or tuple(theta.shape[1:]) != ((2, 3) if len(shape) == 4 else (3, 4)) or len(shape) not in (4, 5):
-        raise InvalidArgumentError("affine_grid: theta is [batch, 2, 3] for an out_shape of 4 sizes and [batch, 3, 4] for one of 5; found "
-                                   f"{list(theta.shape)} and {shape}")
+        raise InvalidArgumentError(
+            f"affine_grid: theta is [batch, 2, 3] for an out_shape of 4 sizes and [batch, 3, 4] for one of 5; found {list(theta.shape)} and {shape}"
+        )
     return functional.affine_grid(theta, shape, align_corners=bool(align_corners))
 
 

@@ -1,4 +1,5 @@
 """A loss over many classes along the path to one of them in a binary tree."""
+
 from typing import Any
 
 import torch

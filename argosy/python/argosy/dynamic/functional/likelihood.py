@@ -1,4 +1,5 @@
 """Losses that are the negative logarithm of a likelihood."""
+
 import math
 
 import torch
@@ -14,8 +15,10 @@ def _variance_like(input, variance):
         return variance
     if variance.shape == input.shape[:-1]:
         return variance.unsqueeze(-1)
-    raise InvalidArgumentError(f"gaussian_nll_loss: the variance has the input's shape {list(input.shape)}, or that without its last size, or with 1 "
-                               f"there; found {list(variance.shape)}")
+    raise InvalidArgumentError(
+        f"gaussian_nll_loss: the variance has the input's shape {list(input.shape)}, or that without its last size, or with 1 "
+        f"there; found {list(variance.shape)}"
+    )
 
 
 @computes
@@ -34,7 +37,7 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
     if bool((spread < 0).any()):
         raise InvalidArgumentError(f"gaussian_nll_loss: a variance is 0 or more; found {spread.min().item()}")
     spread = spread.detach().clamp(min=epsilon)
-    loss = 0.5 * (spread.log() + (input - label)**2 / spread)
+    loss = 0.5 * (spread.log() + (input - label) ** 2 / spread)
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
 
 

@@ -1,4 +1,5 @@
 """Losses. reduction is 'mean', 'sum' or 'none'."""
+
 import torch
 from torch.nn import functional
 
@@ -21,8 +22,10 @@ def _hard(log_probability, label, weight, ignore_index, reduction, axis):
     axis %= log_probability.dim()
     kept = label.dim() == log_probability.dim()
     if kept and label.shape[axis] != 1:
-        raise InvalidArgumentError(f"cross_entropy: a label of class numbers has size 1, or no axis, where the input has its classes (axis {axis}); "
-                                   f"found input {list(log_probability.shape)} and label {list(label.shape)}; use soft_label=True for probabilities")
+        raise InvalidArgumentError(
+            f"cross_entropy: a label of class numbers has size 1, or no axis, where the input has its classes (axis {axis}); "
+            f"found input {list(log_probability.shape)} and label {list(label.shape)}; use soft_label=True for probabilities"
+        )
     target = (label.squeeze(axis) if kept else label).long()
     classes = log_probability.movedim(axis, 1) if log_probability.dim() > 1 else log_probability
     loss = functional.nll_loss(classes, target, weight, ignore_index=ignore_index, reduction=reduction)
@@ -75,12 +78,12 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
 
 @computes
 def square_error_cost(input, label, name=None):
-    return (input - label)**2
+    return (input - label) ** 2
 
 
 @computes
 def mse_loss(input, label, reduction="mean", name=None):
-    return reduced((input - label)**2, reduction)
+    return reduced((input - label) ** 2, reduction)
 
 
 @computes
@@ -207,7 +210,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     chance = torch.sigmoid(logit)
     loss = functional.binary_cross_entropy_with_logits(logit, label, reduction="none")
     right = chance * label + (1 - chance) * (1 - label)
-    loss = (alpha * label + (1 - alpha) * (1 - label)) * (1 - right)**gamma * loss
+    loss = (alpha * label + (1 - alpha) * (1 - label)) * (1 - right) ** gamma * loss
     return reduced(loss if normalizer is None else loss / normalizer, reduction)
 
 
@@ -219,8 +222,9 @@ def dice_loss(input, label, epsilon=0.00001, name=None):
     0.0
     """
     if input.dim() != label.dim() or label.shape != (*input.shape[:-1], 1):
-        raise InvalidArgumentError(f"dice_loss: the label has the input's shape with 1 as the last size; found input {list(input.shape)} and label "
-                                   f"{list(label.shape)}")
+        raise InvalidArgumentError(
+            f"dice_loss: the label has the input's shape with 1 as the last size; found input {list(input.shape)} and label {list(label.shape)}"
+        )
     areas = functional.one_hot(label.squeeze(-1).long(), input.shape[-1]).to(input.dtype)
     axes = tuple(range(1, input.dim()))
     return (1 - 2 * (input * areas).sum(axes) / (input.sum(axes) + areas.sum(axes) + epsilon)).mean()

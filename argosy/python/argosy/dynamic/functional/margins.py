@@ -1,4 +1,5 @@
 """Losses that want a distance between scores or samples."""
+
 import torch
 from torch.nn import functional
 
@@ -55,8 +56,10 @@ def triplet_margin_with_distance_loss(input, positive, negative, distance_functi
     if margin < 0:
         raise InvalidArgumentError(f"triplet_margin_with_distance_loss: margin is 0 or more; found {margin}")
     if not input.shape == positive.shape == negative.shape:
-        raise InvalidArgumentError("triplet_margin_with_distance_loss: input, positive and negative have one shape; found "
-                                   f"{list(input.shape)}, {list(positive.shape)} and {list(negative.shape)}")
+        raise InvalidArgumentError(
+            "triplet_margin_with_distance_loss: input, positive and negative have one shape; found "
+            f"{list(input.shape)}, {list(positive.shape)} and {list(negative.shape)}"
+        )
 
     def distance(one, other):
         if distance_function is None:
@@ -66,8 +69,9 @@ def triplet_margin_with_distance_loss(input, positive, negative, distance_functi
     near, far = distance(input, positive), distance(input, negative)
     far = torch.minimum(far, distance(positive, negative)) if swap else far
     if not bool((near > 0).all()) or not bool((far > 0).all()):
-        raise InvalidArgumentError("triplet_margin_with_distance_loss: distances are above 0; found "
-                                   f"{min(near.min().item(), far.min().item())}; look at distance_function")
+        raise InvalidArgumentError(
+            f"triplet_margin_with_distance_loss: distances are above 0; found {min(near.min().item(), far.min().item())}; look at distance_function"
+        )
     return reduced((near - far + margin).clamp(min=0), reduction)
 
 

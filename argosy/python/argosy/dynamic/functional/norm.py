@@ -1,4 +1,5 @@
 """Normalization."""
+
 import torch
 from torch.nn import functional
 
@@ -8,8 +9,9 @@ from argosy.errors import InvalidArgumentError
 
 
 @computes
-def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, epsilon=1e-05, data_format="NCHW",
-               use_global_stats=None, name=None):
+def batch_norm(
+    x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, epsilon=1e-05, data_format="NCHW", use_global_stats=None, name=None
+):
     """x with mean 0 and variance 1 in each channel, then times the weight plus the bias: by the batch while training, by running values otherwise.
 
     momentum is the share of the running values that stays, and they follow the variance of the batch itself, not an estimate for more.

@@ -1,4 +1,5 @@
 """Pooling."""
+
 from torch.nn import functional
 
 from argosy.dynamic.calls import computes, named
@@ -28,6 +29,7 @@ def _max(axes, of_torch, doc=None):
         parts = [found[0], found[1].int()] if return_mask else [found]
         parts = [one.movedim(1, -1) if behind else one for one in parts]
         return tuple(parts) if return_mask else parts[0]
+
     return computes(named(function, f"max_pool{axes}d", doc))
 
 
@@ -44,6 +46,7 @@ def _average(axes, of_torch, doc=None):
         options = {} if axes == 1 else {"divisor_override": divisor_override}
         found = of_torch(x, kernel, stride, even, ceil_mode, not exclusive, **options)
         return found.movedim(1, -1) if behind else found
+
     return computes(named(function, f"avg_pool{axes}d", doc))
 
 
@@ -53,6 +56,7 @@ def _adaptive(axes, of_torch, doc=None):
         sizes = [output_size] * axes if isinstance(output_size, int) or output_size is None else list(output_size)
         found = of_torch(x, [have if want is None else want for want, have in zip(sizes, x.shape[2:])])
         return found.movedim(1, -1) if behind else found
+
     return computes(named(function, f"adaptive_avg_pool{axes}d", doc))
 
 
@@ -61,11 +65,13 @@ def _adaptive_max(axes, of_torch, doc=None):
         sizes = [output_size] * axes if isinstance(output_size, int) or output_size is None else list(output_size)
         found = of_torch(x, [have if want is None else want for want, have in zip(sizes, x.shape[2:])], return_mask)
         return (found[0], found[1].int()) if return_mask else found
+
     return computes(named(function, f"adaptive_max_pool{axes}d", doc))
 
 
 max_pool1d = _max(
-    1, functional.max_pool1d,
+    1,
+    functional.max_pool1d,
     """The largest value of each window along the last axis of [batch, channels, length], and their positions where return_mask.
 
     >>> F.max_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
@@ -74,7 +80,8 @@ max_pool1d = _max(
 )
 max_pool2d = _max(2, functional.max_pool2d)
 max_pool3d = _max(
-    3, functional.max_pool3d,
+    3,
+    functional.max_pool3d,
     """The largest value of each window of volumes [batch, channels, depth, height, width], and their positions where return_mask.
 
     >>> F.max_pool3d(paddle.zeros([1, 1, 2, 4, 4]), 2).shape
@@ -82,7 +89,8 @@ max_pool3d = _max(
     """,
 )
 avg_pool1d = _average(
-    1, functional.avg_pool1d,
+    1,
+    functional.avg_pool1d,
     """The mean of each window along the last axis of [batch, channels, length]; exclusive counts no padding.
 
     >>> F.avg_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
@@ -91,7 +99,8 @@ avg_pool1d = _average(
 )
 avg_pool2d = _average(2, functional.avg_pool2d)
 avg_pool3d = _average(
-    3, functional.avg_pool3d,
+    3,
+    functional.avg_pool3d,
     """The mean of each window of volumes [batch, channels, depth, height, width]; exclusive counts no padding.
 
     >>> F.avg_pool3d(paddle.zeros([1, 1, 2, 4, 4]), 2).shape
@@ -99,7 +108,8 @@ avg_pool3d = _average(
     """,
 )
 adaptive_avg_pool1d = _adaptive(
-    1, functional.adaptive_avg_pool1d,
+    1,
+    functional.adaptive_avg_pool1d,
     """Means of windows along the last axis, as large as output_size means need.
 
     >>> F.adaptive_avg_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
@@ -107,7 +117,8 @@ adaptive_avg_pool1d = _adaptive(
     """,
 )
 adaptive_avg_pool2d = _adaptive(
-    2, functional.adaptive_avg_pool2d,
+    2,
+    functional.adaptive_avg_pool2d,
     """Means of windows of images, as large as output_size means need; it is a number or one for each axis, and None keeps a size.
 
     >>> F.adaptive_avg_pool2d(paddle.ones([1, 2, 5, 7]), 1).tolist()
@@ -115,7 +126,8 @@ adaptive_avg_pool2d = _adaptive(
     """,
 )
 adaptive_avg_pool3d = _adaptive(
-    3, functional.adaptive_avg_pool3d,
+    3,
+    functional.adaptive_avg_pool3d,
     """Means of windows of volumes, as large as output_size means need; it is a number or one for each axis, and None keeps a size.
 
     >>> F.adaptive_avg_pool3d(paddle.ones([1, 2, 3, 5, 7]), [1, 2, None]).shape
@@ -123,7 +135,8 @@ adaptive_avg_pool3d = _adaptive(
     """,
 )
 adaptive_max_pool1d = _adaptive_max(
-    1, functional.adaptive_max_pool1d,
+    1,
+    functional.adaptive_max_pool1d,
     """Largest values of windows along the last axis, as large as output_size of them need, and their positions where return_mask.
 
     >>> F.adaptive_max_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
@@ -131,7 +144,8 @@ adaptive_max_pool1d = _adaptive_max(
     """,
 )
 adaptive_max_pool2d = _adaptive_max(
-    2, functional.adaptive_max_pool2d,
+    2,
+    functional.adaptive_max_pool2d,
     """Largest values of windows of images, as large as output_size of them need, and their positions where return_mask.
 
     >>> F.adaptive_max_pool2d(paddle.ones([1, 2, 5, 7]), 1).tolist()
@@ -139,7 +153,8 @@ adaptive_max_pool2d = _adaptive_max(
     """,
 )
 adaptive_max_pool3d = _adaptive_max(
-    3, functional.adaptive_max_pool3d,
+    3,
+    functional.adaptive_max_pool3d,
     """Largest values of windows of volumes, as large as output_size of them need, and their positions where return_mask.
 
     >>> F.adaptive_max_pool3d(paddle.ones([1, 2, 3, 5, 7]), [1, 2, None]).shape

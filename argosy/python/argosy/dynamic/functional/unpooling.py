@@ -1,4 +1,5 @@
 """The way back from max pooling: values return to where their maxima were, and the rest is 0."""
+
 from torch.nn import functional
 
 from argosy.dynamic.calls import computes, named
@@ -20,7 +21,7 @@ def _output(given, smallest, stride, what):
         return smallest
     if not isinstance(given, (list, tuple)) or len(given) not in (len(smallest), len(smallest) + 2):
         raise InvalidArgumentError(f"{what}: output_size has {len(smallest)} or {len(smallest) + 2} sizes; found {given!r}")
-    wanted = [int(size) for size in given][-len(smallest):]
+    wanted = [int(size) for size in given][-len(smallest) :]
     for axis, (size, usual_size, step) in enumerate(zip(wanted, smallest, stride)):
         if not usual_size - step < size < usual_size + step:
             raise InvalidArgumentError(f"{what}: output_size of axis {axis} is between {usual_size - step} and {usual_size + step}; found {size}")
@@ -40,11 +41,13 @@ def _unpool(axes, of_torch, doc=None):
         widths = _even_widths(padding, axes, what)
         smallest = [(size - 1) * s + k - 2 * w for size, s, k, w in zip(x.shape[2:], stride, kernel, widths)]
         return of_torch(x, indices.long(), kernel, stride, widths, _output(output_size, smallest, stride, what))
+
     return computes(named(function, what, doc))
 
 
 max_unpool1d = _unpool(
-    1, functional.max_unpool1d,
+    1,
+    functional.max_unpool1d,
     """Values back at the places that max_pool1d(return_mask=True) took them from, and 0 elsewhere.
 
     >>> values, places = F.max_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2, return_mask=True)
@@ -53,7 +56,8 @@ max_unpool1d = _unpool(
     """,
 )
 max_unpool2d = _unpool(
-    2, functional.max_unpool2d,
+    2,
+    functional.max_unpool2d,
     """Values back at the places that max_pool2d(return_mask=True) took them from, and 0 elsewhere.
 
     >>> values, places = F.max_pool2d(paddle.to_tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2, return_mask=True)
@@ -62,7 +66,8 @@ max_unpool2d = _unpool(
     """,
 )
 max_unpool3d = _unpool(
-    3, functional.max_unpool3d,
+    3,
+    functional.max_unpool3d,
     """Values back at the places that max_pool3d(return_mask=True) took them from, and 0 elsewhere.
 
     >>> values, places = F.max_pool3d(paddle.ones([1, 1, 2, 2, 2]), 2, return_mask=True)

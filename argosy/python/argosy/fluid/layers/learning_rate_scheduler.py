@@ -1,9 +1,18 @@
 """Learning rates that fall with the number of runs, as variables of the program."""
+
 from argosy import _core
 from argosy.errors import InvalidArgumentError
 
-__all__ = ["exponential_decay", "natural_exp_decay", "inverse_time_decay", "polynomial_decay", "piecewise_decay", "noam_decay", "cosine_decay",
-           "linear_lr_warmup"]
+__all__ = [
+    "exponential_decay",
+    "natural_exp_decay",
+    "inverse_time_decay",
+    "polynomial_decay",
+    "piecewise_decay",
+    "noam_decay",
+    "cosine_decay",
+    "linear_lr_warmup",
+]
 
 _OP = "learning_rate_schedule"
 

@@ -1,4 +1,5 @@
 """DistributeTranspiler: a program that trains on one machine becomes the programs of workers and servers, or of a collective job."""
+
 from argosy import _core
 from argosy.distributed import job
 from argosy.distributed.collective_options import CollectiveOptions
@@ -38,14 +39,34 @@ class DistributeTranspilerConfig(Settings):
     >>> config.sync_mode = False
     """
 
-    _fields = {"sync_mode": True, "half_async": False, "completely_not_async": False, "geo_sgd_mode": False, "geo_sgd_need_push_nums": 100,
-               "runtime_split_send_recv": False, "slice_var_up": True, "split_method": None, "min_block_size": 8192, "enable_dc_asgd": False,
-               "mode": "pserver", "collective_mode": None, "wait_port": True, "print_log": False, "nccl_comm_num": 1,
-               "use_hierarchical_allreduce": False, "hierarchical_allreduce_inter_nranks": 0, "settings": {}}
-    _fixed = {"slice_var_up": "dense parameters are always cut into blocks, so that every server has its share",
-              "min_block_size": "dense parameters are cut into blocks of 8192 elements",
-              "enable_dc_asgd": "servers do not compensate for delayed gradients; geo_sgd_mode or sync_mode have none",
-              "nccl_comm_num": _NCCL, "use_hierarchical_allreduce": _NCCL, "hierarchical_allreduce_inter_nranks": _NCCL}
+    _fields = {
+        "sync_mode": True,
+        "half_async": False,
+        "completely_not_async": False,
+        "geo_sgd_mode": False,
+        "geo_sgd_need_push_nums": 100,
+        "runtime_split_send_recv": False,
+        "slice_var_up": True,
+        "split_method": None,
+        "min_block_size": 8192,
+        "enable_dc_asgd": False,
+        "mode": "pserver",
+        "collective_mode": None,
+        "wait_port": True,
+        "print_log": False,
+        "nccl_comm_num": 1,
+        "use_hierarchical_allreduce": False,
+        "hierarchical_allreduce_inter_nranks": 0,
+        "settings": {},
+    }
+    _fixed = {
+        "slice_var_up": "dense parameters are always cut into blocks, so that every server has its share",
+        "min_block_size": "dense parameters are cut into blocks of 8192 elements",
+        "enable_dc_asgd": "servers do not compensate for delayed gradients; geo_sgd_mode or sync_mode have none",
+        "nccl_comm_num": _NCCL,
+        "use_hierarchical_allreduce": _NCCL,
+        "hierarchical_allreduce_inter_nranks": _NCCL,
+    }
 
     def __init__(self):
         super().__init__()
@@ -89,8 +110,10 @@ class DistributeTranspilerConfig(Settings):
 
     def _core_strategy(self, sync_mode=None):
         if self.mode != "pserver":
-            raise InvalidArgumentError(f"DistributeTranspilerConfig.mode = {self.mode!r} is of jobs without servers, and this one has servers; set "
-                                       "mode='pserver', or take DistributeTranspiler or fluid.incubate.fleet.collective")
+            raise InvalidArgumentError(
+                f"DistributeTranspilerConfig.mode = {self.mode!r} is of jobs without servers, and this one has servers; set "
+                "mode='pserver', or take DistributeTranspiler or fluid.incubate.fleet.collective"
+            )
         strategy = _core.Strategy()
         strategy.mode = self._mode(sync_mode)
         strategy.geo_k_steps = self.geo_sgd_need_push_nums
@@ -124,8 +147,9 @@ class DistributeTranspiler:
         self._core = _core.DistributeTranspiler()
         self._shared = None  # the program of a collective job
 
-    def transpile(self, trainer_id, program=None, pservers="127.0.0.1:6174", trainers=1, sync_mode=None, startup_program=None,
-                  current_endpoint="127.0.0.1:6174"):
+    def transpile(
+        self, trainer_id, program=None, pservers="127.0.0.1:6174", trainers=1, sync_mode=None, startup_program=None, current_endpoint="127.0.0.1:6174"
+    ):
         """Shares `program`, which minimize() has completed, between `trainers` workers and the servers "host:port,host:port".
 
         sync_mode: None is what the configuration says; another value wins over it. Waits for nobody. With mode nccl2 or collective `trainers` are the
@@ -136,8 +160,10 @@ class DistributeTranspiler:
             self._share(trainer_id, main, trainers, startup_program, current_endpoint)
             return
         if isinstance(trainers, str) or not isinstance(trainer_id, int):
-            raise InvalidArgumentError(f"transpile(trainer_id={trainer_id!r}, trainers={trainers!r}): both are numbers for parameter servers; mode "
-                                       "'nccl2' takes the trainers' endpoints")
+            raise InvalidArgumentError(
+                f"transpile(trainer_id={trainer_id!r}, trainers={trainers!r}): both are numbers for parameter servers; mode "
+                "'nccl2' takes the trainers' endpoints"
+            )
         self._core.transpile(trainer_id, main, pservers, trainers, startup_program, current_endpoint, self.config._core_strategy(sync_mode))  # pyright: ignore[reportArgumentType]
         self._startup = framework.default_startup_program() if startup_program is None else startup_program
         if self.config.print_log:
@@ -147,8 +173,10 @@ class DistributeTranspiler:
         """Mode nccl2: `trainers` are the endpoints of all processes, "host:port,host:port", of which this is number trainer_id."""
         endpoints = trainers.split(",") if isinstance(trainers, str) else None
         if endpoints is None or not 0 <= trainer_id < len(endpoints):
-            raise InvalidArgumentError(f"transpile(trainer_id={trainer_id!r}, trainers={trainers!r}): mode {self.config.mode!r} takes the endpoints of "
-                                       "all trainers as one text, host:port,host:port, and the number of this one")
+            raise InvalidArgumentError(
+                f"transpile(trainer_id={trainer_id!r}, trainers={trainers!r}): mode {self.config.mode!r} takes the endpoints of "
+                "all trainers as one text, host:port,host:port, and the number of this one"
+            )
         if endpoints[trainer_id] != current_endpoint:
             raise InvalidArgumentError(f"transpile: trainer {trainer_id} is {endpoints[trainer_id]} in trainers, and current_endpoint says {current_endpoint}")
         job.use(_core.user_place(trainer_id, endpoints), self.config.settings)

@@ -1,4 +1,5 @@
 """The functions of paddle.nn.functional that exist for both graphs: on variables they build, on tensors those of argosy.dynamic.functional compute."""
+
 from argosy import _core
 from argosy.building.operators import append
 from argosy.dispatch import builds
@@ -212,8 +213,7 @@ def embedding(x, weight, padding_idx=None, sparse=False, name=None):
     block = x.block.program.current_block()
     out = block.create_var(name=_core.unique_name(f"{name or _core.unique_name('embedding')}.tmp"), dtype=weight.dtype)
     padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
-    block.append_op(type="lookup_table_v2", inputs={"Ids": x, "W": weight}, outputs={"Out": out},
-                    attrs={"is_sparse": sparse, "padding_idx": padding})
+    block.append_op(type="lookup_table_v2", inputs={"Ids": x, "W": weight}, outputs={"Out": out}, attrs={"is_sparse": sparse, "padding_idx": padding})
     return out
 
 
@@ -264,8 +264,9 @@ def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-10
     >>> print(F.softmax_with_cross_entropy(paddle.to_tensor([[0.0, 0.0]]), paddle.to_tensor([[1]])).numpy())
     [[0.6931472]]
     """
-    return layers.softmax_with_cross_entropy(logits, label, soft_label=soft_label, ignore_index=ignore_index,
-                                             numeric_stable_mode=numeric_stable_mode, return_softmax=return_softmax, axis=axis)
+    return layers.softmax_with_cross_entropy(
+        logits, label, soft_label=soft_label, ignore_index=ignore_index, numeric_stable_mode=numeric_stable_mode, return_softmax=return_softmax, axis=axis
+    )
 
 
 def _mean_of_counted(loss, label, ignore_index):
@@ -276,8 +277,7 @@ def _mean_of_counted(loss, label, ignore_index):
 
 
 @builds
-def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True,
-                  label_smoothing=0.0, name=None):
+def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0, name=None):
     """The mean, or sum, or each, of -log of the probability of the label; `input` holds logits unless use_softmax is False.
 
     The label has class numbers, of which ignore_index does not count, or probabilities where soft_label. `weight` has a number for each class;
@@ -396,22 +396,33 @@ def log_loss(input, label, epsilon=1e-4, name=None):
 
 def _pool(x, kind, kernel_size, stride, padding, ceil_mode, exclusive, data_format, name):
     stride = kernel_size if stride is None else stride
-    return layers.pool2d(x, pool_size=kernel_size, pool_type=kind, pool_stride=stride, pool_padding=padding, ceil_mode=ceil_mode,
-                         exclusive=exclusive, data_format=data_format, name=name)
+    return layers.pool2d(
+        x,
+        pool_size=kernel_size,
+        pool_type=kind,
+        pool_stride=stride,
+        pool_padding=padding,
+        ceil_mode=ceil_mode,
+        exclusive=exclusive,
+        data_format=data_format,
+        name=name,
+    )
 
 
 @builds
 def max_pool2d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCHW", name=None):
     """The largest value of each window of images [batch, channels, height, width]; kernel_size, stride and padding are a number or one for each axis.
 
-    The stride is the kernel's size unless given; ceil_mode also takes windows that reach beyond the end. On tensors return_mask adds the
-    positions of the values.
+    The stride is the kernel's size unless given; ceil_mode also takes windows that reach beyond the end. return_mask adds the positions of the
+    values.
 
     >>> F.max_pool2d(paddle.arange(16, dtype="float32").reshape([1, 1, 4, 4]), 2).tolist()
     [[[[5.0, 7.0], [13.0, 15.0]]]]
     """
     if return_mask:
-        raise InvalidArgumentError("max_pool2d returns no mask here")
+        from argosy.building.functional.images import max_pool2d_with_mask
+
+        return max_pool2d_with_mask(x, kernel_size, stride, padding, ceil_mode, data_format, name)
     return _pool(x, "max", kernel_size, stride, padding, ceil_mode, True, data_format, name)
 
 

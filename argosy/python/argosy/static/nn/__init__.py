@@ -1,18 +1,34 @@
 """paddle.static.nn: fluid's layers, with 2.x's names of arguments where they differ."""
+
 import importlib
 
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
 _OWN = ("fc", "embedding", "sparse_embedding")
-_SHARED = frozenset(["batch_norm", "conv2d", "layer_norm", "nce", "continuous_value_model", "create_parameter", "conv2d_transpose",
-                     *(name for name in layers.__all__ if name.startswith("sequence_"))])
+_SHARED = frozenset(
+    [
+        "batch_norm",
+        "conv2d",
+        "layer_norm",
+        "nce",
+        "continuous_value_model",
+        "create_parameter",
+        "cond",
+        "while_loop",
+        "case",
+        "switch_case",
+        "conv2d_transpose",
+        *(name for name in layers.__all__ if name.startswith("sequence_")),
+    ]
+)
 __all__ = sorted({*_OWN, *_SHARED})  # pyright: ignore[reportUnsupportedDunderAll]
 
 _OTHER_TABLES = {
     "SSDSparseTable": "cold rows of any table go to disk where the servers have a mem_limit: leave table_class out, and set mem_limit in the strategy's "
-                      "settings or ARGOSY_MEM_LIMIT for the servers",
-    "MemorySparseGeoTable": "a job's strategy makes it geo: leave table_class out, and set a_sync=True and k_steps above 0 in a_sync_configs"}
+    "settings or ARGOSY_MEM_LIMIT for the servers",
+    "MemorySparseGeoTable": "a job's strategy makes it geo: leave table_class out, and set a_sync=True and k_steps above 0 in a_sync_configs",
+}
 
 
 def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation=None, name=None):
@@ -30,12 +46,10 @@ def embedding(input, size, is_sparse=False, is_distributed=False, padding_idx=No
     >>> paddle.static.nn.embedding(paddle.static.data("ids", [None, 4], "int64"), [100, 8]).shape
     (-1, 4, 8)
     """
-    return layers.embedding_v2(input, size, is_sparse=is_sparse, is_distributed=is_distributed, padding_idx=padding_idx,
-                               param_attr=param_attr, dtype=dtype)
+    return layers.embedding_v2(input, size, is_sparse=is_sparse, is_distributed=is_distributed, padding_idx=padding_idx, param_attr=param_attr, dtype=dtype)
 
 
-def sparse_embedding(input, size, padding_idx=None, is_test=False, entry=None, table_class="MemorySparseTable", param_attr=None,
-                     dtype="float32", slot=None):
+def sparse_embedding(input, size, padding_idx=None, is_test=False, entry=None, table_class="MemorySparseTable", param_attr=None, dtype="float32", slot=None):
     """A table on the parameter servers, rows of size[1] by id. `entry` says which new keys they admit.
 
     >>> ids = paddle.static.data("ids", [None, 1], "int64")
@@ -46,8 +60,9 @@ def sparse_embedding(input, size, padding_idx=None, is_test=False, entry=None, t
     if table_class != "MemorySparseTable":
         advice = _OTHER_TABLES.get(table_class, "did you mean MemorySparseTable?") if isinstance(table_class, str) else "leave it out"
         raise InvalidArgumentError(f"sparse_embedding: table_class is 'MemorySparseTable'; found {table_class!r}; {advice}")
-    return layers.sparse_embedding(input, size, padding_idx=padding_idx, is_test=is_test, entry=text, table_class=table_class,
-                                   param_attr=param_attr, dtype=dtype, slot=slot or 0)
+    return layers.sparse_embedding(
+        input, size, padding_idx=padding_idx, is_test=is_test, entry=text, table_class=table_class, param_attr=param_attr, dtype=dtype, slot=slot or 0
+    )
 
 
 def __getattr__(name):

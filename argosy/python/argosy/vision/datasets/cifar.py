@@ -1,4 +1,5 @@
 """CIFAR-10 and CIFAR-100: images of 32 by 32 and a label."""
+
 import tarfile
 
 import numpy

@@ -1,4 +1,5 @@
 """Images in folders."""
+
 import os
 
 from argosy.errors import NotFoundError
@@ -36,8 +37,11 @@ class DatasetFolder(Dataset):
         self.root, self.loader, self.transform = root, loader or _open, transform
         self.classes = sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
         self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
-        self.samples = [(path, self.class_to_idx[name]) for name in self.classes
-                        for path in _files(os.path.join(root, name), extensions and tuple(extensions), is_valid_file)]
+        self.samples = [
+            (path, self.class_to_idx[name])
+            for name in self.classes
+            for path in _files(os.path.join(root, name), extensions and tuple(extensions), is_valid_file)
+        ]
         if not self.samples:
             raise NotFoundError(f"{root}: no folder in it has a sample")
         self.targets = [label for _, label in self.samples]

@@ -1,4 +1,5 @@
 """MNIST and what has its format: images of 28 by 28 and a label."""
+
 import numpy
 
 from argosy.dataset.common import data_file

@@ -1,4 +1,5 @@
 """Models for images."""
+
 from argosy import _lazy
 
 __getattr__, __dir__ = _lazy.attach(__name__, __file__)

@@ -1,4 +1,5 @@
 """LeNet for images of 28 by 28."""
+
 from argosy import nn
 
 __all__ = ["LeNet"]
@@ -14,8 +15,9 @@ class LeNet(nn.Layer):
     def __init__(self, num_classes=10):
         super().__init__()
         self.num_classes = num_classes
-        self.features = nn.Sequential(nn.Conv2D(1, 6, 3, stride=1, padding=1), nn.ReLU(), nn.MaxPool2D(2, 2),
-                                      nn.Conv2D(6, 16, 5, stride=1, padding=0), nn.ReLU(), nn.MaxPool2D(2, 2))
+        self.features = nn.Sequential(
+            nn.Conv2D(1, 6, 3, stride=1, padding=1), nn.ReLU(), nn.MaxPool2D(2, 2), nn.Conv2D(6, 16, 5, stride=1, padding=0), nn.ReLU(), nn.MaxPool2D(2, 2)
+        )
         if num_classes > 0:
             self.fc = nn.Sequential(nn.Linear(400, 120), nn.Linear(120, 84), nn.Linear(84, num_classes))
 

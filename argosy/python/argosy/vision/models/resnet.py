@@ -1,4 +1,5 @@
 """Residual networks. Layers have Paddle's names, so that its state dicts fit."""
+
 from argosy import nn
 from argosy.errors import InvalidArgumentError, UnavailableError
 
@@ -78,8 +79,9 @@ class ResNet(nn.Layer):
     def _make_layer(self, block, planes, blocks, stride):
         downsample = None
         if stride != 1 or self.inplanes != planes * block.expansion:
-            downsample = nn.Sequential(nn.Conv2D(self.inplanes, planes * block.expansion, 1, stride=stride, bias_attr=False),
-                                       nn.BatchNorm2D(planes * block.expansion))
+            downsample = nn.Sequential(
+                nn.Conv2D(self.inplanes, planes * block.expansion, 1, stride=stride, bias_attr=False), nn.BatchNorm2D(planes * block.expansion)
+            )
         layers = [block(self.inplanes, planes, stride, downsample, self.groups, self.base_width)]
         self.inplanes = planes * block.expansion
         layers += [block(self.inplanes, planes, groups=self.groups, base_width=self.base_width) for _ in range(1, blocks)]

@@ -1,4 +1,5 @@
 """Changes of one image: a PIL image, an array of height, width, channel, or a tensor of channel, height, width. The kind stays."""
+
 import numbers
 from typing import Any
 
@@ -8,8 +9,24 @@ import torch
 from argosy.dynamic.tensor import Tensor
 from argosy.errors import InvalidArgumentError
 
-__all__ = ["to_tensor", "normalize", "resize", "crop", "center_crop", "pad", "hflip", "vflip", "rotate", "to_grayscale", "adjust_brightness",
-           "adjust_contrast", "adjust_saturation", "adjust_hue", "erase", "size_of"]
+__all__ = [
+    "to_tensor",
+    "normalize",
+    "resize",
+    "crop",
+    "center_crop",
+    "pad",
+    "hflip",
+    "vflip",
+    "rotate",
+    "to_grayscale",
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_saturation",
+    "adjust_hue",
+    "erase",
+    "size_of",
+]
 
 _GRAY = numpy.array([0.299, 0.587, 0.114], "float32")
 
@@ -126,7 +143,7 @@ def crop(img, top, left, height, width):
     if _is_pil(img):
         return img.crop((left, top, left + width, top + height))
     array, back = _as_array(img)
-    return back(array[top:top + height, left:left + width])
+    return back(array[top : top + height, left : left + width])
 
 
 def center_crop(img, output_size):
@@ -193,8 +210,10 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
     array, back = _as_array(img)
     if array.dtype == numpy.uint8 and array.ndim == 3 and array.shape[2] == 3:
         return back(numpy.asarray(_image().fromarray(array).rotate(angle, method, expand, center, fillcolor=fill)))
-    layers = [numpy.asarray(_image().fromarray(layer.astype("float32")).rotate(angle, method, expand, center, fillcolor=fill))
-              for layer in numpy.moveaxis(numpy.atleast_3d(array), 2, 0)]
+    layers = [
+        numpy.asarray(_image().fromarray(layer.astype("float32")).rotate(angle, method, expand, center, fillcolor=fill))
+        for layer in numpy.moveaxis(numpy.atleast_3d(array), 2, 0)
+    ]
     turned = numpy.stack(layers, 2).astype(array.dtype)
     return back(turned[:, :, 0] if array.ndim == 2 else turned)
 
@@ -275,5 +294,5 @@ def erase(img, i, j, h, w, v, inplace=False):
     """
     array, back = _as_array(img)
     array = array if inplace and isinstance(img, numpy.ndarray) else numpy.array(array)
-    array[i:i + h, j:j + w] = v
+    array[i : i + h, j : j + w] = v
     return back(array)

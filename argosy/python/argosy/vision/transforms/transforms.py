@@ -1,4 +1,5 @@
 """Changes of images as objects. What is random comes from Python's random, as in Paddle."""
+
 import math
 import random
 from collections.abc import Callable
@@ -7,9 +8,28 @@ from typing import Any
 from argosy.errors import InvalidArgumentError
 from argosy.vision.transforms import functional as F
 
-__all__ = ["BaseTransform", "Compose", "ToTensor", "Normalize", "Transpose", "Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop", "Pad",
-           "RandomHorizontalFlip", "RandomVerticalFlip", "RandomRotation", "Grayscale", "BrightnessTransform", "ContrastTransform", "SaturationTransform",
-           "HueTransform", "ColorJitter", "RandomErasing"]
+__all__ = [
+    "BaseTransform",
+    "Compose",
+    "ToTensor",
+    "Normalize",
+    "Transpose",
+    "Resize",
+    "CenterCrop",
+    "RandomCrop",
+    "RandomResizedCrop",
+    "Pad",
+    "RandomHorizontalFlip",
+    "RandomVerticalFlip",
+    "RandomRotation",
+    "Grayscale",
+    "BrightnessTransform",
+    "ContrastTransform",
+    "SaturationTransform",
+    "HueTransform",
+    "ColorJitter",
+    "RandomErasing",
+]
 
 
 class Compose:
@@ -58,7 +78,7 @@ class BaseTransform:
         parts = inputs if isinstance(inputs, tuple) else (inputs,)
         self.params = self._get_params(parts)
         changed = [getattr(self, f"_apply_{key}", lambda value: value)(part) for key, part in zip(self.keys, parts)]
-        changed += parts[len(self.keys):]
+        changed += parts[len(self.keys) :]
         return tuple(changed) if isinstance(inputs, tuple) else changed[0]
 
 

@@ -1,4 +1,5 @@
 """DistributedStrategy: how a job of paddle.distributed.fleet trains."""
+
 import numbers
 import warnings
 from typing import Any
@@ -16,22 +17,45 @@ _NOT_HERE = "it is not there, neither in parameter-server jobs nor in collective
 _STRATEGIES = {"execution_strategy": ExecutionStrategy, "build_strategy": BuildStrategy}
 _TRAINER = {"dump_fields_path": "", "dump_fields": [], "dump_param": [], "stat_var_names": [], "local_sparse": [], "remote_sparse": []}
 _COLLECTIVE = {  # what only collective jobs have
-    "gradient_merge": False, "gradient_merge_configs": {"k_steps": 1, "avg": True}, "localsgd": False,
-    "localsgd_configs": {"k_steps": 1, "begin_step": 1}, "adaptive_localsgd": False,
-    "adaptive_localsgd_configs": {"init_k_steps": 1, "begin_step": 1}, "fp16_allreduce": False, "find_unused_parameters": False,
-    "sync_batch_norm": False, "fuse_all_reduce_ops": True, "fuse_grad_size_in_MB": 32, "last_comm_group_size_MB": 1.0}
+    "gradient_merge": False,
+    "gradient_merge_configs": {"k_steps": 1, "avg": True},
+    "localsgd": False,
+    "localsgd_configs": {"k_steps": 1, "begin_step": 1},
+    "adaptive_localsgd": False,
+    "adaptive_localsgd_configs": {"init_k_steps": 1, "begin_step": 1},
+    "fp16_allreduce": False,
+    "find_unused_parameters": False,
+    "sync_batch_norm": False,
+    "fuse_all_reduce_ops": True,
+    "fuse_grad_size_in_MB": 32,
+    "last_comm_group_size_MB": 1.0,
+}
 
 
 class _AsyncConfigs(Settings):
     """a_sync_configs, with 2.x's defaults. What is not set keeps the standard of the core or of FLAGS_communicator_*."""
 
-    _fields = {"k_steps": 0, "max_merge_var_num": 1, "send_queue_size": 16, "independent_recv_thread": False,
-               "min_send_grad_num_before_recv": 1, "thread_pool_size": 1, "send_wait_times": 1, "runtime_split_send_recv": False,
-               "launch_barrier": True, "heter_worker_device_guard": "cpu", "lr_decay_steps": 10, "use_ps_gpu": 0}
-    _fixed = {"launch_barrier": "workers always wait for their servers", "heter_worker_device_guard": "workers are of one kind",
-              "lr_decay_steps": "servers count the steps of a schedule themselves", "use_ps_gpu": "tables are in the servers' memory"}
-    _least = {"k_steps": 0, "max_merge_var_num": 1, "send_queue_size": 1, "min_send_grad_num_before_recv": 1, "thread_pool_size": 1,
-              "send_wait_times": 0}
+    _fields = {
+        "k_steps": 0,
+        "max_merge_var_num": 1,
+        "send_queue_size": 16,
+        "independent_recv_thread": False,
+        "min_send_grad_num_before_recv": 1,
+        "thread_pool_size": 1,
+        "send_wait_times": 1,
+        "runtime_split_send_recv": False,
+        "launch_barrier": True,
+        "heter_worker_device_guard": "cpu",
+        "lr_decay_steps": 10,
+        "use_ps_gpu": 0,
+    }
+    _fixed = {
+        "launch_barrier": "workers always wait for their servers",
+        "heter_worker_device_guard": "workers are of one kind",
+        "lr_decay_steps": "servers count the steps of a schedule themselves",
+        "use_ps_gpu": "tables are in the servers' memory",
+    }
+    _least = {"k_steps": 0, "max_merge_var_num": 1, "send_queue_size": 1, "min_send_grad_num_before_recv": 1, "thread_pool_size": 1, "send_wait_times": 0}
 
     def __init__(self):
         super().__init__()
@@ -85,8 +109,10 @@ def _trainer_options(value):
         if name not in _TRAINER:
             raise AttributeError(f"trainer_desc_configs has no setting '{name}'; it has {', '.join(_TRAINER)}")
         if given:
-            raise InvalidArgumentError(f"trainer_desc_configs: {name} = {given!r}: workers write no fields and parameters of batches to files; fetch them, "
-                                       f"and leave it at {_TRAINER[name]!r}")
+            raise InvalidArgumentError(
+                f"trainer_desc_configs: {name} = {given!r}: workers write no fields and parameters of batches to files; fetch them, "
+                f"and leave it at {_TRAINER[name]!r}"
+            )
     return {**_TRAINER, **value}
 
 
@@ -112,17 +138,60 @@ class DistributedStrategy(Settings):
     """
 
     _standard = {
-        "amp": False, "recompute": False, "pipeline": False, "tensor_parallel": False, "sharding": False, "dgc": False, "lars": False,
-        "lamb": False, "qat": False, "asp": False, "auto": False, "semi_auto": False, "auto_search": False, "elastic": False,
-        "heter_ccl_mode": False, "is_fl_ps_mode": False, "is_with_coordinator": False, "fuse_grad_merge": False,
-        "use_hierarchical_allreduce": False, "hierarchical_allreduce_inter_nranks": 1, "nccl_comm_num": 1, "sync_nccl_allreduce": True,
-        "split_data": True, "without_graph_optimization": True, "fuse_grad_size_in_num": 8, "cudnn_exhaustive_search": False,
-        "cudnn_batchnorm_spatial_persistent": False, "conv_workspace_size_limit": 512, "amp_configs": {}, "recompute_configs": {},
-        "pipeline_configs": {}, "tensor_parallel_configs": {}, "sharding_configs": {}, "dgc_configs": {}, "lars_configs": {}, "lamb_configs": {},
-        "gradient_scale_configs": {}, "hybrid_configs": {}, "qat_configs": {},
-        "sparse_table_configs": {}, "fs_client_param": {}}
-    _fields = {"a_sync": False, "a_sync_configs": {}, "execution_strategy": None, "build_strategy": None, "settings": {},
-               "fleet_desc_configs": {}, "trainer_desc_configs": _TRAINER, "adam_d2sum": False, **_standard, **_COLLECTIVE}
+        "amp": False,
+        "recompute": False,
+        "pipeline": False,
+        "tensor_parallel": False,
+        "sharding": False,
+        "dgc": False,
+        "lars": False,
+        "lamb": False,
+        "qat": False,
+        "asp": False,
+        "auto": False,
+        "semi_auto": False,
+        "auto_search": False,
+        "elastic": False,
+        "heter_ccl_mode": False,
+        "is_fl_ps_mode": False,
+        "is_with_coordinator": False,
+        "fuse_grad_merge": False,
+        "use_hierarchical_allreduce": False,
+        "hierarchical_allreduce_inter_nranks": 1,
+        "nccl_comm_num": 1,
+        "sync_nccl_allreduce": True,
+        "split_data": True,
+        "without_graph_optimization": True,
+        "fuse_grad_size_in_num": 8,
+        "cudnn_exhaustive_search": False,
+        "cudnn_batchnorm_spatial_persistent": False,
+        "conv_workspace_size_limit": 512,
+        "amp_configs": {},
+        "recompute_configs": {},
+        "pipeline_configs": {},
+        "tensor_parallel_configs": {},
+        "sharding_configs": {},
+        "dgc_configs": {},
+        "lars_configs": {},
+        "lamb_configs": {},
+        "gradient_scale_configs": {},
+        "hybrid_configs": {},
+        "qat_configs": {},
+        "sparse_table_configs": {},
+        "fs_client_param": {},
+    }
+    _fields = {
+        "a_sync": False,
+        "a_sync_configs": {},
+        "execution_strategy": None,
+        "build_strategy": None,
+        "settings": {},
+        "fleet_desc_configs": {},
+        "trainer_desc_configs": _TRAINER,
+        "adam_d2sum": False,
+        **_standard,
+        **_COLLECTIVE,
+    }
     _fixed = dict.fromkeys(_standard, _NOT_HERE)
 
     def __init__(self):
@@ -151,8 +220,11 @@ class DistributedStrategy(Settings):
         if name == "trainer_desc_configs":
             value = _trainer_options(value)
         if name == "adam_d2sum" and value:
-            warnings.warn("DistributedStrategy.adam_d2sum = True: servers move dense parameters of Adam by Adam's own rule, and not by sums of squares that "
-                          "forget nothing", stacklevel=2)
+            warnings.warn(
+                "DistributedStrategy.adam_d2sum = True: servers move dense parameters of Adam by Adam's own rule, and not by sums of squares that "
+                "forget nothing",
+                stacklevel=2,
+            )
         super().__setattr__(name, _checked(name, value) if name in _COLLECTIVE else value)
 
     def _collective_options(self):
@@ -205,9 +277,12 @@ class DistributedStrategy(Settings):
             setattr(self, name, value)
 
     def __repr__(self):
-        shown = {"a_sync": self.a_sync, **{f"a_sync_configs.{name}": getattr(self._async, name) for name in sorted(self._async._given)},
-                 **{name: getattr(self, name) for name, standard in _COLLECTIVE.items() if getattr(self, name) != standard},
-                 **{f"settings.{name}": value for name, value in self.settings.items()}}
+        shown = {
+            "a_sync": self.a_sync,
+            **{f"a_sync_configs.{name}": getattr(self._async, name) for name in sorted(self._async._given)},
+            **{name: getattr(self, name) for name, standard in _COLLECTIVE.items() if getattr(self, name) != standard},
+            **{f"settings.{name}": value for name, value in self.settings.items()},
+        }
         return "DistributedStrategy(" + ", ".join(f"{name}={value!r}" for name, value in shown.items()) + ")"
 
 

@@ -1,4 +1,5 @@
 """Text of protocol buffers, as far as strategies need it: numbers, texts, true and false, and groups of them."""
+
 import json
 import re
 from typing import Any
@@ -24,7 +25,7 @@ def _tokens(text, file):
     while text[at:].strip():
         found = _TOKEN.match(text, at)
         if found is None:
-            raise ValueError(f"{file}:{text.count(chr(10), 0, at) + 1}: not text of protocol buffers: {text[at:at + 30].strip()!r}")
+            raise ValueError(f"{file}:{text.count(chr(10), 0, at) + 1}: not text of protocol buffers: {text[at : at + 30].strip()!r}")
         at = found.end()
         if found.lastgroup:
             yield found.lastgroup, found.group(found.lastgroup), text.count("\n", 0, at) + 1

@@ -1,4 +1,5 @@
 """Role makers with 2.x's arguments."""
+
 import os
 import warnings
 
@@ -30,8 +31,11 @@ class PaddleCloudRoleMaker(role_maker.PaddleCloudRoleMaker):
     def _find_out(self):
         if not self._is_alone:
             return super()._find_out()
-        warnings.warn("the environment has neither TRAINING_ROLE nor PADDLE_PSERVERS_IP_PORT_LIST: there are no parameter servers, and this process trains "
-                      "alone; start the script by fleetrun for a job with servers", stacklevel=4)
+        warnings.warn(
+            "the environment has neither TRAINING_ROLE nor PADDLE_PSERVERS_IP_PORT_LIST: there are no parameter servers, and this process trains "
+            "alone; start the script by fleetrun for a job with servers",
+            stacklevel=4,
+        )
         self._place = _core.rank_info_from_environment()
         return _core.collective_role(self._place)
 

@@ -1,5 +1,6 @@
 """Metrics over all workers, from what each has counted. A value is an array, a number, a Variable or its name; the two last are
 looked up in `scope`."""
+
 from typing import Any
 
 import numpy
@@ -15,6 +16,7 @@ def _util(util):
     if util is not None:
         return util
     from argosy.distributed import fleet
+
     return fleet.util
 
 

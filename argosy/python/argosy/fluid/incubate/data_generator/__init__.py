@@ -2,6 +2,7 @@
 
 Imports nothing but the standard library, because a pipe command starts once for every data file.
 """
+
 import sys
 from collections.abc import Callable, Iterable
 
@@ -26,13 +27,14 @@ class DataGenerator:
 
     def generate_sample(self, line) -> Callable[[], Iterable]:
         """Returns a function that yields samples: lists or tuples of (slot, values)."""
-        raise TypeError("%s must define generate_sample(self, line); it returns a generator function of [(slot, [values…]), …]"
-                        % type(self).__name__)
+        raise TypeError("%s must define generate_sample(self, line); it returns a generator function of [(slot, [values…]), …]" % type(self).__name__)
 
     def generate_batch(self, samples):
         """Returns a function that yields samples from a batch of them; here they pass unchanged."""
+
         def passed():
             yield from samples
+
         return passed
 
     def run_from_stdin(self):
@@ -60,16 +62,14 @@ class DataGenerator:
         out.writelines(self._gen_str(sample) for sample in self.generate_batch(batch)())
 
     def _gen_str(self, line):
-        raise TypeError("use MultiSlotDataGenerator or MultiSlotStringDataGenerator: %s does not say how a sample is written"
-                        % type(self).__name__)
+        raise TypeError("use MultiSlotDataGenerator or MultiSlotStringDataGenerator: %s does not say how a sample is written" % type(self).__name__)
 
 
 def _checked_sample(sample):
     if isinstance(sample, zip):
         sample = list(sample)
     if not isinstance(sample, (list, tuple)):
-        raise ValueError("a sample is %s, expected a list or tuple of (slot, values), such as [('words', [1, 2]), ('label', [1])]"
-                         % type(sample).__name__)
+        raise ValueError("a sample is %s, expected a list or tuple of (slot, values), such as [('words', [1, 2]), ('label', [1])]" % type(sample).__name__)
     for item in sample:
         if not isinstance(item, (list, tuple)) or len(item) != 2 or not isinstance(item[0], str):
             raise ValueError("%r is not a pair (slot, values) in a sample" % (item,))

@@ -1,4 +1,5 @@
 """What both Fleets do: fluid.incubate.fleet's and paddle.distributed.fleet's."""
+
 import json
 import os
 
@@ -28,8 +29,7 @@ def core_strategy(strategy):
         return _core.Strategy()
     convert = getattr(strategy, "_core_strategy", None)
     if convert is None:
-        raise TypeError("a strategy is a DistributeTranspilerConfig, one of StrategyFactory's, or a DistributedStrategy; found "
-                        f"{type(strategy).__name__}")
+        raise TypeError(f"a strategy is a DistributeTranspilerConfig, one of StrategyFactory's, or a DistributedStrategy; found {type(strategy).__name__}")
     return convert()
 
 

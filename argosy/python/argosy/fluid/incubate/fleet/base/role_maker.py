@@ -1,11 +1,11 @@
 """Role makers: where a process learns who it is in its job."""
+
 import enum
 
 from argosy import _core
 from argosy.errors import InvalidArgumentError
 
-__all__ = ["Role", "RoleMakerBase", "MPISymetricRoleMaker", "PaddleCloudRoleMaker", "UserDefinedRoleMaker",
-           "UserDefinedCollectiveRoleMaker"]
+__all__ = ["Role", "RoleMakerBase", "MPISymetricRoleMaker", "PaddleCloudRoleMaker", "UserDefinedRoleMaker", "UserDefinedCollectiveRoleMaker"]
 
 
 class Role(enum.IntEnum):

@@ -1,4 +1,5 @@
 """What the workers of a job do together."""
+
 import json
 import sys
 

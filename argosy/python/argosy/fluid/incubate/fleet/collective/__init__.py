@@ -1,4 +1,5 @@
 """fluid.incubate.fleet.collective: 1.x's way to a collective job of programs."""
+
 from argosy.distributed.collective_options import CollectiveOptions
 from argosy.errors import FailedPreconditionError
 from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy, check_strategy
@@ -14,16 +15,38 @@ class DistributedStrategy(BuildStrategy):
     """How programs of a collective job train. Gradients are averaged in every step: what else Paddle offers is refused by name. fuse_grad_size_in_MB
     is of the pieces in which they are sent. settings: those of docs/settings.md, by name. What BuildStrategy has may be set as there, and changes nothing."""
 
-    _fields = {**BuildStrategy._fields, "use_local_sgd": False, "use_dist_fc": False, "dist_fc_config": None, "mode": "nccl2",
-               "collective_mode": "grad_allreduce", "nccl_comm_num": 1, "use_hierarchical_allreduce": False,
-               "hierarchical_allreduce_inter_nranks": 1, "forward_recompute": False, "recompute_checkpoints": [], "use_amp": False,
-               "amp_loss_scaling": 2**15, "exec_strategy": None, "fuse_grad_size_in_MB": 32, "settings": {}}
-    _fixed = {**BuildStrategy._fixed, "sync_batch_norm": "programs normalize each process's batch; the dynamic graph has sync_batch_norm",
-              "use_local_sgd": "programs average gradients; the dynamic graph has localsgd", "use_dist_fc": "layers are not cut into parts",
-              "dist_fc_config": "layers are not cut into parts", "collective_mode": "gradients are averaged", "nccl_comm_num": _NCCL,
-              "use_hierarchical_allreduce": _NCCL, "hierarchical_allreduce_inter_nranks": _NCCL,
-              "forward_recompute": "a forward is kept until its backward", "recompute_checkpoints": "a forward is kept until its backward",
-              "use_amp": "programs compute in float32"}
+    _fields = {
+        **BuildStrategy._fields,
+        "use_local_sgd": False,
+        "use_dist_fc": False,
+        "dist_fc_config": None,
+        "mode": "nccl2",
+        "collective_mode": "grad_allreduce",
+        "nccl_comm_num": 1,
+        "use_hierarchical_allreduce": False,
+        "hierarchical_allreduce_inter_nranks": 1,
+        "forward_recompute": False,
+        "recompute_checkpoints": [],
+        "use_amp": False,
+        "amp_loss_scaling": 2**15,
+        "exec_strategy": None,
+        "fuse_grad_size_in_MB": 32,
+        "settings": {},
+    }
+    _fixed = {
+        **BuildStrategy._fixed,
+        "sync_batch_norm": "programs normalize each process's batch; the dynamic graph has sync_batch_norm",
+        "use_local_sgd": "programs average gradients; the dynamic graph has localsgd",
+        "use_dist_fc": "layers are not cut into parts",
+        "dist_fc_config": "layers are not cut into parts",
+        "collective_mode": "gradients are averaged",
+        "nccl_comm_num": _NCCL,
+        "use_hierarchical_allreduce": _NCCL,
+        "hierarchical_allreduce_inter_nranks": _NCCL,
+        "forward_recompute": "a forward is kept until its backward",
+        "recompute_checkpoints": "a forward is kept until its backward",
+        "use_amp": "programs compute in float32",
+    }
 
     def __init__(self):
         super().__init__()
@@ -55,8 +78,9 @@ class Collective(fleet_base.Fleet):
         """Takes the place that `role_maker` tells; without one, what the environment says."""
         self._init(PaddleCloudRoleMaker(is_collective=True) if role_maker is None else role_maker)
         if not self._is_collective:
-            raise FailedPreconditionError(f"fleet.init: {type(role_maker).__name__} is for parameter servers; give it is_collective=True, or take "
-                                          "UserDefinedCollectiveRoleMaker")
+            raise FailedPreconditionError(
+                f"fleet.init: {type(role_maker).__name__} is for parameter servers; give it is_collective=True, or take UserDefinedCollectiveRoleMaker"
+            )
 
     def distributed_optimizer(self, optimizer, strategy=None):
         """`optimizer`, of the mean gradients."""

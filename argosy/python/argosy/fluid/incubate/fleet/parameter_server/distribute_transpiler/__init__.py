@@ -1,4 +1,5 @@
 """The Fleet of parameter-server jobs: `from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet`."""
+
 from argosy.fluid.incubate.fleet.base import fleet_base
 from argosy.fluid.incubate.fleet.base.role_maker import MPISymetricRoleMaker
 from argosy.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import (
@@ -12,8 +13,21 @@ from argosy.fluid.incubate.fleet.parameter_server.distribute_transpiler.distribu
 )
 from argosy.fluid.transpiler.distribute_transpiler import DistributedMode, DistributeTranspilerConfig, ServerRuntimeConfig
 
-__all__ = ["AsyncStrategy", "DistributedMode", "DistributedStrategy", "DistributedTranspiler", "DistributeTranspilerConfig", "GeoStrategy",
-           "HalfAsyncStrategy", "ServerRuntimeConfig", "StrategyFactory", "SyncStrategy", "TrainerRuntimeConfig", "TranspilerOptimizer", "fleet"]
+__all__ = [
+    "AsyncStrategy",
+    "DistributedMode",
+    "DistributedStrategy",
+    "DistributedTranspiler",
+    "DistributeTranspilerConfig",
+    "GeoStrategy",
+    "HalfAsyncStrategy",
+    "ServerRuntimeConfig",
+    "StrategyFactory",
+    "SyncStrategy",
+    "TrainerRuntimeConfig",
+    "TranspilerOptimizer",
+    "fleet",
+]
 
 TranspilerOptimizer = fleet_base.DistributedOptimizer
 

@@ -1,4 +1,5 @@
 """Strategies of parameter-server jobs by mode: StrategyFactory.create_sync_strategy() and so on."""
+
 import os
 from typing import Any
 
@@ -6,18 +7,33 @@ from argosy import _core
 from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy
 from argosy.fluid.transpiler.distribute_transpiler import DistributedMode, DistributeTranspilerConfig, ServerRuntimeConfig
 
-__all__ = ["TrainerRuntimeConfig", "DistributedStrategy", "SyncStrategy", "AsyncStrategy", "HalfAsyncStrategy", "GeoStrategy",
-           "StrategyFactory"]
+__all__ = ["TrainerRuntimeConfig", "DistributedStrategy", "SyncStrategy", "AsyncStrategy", "HalfAsyncStrategy", "GeoStrategy", "StrategyFactory"]
 
 _MODES = {DistributedMode.SYNC: "sync", DistributedMode.ASYNC: "async_", DistributedMode.HALF_ASYNC: "half_async", DistributedMode.GEO: "geo"}
-_ASYNC_ONLY = frozenset(["communicator_max_merge_var_num", "communicator_send_queue_size", "communicator_independent_recv_thread",
-                         "communicator_min_send_grad_num_before_recv", "communicator_thread_pool_size", "communicator_send_wait_times",
-                         "communicator_is_sgd_optimizer"])
+_ASYNC_ONLY = frozenset(
+    [
+        "communicator_max_merge_var_num",
+        "communicator_send_queue_size",
+        "communicator_independent_recv_thread",
+        "communicator_min_send_grad_num_before_recv",
+        "communicator_thread_pool_size",
+        "communicator_send_wait_times",
+        "communicator_is_sgd_optimizer",
+    ]
+)
 _ENVIRONMENT = ("rpc_deadline", "rpc_retry_times")  # the core reads the other flags itself
-_LEAST = {"communicator_max_merge_var_num": 1, "communicator_send_queue_size": 1, "communicator_min_send_grad_num_before_recv": 1,
-          "communicator_thread_pool_size": 1, "communicator_send_wait_times": 0, "rpc_deadline": 1}
-_FIELDS = {"communicator_independent_recv_thread": ("independent_recv_thread", lambda text: bool(int(text))),
-           "communicator_is_sgd_optimizer": ("sum_merged", lambda text: bool(int(text)))}
+_LEAST = {
+    "communicator_max_merge_var_num": 1,
+    "communicator_send_queue_size": 1,
+    "communicator_min_send_grad_num_before_recv": 1,
+    "communicator_thread_pool_size": 1,
+    "communicator_send_wait_times": 0,
+    "rpc_deadline": 1,
+}
+_FIELDS = {
+    "communicator_independent_recv_thread": ("independent_recv_thread", lambda text: bool(int(text))),
+    "communicator_is_sgd_optimizer": ("sum_merged", lambda text: bool(int(text))),
+}
 
 
 class _RuntimeConfigs(dict):
@@ -46,10 +62,17 @@ class TrainerRuntimeConfig:
         self.mode = None
         self._given = set()
         threads = os.getenv("CPU_NUM", "1")
-        standard = {"communicator_max_merge_var_num": "1", "communicator_send_queue_size": threads, "communicator_independent_recv_thread": "1",
-                    "communicator_min_send_grad_num_before_recv": "1", "communicator_thread_pool_size": "1",
-                    "communicator_send_wait_times": "5", "communicator_is_sgd_optimizer": "1", "rpc_deadline": "180000",
-                    "rpc_retry_times": "3"}
+        standard = {
+            "communicator_max_merge_var_num": "1",
+            "communicator_send_queue_size": threads,
+            "communicator_independent_recv_thread": "1",
+            "communicator_min_send_grad_num_before_recv": "1",
+            "communicator_thread_pool_size": "1",
+            "communicator_send_wait_times": "5",
+            "communicator_is_sgd_optimizer": "1",
+            "rpc_deadline": "180000",
+            "rpc_retry_times": "3",
+        }
         self.runtime_configs = _RuntimeConfigs({name: os.getenv("FLAGS_" + name, value) for name, value in standard.items()}, self)
         for name in _ENVIRONMENT:
             value = os.getenv("FLAGS_" + name)
@@ -65,8 +88,10 @@ class TrainerRuntimeConfig:
         if name in _LEAST and number < _LEAST[name]:
             raise ValueError(f"{source}: {name} is a number, {_LEAST[name]} or more; found {value!r}")
         if name == "rpc_retry_times" and number != 3:
-            raise ValueError(f"{source}: rpc_retry_times = {value}: a call is repeated until its server has been away for "
-                             "server_wait_seconds; set that one, in settings, and leave this one at 3")
+            raise ValueError(
+                f"{source}: rpc_retry_times = {value}: a call is repeated until its server has been away for "
+                "server_wait_seconds; set that one, in settings, and leave this one at 3"
+            )
 
     def get_communicator_flags(self):
         """The settings that count in this mode, as texts."""
@@ -91,7 +116,7 @@ class TrainerRuntimeConfig:
             if str(value) == threads and name in ("communicator_max_merge_var_num", "communicator_send_queue_size"):
                 return  # one gradient of each thread: what the mode does by itself
             raise ValueError(f"{name} = {value}: only asynchronous jobs queue gradients; leave it out of a {_MODES[self.mode].strip('_')} strategy")
-        field, convert = _FIELDS.get(name, (name[len("communicator_"):], int))
+        field, convert = _FIELDS.get(name, (name[len("communicator_") :], int))
         setattr(strategy, field, convert(value))
 
 

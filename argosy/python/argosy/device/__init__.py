@@ -1,4 +1,5 @@
-"""Where a program runs."""
+"""Where programs and tensors are."""
+
 import os
 import warnings
 
@@ -78,11 +79,12 @@ def resolve(place, above=3):
             warnings.warn(f"{place} was asked for; ARGOSY_DEVICE=cpu makes it the CPU", stacklevel=above)
         return CPUPlace()
     count = _gpu_count()
-    if place.get_device_id() >= count:
-        found = "no GPU" if count == 0 else f"{count} GPUs"
-        raise InvalidArgumentError(
-            f"{place}: libtorch sees {found} on this machine; use CPUPlace(), or set ARGOSY_DEVICE=cpu to run on the CPU what asks for a GPU")
-    raise UnimplementedError(f"{place}: programs run on the CPU; use CPUPlace(), or set ARGOSY_DEVICE=cpu")
+    if place.get_device_id() < count:
+        return place
+    found = "no GPU" if count == 0 else f"{count} GPUs"
+    raise InvalidArgumentError(
+        f"{place}: libtorch sees {found} on this machine; use CPUPlace(), or set ARGOSY_DEVICE=cpu to run on the CPU what asks for a GPU"
+    )
 
 
 def _place_of(device):
@@ -94,20 +96,13 @@ def _place_of(device):
     raise InvalidArgumentError(f"set_device takes 'cpu', 'gpu' or 'gpu:<number>'; found {device!r}")
 
 
-def _found(place, above):
-    """`place` as tensors have it: a GPU that is there, or the CPU. ARGOSY_DEVICE=cpu makes it the CPU."""
-    if type(place) is CUDAPlace and place.get_device_id() < _gpu_count() and os.environ.get("ARGOSY_DEVICE", "").strip().lower() != "cpu":
-        return place
-    return resolve(place, above)
-
-
-def use(place, above=5):
+def use(place, above=4):
     """The place of what is made without one. Returns it. The caller that a warning names is `above` it.
 
     >>> paddle.device.use(paddle.CPUPlace())
     CPUPlace
     """
-    found = _found(place, above)
+    found = resolve(place, above)
     _state["device"] = f"gpu:{found.get_device_id()}" if type(found) is CUDAPlace else "cpu"
     return found
 
@@ -124,7 +119,7 @@ def set_device(device):
 
         chosen = _core.rank_info_from_environment().device
         name = chosen if chosen.startswith("gpu:") else name
-    return use(_place_of(name), 5)
+    return use(_place_of(name), 4)
 
 
 def torch_device(place=None):
@@ -134,7 +129,7 @@ def torch_device(place=None):
     'cpu'
     """
     place = _place_of(_state["device"]) if place is None else _place_of(place.lower()) if isinstance(place, str) else place
-    found = _found(place, 4)
+    found = resolve(place, 3)
     return f"cuda:{found.get_device_id()}" if type(found) is CUDAPlace else "cpu"
 
 
@@ -203,6 +198,18 @@ def cpu_places(device_count=None):
     return [CPUPlace() for _ in range(device_count or int(os.environ.get("CPU_NUM", 1)))]
 
 
+def cuda_pinned_places(device_count=None):
+    """An error that names its substitute: memory that a GPU reads directly is the core's own matter.
+
+    >>> try:
+    ...     fluid.cuda_pinned_places()
+    ... except NotImplementedError as error:
+    ...     print(str(error).split(":")[0])
+    cuda_pinned_places
+    """
+    raise UnimplementedError("cuda_pinned_places: what is fed goes to the GPU from ordinary memory; use cpu_places() for the CPU or cuda_places() for GPUs")
+
+
 def cuda_places(device_ids=None):
     """The GPUs with these numbers; without them those that FLAGS_selected_gpus names, or all of them.
 
@@ -213,3 +220,15 @@ def cuda_places(device_ids=None):
         chosen = os.environ.get("FLAGS_selected_gpus")
         device_ids = [int(one) for one in chosen.split(",")] if chosen else range(_gpu_count())
     return [CUDAPlace(number) for number in device_ids]
+
+
+def synchronize(device=None):
+    """Waits until all that was queued on a device is done: 'cpu', 'gpu:0' or a place; without one where set_device has said.
+
+    >>> paddle.device.synchronize()
+    """
+    if torch_device(device) != "cpu":
+        cuda.synchronize(device)
+
+
+from argosy.device import cuda as cuda  # noqa: E402  it uses what is above

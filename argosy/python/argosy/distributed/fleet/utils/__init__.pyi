@@ -1,0 +1,5 @@
+from . import fs as fs
+from .fs import HDFSClient as HDFSClient
+from .fs import LocalFS as LocalFS
+from .ps_util import DistributedInfer as DistributedInfer
+from .recomputing import recompute as recompute

@@ -1,0 +1,3 @@
+"""Small helpers of launchers."""
+
+__all__ = []

@@ -1,0 +1,1 @@
+"""1.x's helpers of jobs."""

@@ -1,0 +1,5 @@
+"""fluid.layers' functions by 1.8.5's module of this name: most layer functions."""
+
+from argosy.fluid.layers import modules
+
+__getattr__, __all__ = modules.attach("nn")  # pyright: ignore[reportUnsupportedDunderAll]

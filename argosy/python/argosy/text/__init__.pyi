@@ -1,0 +1,4 @@
+from . import datasets as datasets
+from .datasets import Imdb as Imdb
+from .datasets import Imikolov as Imikolov
+from .datasets import UCIHousing as UCIHousing

@@ -1,0 +1,192 @@
+"""Programs and the dynamic graph on a GPU, where there is one; where there is none, what says so."""
+
+import os
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import paddle
+from argosy import device
+
+needs_gpu = pytest.mark.skipif(device._gpu_count() == 0, reason="libtorch sees no GPU on this machine")
+
+
+def test_without_a_gpu_the_functions_say_so(monkeypatch):
+    monkeypatch.setattr(device, "_gpu_count", lambda: 0)
+    monkeypatch.delenv("ARGOSY_DEVICE", raising=False)
+    assert paddle.device.cuda.device_count() == 0
+    paddle.device.cuda.empty_cache()
+    for ask in (paddle.device.cuda.synchronize, paddle.device.cuda.memory_allocated, paddle.device.cuda.get_device_name):
+        with pytest.raises(ValueError, match=r"CUDAPlace\(0\): libtorch sees no GPU on this machine"):
+            ask()
+    with pytest.raises(ValueError, match="'cpu' is no GPU"):
+        paddle.device.cuda.synchronize("cpu")
+    paddle.device.synchronize()
+
+
+def mlp(fluid, optimizer):
+    x, label = fluid.layers.data("x", [8]), fluid.layers.data("label", [1], dtype="int64")
+    hidden = fluid.layers.fc(x, 16, act="relu")
+    predict = fluid.layers.fc(hidden, 3, act="softmax")
+    loss = fluid.layers.mean(fluid.layers.cross_entropy(predict, label))
+    accuracy = fluid.layers.accuracy(predict, label)
+    optimizer.minimize(loss)
+    return predict, loss, accuracy
+
+
+def losses(fluid, place, make, steps=5):
+    """The losses of a model at its first steps, from the same first values, in a scope of its own."""
+    numbers = numpy.random.default_rng(3)
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard(), fluid.scope_guard(fluid.Scope()):
+        fluid.default_startup_program().random_seed = 7
+        _, loss, accuracy = mlp(fluid, make())
+        exe = fluid.Executor(place)
+        exe.run(fluid.default_startup_program())
+        found = []
+        for _ in range(steps):
+            x = numbers.standard_normal([32, 8]).astype("float32")
+            label = (x.sum(1, keepdims=True) > 0).astype("int64")
+            found.append([float(value.item()) for value in exe.run(feed={"x": x, "label": label}, fetch_list=[loss, accuracy])])
+        return found
+
+
+OPTIMIZERS = {
+    "sgd": lambda fluid: fluid.optimizer.SGD(0.1),
+    "momentum": lambda fluid: fluid.optimizer.Momentum(0.1, 0.9),
+    "adam": lambda fluid: fluid.optimizer.Adam(0.01),
+    "clipped": lambda fluid: fluid.optimizer.SGD(0.1, grad_clip=fluid.clip.GradientClipByGlobalNorm(0.5), regularization=fluid.regularizer.L2Decay(0.01)),
+}
+
+
+@needs_gpu
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_program_trains_as_on_the_cpu(fluid, name):
+    cpu, gpu = (losses(fluid, place, lambda: OPTIMIZERS[name](fluid)) for place in (fluid.CPUPlace(), fluid.CUDAPlace(0)))
+    numpy.testing.assert_allclose(gpu, cpu, rtol=2e-4, atol=1e-5)
+
+
+def ctr(fluid):
+    ids = [fluid.layers.data(f"C{i}", [1], dtype="int64", lod_level=1) for i in range(3)]
+    label = fluid.layers.data("label", [1], dtype="int64")
+    pooled = [fluid.layers.sequence_pool(fluid.layers.embedding(one, [50, 4], is_sparse=True, param_attr="table"), "sum") for one in ids]
+    predict = fluid.layers.fc(fluid.layers.concat(pooled, axis=1), 2, act="softmax")
+    loss = fluid.layers.mean(fluid.layers.cross_entropy(predict, label))
+    auc, _, _ = fluid.layers.auc(predict, label)
+    fluid.optimizer.Adam(0.01, lazy_mode=True).minimize(loss)
+    return [*ids, label], loss, auc
+
+
+def ctr_run(fluid, place, folder=None):
+    numbers = numpy.random.default_rng(5)
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard(), fluid.scope_guard(fluid.Scope()):
+        fluid.default_startup_program().random_seed = 7
+        inputs, loss, auc = ctr(fluid)
+        exe = fluid.Executor(place)
+        exe.run(fluid.default_startup_program())
+        found = []
+        for _ in range(5):
+            feed = {"label": numbers.integers(0, 2, [16, 1])}
+            for one in inputs[:-1]:
+                lengths = numbers.integers(1, 4, 16).tolist()
+                feed[one.name] = fluid.create_lod_tensor(numbers.integers(0, 50, [sum(lengths), 1]), [lengths], fluid.CPUPlace())
+            found.append([float(value.item()) for value in exe.run(feed=feed, fetch_list=[loss, auc])])
+        table = numpy.array(fluid.global_scope().find_var("table").get_tensor())
+        if folder is not None:
+            fluid.io.save_persistables(exe, folder)
+            other = fluid.Scope()
+            with fluid.scope_guard(other):
+                fluid.io.load_persistables(fluid.Executor(fluid.CPUPlace()), folder)
+                numpy.testing.assert_array_equal(numpy.array(other.find_var("table").get_tensor()), table)
+        return found, table
+
+
+@needs_gpu
+def test_sparse_tables_sequences_and_auc_are_those_of_the_cpu_and_a_model_goes_from_one_to_the_other(fluid, tmp_path):
+    cpu, cpu_table = ctr_run(fluid, fluid.CPUPlace())
+    gpu, gpu_table = ctr_run(fluid, fluid.CUDAPlace(0), str(tmp_path / "model"))
+    numpy.testing.assert_allclose(gpu, cpu, rtol=2e-4, atol=1e-5)
+    numpy.testing.assert_allclose(gpu_table, cpu_table, rtol=1e-3, atol=1e-5)
+
+
+@needs_gpu
+def test_an_operator_without_a_kernel_there_is_named(fluid):
+    hashed = fluid.layers.hash(fluid.layers.data("x", [2], dtype="int64"), hash_size=10)
+    exe = fluid.Executor(fluid.CUDAPlace(0))
+    with pytest.raises(
+        paddle.framework.errors.UnimplementedError if hasattr(paddle.framework, "errors") else Exception, match="operator 'hash' has no kernel on GPU"
+    ):
+        exe.run(feed={"x": numpy.ones([2, 2], "int64")}, fetch_list=[hashed])
+
+
+@needs_gpu
+def test_a_label_that_is_no_class_is_an_error_before_the_step(fluid):
+    _, loss, _ = mlp(fluid, fluid.optimizer.SGD(0.1))
+    exe = fluid.Executor(fluid.CUDAPlace(0))
+    exe.run(fluid.default_startup_program())
+    with pytest.raises(ValueError, match="class 5 at position 1 is outside the 3 classes"):
+        exe.run(feed={"x": numpy.ones([2, 8], "float32"), "label": numpy.array([[0], [5]])}, fetch_list=[loss])
+    exe.run(feed={"x": numpy.ones([2, 8], "float32"), "label": numpy.array([[0], [2]])}, fetch_list=[loss])
+
+
+@needs_gpu
+def test_memory_is_counted_and_given_back():
+    cuda = paddle.device.cuda
+    before = cuda.memory_allocated()
+    kept = paddle.ones([1 << 20]).cuda(0)
+    assert cuda.memory_allocated(0) > before and cuda.max_memory_allocated() >= cuda.memory_allocated("gpu:0")
+    assert cuda.memory_reserved() >= cuda.memory_allocated() and cuda.max_memory_reserved() >= cuda.memory_reserved()
+    del kept
+    cuda.synchronize()
+    cuda.empty_cache()
+    assert cuda.memory_allocated(paddle.CUDAPlace(0)) <= before
+    assert cuda.get_device_name() == cuda.get_device_properties(0).name and cuda.get_device_capability()[0] >= 7
+    with cuda.stream_guard(cuda.Stream(0)):
+        assert float((paddle.ones([4]).cuda(0) * 2).sum()) == 8
+
+
+DYNAMIC = """
+import numpy, paddle, paddle.nn as nn
+paddle.set_device("gpu:0")
+paddle.seed(3)
+layer = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
+optimizer = paddle.optimizer.Adam(0.01, parameters=layer.parameters())
+scaler = paddle.amp.GradScaler(init_loss_scaling=1024)
+x = paddle.to_tensor(numpy.random.default_rng(1).standard_normal([64, 8]).astype("float32"))
+y = x.sum(1, keepdim=True)
+found = []
+for _ in range(60):
+    with paddle.amp.auto_cast(dtype=DTYPE):
+        loss = nn.functional.mse_loss(layer(x), y)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    optimizer.clear_grad()
+    found.append(float(loss))
+assert x.place == paddle.CUDAPlace(0) and found[-1] < 0.5 * found[0], found
+paddle.save(layer.state_dict(), "layer.pdparams")
+paddle.set_device("cpu")
+other = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
+other.set_state_dict(paddle.load("layer.pdparams"))
+numpy.testing.assert_allclose(other(x.cpu()).numpy(), layer(x).numpy(), rtol=1e-3, atol=1e-3)
+print("done")
+"""
+
+
+@needs_gpu
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_the_dynamic_graph_trains_in_16_bits_and_its_state_loads_on_the_cpu(tmp_path, dtype):
+    done = subprocess.run([sys.executable, "-c", DYNAMIC.replace("DTYPE", repr(dtype))], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.stdout.strip() == "done", done.stderr[-3000:]
+
+
+@needs_gpu
+def test_the_launcher_gives_a_process_its_gpu(tmp_path):
+    (tmp_path / "who.py").write_text(
+        "import paddle\nfrom paddle.distributed import init_parallel_env\ninit_parallel_env()\nprint('on', paddle.get_device(), paddle.ones([1]).place)\n"
+    )
+    command = ["fleetrun", "--gpus=0", f"--log_dir={tmp_path}/log", "who.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, env={**os.environ, "ARGOSY_PYTHON": sys.executable})
+    logs = "".join(path.read_text() for path in (tmp_path / "log").rglob("*") if path.is_file())
+    assert done.returncode == 0 and "on gpu:0" in done.stdout + logs, done.stdout + done.stderr + logs

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Builds programs, collective training and the Python package on a machine with a GPU, with what tools/gpu_carry.py has put into build/gpu.
+#
+#   tools/gpu_build.sh [TARGET…]      in build/release, where the tests look, or in BUILD; without TARGETs what a user runs and the tests of the engine
+#
+# Its own Python is used, which has torch for the GPU.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+carried=$PWD/build/gpu
+python=$(command -v python3)
+[ -d "$carried/include" ] || { echo "gpu_build: $carried is absent; fill it by tools/gpu_carry.py and take it along" >&2; exit 1; }
+chmod +x "$carried"/bin/*
+
+options=(-DCMAKE_BUILD_TYPE=Release -DARGOSY_SERVERS=OFF "-DPython_EXECUTABLE=$python" "-DCMAKE_PREFIX_PATH=$carried"
+         "-DARGOSY_PROTOC=$carried/bin/protoc" "-DCMAKE_CXX_FLAGS=-isystem $carried/include" "-DCMAKE_MAKE_PROGRAM=$carried/bin/ninja")
+include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+if [ ! -f "$include/Python.h" ]; then
+  [ -d "$carried/include-python" ] || { echo "gpu_build: this machine has no Python.h; carry it by tools/gpu_carry.py --python" >&2; exit 1; }
+  options+=("-DPython_INCLUDE_DIR=$carried/include-python")
+fi
+export PKG_CONFIG_PATH=$carried/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+build=${BUILD:-build/release}
+cmake -S . -B "$build" -G Ninja "${options[@]}" > build/gpu/configure.log 2>&1 || { tail -40 build/gpu/configure.log >&2; exit 1; }
+[ $# -gt 0 ] || set -- _core argosy_python_packages fleetrun argosy_program engine_test collective_bench
+"$carried/bin/ninja" -C "$build" "$@"

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# After tools/gpu_build.sh, on a machine with a GPU: the engine's tests there, Python's tests that want a GPU, and examples.
+# Goes on after a failure, and ends with 1 where there was one. What each printed is in $OUT, or build/gpu/logs.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+logs=${OUT:-$PWD/build/gpu/logs}
+mkdir -p "$logs"
+export PYTHONPATH=$PWD/build/release/python:$PWD/build/gpu/python PATH=$PWD/build/release/bin:$PATH PYTHONUNBUFFERED=1
+failed=0
+try() {
+  local name=$1 begun=$SECONDS; shift
+  if timeout 240 "$@" > "$logs/$name.log" 2>&1; then echo "ok      $name ($((SECONDS - begun)) s)"; else
+    echo "FAILED  $name ($((SECONDS - begun)) s)"; tail -25 "$logs/$name.log"; failed=1; fi
+}
+# Some wheels of torch bring parts of an older standard library (std::filesystem) and hand them out: the system's comes first.
+preload="LD_PRELOAD=$(g++ -print-file-name=libstdc++.so.6)"
+try engine_on_cpu env "$preload" build/release/argosy/engine/engine_test --gtest_brief=1
+try engine_on_gpu env "$preload" ARGOSY_TEST_DEVICE=cuda:0 build/release/argosy/engine/engine_test --gtest_brief=1
+grep -hE '^\[  FAILED  \]' "$logs/engine_on_gpu.log" | sort -u | head -60
+try python_tests python3 -m pytest -q -p no:cacheprovider tests/python/test_gpu.py
+try keypoints fleetrun --gpus=0 "--log_dir=$logs/keypoints" examples/keypoints.py
+exit $failed
