@@ -112,6 +112,7 @@ Result<bool> RemoteWorker::begin_round(int threads) {
 }
 
 Status RemoteWorker::thread_done() { return communicator_->thread_done(); }
+void RemoteWorker::thread_failed(const Status& why) { communicator_->thread_failed(why); }
 Status RemoteWorker::end_round(const ReadCounters& counters) { return communicator_->end_round(counters); }
 void RemoteWorker::abandon_round(const Status& why) {
   if (started_ && !closed_) communicator_->abandon_round(why);

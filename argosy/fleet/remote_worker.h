@@ -38,6 +38,7 @@ class RemoteWorker : public engine::RemoteParameters {
   Status attach(engine::Scope& scope) override;
   Result<bool> begin_round(int threads) override;
   Status thread_done() override;
+  void thread_failed(const Status& why) override;
   Status end_round(const ReadCounters& counters) override;
   void abandon_round(const Status& why) override;
   bool lost_batches() const override;

@@ -13,6 +13,7 @@ class NoServers : public RemoteParameters {
   Status attach(Scope&) override { return {}; }
   Result<bool> begin_round(int) override { return true; }
   Status thread_done() override { return {}; }
+  void thread_failed(const Status&) override {}
   Status end_round(const ReadCounters&) override { return {}; }
   void abandon_round(const Status&) override {}
   Status begin_parallel(int) override { return {}; }

@@ -45,6 +45,9 @@ class RemoteParameters {
   // A pass over data by several threads. false: this worker had finished the pass before it was started again; skip it.
   virtual Result<bool> begin_round(int threads) = 0;
   virtual Status thread_done() = 0;  // one of these threads has no more data
+  // In place of it, after an error of a thread, also of a parallel run: where threads share a step, the others' part of it is not
+  // taken without this one's.
+  virtual void thread_failed(const Status& why) = 0;
   // The pass is finished; an error where a server has not applied exactly what was read.
   virtual Status end_round(const ReadCounters& counters) = 0;
   // In place of it, after an error: the pass is not finished, and the next begin_round() goes on in it.

@@ -104,6 +104,17 @@ Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed
   return run_batch(program, feed, fetches, scope, std::nullopt);
 }
 
+Result<std::unique_ptr<Frame>> Runner::fed_frame(const std::string& key, const graph::Program& program, const Feed& feed,
+                                                 const std::vector<std::string>& fetches, Scope& scope) {
+  std::unique_ptr<Frame> frame = take(key);
+  if (frame == nullptr) {
+    ASSIGN_OR_RETURN(frame, make_frame(program, names_of(feed), fetches, scope));
+  }
+  RETURN_IF_ERROR(frame->begin());
+  RETURN_IF_ERROR(bind_feed(*frame, feed));
+  return frame;
+}
+
 Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, const Feed& feed,
                                              const std::vector<std::string>& fetches, Scope& scope,
                                              std::optional<BatchId> batch) {
@@ -111,12 +122,9 @@ Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, cons
   const c10::OptionalDeviceGuard device(options_.device.is_cpu() ? std::nullopt : std::optional(options_.device));
   const std::vector<std::string> feeds = names_of(feed);
   std::string key = cache_key(program, feeds, fetches, scope);
-  std::unique_ptr<Frame> frame = take(key);
-  if (frame == nullptr) {
-    ASSIGN_OR_RETURN(frame, make_frame(program, feeds, fetches, scope));
-  }
-  RETURN_IF_ERROR(frame->begin());
-  RETURN_IF_ERROR(bind_feed(*frame, feed));
+  auto fed = fed_frame(key, program, feed, fetches, scope);
+  if (!fed.ok() && batch) scope.remote()->drop_batch(*batch);
+  ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, std::move(fed));
   if (frame->program().sends()) frame->batch_id = batch ? *batch : scope.remote()->begin_batch();
   frame->samples = 0;
   frame->sent = false;
@@ -142,7 +150,8 @@ Result<std::vector<std::vector<Value>>> Runner::run_parallel(const graph::Progra
   }
   RETURN_IF_ERROR(remote->begin_parallel(static_cast<int>(feeds.size())));
   std::vector<std::vector<Value>> fetched(feeds.size());
-  std::vector<Status> ends(feeds.size());
+  Mutex mutex;
+  Status first_error;  // what the other threads meet then is its consequence
   std::vector<BatchId> batches;
   while (batches.size() < feeds.size()) batches.push_back(remote->begin_batch());
   {
@@ -151,13 +160,20 @@ Result<std::vector<std::vector<Value>>> Runner::run_parallel(const graph::Progra
       threads.emplace_back(fmt::format("trainer-{}", i), [&, i] {
         at::set_num_threads(1);  // of this thread only
         auto result = run_batch(program, feeds[i], fetches, scope, batches[i]);
-        ends[i] = result.status();
-        if (result.ok()) fetched[i] = std::move(*result);
+        if (result.ok()) {
+          fetched[i] = std::move(*result);
+          return;
+        }
+        {
+          MutexLock lock(mutex);
+          if (first_error.ok()) first_error = result.status();
+        }
+        remote->thread_failed(result.status());
       });
     }
   }
   const Status ended = remote->end_parallel();
-  for (const Status& end : ends) RETURN_IF_ERROR(end);
+  RETURN_IF_ERROR(first_error);
   RETURN_IF_ERROR(ended);
   return fetched;
 }

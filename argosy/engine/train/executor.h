@@ -61,6 +61,9 @@ class Runner {
   // As batch `batch` of the scope's remote; nothing: the next one.
   Result<std::vector<Value>> run_batch(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
                                        Scope& scope, std::optional<BatchId> batch);
+  // A frame that has begun, with `feed` bound: one that is idle, or a new one.
+  Result<std::unique_ptr<Frame>> fed_frame(const std::string& key, const graph::Program& program, const Feed& feed,
+                                           const std::vector<std::string>& fetches, Scope& scope);
   std::unique_ptr<Frame> take(const std::string& key);
   void give_back(std::string key, std::unique_ptr<Frame> frame);
 

@@ -1,5 +1,5 @@
 #include <ATen/ATen.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +46,10 @@ class FakeServers : public RemoteParameters {
     return round_threads = threads, !skip_round;
   }
   Status thread_done() override { return ++threads_done, Status(); }
+  void thread_failed(const Status& why) override {
+    MutexLock lock(mutex);
+    thread_errors.push_back(why);
+  }
   Status end_round(const ReadCounters& counters) override {
     read = counters;
     if (losses > 0) return --losses, lost = true, Status::data_loss("server 1 lacks batches 1 and 2");
@@ -125,6 +129,7 @@ class FakeServers : public RemoteParameters {
   uint64_t samples_read = 0;
   ReadCounters read;
   Status abandoned_why;
+  std::vector<Status> thread_errors;
   std::vector<uint64_t> dropped;
   bool skip_round = false, ahead = false, lost = false;
   int pulls_before_error = -1;
@@ -372,6 +377,8 @@ TEST_F(RemoteDatasetTest, ALineThatCannotBeReadAbandonsThePass) {
   EXPECT_NE(report.status().message().find(":41:"), std::string::npos) << report.status().message();
   EXPECT_EQ(remote_->rounds_ended, 0);
   EXPECT_EQ(remote_->rounds_abandoned, 1);
+  EXPECT_EQ(remote_->thread_errors, std::vector{report.status()});
+  EXPECT_EQ(remote_->threads_done, 0) << "a thread that fails is not one whose data has ended";
 }
 
 TEST_F(RemoteDatasetTest, WhatWasReadIsSaidAtTheEnd) {
@@ -400,6 +407,15 @@ TEST_F(RemoteTest, ARunThatFailsIsDropped) {
   EXPECT_FALSE(runner_.run(*main_, {{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}}, {loss_.name()}, scope_).ok());
   EXPECT_GE(remote_->dropped.size(), 1u);
   EXPECT_EQ(remote_->dropped.size(), remote_->next_batch - 1) << "all but the first";
+}
+
+// The threads of a step wait for each other: they are told of one that never comes to it.
+TEST_F(RemoteTest, AParallelRunThatFailsIsSaid) {
+  const Feed good = {{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}}, bad = {{"a", ids({3}, {0, 1})}};
+  const auto fetched = runner_.run_parallel(*main_, {good, bad}, {loss_.name()}, scope_);
+  EXPECT_THAT(fetched.status().message(), testing::HasSubstr("'b'"));
+  EXPECT_EQ(remote_->thread_errors, std::vector{fetched.status()});
+  EXPECT_EQ(remote_->dropped, std::vector<uint64_t>{1});
 }
 
 // A table whose first ids are in the batch and whose later ones are computed: one pull ahead, one by the operator.

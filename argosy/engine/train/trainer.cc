@@ -71,16 +71,18 @@ class Run {
   void prefetch(const RowPrefetcher& rows) { row_prefetcher_ = &rows; }
 
   void thread_body(int number, Frame& frame) {
-    run_batches(number, frame);
-    if (remote_ == nullptr) return;
-    if (Status status = remote_->thread_done(); !status.ok()) fail(std::move(status));
+    Status end = run_batches(number, frame);
+    if (end.ok() && remote_ != nullptr) end = remote_->thread_done();
+    if (end.ok()) return;
+    fail(end);
+    if (remote_ != nullptr) remote_->thread_failed(end);
   }
   void fail(Status status);
   Status status();
   Result<TrainReport> finish(const std::vector<std::unique_ptr<Frame>>& frames);
 
  private:
-  void run_batches(int number, Frame& frame);
+  Status run_batches(int number, Frame& frame);
   Result<bool> take_batch(int number, TakenBatch& taken);
   Status step(Frame& frame, TakenBatch& taken);
   Status bind(Frame& frame, const data::Batch& batch);
@@ -202,7 +204,7 @@ Result<bool> Run::take_batch(int number, TakenBatch& taken) {
   }
 }
 
-void Run::run_batches(int number, Frame& frame) {
+Status Run::run_batches(int number, Frame& frame) {
   at::set_num_threads(1);  // of this thread only
   const OwnStream stream(frame.device);
   TakenBatch taken;
@@ -213,10 +215,10 @@ void Run::run_batches(int number, Frame& frame) {
     Stopwatch phase;
     auto more = prefetcher ? prefetcher->next(taken) : take_batch(number, taken);
     read_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
-    if (!more.ok()) return fail(more.status());  // also a stop from outside: the pass was cut short
-    if (!*more) return;
+    if (!more.ok()) return more.status();  // also a stop from outside: the pass was cut short
+    if (!*more) return {};
     phase.restart();
-    if (Status status = step(frame, taken); !status.ok()) return fail(std::move(status));
+    RETURN_IF_ERROR(step(frame, taken));
     compute_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
     after_step(number, frame, taken.batch);
     frame.end();

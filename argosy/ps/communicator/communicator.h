@@ -36,7 +36,7 @@ struct CommunicatorCounters {
 //   make_communicator, bind_dense for each dense table, start
 //   begin_round(threads)                         a pass over the data; each thread, until its data ends:
 //     id = begin_batch(n); if (!wants(id)) continue;  pull(rows)  …compute…  step(gradients)
-//     and then thread_done()
+//     and then thread_done(), or thread_failed() after an error
 //   end_round, or abandon_round after an error
 //   stop
 //
@@ -51,7 +51,7 @@ struct CommunicatorCounters {
 // begin_round() have begun the round again. After `cancelled`, which is a user's Ctrl-C, refresh() still receives and stop()
 // still works.
 //
-// Thread-safe: trainer threads call begin_batch, wants, pull, step and thread_done concurrently. The other
+// Thread-safe: trainer threads call begin_batch, wants, pull, step, thread_done and thread_failed concurrently. The other
 // calls are made by one thread, while no trainer thread runs.
 class Communicator {
  public:
@@ -102,6 +102,9 @@ class Communicator {
   virtual Status step(const StepGradients& gradients) = 0;
   // This thread has no more data in this round; the others no longer wait for it.
   virtual Status thread_done() = 0;
+  // In place of it after an error. Where threads meet, the step that the others are at is not taken without this thread's batch:
+  // their step() returns the error too, and nothing of it was sent.
+  virtual void thread_failed(const Status& why) = 0;
 
   // Before this worker waits for all others in a barrier or the like, which all of them enter: where steps are taken together,
   // those who still train must not wait for its steps meanwhile. Nothing within a round.

@@ -26,6 +26,7 @@ class CommunicatorBase : public Communicator {
   Status unfinished() const override;
   bool went_back() const override { return client_.went_back(); }
   Status before_gathering() override { return {}; }
+  void thread_failed(const Status&) override {}  // where threads do not meet
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
   BatchId begin_batch() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }

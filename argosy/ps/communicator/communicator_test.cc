@@ -10,6 +10,7 @@
 namespace argosy::ps {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr Mode kModes[] = {Mode::sync, Mode::half_async, Mode::async, Mode::geo};
@@ -239,6 +240,40 @@ TEST(Communicator, OnlyMeetingModesWaitForAThreadThatStandsStill) {
     if (meets) {
       EXPECT_THAT(status.message(), HasSubstr("1 of this worker's 2 trainer threads"));
     }
+  }
+}
+
+// A step lacks nobody's batch: where a thread fails, the others' part of it is not sent, and a round that goes on has all of it.
+TEST(Communicator, AStepIsNotTakenWithoutAThreadThatFails) {
+  for (const Mode mode : {Mode::sync, Mode::half_async}) {
+    SCOPED_TRACE(mode_name(mode));
+    Cluster cluster(2);
+    Counter counter(cluster.client(0), counting_spec(mode, 1), {});
+    ASSERT_TRUE(counter.train_round(2, 4).ok());
+    counter.expect_count(2);
+    ASSERT_TRUE(*counter.communicator->begin_round(2));
+    Status waited;
+    std::thread other([&] { waited = counter.step(counter.communicator->begin_batch(0)); });
+    counter.communicator->thread_failed(Status::invalid_argument("data:6: a bad line"));
+    other.join();
+    EXPECT_EQ(waited.code(), Code::invalid_argument);
+    EXPECT_THAT(waited.message(), AllOf(HasSubstr("another trainer thread"), HasSubstr("data:6: a bad line")));
+    EXPECT_EQ(counter.step(counter.communicator->begin_batch(1)), waited) << "also one that comes later";
+    counter.communicator->abandon_round(waited);
+    counter.expect_count(2);
+    ASSERT_TRUE(counter.train_round(2, 4).ok());
+    counter.expect_count(4);
+  }
+}
+
+TEST(Communicator, WhereThreadsDoNotMeetTheOthersGoOn) {
+  for (const Mode mode : {Mode::async, Mode::geo}) {
+    SCOPED_TRACE(mode_name(mode));
+    Cluster cluster(1);
+    Counter counter(cluster.client(0), counting_spec(mode, 1), {.geo_k_steps = 2});
+    ASSERT_TRUE(*counter.communicator->begin_round(2));
+    counter.communicator->thread_failed(Status::invalid_argument("data:6: a bad line"));
+    EXPECT_TRUE(counter.step(counter.communicator->begin_batch(0)).ok());
   }
 }
 

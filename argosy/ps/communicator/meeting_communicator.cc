@@ -10,11 +10,17 @@ MeetingCommunicator::MeetingCommunicator(const CommunicatorOptions& options, Cli
 
 Status MeetingCommunicator::step(const StepGradients& gradients) {
   RETURN_IF_ERROR(check_step(gradients));
-  if (!clipper().clips_batches()) return keep(meeting_.arrive(gradients, options().sync_wait_seconds));
+  if (!clipper().clips_batches()) return arrive(gradients);
   const auto copy = copies_.take();
   copy->assign(spec(), gradients);
   clipper().clip(*copy);
-  return keep(meeting_.arrive(copy->view(), options().sync_wait_seconds));
+  return arrive(copy->view());
+}
+
+// Another thread's error is not one of this worker's connection: nothing was sent.
+Status MeetingCommunicator::arrive(const StepGradients& gradients) {
+  Status status = meeting_.arrive(gradients, options().sync_wait_seconds);
+  return meeting_.failed() ? status : keep(std::move(status));
 }
 
 Status MeetingCommunicator::thread_done() {

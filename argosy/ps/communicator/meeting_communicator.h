@@ -12,6 +12,7 @@ class MeetingCommunicator : public CommunicatorBase {
 
   Status step(const StepGradients& gradients) override;
   Status thread_done() override;
+  void thread_failed(const Status& why) override { meeting_.fail(why); }
 
  protected:
   // Sends the mean of `batches`, and receives what the threads shall see next. The threads wait meanwhile.
@@ -21,6 +22,7 @@ class MeetingCommunicator : public CommunicatorBase {
   Status flush() override { return {}; }
 
  private:
+  Status arrive(const StepGradients& gradients);
   Status act(std::span<const StepGradients> batches);
 
   ThreadMeeting meeting_;

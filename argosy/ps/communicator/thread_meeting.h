@@ -29,6 +29,10 @@ class ThreadMeeting {
   // This thread takes part no more. Where the others wait for it alone, it acts for them.
   Status leave();
 
+  // A thread ends by an error: a step without its part is not taken. Who waits, and who arrives before the next open(), gets `why`.
+  void fail(const Status& why);
+  bool failed() const;
+
   // Threads that still take part.
   int threads() const;
 
@@ -46,6 +50,7 @@ class ThreadMeeting {
   std::vector<StepGradients> waiting_ ARGOSY_GUARDED_BY(mutex_);
   std::vector<StepGradients> here_;      // what the action sees; its thread's alone while it runs
   Status outcome_ ARGOSY_GUARDED_BY(mutex_);                       // of the last meeting
+  Status failed_ ARGOSY_GUARDED_BY(mutex_);                        // of a thread; the first
 };
 
 }  // namespace argosy::ps
