@@ -9,6 +9,12 @@
 #include "argosy/engine/program/op.h"
 #include "argosy/engine/program/tensor_pool.h"
 
+// oneDNN's product into memory that is given: result = beta * result + alpha * a @ b. libtorch exports it without a header; weak,
+// so that a libtorch without it is linked all the same, and is null then.
+namespace at::native {
+[[gnu::weak]] void mkldnn_matmul(const at::Tensor& a, const at::Tensor& b, const at::Tensor& result, float beta, float alpha);
+}
+
 namespace argosy::engine {
 namespace {
 
@@ -41,9 +47,14 @@ const c10::TypedOperatorHandle<LinearOp>* linear_op() {
 }
 
 // Whether oneDNN's product pays: its call costs some microseconds.
+bool is_large(const at::Tensor& x, const at::Tensor& y) {
+  return x.scalar_type() == at::kFloat && x.is_cpu() && x.size(0) * y.numel() >= 1'000'000;
+}
 bool wants_linear(const at::Tensor& x, const at::Tensor& w) {
-  return x.scalar_type() == at::kFloat && x.is_cpu() && x.is_contiguous() && x.size(0) * w.numel() >= 1'000'000 &&
-         linear_op() != nullptr;
+  return is_large(x, w) && x.is_contiguous() && linear_op() != nullptr;
+}
+bool wants_onednn(const at::Tensor& x, const at::Tensor& y) {
+  return is_large(x, y) && at::native::mkldnn_matmul != nullptr && at::globalContext().userEnabledMkldnn();
 }
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, bool relu) {
@@ -53,7 +64,9 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bi
 
 at::Tensor matrix_product(const at::Tensor& x, const at::Tensor& y) {
   at::Tensor out = pooled_tensor({x.size(0), y.size(1)}, x.options());
-  return at::mm_out(out, x, y);
+  if (!wants_onednn(x, y)) return at::mm_out(out, x, y);
+  at::native::mkldnn_matmul(x, y, out, /*beta=*/0, /*alpha=*/1);
+  return out;
 }
 
 at::Tensor converted(const at::Tensor& x, at::ScalarType type) {
