@@ -56,9 +56,12 @@ TEST_P(ServerNonfinite, IsRefusedByName) {
   EXPECT_EQ(worker.stats()->batches(), 0u);
 }
 
-// In geo mode, and where several batches are merged, a push is of all of them.
-TEST_P(ServerNonfinite, NamesAllBatchesThatItMayBeOf) {
-  if (GetParam() == Mode::sync) GTEST_SKIP() << "a step is of one batch";
+// In geo mode, and where several batches are merged, a push is of all of them. A step of sync is of one.
+class ServerNonfiniteMerged : public ServerNonfinite {};
+INSTANTIATE_TEST_SUITE_P(Modes, ServerNonfiniteMerged, testing::Values(Mode::async),
+                         [](const auto& mode) { return std::string(mode_name(mode.param)); });
+
+TEST_P(ServerNonfiniteMerged, NamesAllBatchesThatItMayBeOf) {
   InProcess process(options(Nonfinite::refuse));
   Worker worker = process.worker(spec(), 0);
   ASSERT_OK(worker.hello());
