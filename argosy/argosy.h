@@ -10,6 +10,7 @@
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"
 #include "argosy/graph/minimize.h"
+#include "argosy/serve/predict/predictor.h"
 
 namespace argosy {
 

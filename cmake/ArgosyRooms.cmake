@@ -1,14 +1,15 @@
-# argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [UNITE] [ONLY files…] [WITHOUT files…] [NO_TESTS] [TESTS_ONLY] [TEST_USES rooms…]
-#             [TESTS_WITHOUT_TSAN files…])
+# argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [UNITE] [ONLY files…] [WITHOUT files…] [NO_TESTS] [TESTS_ONLY] [PROGRAMS_ONLY]
+#             [TEST_USES rooms…] [TESTS_WITHOUT_TSAN files…])
 #
 # One folder, one static library: every .cc of the folder but tests and benchmarks. Tests (x_test.cc) make one program a
 # room, NAME_test; benchmarks (x_bench.cc) one program a room, NAME_bench, where Google Benchmark is installed. A TESTS_ONLY
-# room is for the TEST_USES of others and goes into no library or program. TESTS_WITHOUT_TSAN run through libraries that are
+# room is for the TEST_USES of others and goes into no library or program, a PROGRAMS_ONLY room into programs that name it and
+# into no library. TESTS_WITHOUT_TSAN run through libraries that are
 # not built for ThreadSanitizer, where it takes their locks for none. ONLY these files (x for x.h and x.cc, without tests) are
 # the room in a build that leaves other rooms out; WITHOUT these (folder/x for its x.h, x.cc and x_test.cc) it is built there as well.
 # UNITE: see argosy_unite.
 function(argosy_room name)
-  cmake_parse_arguments(room "TORCH;UNITE;NO_TESTS;TESTS_ONLY" "" "USES;LINKS;ONLY;WITHOUT;TEST_USES;TESTS_WITHOUT_TSAN" ${ARGN})
+  cmake_parse_arguments(room "TORCH;UNITE;NO_TESTS;TESTS_ONLY;PROGRAMS_ONLY" "" "USES;LINKS;ONLY;WITHOUT;TEST_USES;TESTS_WITHOUT_TSAN" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
   foreach(left_out ${room_WITHOUT})
     list(FILTER sources EXCLUDE REGEX "/${left_out}(_test)?\\.cc$")
@@ -43,7 +44,7 @@ function(argosy_room name)
   if(room_UNITE)
     argosy_unite(argosy_${name})
   endif()
-  if(NOT room_TESTS_ONLY)
+  if(NOT room_TESTS_ONLY AND NOT room_PROGRAMS_ONLY)
     set_property(GLOBAL APPEND PROPERTY ARGOSY_ROOMS ${name})
   endif()
   if(room_TORCH)

@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "argosy/base/file.h"
+#include "argosy/apps/inspect_command.h"
+#include "argosy/apps/other_programs.h"
 #include "argosy/base/text.h"
 #include "argosy/cli/arguments.h"
 #include "argosy/data/criteo.h"
-#include "argosy/graph/wire.h"
 #include "argosy/ps/server/repair.h"
 #include "argosy/ps/server/reshard.h"
 
@@ -20,27 +20,6 @@ int report(const Status& status) {
   if (status.ok()) return 0;
   std::fprintf(stderr, "argosy: %s\n", status.message().c_str());
   return 1;
-}
-
-// What the values of a model were trained on, where its folder says it.
-Status show_ledger(const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / "__ledger__";
-  if (!std::filesystem::exists(file)) return {};
-  ASSIGN_OR_RETURN(const std::string ledger, argosy::read_file(file));
-  std::printf("ledger:\n%s\n", ledger.c_str());
-  return {};
-}
-
-Status inspect(const std::string& path) {
-  const bool folder = std::filesystem::is_directory(path);
-  const std::filesystem::path model = folder ? std::filesystem::path(path) / "__model__" : std::filesystem::path(path);
-  RETURN_IF_ERROR(show_ledger(folder ? std::filesystem::path(path) : model.parent_path()));
-  if (folder && !std::filesystem::exists(model) && std::filesystem::exists(std::filesystem::path(path) / "__ledger__")) return {};
-  ASSIGN_OR_RETURN(const std::string bytes, argosy::read_file(model));
-  auto program = argosy::graph::parse_program(bytes);
-  if (!program.ok()) return program.status().with_context("'{}'", model.string());
-  std::fputs((*program)->to_string().c_str(), stdout);
-  return {};
 }
 
 void print(const argosy::ps::RepairReport& report) {
@@ -100,13 +79,6 @@ void add_criteo(CLI::App& app, int& result) {
   });
 }
 
-void add_inspect(CLI::App& app, int& result) {
-  auto* command = app.add_subcommand("inspect", "Prints the program of a saved model, and what it was trained on.");
-  auto path = std::make_shared<std::string>();
-  command->add_option("model", *path, "a folder with __model__, or the file")->required();
-  command->callback([path, &result] { result = report(inspect(*path)); });
-}
-
 void add_reshard(CLI::App& app, int& result) {
   auto* command = app.add_subcommand(
       "reshard",
@@ -127,21 +99,26 @@ void add_reshard(CLI::App& app, int& result) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const auto status = argosy::apps::become_other_program(argc, argv)) return *status;
   CLI::App app(
       "Tools around Argosy, Fleet-style training on libtorch.\n\n"
       "  argosy criteo 100001 < part-0 > part-0.ms     what a dataset's pipe command does\n"
-      "  argosy inspect models/epoch3.model            the operators of a saved model\n"
+      "  argosy inspect models/epoch3.model            what a saved model, a snapshot or a tensor file holds\n"
+      "  argosy inspect models/epoch3.model --diff models/epoch4.model\n"
       "  argosy repair kept/server-0                   what keeps a server from starting on its directory\n"
-      "  argosy reshard kept --servers 4               a run of any number of servers goes on with four\n\n"
+      "  argosy reshard kept --servers 4               a run of any number of servers goes on with four\n"
+      "  argosy serve models/epoch3.model              predictions over HTTP\n"
+      "  argosy check-online A B                       whether two models predict the same, and where not\n\n"
       "argosy COMMAND --help says more of each. A wrong command line ends with status 2.\n",
       "argosy");
   app.require_subcommand(1);
   argosy::cli::add_common_options(app);
   int result = 0;
   add_criteo(app, result);
-  add_inspect(app, result);
+  argosy::apps::add_inspect(app, result);
   add_repair(app, result);
   add_reshard(app, result);
+  argosy::apps::add_other_programs(app);
   if (const auto status = argosy::cli::parse_or_exit(app, argc, argv)) return *status;
   return result;
 }

@@ -22,6 +22,7 @@ void bind_program(pybind11::module_& m);
 void bind_build(pybind11::module_& m);
 void bind_engine(pybind11::module_& m);
 void bind_io(pybind11::module_& m);
+void bind_serve(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
 void bind_data(pybind11::module_& m);
 void bind_fleet(pybind11::module_& m);

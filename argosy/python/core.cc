@@ -17,6 +17,7 @@ PYBIND11_MODULE(_core, m) {
   bind_build(m);
   bind_engine(m);
   bind_io(m);
+  bind_serve(m);
   bind_metrics(m);
   bind_data(m);
   bind_fleet(m);

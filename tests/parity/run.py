@@ -37,7 +37,9 @@ JOURNEYS = [
     ("Argosy", "models_fluid.py", "PaddlePaddle 1.8.5", "models_fluid.py"),
     ("Argosy", "models_static.py", "PaddlePaddle 2.6.2", "predictor.py"),
     ("PaddlePaddle 2.6.2", "models_static.py", "Argosy", "models_static.py"),
+    ("PaddlePaddle 2.6.2", "models_static.py", "Argosy", "predictor.py"),
     ("PaddlePaddle 1.8.5", "models_fluid.py", "Argosy", "models_fluid.py"),
+    ("PaddlePaddle 1.8.5", "models_fluid.py", "Argosy", "predictor.py"),
 ]
 
 
@@ -78,7 +80,26 @@ def models():
             for model in expected.files:
                 same = model in predicted.files and predicted[model].shape == expected[model].shape
                 rows.append((saver, saving, opener, opening, model, compare.error_of(predicted[model], expected[model]) if same else float("inf")))
+    rows += checked_online()
     rows.append(("Argosy", "models_fluid.py", "PaddlePaddle 1.8.5", "cmp", "bytes of parameter files", float(different_bytes())))
+    return rows
+
+
+def checked_online():
+    """A row of models() for each model of PaddlePaddle 2.6.2, with its own predictor as one side of `argosy check-online`: 0 where that finds no difference."""
+    folder = WORK / "models" / "PaddlePaddle-2.6.2-models_static"
+    recordings = WORK / "models" / "recorded"
+    shutil.rmtree(recordings, ignore_errors=True)
+    recordings.mkdir()
+    run("PaddlePaddle 2.6.2", "record.py", folder, recordings)
+    rows = []
+    for recorded in sorted(recordings.glob("*.json")):
+        done = subprocess.run(
+            [ROOT / "build/release/bin/argosy", "check-online", recorded.with_suffix(""), recorded], capture_output=True, text=True, timeout=SECONDS
+        )
+        if done.returncode != 0:
+            print("parity: check-online of %s:\n%s%s" % (recorded.stem, done.stdout, done.stderr))
+        rows.append(("PaddlePaddle 2.6.2", "record.py", "Argosy", "check-online", recorded.stem, 0.0 if done.returncode == 0 else float("inf")))
     return rows
 
 

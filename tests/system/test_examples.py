@@ -47,6 +47,9 @@ def test_ctr_dnn_learns_equals_its_twin_and_saves_a_model(criteo, tmp_path):
     for model in ("model-cc", "model-py"):
         assert (tmp_path / model / "__model__").is_file() and (tmp_path / model / "SparseFeatFactors").is_file()
     assert (tmp_path / "model-cc" / "fc_0.w_0").read_bytes() == (tmp_path / "model-py" / "fc_0.w_0").read_bytes()
+    clicks = output_of([EXAMPLES / "predict", "model-cc"], tmp_path)
+    assert re.fullmatch(r"click of sample 0: 0\.\d{6}\nclick of sample 1: 0\.\d{6}\n", clicks)
+    assert clicks == output_of([sys.executable, ROOT / "examples" / "predict.py", "model-cc"], tmp_path)
 
 
 @pytest.mark.parametrize("command", [["--no-python", EXAMPLES / "ctr_fleet"], [ROOT / "examples" / "ctr_fleet.py"]], ids=["cc", "py"])
@@ -138,7 +141,7 @@ def test_face_keypoints_are_learned_by_two_processes(tmp_path, example):
     assert missed[0] == missed[1]  # one model
 
 
-@pytest.mark.parametrize("example", ["mlp", "ctr_dnn", "ctr_fleet"])
+@pytest.mark.parametrize("example", ["mlp", "ctr_dnn", "ctr_fleet", "predict"])
 def test_a_cpp_program_needs_no_python(example):
     assert "libpython" not in subprocess.run(["ldd", EXAMPLES / example], capture_output=True, text=True, check=True).stdout
 

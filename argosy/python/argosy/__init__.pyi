@@ -10,6 +10,7 @@ from . import errors as errors
 from . import fluid as fluid
 from . import framework as framework
 from . import incubate as incubate
+from . import inference as inference
 from . import io as io
 from . import jit as jit
 from . import linalg as linalg
@@ -19,6 +20,7 @@ from . import optimizer as optimizer
 from . import profiler as profiler
 from . import reader as reader
 from . import regularizer as regularizer
+from . import serve as serve
 from . import static as static
 from . import tensor as tensor
 from . import text as text

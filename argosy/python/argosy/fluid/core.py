@@ -5,6 +5,7 @@ from argosy.device import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with
 from argosy.errors import EOFException
 from argosy.errors import Error as EnforceNotMet
 from argosy.fluid.var_type import VarType
+from argosy.inference.legacy import AnalysisConfig, PaddleBuf, PaddleDType, PaddlePredictor, PaddleTensor, ZeroCopyTensor, create_paddle_predictor
 
 LoDTensor = Tensor = _core.LoDTensor
 Scope = _core.Scope
@@ -30,16 +31,23 @@ def get_cuda_device_count():
 
 
 __all__ = [
+    "AnalysisConfig",
     "CPUPlace",
     "CUDAPinnedPlace",
     "CUDAPlace",
     "EOFException",
     "EnforceNotMet",
     "LoDTensor",
+    "PaddleBuf",
+    "PaddleDType",
+    "PaddlePredictor",
+    "PaddleTensor",
     "Scope",
     "Tensor",
     "VarDesc",
     "VarType",
+    "ZeroCopyTensor",
+    "create_paddle_predictor",
     "get_cuda_device_count",
     "is_compiled_with_cuda",
 ]

@@ -1,0 +1,59 @@
+#include "argosy/apps/other_programs.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "argosy/launch/process/interpreter.h"
+
+namespace argosy::apps {
+namespace {
+
+struct OtherProgram {
+  const char* command;
+  std::vector<std::string> program;  // and its first words; the program lies beside this one, or is a Python that has the package
+  const char* help;
+};
+
+constexpr const char* kPython = "python";
+
+const OtherProgram kPrograms[] = {
+    {"serve", {"argosy-predict", "serve"}, "Serves a saved model over HTTP."},
+    {"convert", {kPython, "-m", "argosy.serve.convert"}, "Writes a saved model as ONNX, safetensors or Parquet."},
+    {"check-online",
+     {"argosy-predict", "check-online"},
+     "Says whether two models, saved or served, predict the same, and where they do not."},
+};
+
+}  // namespace
+
+void add_other_programs(CLI::App& app) {
+  for (const OtherProgram& other : kPrograms) app.add_subcommand(other.command, other.help);
+}
+
+std::optional<int> become_other_program(int argc, char** argv) {
+  for (const OtherProgram& other : kPrograms) {
+    if (argc < 2 || std::strcmp(argv[1], other.command) != 0) continue;
+    std::vector<std::string> words = other.program;
+    std::error_code error;
+    if (words[0] == kPython)
+      words[0] = launch::find_python(argv[0]);
+    else
+      words[0] = (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / words[0]).string();
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    for (int i = 2; i <= argc; ++i) pointers.push_back(argv[i]);  // with the null at the end
+    ::execvp(pointers[0], pointers.data());
+    std::fprintf(stderr, "argosy: cannot start '%s' for `argosy %s`: %s\n", pointers[0], other.command, std::strerror(errno));
+    return 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace argosy::apps

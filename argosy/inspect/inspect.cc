@@ -1,0 +1,142 @@
+#include "argosy/inspect/inspect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <vector>
+
+#include "argosy/base/file.h"
+#include "argosy/base/text.h"
+#include "argosy/graph/inference_model.h"
+#include "argosy/graph/model_files.h"
+#include "argosy/inspect/saved_tensors.h"
+#include "argosy/inspect/server_state.h"
+#include "argosy/inspect/tensor_facts.h"
+
+namespace argosy::inspect {
+namespace fs = std::filesystem;
+namespace {
+
+void add_variables(std::string& text, const char* title, const graph::Block& block, const std::vector<std::string>& names) {
+  fmt::format_to(std::back_inserter(text), "{} ({}):\n", title, names.size());
+  for (const std::string& name : names) {
+    const graph::VarDesc* variable = block.find_var(name);
+    if (variable == nullptr) continue;
+    fmt::format_to(std::back_inserter(text), "  {:<32} {} {}{}\n", name, graph::dtype_name(variable->dtype),
+                   graph::shape_to_string(variable->shape),
+                   variable->lod_level > 0 ? fmt::format("  sequences of level {}", variable->lod_level) : "");
+  }
+}
+
+std::string program_text(const graph::Program& program) {
+  std::string text;
+  const graph::Block& block = program.global_block();
+  if (const auto names = graph::inference_names(program); names.ok()) {
+    add_variables(text, "inputs", block, names->feeds);
+    add_variables(text, "outputs", block, names->fetches);
+  } else {
+    text += "a program for training: no inputs and outputs of its own\n";
+  }
+  std::map<std::string, int> types;
+  for (const auto& op : block.ops()) ++types[op->type];
+  std::vector<std::string> parts;
+  for (const auto& [type, count] : types) parts.push_back(count == 1 ? type : fmt::format("{} {}", count, type));
+  fmt::format_to(std::back_inserter(text), "operators ({}, {} block{}): {}\n", block.ops().size(), program.block_count(),
+                 program.block_count() == 1 ? "" : "s", join(parts, ", "));
+  return text;
+}
+
+Result<std::string> tensors_text(const SavedTensors& tensors) {
+  std::string lines;
+  uint64_t bytes = 0;
+  int64_t numbers = 0;
+  RETURN_IF_ERROR(tensors.each([&](const std::string& name, const graph::TensorFile& tensor) {
+    const TensorFacts facts = facts_of(tensor);
+    bytes += facts.bytes;
+    numbers += static_cast<int64_t>(facts.bytes / graph::dtype_size(facts.dtype));
+    fmt::format_to(std::back_inserter(lines), "  {:<32} {}\n", name, facts.line());
+  }));
+  return fmt::format("parameters ({}, {} numbers, {}):\n{}", tensors.names().size(), with_thousands(numbers), bytes_text(bytes),
+                     lines);
+}
+
+// What the values of a model were trained on, where its folder says it.
+Result<std::string> ledger_text(const fs::path& path) {
+  const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+  if (!fs::exists(folder / "__ledger__")) return std::string();
+  ASSIGN_OR_RETURN(const std::string ledger, read_file(folder / "__ledger__"));
+  return "ledger:\n" + ledger + "\n";
+}
+
+}  // namespace
+
+Result<std::string> summary(const fs::path& path) {
+  ASSIGN_OR_RETURN(const auto state, server_state_text(path));
+  if (state) return *state;
+  ASSIGN_OR_RETURN(std::string text, ledger_text(path));
+  const auto saved = open_saved(path);
+  if (!saved.ok()) {
+    if (!text.empty()) return text;  // a folder with a ledger alone
+    return saved.status();
+  }
+  std::string model = fmt::format("{}\n", saved->path.string());
+  if (saved->program != nullptr) model += program_text(*saved->program);
+  ASSIGN_OR_RETURN(const std::string tensors, tensors_text(saved->tensors));
+  return model + tensors + text;
+}
+
+Result<std::string> raw_text(const fs::path& path) {
+  ASSIGN_OR_RETURN(std::string text, ledger_text(path));
+  const auto files = graph::ModelFiles::find(path);
+  if (!files.ok()) {
+    if (!text.empty()) return text;
+    return files.status();
+  }
+  ASSIGN_OR_RETURN(const auto saved, open_saved(files->model));
+  if (saved.program == nullptr)
+    return Status::invalid_argument("'{}' is a tensor; --raw shows the program of a model", path.string());
+  return text + saved.program->to_string();
+}
+
+Result<Difference> compare(const fs::path& a, const fs::path& b) {
+  ASSIGN_OR_RETURN(const auto left, open_saved(a));
+  ASSIGN_OR_RETURN(const auto right, open_saved(b));
+  Difference found;
+  const auto add = [&found](std::string line) {
+    found.equal = false;
+    found.text += line + "\n";
+  };
+  if ((left.program == nullptr) != (right.program == nullptr)) add("one is a model, the other has no program");
+  if (left.program != nullptr && right.program != nullptr && program_text(*left.program) != program_text(*right.program)) {
+    add("the programs differ:");
+    add("A: " + program_text(*left.program) + "B: " + program_text(*right.program));
+  }
+  // Two single tensors are compared whatever their names are.
+  const bool single = left.program == nullptr && left.tensors.names().size() == 1 && right.tensors.names().size() == 1;
+  const auto known = [&](const SavedTensors& tensors, const std::string& name) {
+    return single || std::binary_search(tensors.names().begin(), tensors.names().end(), name);
+  };
+  std::map<std::string, std::string> bytes;  // of A, by name
+  for (const std::string& name : right.tensors.names())
+    if (!known(left.tensors, name)) add(fmt::format("'{}' is in {} alone", name, b.string()));
+  Status problem;
+  RETURN_IF_ERROR(left.tensors.each([&](const std::string& name, const graph::TensorFile& tensor) {
+    if (!known(right.tensors, name)) return add(fmt::format("'{}' is in {} alone", name, a.string()));
+    graph::append_tensor(tensor, bytes[single ? right.tensors.names()[0] : name]);
+  }));
+  RETURN_IF_ERROR(right.tensors.each([&](const std::string& name, const graph::TensorFile& tensor) {
+    const auto other = bytes.find(name);
+    if (other == bytes.end()) return;
+    const auto decoded = graph::decode_tensor(other->second);
+    const std::string difference = decoded.ok() ? difference_of(*decoded, tensor) : decoded.status().message();
+    if (!difference.empty()) add(fmt::format("'{}': {}", name, difference));
+  }));
+  if (found.equal)
+    found.text = fmt::format("equal: {} tensors{}\n", left.tensors.names().size(),
+                             left.program != nullptr ? ", the inputs, outputs and operators" : "");
+  return found;
+}
+
+}  // namespace argosy::inspect

@@ -1,0 +1,8 @@
+// A build without servers has no snapshots to look at.
+#include "argosy/inspect/server_state.h"
+
+namespace argosy::inspect {
+
+Result<std::optional<std::string>> server_state_text(const std::filesystem::path&) { return std::optional<std::string>(); }
+
+}  // namespace argosy::inspect

@@ -1,0 +1,12 @@
+from .config import Config as Config
+from .predictor import Predictor as Predictor
+from .predictor import PredictorPool as PredictorPool
+from .predictor import Tensor as Tensor
+from .predictor import create_predictor as create_predictor
+from .types import DataType as DataType
+from .types import PlaceType as PlaceType
+from .types import PrecisionType as PrecisionType
+from .types import get_num_bytes_of_data_type as get_num_bytes_of_data_type
+from .types import get_trt_compile_version as get_trt_compile_version
+from .types import get_trt_runtime_version as get_trt_runtime_version
+from .types import get_version as get_version

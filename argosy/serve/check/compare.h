@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/serve/check/side.h"
+
+namespace argosy::serve {
+
+struct CompareOptions {
+  double tolerance = 1e-5;           // of predictions: |a - b| <= tolerance * (1 + |b|)
+  double parameter_tolerance = 0;    // of parameters, likewise; 0: bit by bit
+  size_t max_lines = 20;             // differences that are shown of each kind
+};
+
+// One part of the comparison: what it found, and in `differences` a line for each thing that is not the same.
+struct Section {
+  std::string title;    // "inputs"
+  std::string summary;  // "27 on both sides", or why it was not compared
+  std::vector<std::string> differences;
+};
+
+Section compare_inputs(const Side& a, const Side& b);
+Section compare_programs(const Side& a, const Side& b, const CompareOptions& options);
+Section compare_parameters(const Side& a, const Side& b, const CompareOptions& options);
+Section compare_settings(const Side& a, const Side& b);  // a difference in precision counts; others are in the summary
+// An error where a side cannot predict at all.
+Result<Section> compare_predictions(const Side& a, const Side& b, const Inputs& samples, const CompareOptions& options);
+
+}  // namespace argosy::serve

@@ -1,0 +1,136 @@
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <string>
+
+#include "argosy/base/log.h"
+#include "argosy/base/thread.h"
+#include "argosy/cli/arguments.h"
+#include "argosy/serve/command/commands.h"
+#include "argosy/serve/http/server.h"
+
+namespace argosy::serve {
+namespace {
+
+constexpr const char* kExamples = R"(Serves a saved model over HTTP.
+
+  argosy serve models/epoch3.model
+  argosy serve models --name ctr --port 8500 --threads 2 --reload_seconds 5
+
+  curl -d '{"instances": [{"x": [1, 2, 3], "ids": [4, 9]}]}' http://127.0.0.1:8500/v1/models/ctr:predict
+
+MODEL is what save_inference_model has written, here or in PaddlePaddle; or a folder of such models whose names are numbers, of
+which the highest serves. Other pages: GET /v1/models/NAME, /healthz, /readyz, /metrics. SIGTERM ends it when the requests that
+have begun are answered. There is no password: whoever reaches the address can ask. A wrong command line ends with status 2.
+)";
+
+struct Arguments {
+  ServedModelOptions model;
+  BatcherOptions batcher{.threads = available_cores()};
+  HttpServerOptions http;
+  double max_wait_ms = 0, deadline_ms = 10'000;
+  bool no_fuse = false;
+};
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  const auto add = [&app](const char* name, auto& value, const char* help, const char* group) {
+    return app.add_option(name, value, help)->capture_default_str()->group(group);
+  };
+  app.add_option("model", arguments.model.path, "the model's folder or file, or a folder of versions")->required();
+  const char* kWhere = "Where";
+  arguments.http.name.clear();
+  add("--host", arguments.http.host, "the address to listen at, and only there", kWhere);
+  add("--port", arguments.http.port, "0 takes a free one, which the first line of the output says", kWhere)
+      ->check(CLI::Range(0, 65535));
+  add("--name", arguments.http.name, "in the pages' addresses; without it the model's own name", kWhere);
+  const char* kHow = "Predicting";
+  add("--threads", arguments.batcher.threads, "predictions at once", kHow)->check(CLI::PositiveNumber);
+  add("--op_threads", arguments.model.predictor.threads, "threads inside of one prediction", kHow)->check(CLI::PositiveNumber);
+  add("--max_batch", arguments.batcher.max_batch, "samples of several requests that are predicted together", kHow)
+      ->check(CLI::PositiveNumber);
+  add("--max_wait_ms", arguments.max_wait_ms, "how long a request waits for others; 0: for those that are there", kHow)
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--bfloat16", arguments.model.predictor.bfloat16_matmul, "matrix products in bfloat16")->group(kHow);
+  app.add_flag("--no_fuse", arguments.no_fuse, "operators one by one")->group(kHow);
+  const char* kVersions = "Versions";
+  add("--warmup", arguments.model.warmup, "runs on random samples before a version serves", kVersions)
+      ->check(CLI::NonNegativeNumber);
+  add("--reload_seconds", arguments.model.reload_seconds, "how often to look for a new version; 0: never", kVersions)
+      ->check(CLI::NonNegativeNumber);
+  const char* kLimits = "Limits";
+  ServeLimits& limits = arguments.http.limits;
+  add("--max_body_bytes", limits.max_body_bytes, "of one request", kLimits)->check(CLI::PositiveNumber);
+  add("--max_queue", limits.max_queue, "requests that wait", kLimits)->check(CLI::PositiveNumber);
+  add("--max_connections", limits.max_connections, "at once", kLimits)->check(CLI::Range(1, 4096));
+  add("--deadline_ms", arguments.deadline_ms, "from a request to its answer; the header X-Deadline-Ms shortens it", kLimits)
+      ->check(CLI::PositiveNumber);
+}
+
+std::string name_of(const std::filesystem::path& path) {
+  const auto last = path.has_filename() ? path : path.parent_path();
+  const std::string name = std::filesystem::absolute(last).lexically_normal().stem().string();
+  return name.empty() || name == "__model__" ? "model" : name;
+}
+
+void complete(Arguments& arguments) {
+  arguments.model.predictor.fuse = !arguments.no_fuse;
+  arguments.model.warmup_batch = arguments.batcher.max_batch;
+  arguments.batcher.max_wait = std::chrono::microseconds(static_cast<int64_t>(arguments.max_wait_ms * 1000));
+  arguments.batcher.max_queue = arguments.http.limits.max_queue;
+  arguments.http.limits.deadline = std::chrono::milliseconds(static_cast<int64_t>(arguments.deadline_ms));
+  if (arguments.http.name.empty()) arguments.http.name = name_of(arguments.model.path);
+}
+
+// The signals that end the server, blocked in every thread, so that main() alone takes them.
+sigset_t block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+void wait_for(const sigset_t& signals) {
+  const timespec look{.tv_sec = 1, .tv_nsec = 0};
+  while (sigtimedwait(&signals, nullptr, &look) < 0) {
+  }
+}
+
+Status serve(const Arguments& arguments) {
+  const sigset_t signals = block_signals();
+  ServeCounters counters;
+  ASSIGN_OR_RETURN(const auto model, ServedModel::start(arguments.model, counters));
+  Batcher batcher(arguments.batcher, counters);
+  ASSIGN_OR_RETURN(const auto server, HttpServer::start(arguments.http, *model, batcher, counters));
+  if (!arguments.http.host.starts_with("127.") && arguments.http.host != "localhost" && arguments.http.host != "::1")
+    log_warning("listens at {}: everyone who reaches it can ask; there is no password and no TLS", arguments.http.host);
+  std::printf("http://%s:%d/v1/models/%s\n", arguments.http.host.c_str(), server->port(), arguments.http.name.c_str());
+  std::fflush(stdout);
+  log_info("version {} of '{}' serves", model->current()->version, arguments.model.path.string());
+  wait_for(signals);
+  log_info("stops: requests that have begun are answered");
+  server->stop();
+  batcher.stop();
+  model->stop();
+  return {};
+}
+
+}  // namespace
+
+int serve_command(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app(kExamples, "argosy serve");
+  add_options(app, arguments);
+  cli::add_common_options(app);
+  if (const auto status = cli::parse_or_exit(app, argc, argv)) return *status;
+  complete(arguments);
+  const Status status = serve(arguments);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "argosy serve: %s\n", status.message().c_str());
+  return 1;
+}
+
+}  // namespace argosy::serve

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "argosy/serve/http/served_version.h"
+
+namespace argosy::serve {
+
+// The page of a model, as JSON: KServe's and TensorFlow Serving's fields, its inputs, outputs and settings, and why its newest
+// version was refused, where it was.
+std::string model_page(const std::string& name, const ServedVersion& version, const std::string& problem);
+
+// {"parameters": [{"name", "dtype", "shape", "digest"}, …]}
+std::string parameters_page(const ServedVersion& version);
+
+}  // namespace argosy::serve

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/serve/predict/predictor.h"
+
+namespace argosy::serve {
+
+// One version of a model as the server uses it. Immutable once it serves; `run` and `parameters` may be called by any thread.
+struct ServedVersion {
+  std::string version;  // the number of its folder, or how many were opened so far
+  std::vector<TensorInfo> inputs, outputs;
+  PredictorOptions options;
+  std::function<Result<std::vector<Tensor>>(const Inputs&)> run;
+  std::function<std::map<std::string, Tensor>()> parameters;
+};
+
+// A checksum of a tensor's bytes: equal values have equal ones.
+uint64_t digest_of(const Tensor& tensor);
+
+}  // namespace argosy::serve
