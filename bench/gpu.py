@@ -51,7 +51,8 @@ ROWS = (
         "torch_ddp.py resnet50 64 224 30 bfloat16 channels_last",
     ),
     Row("CIFAR CNN, batch 32, float32, Python's dynamic graph", 1.02, "gpu_dynamic.py cifar 32 32 300", "torch_ddp.py cifar 32 32 300 adam", ("eager",)),
-    Row("CTR-DNN, batch 4096, table 1,000,001 x 10, a program", 1.00, "gpu_ctr.py 4096 200", "torch_ctr_gpu.py 4096 200"),
+    Row("CTR-DNN, batch 4096, table 1,000,001 x 10, a program", 1.00, "gpu_ctr.py 4096 200", "torch_ctr_gpu.py 4096 200", ("eager",)),
+    Row("CTR-DNN, batch 4096, table 1,000,001 x 10, a program, captured", 1.00, "gpu_ctr.py 4096 200 captured", "torch_ctr_gpu.py 4096 200"),
 )
 
 

@@ -1,6 +1,8 @@
 """CTR-DNN as a program on a GPU: one table of 1,000,001 x 10, layers of 400-400-400-2, Adam; the counterpart of bench/peers/torch_ctr_gpu.py.
 
-gpu_ctr.py BATCH STEPS            prints {"ms": …}, of a step that is fed from memory; the loss is fetched at the end of each run
+gpu_ctr.py BATCH STEPS [captured]   prints {"ms": …}, of a step that is fed from memory; the loss is fetched at the end of each run
+
+captured: the step is one CUDA graph; it is an error where it could not be one.
 
 The batches are numbers that are drawn once, a few of them in turns.
 """
@@ -44,6 +46,10 @@ def main():
     paddle.enable_static()
     loss = network()
     fluid.optimizer.Adam(RATE, lazy_mode=True).minimize(loss)
+    program, strategy = fluid.default_main_program(), fluid.BuildStrategy()
+    if "captured" in sys.argv[3:]:
+        strategy.allow_cuda_graph_capture = True
+        program = fluid.CompiledProgram(program, build_strategy=strategy)
     exe = fluid.Executor(fluid.CUDAPlace(0) if paddle.is_compiled_with_cuda() else fluid.CPUPlace())
     exe.run(fluid.default_startup_program())
     fed = list(batches(size))
@@ -51,12 +57,15 @@ def main():
     def timed(count):
         begun = time.perf_counter()
         for step in range(count):
-            exe.run(feed=fed[step % BATCHES], fetch_list=[loss] if step == count - 1 else [])
+            exe.run(program, feed=fed[step % BATCHES], fetch_list=[loss] if step == count - 1 else [])
         paddle.device.synchronize("gpu:0" if paddle.is_compiled_with_cuda() else "cpu")
         return time.perf_counter() - begun
 
     timed(max(steps // 4, BATCHES))
     seconds = [timed(steps) for _ in range(RUNS)]
+    replays, why = exe.capture_report(program)
+    if strategy.allow_cuda_graph_capture and replays < RUNS * (steps - 1):
+        sys.exit(f"gpu_ctr: {replays} of {RUNS * steps} steps were replays: {why or 'no reason is known'}")
     print('{"ms": %.4f}' % (1000 * seconds[-1] / steps), flush=True)
 
 

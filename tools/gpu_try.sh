@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# After tools/gpu_build.sh, on a machine with a GPU: the engine's tests there, Python's tests that want a GPU, and examples.
+# After tools/gpu_build.sh, on a machine with a GPU: the engine's tests there, Python's tests that want a GPU, examples, and the documents' own scripts where
+# their checker was carried along (tools/gpu_carry.py … FOLDER_WITH_CHECK_PY).
 # Goes on after a failure, and ends with 1 where there was one. What each printed is in $OUT, or build/gpu/logs.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -14,9 +15,13 @@ try() {
 }
 # Some wheels of torch bring parts of an older standard library (std::filesystem) and hand them out: the system's comes first.
 preload="LD_PRELOAD=$(g++ -print-file-name=libstdc++.so.6)"
+try capture env "$preload" build/release/argosy/capture/capture_test --gtest_brief=1
 try engine_on_cpu env "$preload" build/release/argosy/engine/engine_test --gtest_brief=1
 try engine_on_gpu env "$preload" ARGOSY_TEST_DEVICE=cuda:0 build/release/argosy/engine/engine_test --gtest_brief=1
 grep -hE '^\[  FAILED  \]' "$logs/engine_on_gpu.log" | sort -u | head -60
 try python_tests python3 -m pytest -q -p no:cacheprovider tests/python/test_gpu.py
 try keypoints fleetrun --gpus=0 "--log_dir=$logs/keypoints" examples/keypoints.py
+for checker in build/gpu/data/*/check.py; do
+  [ -f "$checker" ] && try documents python3 tools/gpu_documents.py "$(dirname "$checker")"
+done
 exit $failed

@@ -1,67 +1,31 @@
 #include "argosy/collective/captured_step.h"
 
+#include "argosy/capture/recording.h"
 #include "argosy/collective/guard.h"
-
-#ifdef ARGOSY_CUDA
-#include <ATen/cuda/CUDAGraph.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
-#endif
 
 namespace argosy::collective {
 
-#ifdef ARGOSY_CUDA
-
-struct CapturedStep::Recording {
-  at::cuda::CUDAGraph graph;
-  c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool();
-  bool done = false;
-};
+CapturedStep::CapturedStep(std::function<at::Tensor()> step, int warm_up) : step_(std::move(step)), warm_up_(warm_up) {}
+CapturedStep::~CapturedStep() = default;
 
 Result<at::Tensor> CapturedStep::run() {
-  if (!recording_) recording_ = std::make_unique<Recording>();
-  Status status;
-  if (recording_->done) {
-    status = guarded([&] { recording_->graph.replay(); });
-  } else if (warm_up_-- > 0) {
-    // On the stream of the recording, so that the allocator and the reducer meet the same stream then.
-    recording_->stream.synchronize();
-    status = guarded([&] {
-      const c10::cuda::CUDAStreamGuard guard(recording_->stream);
-      result_ = step_();
-    });
-    recording_->stream.synchronize();
-  } else {
-    status = record();
+  if (!recording_) {
+    auto made = capture::make_recording(c10::DeviceType::CUDA);
+    if (!made.ok()) return made.status().with_context("a captured step; run the step itself");
+    recording_ = std::move(*made);
   }
-  if (!status.ok()) return status.with_context("a captured step");
+  if (Status status = run_or_replay(); !status.ok()) return status.with_context("a captured step");
   return result_;
 }
 
-Status CapturedStep::record() {
-  RETURN_IF_ERROR(guarded([&] {
-    const c10::cuda::CUDAStreamGuard guard(recording_->stream);
-    recording_->graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
-    result_ = step_();
-    recording_->graph.capture_end();
-  }));
-  recording_->done = true;
-  return guarded([&] { recording_->graph.replay(); });
+Status CapturedStep::run_or_replay() {
+  const auto step = [this] { return guarded([this] { result_ = step_(); }); };
+  if (warm_up_-- > 0) return recording_->rehearse(step);
+  if (!recorded_) {
+    RETURN_IF_ERROR(recording_->record(step));
+    recorded_ = true;
+  }
+  return recording_->replay();
 }
-
-#else
-
-struct CapturedStep::Recording {};
-
-Result<at::Tensor> CapturedStep::run() { return record(); }
-
-Status CapturedStep::record() {
-  return Status::unimplemented("a captured step needs a GPU, and this build has no CUDA; run the step itself");
-}
-
-#endif
-
-CapturedStep::CapturedStep(std::function<at::Tensor()> step, int warm_up) : step_(std::move(step)), warm_up_(warm_up) {}
-CapturedStep::~CapturedStep() = default;
 
 }  // namespace argosy::collective

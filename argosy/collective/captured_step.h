@@ -7,6 +7,10 @@
 
 #include "argosy/base/status.h"
 
+namespace argosy::capture {
+class Recording;
+}
+
 namespace argosy::collective {
 
 // A training step on a GPU that is recorded once as a CUDA graph and replayed: forward, backward, the sending of gradients and
@@ -27,12 +31,12 @@ class CapturedStep {
   Result<at::Tensor> run();
 
  private:
-  struct Recording;
-  Status record();
+  Status run_or_replay();
 
   std::function<at::Tensor()> step_;
-  int warm_up_;
-  std::unique_ptr<Recording> recording_;
+  int warm_up_;  // runs that are left of it
+  std::unique_ptr<capture::Recording> recording_;
+  bool recorded_ = false;
   at::Tensor result_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/base/file.h"
+#include "argosy/engine/program/device.h"
 #include "argosy/fleet/model.h"
 #include "argosy/fleet/small_job_test.h"
 
@@ -47,6 +48,13 @@ class JobTest : public ::testing::TestWithParam<Mode> {
     return losses;
   }
 
+  static void expect_learning(const std::vector<float>& losses) {
+    const auto mean = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      return std::accumulate(losses.begin() + begin, losses.begin() + end, 0.0) / static_cast<double>(end - begin);
+    };
+    EXPECT_LT(mean(200, 300), 0.7 * mean(0, 5));
+  }
+
   const std::shared_ptr<engine::Context> context_ = make_context();  // of the workers
 };
 
@@ -71,17 +79,27 @@ TEST_F(JobTest, SyncTrainingEqualsTrainingHere) {
   }
 }
 
+// A worker on a device of its own: dense parameters and rows come to it, and gradients go back, as copies.
+TEST_F(JobTest, SyncTrainingOnAnotherDeviceEqualsTrainingHere) {
+  const optim::Optimizer optimizer = optim::Adam{.learning_rate = 0.05, .lazy_mode = true};
+  Network local(optimizer);
+  Scope scope;
+  const auto expected = train(local, scope, 30, context_);
+  const engine::NoMemoryWalks apart;
+  at::Tensor table;
+  const auto found = distributed(optimizer, strategy(Mode::sync), 2, 30, &table);
+  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-5) << "step " << i;
+  EXPECT_TRUE(at::allclose(table, scope.find("emb")->tensor, 1e-5, 1e-5));
+}
+
+TEST_P(JobTest, EveryModeLearnsOnAnotherDevice) {
+  const engine::NoMemoryWalks apart;
+  expect_learning(distributed(optim::SGD{.learning_rate = 0.1}, strategy(GetParam()), 2, 300));
+}
+
 // An async worker runs ahead of its gradients by as much as its queue holds, however the threads are scheduled: the end is far
 // enough from the beginning.
-TEST_P(JobTest, EveryModeLearns) {
-  const auto losses = distributed(optim::SGD{.learning_rate = 0.1}, strategy(GetParam()), 2, 300);
-  const auto mean = [&](size_t begin, size_t end) {
-    return std::accumulate(losses.begin() + static_cast<std::ptrdiff_t>(begin), losses.begin() + static_cast<std::ptrdiff_t>(end),
-                           0.0) /
-           static_cast<double>(end - begin);
-  };
-  EXPECT_LT(mean(200, 300), 0.7 * mean(0, 5));
-}
+TEST_P(JobTest, EveryModeLearns) { expect_learning(distributed(optim::SGD{.learning_rate = 0.1}, strategy(GetParam()), 2, 300)); }
 INSTANTIATE_TEST_SUITE_P(All, JobTest, ::testing::Values(Mode::sync, Mode::half_async, Mode::async, Mode::geo),
                          [](const auto& info) { return std::string(ps::mode_name(info.param)); });
 

@@ -4,15 +4,17 @@
 namespace argosy::optim::internal {
 namespace {
 
+template <typename C>
 struct Adagrad {
   static constexpr size_t kStates = 1;
   static constexpr HyperParameter kHyper[] = {{"epsilon", 1e-6f},
                                               {"initial_accumulator_value", 0, HyperParameter::number, /*is_attribute=*/false}};
   static constexpr StateSlot kSlots[] = {
       {"Moment", "MomentOut", "moment", StateSlot::element, 0, /*initial_from=*/"initial_accumulator_value"}};
-  float rate, epsilon;
+  C rate;
+  float epsilon;
 
-  static Adagrad begin(std::span<const float> hyper, float rate, std::span<float>) { return {rate, hyper[0]}; }
+  static Adagrad begin(std::span<const float> hyper, const C& rate, std::span<C>) { return {rate, hyper[0]}; }
 
   template <typename T>
   void operator()(T& p, const T& g, T& moment) const {
@@ -21,13 +23,15 @@ struct Adagrad {
   }
 };
 
+template <typename C>
 struct DecayedAdagrad {
   static constexpr size_t kStates = 1;
   static constexpr HyperParameter kHyper[] = {{"decay", 0.95f}, {"epsilon", 1e-6f}};
   static constexpr StateSlot kSlots[] = {{"Moment", "MomentOut", "moment"}};
-  float rate, decay, epsilon;
+  C rate;
+  float decay, epsilon;
 
-  static DecayedAdagrad begin(std::span<const float> hyper, float rate, std::span<float>) { return {rate, hyper[0], hyper[1]}; }
+  static DecayedAdagrad begin(std::span<const float> hyper, const C& rate, std::span<C>) { return {rate, hyper[0], hyper[1]}; }
 
   template <typename T>
   void operator()(T& p, const T& g, T& moment) const {
@@ -37,16 +41,18 @@ struct DecayedAdagrad {
 };
 
 // The size of a step comes from the sizes of the steps before; there is no learning rate but where use_learning_rate asks for it.
+template <typename C>
 struct Adadelta {
   static constexpr size_t kStates = 2;
   static constexpr HyperParameter kHyper[] = {
       {"rho", 0.95f}, {"epsilon", 1e-6f}, {"use_learning_rate", 0, HyperParameter::boolean}};
   static constexpr StateSlot kSlots[] = {{"AvgSquaredGrad", "AvgSquaredGradOut", "_avg_squared_grad"},
                                          {"AvgSquaredUpdate", "AvgSquaredUpdateOut", "_avg_squared_update"}};
-  float rho, epsilon, rate;
+  float rho, epsilon;
+  C rate;
 
-  static Adadelta begin(std::span<const float> hyper, float rate, std::span<float>) {
-    return {hyper[0], hyper[1], hyper[2] != 0 ? rate : 1};
+  static Adadelta begin(std::span<const float> hyper, const C& rate, std::span<C>) {
+    return {hyper[0], hyper[1], hyper[2] != 0 ? rate : one_like(rate)};
   }
 
   template <typename T>
@@ -58,6 +64,7 @@ struct Adadelta {
   }
 };
 
+template <typename C>
 struct RmsProp {
   static constexpr size_t kStates = 3;
   static constexpr HyperParameter kHyper[] = {
@@ -65,10 +72,11 @@ struct RmsProp {
   static constexpr StateSlot kSlots[] = {{"MeanSquare", "MeanSquareOut", "mean_square"},
                                          {"MeanGrad", "MeanGradOut", "mean_grad"},  // moves only if centered
                                          {"Moment", "MomentOut", "momentum"}};
-  float rate, decay, epsilon, momentum;
+  C rate;
+  float decay, epsilon, momentum;
   bool centered;
 
-  static RmsProp begin(std::span<const float> hyper, float rate, std::span<float>) {
+  static RmsProp begin(std::span<const float> hyper, const C& rate, std::span<C>) {
     return {rate, hyper[0], hyper[1], hyper[2], hyper[3] != 0};
   }
 
@@ -86,16 +94,18 @@ struct RmsProp {
 
 std::span<const RuleEntry> adagrad_rules() {
   static const RuleEntry rules[] = {
-      {{.op_type = "adagrad", .hyper_parameters = Adagrad::kHyper, .states = Adagrad::kSlots}, KernelRule<Adagrad>::make},
-      {{.op_type = "decayed_adagrad", .hyper_parameters = DecayedAdagrad::kHyper, .states = DecayedAdagrad::kSlots},
+      {{.op_type = "adagrad", .hyper_parameters = Adagrad<float>::kHyper, .states = Adagrad<float>::kSlots},
+       KernelRule<Adagrad>::make},
+      {{.op_type = "decayed_adagrad", .hyper_parameters = DecayedAdagrad<float>::kHyper, .states = DecayedAdagrad<float>::kSlots},
        KernelRule<DecayedAdagrad>::make},
       {{.op_type = "adadelta",
-        .hyper_parameters = Adadelta::kHyper,
-        .states = Adadelta::kSlots,
+        .hyper_parameters = Adadelta<float>::kHyper,
+        .states = Adadelta<float>::kSlots,
         .uses_learning_rate = false,
         .rate_switch = "use_learning_rate"},
        KernelRule<Adadelta>::make},
-      {{.op_type = "rmsprop", .hyper_parameters = RmsProp::kHyper, .states = RmsProp::kSlots}, KernelRule<RmsProp>::make},
+      {{.op_type = "rmsprop", .hyper_parameters = RmsProp<float>::kHyper, .states = RmsProp<float>::kSlots},
+       KernelRule<RmsProp>::make},
   };
   return rules;
 }

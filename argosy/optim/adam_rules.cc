@@ -4,6 +4,7 @@
 namespace argosy::optim::internal {
 namespace {
 
+template <typename C>
 struct Adam {
   static constexpr size_t kStates = 2;
   static constexpr HyperParameter kHyper[] = {{"beta1", 0.9f}, {"beta2", 0.999f}, {"epsilon", 1e-8f}};
@@ -11,12 +12,13 @@ struct Adam {
                                          {"Moment2", "Moment2Out", "moment2"},
                                          {"Beta1Pow", "Beta1PowOut", "beta1_pow_acc", StateSlot::scalar, 0, "beta1"},
                                          {"Beta2Pow", "Beta2PowOut", "beta2_pow_acc", StateSlot::scalar, 0, "beta2"}};
-  float rate, beta1, beta2, epsilon;  // rate: with both bias corrections
+  C rate;  // with both bias corrections
+  float beta1, beta2, epsilon;
 
-  static Adam begin(std::span<const float> hyper, float rate, std::span<float> powers) {
-    const float corrected = rate * root(1 - powers[1]) / (1 - powers[0]);
-    powers[0] *= hyper[0];
-    powers[1] *= hyper[1];
+  static Adam begin(std::span<const float> hyper, const C& rate, std::span<C> powers) {
+    const C corrected = rate * root(1.0f - powers[1]) / (1.0f - powers[0]);
+    powers[0] = powers[0] * hyper[0];
+    powers[1] = powers[1] * hyper[1];
     return {corrected, hyper[0], hyper[1], hyper[2]};
   }
 
@@ -30,19 +32,21 @@ struct Adam {
 
 // Adam with weight decay apart from the gradient. Unlike "adam", which is as in Paddle 1.8, epsilon is added to the corrected
 // root, as in Paddle 2 and torch.
+template <typename C>
 struct AdamW {
   static constexpr size_t kStates = 2;
   static constexpr HyperParameter kHyper[] = {{"beta1", 0.9f},  {"beta2", 0.999f}, {"epsilon", 1e-8f},
                                               {"coeff", 0.01f}, {"lr_ratio", 1},   {"with_decay", 1, HyperParameter::boolean}};
-  float rate, beta1, beta2, epsilon, keep;  // keep: what the decay leaves of a parameter
+  C rate;
+  float beta1, beta2;
+  C epsilon, keep;  // keep: what the decay leaves of a parameter
 
-  static AdamW begin(std::span<const float> hyper, float rate, std::span<float> powers) {
-    rate *= hyper[4];
-    const float unbiased = root(1 - powers[1]);
-    const float corrected = rate * unbiased / (1 - powers[0]);
-    powers[0] *= hyper[0];
-    powers[1] *= hyper[1];
-    return {corrected, hyper[0], hyper[1], hyper[2] * unbiased, hyper[5] != 0 ? 1 - rate * hyper[3] : 1};
+  static AdamW begin(std::span<const float> hyper, const C& given, std::span<C> powers) {
+    const C rate = given * hyper[4], unbiased = root(1.0f - powers[1]);
+    const C corrected = rate * unbiased / (1.0f - powers[0]);
+    powers[0] = powers[0] * hyper[0];
+    powers[1] = powers[1] * hyper[1];
+    return {corrected, hyper[0], hyper[1], hyper[2] * unbiased, hyper[5] != 0 ? 1.0f - rate * hyper[3] : one_like(rate)};
   }
 
   template <typename T>
@@ -53,17 +57,19 @@ struct AdamW {
   }
 };
 
+template <typename C>
 struct Adamax {
   static constexpr size_t kStates = 2;
   static constexpr HyperParameter kHyper[] = {{"beta1", 0.9f}, {"beta2", 0.999f}, {"epsilon", 1e-8f}};
   static constexpr StateSlot kSlots[] = {{"Moment", "MomentOut", "moment"},
                                          {"InfNorm", "InfNormOut", "inf_norm"},
                                          {"Beta1Pow", "Beta1PowOut", "beta1_pow_acc", StateSlot::scalar, 0, "beta1"}};
-  float rate, beta1, beta2, epsilon;
+  C rate;
+  float beta1, beta2, epsilon;
 
-  static Adamax begin(std::span<const float> hyper, float rate, std::span<float> powers) {
-    const float corrected = rate / (1 - powers[0]);
-    powers[0] *= hyper[0];
+  static Adamax begin(std::span<const float> hyper, const C& rate, std::span<C> powers) {
+    const C corrected = rate / (1.0f - powers[0]);
+    powers[0] = powers[0] * hyper[0];
     return {corrected, hyper[0], hyper[1], hyper[2]};
   }
 
@@ -79,9 +85,10 @@ struct Adamax {
 
 std::span<const RuleEntry> adam_rules() {
   static const RuleEntry rules[] = {
-      {{.op_type = "adam", .hyper_parameters = Adam::kHyper, .states = Adam::kSlots}, KernelRule<Adam>::make},
-      {{.op_type = "adamw", .hyper_parameters = AdamW::kHyper, .states = Adam::kSlots}, KernelRule<AdamW>::make},
-      {{.op_type = "adamax", .hyper_parameters = Adamax::kHyper, .states = Adamax::kSlots}, KernelRule<Adamax>::make},
+      {{.op_type = "adam", .hyper_parameters = Adam<float>::kHyper, .states = Adam<float>::kSlots}, KernelRule<Adam>::make},
+      {{.op_type = "adamw", .hyper_parameters = AdamW<float>::kHyper, .states = Adam<float>::kSlots}, KernelRule<AdamW>::make},
+      {{.op_type = "adamax", .hyper_parameters = Adamax<float>::kHyper, .states = Adamax<float>::kSlots},
+       KernelRule<Adamax>::make},
   };
   return rules;
 }

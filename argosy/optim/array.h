@@ -8,7 +8,8 @@
 // nothing but that they can be added, multiplied and so on. The engine makes them of lists of tensors, on any device.
 namespace argosy::optim {
 
-// Someone's arrays. Immutable, so safe to share. Operands of one operation are of the same kind.
+// Someone's arrays. Immutable, so safe to share. Operands of one operation are of the same kind; one of them may be a single
+// number (a rate), which then goes with every element of the other, but not as the left side of a difference or a quotient.
 class ArrayValue {
  public:
   enum class Binary { add, subtract, multiply, divide, larger, ratio };
@@ -62,6 +63,10 @@ inline Array sign(const Array& x) { return Array(x.value().map(ArrayValue::Unary
 
 inline float power(float x, float exponent) { return std::pow(x, exponent); }
 inline Array power(const Array& x, float exponent) { return Array(x.value().power(exponent)); }
+
+// 1, whatever x is.
+inline float one_like(float) { return 1; }
+inline Array one_like(const Array& x) { return Array(x.value().power(0)); }
 
 inline float larger(float a, float b) { return a > b ? a : b; }
 inline Array larger(const Array& a, const Array& b) { return Array(a.value().combine(ArrayValue::Binary::larger, b.value())); }

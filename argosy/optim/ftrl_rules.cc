@@ -4,15 +4,17 @@ namespace argosy::optim::internal {
 namespace {
 
 // Follow the regularised leader: the parameter is a function of the two accumulators, exactly 0 within l1 of 0.
+template <typename C>
 struct Ftrl {
   static constexpr size_t kStates = 2;
   static constexpr HyperParameter kHyper[] = {{"l1", 0}, {"l2", 0}, {"lr_power", -0.5f}};
   static constexpr StateSlot kSlots[] = {{"SquaredAccumulator", "SquaredAccumOut", "squared"},
                                          {"LinearAccumulator", "LinearAccumOut", "linear"}};
-  float per_rate, l1, l2, exponent;  // per_rate: 1 / rate
+  C per_rate;  // 1 / rate
+  float l1, l2, exponent;
 
-  static Ftrl begin(std::span<const float> hyper, float rate, std::span<float>) {
-    return {1 / rate, hyper[0], hyper[1], -hyper[2]};
+  static Ftrl begin(std::span<const float> hyper, const C& rate, std::span<C>) {
+    return {1.0f / rate, hyper[0], hyper[1], -hyper[2]};
   }
 
   template <typename T>
@@ -36,9 +38,10 @@ struct Ftrl {
 };
 
 // The usual power, -0.5, where the loop is vectorised.
-struct RootFtrl : Ftrl {
-  static RootFtrl begin(std::span<const float> hyper, float rate, std::span<float> scalars) {
-    return {Ftrl::begin(hyper, rate, scalars)};
+template <typename C>
+struct RootFtrl : Ftrl<C> {
+  static RootFtrl begin(std::span<const float> hyper, const C& rate, std::span<C> scalars) {
+    return {Ftrl<C>::begin(hyper, rate, scalars)};
   }
 
   template <typename T>
@@ -48,7 +51,7 @@ struct RootFtrl : Ftrl {
 
   template <typename T>
   void operator()(T& p, const T& g, T& squared, T& linear) const {
-    update(*this, p, g, squared, linear);
+    Ftrl<C>::update(*this, p, g, squared, linear);
   }
 };
 
@@ -61,7 +64,7 @@ std::unique_ptr<Rule> make_ftrl(const RuleInfo& info, std::vector<float> hyper) 
 
 std::span<const RuleEntry> ftrl_rules() {
   static const RuleEntry rules[] = {
-      {{.op_type = "ftrl", .hyper_parameters = Ftrl::kHyper, .states = Ftrl::kSlots}, make_ftrl},
+      {{.op_type = "ftrl", .hyper_parameters = Ftrl<float>::kHyper, .states = Ftrl<float>::kSlots}, make_ftrl},
   };
   return rules;
 }

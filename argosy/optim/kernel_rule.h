@@ -93,14 +93,14 @@ ARGOSY_SIMD_CLONES void update_rows(Kernel kernel, Rows rows, float* s0, float* 
   }
 }
 
-// A rule whose elements are independent. A Kernel holds the constants of a step and has
+// A rule whose elements are independent. A Kernel<C> holds the constants of a step and has
 //   static constexpr size_t kStates;                                                                its element states
-//   static Kernel begin(std::span<const float> hyper, float rate, std::span<float> scalars);  the first phase
+//   static Kernel begin(std::span<const float> hyper, const C& rate, std::span<C> scalars);   the first phase
 //   template <typename T> void operator()(T& p, const T& g, T& s0, …) const;                     the second
 //
 // T is float, for one element of a span, or Array, for lists of arrays at once: the formula is written once, with the
-// functions of array.h.
-template <typename Kernel>
+// functions of array.h. So is C for the constants that change from step to step: Array where they are numbers of a device.
+template <template <typename> class Kernel>
 class KernelRule final : public Rule {
  public:
   KernelRule(const RuleInfo& info, std::vector<float> hyper) : Rule(info, std::move(hyper)) {}
@@ -111,30 +111,42 @@ class KernelRule final : public Rule {
 
   Step begin_step(float learning_rate, std::span<float> scalars) const override {
     ARGOSY_CHECK(scalars.size() == scalar_states());
-    return pack(Kernel::begin(hyper(), learning_rate, scalars));
+    return pack(Kernel<float>::begin(hyper(), learning_rate, scalars));
   }
 
   void apply(const Step& step, float* param, const float* grad, float* const* states, size_t n) const override {
-    update_elements(unpack<Kernel>(step), param, grad, state(states, 0), state(states, 1), state(states, 2), n);
+    update_elements(unpack<Kernel<float>>(step), param, grad, state(states, 0), state(states, 1), state(states, 2), n);
   }
 
   void apply_rows(const Step& step, const Rows& rows) const override {
     if (rows.width == 0) return;
     float* const* states = rows.element_states;
-    update_rows(unpack<Kernel>(step), rows, state(states, 0), state(states, 1), state(states, 2));
+    update_rows(unpack<Kernel<float>>(step), rows, state(states, 0), state(states, 1), state(states, 2));
   }
 
   void apply(const Step& step, Array& param, const Array& grad, std::span<Array> states) const override {
-    ARGOSY_CHECK(states.size() == Kernel::kStates);
-    const Kernel kernel = unpack<Kernel>(step);
-    if constexpr (Kernel::kStates == 0) kernel(param, grad);
-    if constexpr (Kernel::kStates == 1) kernel(param, grad, states[0]);
-    if constexpr (Kernel::kStates == 2) kernel(param, grad, states[0], states[1]);
-    if constexpr (Kernel::kStates == 3) kernel(param, grad, states[0], states[1], states[2]);
+    move_arrays(unpack<Kernel<float>>(step), param, grad, states);
+  }
+
+  void step(const Array& rate, std::span<Array> scalars, Array& param, const Array& grad,
+            std::span<Array> states) const override {
+    ARGOSY_CHECK(scalars.size() == scalar_states());
+    move_arrays(Kernel<Array>::begin(hyper(), rate, scalars), param, grad, states);
   }
 
  private:
-  static float* state(float* const* states, size_t k) { return k < Kernel::kStates ? states[k] : nullptr; }
+  static constexpr size_t kStates = Kernel<float>::kStates;
+
+  template <typename C>
+  static void move_arrays(const Kernel<C>& kernel, Array& param, const Array& grad, std::span<Array> states) {
+    ARGOSY_CHECK(states.size() == kStates);
+    if constexpr (kStates == 0) kernel(param, grad);
+    if constexpr (kStates == 1) kernel(param, grad, states[0]);
+    if constexpr (kStates == 2) kernel(param, grad, states[0], states[1]);
+    if constexpr (kStates == 3) kernel(param, grad, states[0], states[1], states[2]);
+  }
+
+  static float* state(float* const* states, size_t k) { return k < kStates ? states[k] : nullptr; }
 };
 
 }  // namespace argosy::optim::internal

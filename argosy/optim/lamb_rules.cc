@@ -19,10 +19,23 @@ constexpr StateSlot kSlots[] = {{"Moment1", "Moment1Out", "moment1"},
                                 {"Beta1Pow", "", "beta1_pow_acc", StateSlot::scalar, 0, "beta1"},
                                 {"Beta2Pow", "", "beta2_pow_acc", StateSlot::scalar, 0, "beta2"}};
 
+template <typename C>
 struct Lamb {
-  float rate, beta1, beta2, epsilon, weight_decay;
-  bool adapts;                   // to the norms
-  float scale1 = 1, scale2 = 1;  // of the moments
+  C rate;
+  float beta1, beta2, epsilon, weight_decay;
+  bool adapts;       // to the norms
+  C scale1, scale2;  // of the moments
+
+  static Lamb begin(std::span<const float> hyper, const C& rate, std::span<C> powers) {
+    const bool corrects = hyper[4] != 0;
+    const C scale1 = corrects ? 1.0f / (1.0f - powers[0]) : one_like(rate);
+    const C scale2 = corrects ? 1.0f / (1.0f - powers[1]) : one_like(rate);
+    if (corrects) {
+      powers[0] = powers[0] * hyper[0];
+      powers[1] = powers[1] * hyper[1];
+    }
+    return {rate, hyper[0], hyper[1], hyper[2], hyper[3], hyper[5] != 0 || hyper[3] != 0, scale1, scale2};
+  }
 
   template <typename T>
   void move(const T& g, T& m, T& v) const {
@@ -42,7 +55,7 @@ struct Norms {
 
 // Moves the moments; the squared norms of the parameter and of the direction. Sums are kept by lane, so that they do not
 // depend on how wide the processor's vectors are.
-ARGOSY_SIMD_CLONES Norms move_moments(Lamb k, const float* __restrict p, const float* __restrict g, float* __restrict m,
+ARGOSY_SIMD_CLONES Norms move_moments(Lamb<float> k, const float* __restrict p, const float* __restrict g, float* __restrict m,
                                       float* __restrict v, size_t n) {
   constexpr size_t kLanes = 16;
   double param[kLanes] = {}, direction[kLanes] = {};
@@ -68,7 +81,7 @@ ARGOSY_SIMD_CLONES Norms move_moments(Lamb k, const float* __restrict p, const f
   return sum;
 }
 
-ARGOSY_SIMD_CLONES void move_param(Lamb k, float trusted_rate, float* __restrict p, const float* __restrict m,
+ARGOSY_SIMD_CLONES void move_param(Lamb<float> k, float trusted_rate, float* __restrict p, const float* __restrict m,
                                    const float* __restrict v, size_t n) {
   for (size_t i = 0; i < n; ++i) p[i] -= trusted_rate * k.direction(p[i], m[i], v[i]);
 }
@@ -84,23 +97,15 @@ class LambRule final : public Rule {
 
   Step begin_step(float learning_rate, std::span<float> scalars) const override {
     ARGOSY_CHECK(scalars.size() == scalar_states());
-    const bool adapts = hyper()[5] != 0 || hyper()[3] != 0;
-    Lamb kernel{learning_rate, hyper()[0], hyper()[1], hyper()[2], hyper()[3], adapts};
-    if (hyper()[4] != 0) {
-      kernel.scale1 = 1 / (1 - scalars[0]);
-      kernel.scale2 = 1 / (1 - scalars[1]);
-      scalars[0] *= hyper()[0];
-      scalars[1] *= hyper()[1];
-    }
-    return pack(kernel);
+    return pack(Lamb<float>::begin(hyper(), learning_rate, scalars));
   }
 
   void apply(const Step& step, float* param, const float* grad, float* const* states, size_t n) const override {
-    update(unpack<Lamb>(step), param, grad, states[0], states[1], n);
+    update(unpack<Lamb<float>>(step), param, grad, states[0], states[1], n);
   }
 
   void apply_rows(const Step& step, const Rows& rows) const override {
-    const Lamb k = unpack<Lamb>(step);
+    const Lamb<float> k = unpack<Lamb<float>>(step);
     for (size_t i = 0; i < rows.index.size(); ++i) {
       const size_t at = static_cast<size_t>(rows.index[i]) * rows.stride;
       update(k, rows.param + at, rows.grad + i * rows.width, rows.element_states[0] + at, rows.element_states[1] + at,
@@ -109,14 +114,23 @@ class LambRule final : public Rule {
   }
 
   void apply(const Step& step, Array& param, const Array& grad, std::span<Array> states) const override {
-    const Lamb k = unpack<Lamb>(step);
+    move_arrays(unpack<Lamb<float>>(step), param, grad, states);
+  }
+
+  void step(const Array& rate, std::span<Array> scalars, Array& param, const Array& grad,
+            std::span<Array> states) const override {
+    move_arrays(Lamb<Array>::begin(hyper(), rate, scalars), param, grad, states);
+  }
+
+ private:
+  template <typename C>
+  static void move_arrays(const Lamb<C>& k, Array& param, const Array& grad, std::span<Array> states) {
     k.move(grad, states[0], states[1]);
     const Array along = k.direction(param, states[0], states[1]);
     param -= k.adapts ? k.rate * ratio(norm(param), norm(along)) * along : k.rate * along;
   }
 
- private:
-  static void update(const Lamb& k, float* param, const float* grad, float* moment1, float* moment2, size_t n) {
+  static void update(const Lamb<float>& k, float* param, const float* grad, float* moment1, float* moment2, size_t n) {
     const Norms squared = move_moments(k, param, grad, moment1, moment2, n);
     const auto param_norm = static_cast<float>(std::sqrt(squared.param));
     const auto direction_norm = static_cast<float>(std::sqrt(squared.direction));

@@ -119,6 +119,11 @@ class Rule {
   // from the spans' by what the arrays' owner does differently (a fused product and sum, another order of a norm's sum).
   virtual void apply(const Step& step, Array& param, const Array& grad, std::span<Array> states) const = 0;
 
+  // Both phases on arrays: the rate and the scalar states, which advance, are arrays of one number too, so that nobody need know
+  // them here. That is what lets a device repeat a step by itself.
+  virtual void step(const Array& rate, std::span<Array> scalars, Array& param, const Array& grad,
+                    std::span<Array> states) const = 0;
+
  protected:
   Rule(const RuleInfo& info, std::vector<float> hyper_parameters);
 

@@ -11,7 +11,8 @@
 namespace argosy::optim {
 namespace {
 
-// Arrays of one float vector each: what the engine makes of tensors, as plainly as it can be said.
+// Arrays of one float vector each: what the engine makes of tensors, as plainly as it can be said. One of one element is a
+// number, which goes with every element of another.
 class Numbers final : public ArrayValue {
  public:
   explicit Numbers(std::vector<float> values) : values_(std::move(values)) {}
@@ -20,7 +21,10 @@ class Numbers final : public ArrayValue {
 
   Pointer combine(Binary op, const ArrayValue& right) const override {
     const auto& other = static_cast<const Numbers&>(right).values_;
-    return each([&](size_t i) { return calculated(op, values_[i], other[i]); });
+    const bool reversible = op == Binary::add || op == Binary::multiply;
+    if (values_.size() == 1 && other.size() > 1 && reversible) return right.combine(op, *this);
+    EXPECT_TRUE(other.size() == values_.size() || other.size() == 1) << "a number on the left of a difference or a quotient";
+    return each([&](size_t i) { return calculated(op, values_[i], other[other.size() == 1 ? 0 : i]); });
   }
   Pointer combine(Binary op, float right) const override {
     return each([&](size_t i) { return calculated(op, values_[i], right); });
@@ -123,16 +127,18 @@ std::vector<Case> cases() {
   return all;
 }
 
-// One parameter as spans and one as arrays, which take the same steps.
+// One parameter as spans and two as arrays, which take the same steps; of the last the rate and the scalar states are arrays too.
 class Twins {
  public:
   Twins(const Rule& rule, std::vector<float> start)
-      : rule_(rule), value_(start), array_(Numbers::of(start)), scalars_(rule.initial_scalars()) {
+      : rule_(rule), value_(start), array_(Numbers::of(start)), other_(array_), scalars_(rule.initial_scalars()) {
+    for (const float scalar : scalars_) numbers_.push_back(Numbers::of({scalar}));
     for (const StateSlot& slot : rule.states()) {
       if (slot.shape != StateSlot::element) continue;
       states_.emplace_back(start.size(), slot.initial);
       arrays_.push_back(Numbers::of(states_.back()));
     }
+    others_ = arrays_;
   }
 
   void train(const std::vector<float>& gradient) {
@@ -141,11 +147,15 @@ class Twins {
     for (auto& state : states_) pointers.push_back(state.data());
     rule_.apply(step, value_.data(), gradient.data(), pointers.data(), value_.size());
     rule_.apply(step, array_, Numbers::of(gradient), arrays_);
+    rule_.step(Numbers::of({0.05f}), numbers_, other_, Numbers::of(gradient), others_);
   }
 
   void expect_equal() const {
     expect_near(value_, array_);
+    expect_near(value_, other_);
     for (size_t k = 0; k < states_.size(); ++k) expect_near(states_[k], arrays_[k]);
+    for (size_t k = 0; k < states_.size(); ++k) expect_near(states_[k], others_[k]);
+    for (size_t k = 0; k < scalars_.size(); ++k) expect_near({scalars_[k]}, numbers_[k]);
   }
 
  private:
@@ -160,8 +170,8 @@ class Twins {
   const Rule& rule_;
   std::vector<float> value_;
   std::vector<std::vector<float>> states_;
-  Array array_;
-  std::vector<Array> arrays_;
+  Array array_, other_;
+  std::vector<Array> arrays_, others_, numbers_;
   std::vector<float> scalars_;
 };
 
@@ -174,7 +184,7 @@ TEST(RuleOnArrays, EndsWhereTheSameStepsOnSpansEnd) {
     SCOPED_TRACE(one.rule + (one.hyper_parameters.empty() ? "" : " with " + one.hyper_parameters.begin()->first));
     const auto rule = make_rule(one.rule, one.hyper_parameters);
     ASSERT_TRUE(rule.ok()) << rule.status().to_string();
-    const size_t n = 1 + random.below(60);
+    const size_t n = 2 + random.below(60);
     const auto numbers = [&] {
       std::vector<float> made(n);
       for (float& number : made) number = random.below(5) == 0 ? 0 : static_cast<float>(random.normal());

@@ -258,13 +258,23 @@ void bind_engine(py::module_& m) {
   bind_tensor(m);
   bind_scope(m);
   py::class_<Runner>(m, "Runner", "Runs programs, each prepared once for its feeds and fetches.")
-      .def(py::init([](bool bfloat16_matmul, bool fuse, const std::string& device) {
-             return std::make_unique<Runner>(engine::ExecutorOptions{bfloat16_matmul, fuse, c10::Device(device)},
-                                             fleet::process_context());
+      .def(py::init([](bool bfloat16_matmul, bool fuse, bool capture, const std::string& device) {
+             return std::make_unique<Runner>(
+                 engine::ExecutorOptions{
+                     .bfloat16_matmul = bfloat16_matmul, .fuse = fuse, .capture = capture, .device = c10::Device(device)},
+                 fleet::process_context());
            }),
-           py::arg("bfloat16_matmul") = false, py::arg("fuse") = true, py::arg("device") = "cpu")
+           py::arg("bfloat16_matmul") = false, py::arg("fuse") = true, py::arg("capture") = false, py::arg("device") = "cpu")
       .def("run", &run, py::arg("program"), py::arg("feed"), py::arg("fetches"), py::arg("scope"))
       .def("run_parallel", &run_parallel, py::arg("program"), py::arg("feeds"), py::arg("fetches"), py::arg("scope"))
+      .def(
+          "capture_report",
+          [](const Runner& runner, const graph::Program& program) {
+            const engine::CaptureReport report = runner.capture_report(program);
+            return std::pair(report.replays, report.why_not);
+          },
+          py::arg("program"),
+          "How many steps of a program were replays of a recorded one, and why not more; empty: nothing is against it.")
       .def("clear", &Runner::clear);
   m.def("to_array", [](const TensorHandle& t) { return array_from_value(*t.value); }, py::arg("tensor"));
   m.def("trains_on_servers", &trains_on_servers, py::arg("program"), "Whether a run sends gradients to parameter servers.");

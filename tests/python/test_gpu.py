@@ -190,3 +190,112 @@ def test_the_launcher_gives_a_process_its_gpu(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, env={**os.environ, "ARGOSY_PYTHON": sys.executable})
     logs = "".join(path.read_text() for path in (tmp_path / "log").rglob("*") if path.is_file())
     assert done.returncode == 0 and "on gpu:0" in done.stdout + logs, done.stdout + done.stderr + logs
+
+
+def captured(fluid, program):
+    strategy = fluid.BuildStrategy()
+    strategy.allow_cuda_graph_capture = True
+    return fluid.CompiledProgram(program, build_strategy=strategy)
+
+
+def captured_losses(fluid, place, capture, steps=9, seed=0):
+    """The losses of an MLP whose last batch is smaller, and the executor's report."""
+    numbers = numpy.random.default_rng(3)
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard(), fluid.scope_guard(fluid.Scope()):
+        fluid.default_startup_program().random_seed = 7
+        fluid.default_main_program().random_seed = seed
+        _, loss, accuracy = mlp(fluid, fluid.optimizer.Adam(0.01))
+        program = captured(fluid, fluid.default_main_program()) if capture else fluid.default_main_program()
+        exe = fluid.Executor(place)
+        exe.run(fluid.default_startup_program())
+        found = []
+        for step in range(steps):
+            x = numbers.standard_normal([32 if step < steps - 1 else 5, 8]).astype("float32")
+            label = (x.sum(1, keepdims=True) > 0).astype("int64")
+            found.append([float(value.item()) for value in exe.run(program, feed={"x": x, "label": label}, fetch_list=[loss, accuracy])])
+        return found, exe.capture_report(program)
+
+
+def test_without_a_gpu_a_program_that_may_be_captured_runs_as_it_is_and_says_why(fluid):
+    plain, nothing = captured_losses(fluid, fluid.CPUPlace(), False)
+    found, (replays, why) = captured_losses(fluid, fluid.CPUPlace(), True)
+    assert found == plain and nothing == (0, "")
+    assert replays == 0 and "work is recorded on a GPU, and this is for cpu" in why
+
+
+def test_a_strategy_of_a_job_says_where_capture_is_set(fluid):
+    from argosy.fluid.incubate.fleet.collective import DistributedStrategy
+
+    with pytest.raises(ValueError, match=r"CompiledProgram\(fleet.main_program, build_strategy\)"):
+        DistributedStrategy().allow_cuda_graph_capture = True
+    strategy = paddle.distributed.fleet.DistributedStrategy()
+    strategy.build_strategy.allow_cuda_graph_capture = True
+    with pytest.raises(ValueError, match=r"CompiledProgram\(program, build_strategy\)"):
+        strategy._collective_options()
+
+
+@needs_gpu
+def test_a_captured_program_trains_as_one_that_is_not(fluid):
+    plain, _ = captured_losses(fluid, fluid.CUDAPlace(0), False)
+    found, (replays, why) = captured_losses(fluid, fluid.CUDAPlace(0), True)
+    numpy.testing.assert_allclose(found, plain, rtol=2e-4, atol=1e-5)
+    assert (replays, why) == (5, "")
+
+
+@needs_gpu
+def test_a_captured_click_model_trains_as_one_that_is_not(fluid):
+    def run(capture):
+        numbers = numpy.random.default_rng(5)
+        with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard(), fluid.scope_guard(fluid.Scope()):
+            fluid.default_startup_program().random_seed = 7
+            inputs, loss, auc = ctr(fluid)
+            program = captured(fluid, fluid.default_main_program()) if capture else fluid.default_main_program()
+            exe = fluid.Executor(fluid.CUDAPlace(0))
+            exe.run(fluid.default_startup_program())
+            found = []
+            for _ in range(10):
+                feed = {"label": numbers.integers(0, 2, [16, 1])}
+                for one in inputs[:-1]:
+                    feed[one.name] = fluid.create_lod_tensor(numbers.integers(0, 50, [16, 1]), [[1] * 16], fluid.CPUPlace())
+                found.append([float(value.item()) for value in exe.run(program, feed=feed, fetch_list=[loss, auc])])
+            return found, exe.capture_report(program)
+
+    plain, _ = run(False)
+    found, (replays, why) = run(True)
+    numpy.testing.assert_allclose(found, plain, rtol=2e-4, atol=1e-5)
+    assert (replays, why) == (7, "")
+
+
+STATIC_JOB = """
+import numpy, paddle
+from paddle.distributed import fleet
+paddle.enable_static()
+fleet.init(is_collective=True)
+static = paddle.static
+x, y = static.data("x", [None, 8]), static.data("y", [None, 1])
+loss = paddle.mean(paddle.nn.functional.square_error_cost(static.nn.fc(x, 1), y))
+fleet.distributed_optimizer(paddle.optimizer.Adam(0.05)).minimize(loss)
+strategy = static.BuildStrategy()
+strategy.allow_cuda_graph_capture = True
+program = static.CompiledProgram(static.default_main_program(), build_strategy=strategy)
+exe = static.Executor(paddle.CUDAPlace(0))
+exe.run(static.default_startup_program())
+numbers, found = numpy.random.default_rng(1), []
+for _ in range(100):
+    given = numbers.standard_normal([32, 8]).astype("float32")
+    found.append(exe.run(program, feed={"x": given, "y": given.sum(1, keepdims=True)}, fetch_list=[loss])[0].item())
+assert found[-1] < 0.2 * found[0], found
+print("processes", fleet.worker_num(), "on", exe.place, "report", exe.capture_report(program))
+"""
+
+
+@pytest.mark.parametrize("asked", ["cpu", pytest.param("gpu", marks=needs_gpu)])
+def test_a_static_collective_job_of_one_process_trains(tmp_path, build, asked):
+    (tmp_path / "static_job.py").write_text(STATIC_JOB)
+    command = [str(build / "bin/fleetrun"), "--gpus=0", f"--log_dir={tmp_path}/log", "static_job.py"]
+    environment = {**os.environ, "ARGOSY_PYTHON": sys.executable} | ({"ARGOSY_DEVICE": "cpu"} if asked == "cpu" else {})
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, env=environment)
+    logs = done.stdout + "".join(path.read_text() for path in (tmp_path / "log").rglob("*") if path.is_file())
+    assert done.returncode == 0, logs + done.stderr
+    expected = "on CUDAPlace(0) report (97, '')" if asked == "gpu" else "work is recorded on a GPU, and this is for cpu"
+    assert "processes 1 on" in logs and expected in logs, logs

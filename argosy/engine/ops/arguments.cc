@@ -73,14 +73,14 @@ Result<size_t> axis_in(const graph::VarDesc& variable, int64_t axis) {
 }
 
 void check_indices(const OpContext& op, std::string_view slot, int64_t size, const std::string& of) {
-  const at::Tensor indices = op.on_cpu(slot);
-  if (indices.numel() == 0) return;
-  const auto [low, high] = at::aminmax(indices);
-  const int64_t found = low.item().toLong() < 0 ? low.item().toLong() : high.item().toLong();
-  if (found >= 0 && found < size) return;
-  const int64_t position = indices.flatten().eq(found).nonzero()[0].item().toLong();
-  op.fail("variable '{}': index {} at position {} is outside {}, which has {} entries", op.input_name(slot), found, position, of,
-          size);
+  op.check_on_cpu(slot, 0, [op, name = op.input_name(slot), size, of](const at::Tensor& indices) {
+    if (indices.numel() == 0) return;
+    const auto [low, high] = at::aminmax(indices);
+    const int64_t found = low.item().toLong() < 0 ? low.item().toLong() : high.item().toLong();
+    if (found >= 0 && found < size) return;
+    const int64_t position = indices.flatten().eq(found).nonzero()[0].item().toLong();
+    op.fail("variable '{}': index {} at position {} is outside {}, which has {} entries", name, found, position, of, size);
+  });
 }
 
 int64_t product(const std::vector<int64_t>& sizes, size_t begin, size_t end) {

@@ -20,13 +20,14 @@ at::Tensor class_labels(const OpContext& op, const at::Tensor& label, int64_t cl
     op.fail("label '{}' holds {}, expected int64 class numbers (or soft_label=True)", op.input_name("Label"),
             c10::toString(label.scalar_type()));
   }
-  const at::Tensor seen = op.on_cpu("Label").to(at::kLong).contiguous();
-  const int64_t* data = seen.const_data_ptr<int64_t>();
-  for (int64_t i = 0; i < seen.numel(); ++i) {
-    if ((data[i] < 0 || data[i] >= classes) && data[i] != ignored) {
-      op.fail("label '{}': class {} at position {} is outside the {} classes", op.input_name("Label"), data[i], i, classes);
+  op.check_on_cpu("Label", 0, [op, classes, ignored](const at::Tensor& given) {
+    const at::Tensor seen = given.to(at::kLong).contiguous();
+    const int64_t* data = seen.const_data_ptr<int64_t>();
+    for (int64_t i = 0; i < seen.numel(); ++i) {
+      if ((data[i] < 0 || data[i] >= classes) && data[i] != ignored)
+        op.fail("label '{}': class {} at position {} is outside the {} classes", op.input_name("Label"), data[i], i, classes);
     }
-  }
+  });
   return label.to(at::kLong).contiguous();
 }
 

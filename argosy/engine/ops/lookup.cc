@@ -15,21 +15,24 @@ namespace {
 
 constexpr int64_t kPrefetchAhead = 16;
 
-// Every id must be a row of the table (or the padding id).
-void check_ids(const OpContext& op, std::span<const int64_t> ids, int64_t height, int64_t padding, const std::string& name) {
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < 0 || ids[i] >= height) {
-      if (ids[i] == padding) continue;
-      op.fail("variable '{}': id {} at position {} is outside the table '{}' with {} rows", name, ids[i], i, op.input_name("W"),
-              height);
-    }
-  }
+// REQUIRES: contiguous int64.
+std::span<const int64_t> span_of_ids(const at::Tensor& ids) {
+  return {ids.const_data_ptr<int64_t>(), static_cast<size_t>(ids.numel())};
 }
 
-std::span<const int64_t> ids_of(const OpContext& op, const at::Tensor& ids, const std::string& name) {
-  if (ids.scalar_type() != at::kLong)
-    op.fail("variable '{}' holds {}, expected int64 ids", name, c10::toString(ids.scalar_type()));
-  return {ids.const_data_ptr<int64_t>(), static_cast<size_t>(ids.numel())};
+// Every id must be a row of the table (or the padding id).
+void check_ids(const OpContext& op, size_t slot, int64_t height, int64_t padding) {
+  if (const at::ScalarType type = op.tensor("Ids", slot).scalar_type(); type != at::kLong)
+    op.fail("variable '{}' holds {}, expected int64 ids", op.input_name("Ids", slot), c10::toString(type));
+  op.check_on_cpu("Ids", slot, [op, slot, height, padding](const at::Tensor& given) {
+    const at::Tensor contiguous = given.contiguous();
+    const auto ids = span_of_ids(contiguous);
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if ((ids[i] >= 0 && ids[i] < height) || ids[i] == padding) continue;
+      op.fail("variable '{}': id {} at position {} is outside the table '{}' with {} rows", op.input_name("Ids", slot), ids[i], i,
+              op.input_name("W"), height);
+    }
+  });
 }
 
 int32_t table_index(const OpContext& op) { return op.instruction().find_input("W")->values[0]; }
@@ -65,17 +68,18 @@ std::vector<int64_t> output_shape(const at::Tensor& ids, int64_t width, bool dro
   return shape;
 }
 
-at::Tensor look_up(const OpContext& op, const at::Tensor& table, const at::Tensor& ids, std::span<const int64_t> flat,
-                   int64_t padding) {
+at::Tensor look_up(const OpContext& op, const at::Tensor& table, const at::Tensor& ids, int64_t padding) {
   if (op.instruction().uses_rows) {
     at::NoGradGuard no_grad;
-    at::Tensor leaf = in_memory(table) ? gather_rows(table, flat, padding) : select_rows(table, ids.flatten(), padding);
+    at::Tensor leaf =
+        in_memory(table) ? gather_rows(table, span_of_ids(ids), padding) : select_rows(table, ids.flatten(), padding);
     leaf.set_requires_grad(true);
     op.frame().pending_lookups().push_back(
         {.table = table_index(op), .leaf = leaf, .pieces = {{.ids = ids.flatten(), .skip_id = padding}}});
     return leaf;
   }
-  if (!op.training() && table.scalar_type() == at::kFloat && in_memory(table)) return gather_rows(table, flat, padding);
+  if (!op.training() && table.scalar_type() == at::kFloat && in_memory(table))
+    return gather_rows(table, span_of_ids(ids), padding);
   at::Tensor rows =
       at::embedding(table, padding >= 0 ? ids.flatten().clamp(0, table.size(0) - 1) : ids.flatten(), padding, false, false);
   if (padding >= 0) rows = rows * (ids.flatten() != padding).unsqueeze(1);
@@ -86,13 +90,12 @@ void run_lookup(const OpContext& op, bool drop_last) {
   const at::Tensor& table = op.tensor("W");
   const Value& ids = op.input("Ids");
   int64_t padding = op.attr<int64_t>("padding_idx");
-  const at::Tensor contiguous = ids.tensor.contiguous(), seen = op.on_cpu("Ids").contiguous();
-  const auto flat = ids_of(op, seen, op.input_name("Ids"));
-  check_ids(op, flat, table.size(0), padding, op.input_name("Ids"));
+  const at::Tensor contiguous = ids.tensor.contiguous();
+  check_ids(op, 0, table.size(0), padding);
   at::Tensor rows;
   {
     at::AutoGradMode record(op.training());
-    rows = look_up(op, table, contiguous, flat, padding);
+    rows = look_up(op, table, contiguous, padding);
     rows = rows.reshape(output_shape(ids.tensor, table.size(1), drop_last));
   }
   op.set_output("Out", std::move(rows), ids.lod);
@@ -197,9 +200,9 @@ class FusedParts {
     out_.defined() ? copy_columns(dense, target(), columns_) : parts_.push_back(dense);
     column_ += dense.size(1);
   }
-  void add_slot(const at::Tensor& ids, std::span<const int64_t> flat, const std::vector<int64_t>& offsets, bool average) {
+  void add_slot(const at::Tensor& ids, const std::vector<int64_t>& offsets, bool average) {
     if (out_.defined())
-      pool_slot(table_, flat, offsets, average, target(), columns_);
+      pool_slot(table_, span_of_ids(ids), offsets, average, target(), columns_);
     else
       parts_.push_back(pooled_slot(table_, ids, offsets, average));
     column_ += table_.size(1);
@@ -242,16 +245,15 @@ void run_fused(const OpContext& op) {
       continue;
     }
     const Value& value = op.input("Ids", slot);
-    const at::Tensor ids = value.tensor.contiguous(), seen = op.on_cpu("Ids", slot).contiguous();
-    const auto flat = ids_of(op, seen, op.input_name("Ids", slot));
+    const at::Tensor ids = value.tensor.contiguous();
     const auto& offsets = op.offsets("Ids", slot);
     if (static_cast<int64_t>(offsets.size()) - 1 != samples) {
       op.fail("variable '{}' has {} sequences, '{}' has {}", op.input_name("Ids", slot), offsets.size() - 1,
               op.input_name("Ids", 0), samples);
     }
-    check_ids(op, flat, table.size(0), -1, op.input_name("Ids", slot));
+    check_ids(op, slot, table.size(0), -1);
     pieces.push_back({.ids = ids, .lod = value.lod, .average = average, .column = parts.column()});
-    parts.add_slot(ids, flat, offsets, average);
+    parts.add_slot(ids, offsets, average);
     ++slot;
   }
   at::Tensor out = parts.result();

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <array>
+#include <functional>
 #include <mutex>
 
 #include "argosy/base/mutex.h"
@@ -134,17 +135,31 @@ void update_rows(Updater& updater, const optim::Step& step, const LookupGradient
                                   .grad = updater.merger.gradients()});
 }
 
+using Move = std::function<void(const TensorUpdate&)>;  // one step of the rule on tensors
+
+// Where the step is captured all numbers stay on the device: a replay sees no others.
+Move move_on_device(const OpContext& op, Updater& updater, const States& states, const at::Tensor& param) {
+  const optim::Rule& rule = *updater.rule;
+  if (op.captures()) {
+    const at::Tensor rate = rule.uses_learning_rate() ? op.tensor("LearningRate") : at::Tensor();
+    return [&rule, &states, rate](const TensorUpdate& update) { step_by_tensors(rule, rate, states.scalars, update); };
+  }
+  return [&rule, step = begin_step(op, updater, states, param.const_data_ptr())](const TensorUpdate& update) {
+    move_tensor_lists(rule, step, update);
+  };
+}
+
 // The same by torch's functions. A row that occurs more than once is computed as often, with the same result each time.
-void update_rows_on_device(const OpContext& op, Updater& updater, const optim::Step& step, const LookupGradient& gradient,
+void update_rows_on_device(const OpContext& op, Updater& updater, const Move& move, const LookupGradient& gradient,
                            const at::Tensor& param, const States& states) {
   if (!updater.rule->info().elementwise)
     op.fail("rule '{}' has no kernel for gradients of rows on {}; use a dense gradient (is_sparse=False)", op.desc().type,
             op.device().str());
   const RowSums rows = updater.adder.add_up(gradient);
-  if (!rows.ids.defined()) return;
+  if (!rows.ids.defined()) return op.not_captured("updates a table that nothing looks up");
   TensorUpdate update{.param = {param.index_select(0, rows.ids)}, .grad = {rows.totals()}};
   for (const at::Tensor& state : states.elements) update.states.push_back({state.view(param.sizes()).index_select(0, rows.ids)});
-  move_tensor_lists(*updater.rule, step, update);
+  move(update);
   const auto write = [&](const at::Tensor& all, const at::Tensor& moved) {
     all.index_copy_(0, rows.ids, rows.any.defined() ? at::where(rows.any, moved, all.index_select(0, rows.ids)) : moved);
   };
@@ -152,21 +167,24 @@ void update_rows_on_device(const OpContext& op, Updater& updater, const optim::S
   for (size_t k = 0; k < states.elements.size(); ++k) write(states.elements[k].view(param.sizes()), update.states[k][0]);
 }
 
-void update_dense(const OpContext& op, const Updater& updater, const optim::Step& step, const at::Tensor& gradient,
-                  const at::Tensor& param, const States& states) {
-  if (gradient.numel() != param.numel()) {
-    op.fail("gradient '{}' has {} values, parameter '{}' has {}", op.input_name("Grad"), gradient.numel(), op.input_name("Param"),
-            param.numel());
-  }
-  if (in_memory(param)) {
-    const at::Tensor dense = gradient.to(at::kFloat).contiguous();
-    const std::vector<float*> elements = states.element_data();
-    return updater.rule->apply(step, param.data_ptr<float>(), dense.const_data_ptr<float>(), elements.data(),
-                               static_cast<size_t>(param.numel()));
-  }
+void update_dense(const Updater& updater, const optim::Step& step, const at::Tensor& gradient, const at::Tensor& param,
+                  const States& states) {
+  const at::Tensor dense = gradient.to(at::kFloat).contiguous();
+  const std::vector<float*> elements = states.element_data();
+  updater.rule->apply(step, param.data_ptr<float>(), dense.const_data_ptr<float>(), elements.data(),
+                      static_cast<size_t>(param.numel()));
+}
+
+void update_dense_on_device(const Move& move, const at::Tensor& gradient, const at::Tensor& param, const States& states) {
   TensorUpdate update{.param = {param}, .grad = {gradient.reshape(param.sizes())}};
   for (const at::Tensor& state : states.elements) update.states.push_back({state.view(param.sizes())});
-  move_tensor_lists(*updater.rule, step, update);
+  move(update);
+}
+
+void check_gradient(const OpContext& op, const at::Tensor& gradient, const at::Tensor& param) {
+  if (gradient.numel() == param.numel()) return;
+  op.fail("gradient '{}' has {} values, parameter '{}' has {}", op.input_name("Grad"), gradient.numel(), op.input_name("Param"),
+          param.numel());
 }
 
 void update(const OpContext& op) {
@@ -179,10 +197,15 @@ void update(const OpContext& op) {
   at::NoGradGuard no_grad;
   const States states = states_of(op, *updater.rule, param.numel());
   const Value& grad = op.input("Grad");
-  const optim::Step step = begin_step(op, updater, states, param.const_data_ptr());
-  if (grad.rows == nullptr) return update_dense(op, updater, step, grad.tensor, param, states);
-  if (in_memory(param)) return update_rows(updater, step, *grad.rows, param.data_ptr<float>(), states);
-  update_rows_on_device(op, updater, step, *grad.rows, param, states);
+  if (grad.rows == nullptr) check_gradient(op, grad.tensor, param);
+  if (in_memory(param)) {
+    const optim::Step step = begin_step(op, updater, states, param.const_data_ptr());
+    if (grad.rows == nullptr) return update_dense(updater, step, grad.tensor, param, states);
+    return update_rows(updater, step, *grad.rows, param.data_ptr<float>(), states);
+  }
+  const Move move = move_on_device(op, updater, states, param);
+  if (grad.rows == nullptr) return update_dense_on_device(move, grad.tensor, param, states);
+  update_rows_on_device(op, updater, move, *grad.rows, param, states);
 }
 
 std::vector<OpRegistration> register_rules() {

@@ -64,6 +64,7 @@ std::shared_ptr<LookupGradient> average_rows(const OpContext& op, Peers& peers, 
 void average_gradients(const OpContext& op) {
   const auto others = value_or_fail(op.frame().context().peers());
   if (value_or_fail(others->count()) == 1) return;
+  op.not_captured("exchanges gradients with other processes, which it waits for");
   RowMerger& merger = op.state<RowMerger>([] { return new RowMerger; });
   std::vector<at::Tensor> dense;
   for (size_t i = 0; i < op.input_count("X"); ++i) {

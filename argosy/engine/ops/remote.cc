@@ -1,6 +1,7 @@
 // Pulling rows from parameter servers, sending gradients, and the first meeting with them.
 #include <ATen/ATen.h>
 
+#include "argosy/engine/program/device.h"
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/op.h"
 #include "argosy/engine/program/pulled_rows.h"
@@ -26,20 +27,28 @@ const RemoteVariable& remote_variable(const OpContext& op, const RemoteParameter
 }
 
 at::Tensor ids_input(const OpContext& op, size_t slot) {
-  at::Tensor ids = op.tensor("Ids", slot).contiguous();
+  at::Tensor ids = op.on_cpu("Ids", slot).contiguous();
   if (ids.scalar_type() != at::kLong)
     op.fail("variable '{}' holds {}, expected int64 ids", op.input_name("Ids", slot), c10::toString(ids.scalar_type()));
   return ids;
 }
 
+// Numbers of rows where the program runs; lookups check them without waiting for it.
+void set_numbers(const OpContext& op, at::Tensor numbers, size_t slot) {
+  Value value{.tensor = op.frame().bring(numbers), .lod = op.input("Ids", slot).lod};
+  if (!value.tensor.is_cpu()) value.fed = std::move(numbers);
+  op.set_value("LocalIds", std::move(value), slot);
+}
+
 void use_prefetched(const OpContext& op, PulledRows& pulled) {
-  for (size_t i = 0; i < op.input_count("Ids"); ++i)
-    op.set_output("LocalIds", std::move(pulled.numbers[i]), op.input("Ids", i).lod, i);
-  op.set_output("W", std::move(pulled.rows));
+  for (size_t i = 0; i < op.input_count("Ids"); ++i) set_numbers(op, std::move(pulled.numbers[i]), i);
+  op.set_output("W", op.frame().bring(pulled.rows));
+  if (op.device().is_cpu()) pulled.rows = at::Tensor();
   pulled.prefetched = false;
 }
 
 void pull_rows(const OpContext& op) {
+  op.not_captured("pulls rows from parameter servers");
   const int32_t table = op.instruction().find_output("W")->values[0];
   PulledRows& pulled = op.frame().pulled_rows(table);
   if (pulled.step != op.frame().step) {
@@ -53,12 +62,14 @@ void pull_rows(const OpContext& op) {
   const RemoteVariable& variable = remote_variable(op, *remote, name);
   const size_t known = pulled.index.size();
   const auto& paddings = op.attr<std::vector<int64_t>>("padding_ids");
-  for (size_t i = 0; i < op.input_count("Ids"); ++i)
-    op.set_output("LocalIds", number_ids(ids_input(op, i), paddings[i], pulled.index), op.input("Ids", i).lod, i);
+  for (size_t i = 0; i < op.input_count("Ids"); ++i) set_numbers(op, number_ids(ids_input(op, i), paddings[i], pulled.index), i);
   const bool create = op.frame().program().sends() && op.attr<bool>("create");
-  auto rows = pull_numbered(*remote, variable, pulled.index, known, known > 0 ? op.output("W").tensor : at::Tensor(), create);
+  at::Tensor before;
+  if (known > 0) before = op.device().is_cpu() ? op.output("W").tensor : pulled.rows;
+  auto rows = pull_numbered(*remote, variable, pulled.index, known, before, create, op.device());
   throw_if_failed(rows.status());
-  op.set_output("W", std::move(*rows));
+  op.set_output("W", op.frame().bring(*rows));
+  if (!op.device().is_cpu()) pulled.rows = std::move(*rows);
 }
 
 ARGOSY_OP("pull_rows", pull_rows)
@@ -68,8 +79,7 @@ ARGOSY_OP("pull_rows", pull_rows)
     .output_list("LocalIds", "each of Ids with rows of W in place of keys")
     .attr("padding_ids", std::vector<int64_t>{}, "for each of Ids: the key that becomes row 0; -1: none")
     .attr("create", true, "false: a training run makes no row for a new key")
-    .no_gradient()
-    .cpu_only();
+    .no_gradient();
 
 // What a thread keeps of a send operator between steps.
 struct Sender {
@@ -95,10 +105,29 @@ Sender* make_sender(const OpContext& op) {
   return sender.release();
 }
 
-void add_dense(const OpContext& op, Sender& sender, size_t i) {
-  const Value& value = op.input("X", i);
-  sender.held.push_back((value.rows != nullptr ? value.rows->to_dense() : value.tensor).to(at::kFloat).contiguous());
-  const at::Tensor& gradient = sender.held.back();
+// The gradients of the step in the CPU's memory, each dense or of rows as its variable wants it.
+std::vector<Value> gradients_on_cpu(const OpContext& op, const Sender& sender) {
+  Readback readback(op.device());
+  std::vector<Value> gradients(op.input_count("X"));
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    const Value& value = op.input("X", i);
+    if (sender.variables[i].kind != RemoteVariable::rows) {
+      const at::Tensor dense = value.rows != nullptr ? value.rows->to_dense() : value.tensor;
+      gradients[i].tensor = readback.take(dense.to(at::kFloat));
+      continue;
+    }
+    gradients[i].rows = std::make_shared<LookupGradient>(*value.rows);
+    for (LookupGradient::Piece& piece : gradients[i].rows->pieces) {
+      piece.ids = readback.take(piece.ids);
+      piece.gradient = readback.take(piece.gradient);
+    }
+  }
+  readback.wait();
+  return gradients;
+}
+
+void add_dense(Sender& sender, size_t i, const at::Tensor& gradient) {
+  sender.held.push_back(gradient);
   sender.dense.push_back(
       {.table = sender.variables[i].table, .values = {gradient.const_data_ptr<float>(), static_cast<size_t>(gradient.numel())}});
 }
@@ -106,7 +135,7 @@ void add_dense(const OpContext& op, Sender& sender, size_t i) {
 // The shows or clicks of each key of a batch, from one number a sample.
 const float* add_up(const OpContext& op, std::string_view slot, size_t at, const LookupGradient& gradient, RowMerger& merger,
                     std::vector<float>& sums) {
-  const at::Tensor numbers = op.tensor(slot, at).to(at::kFloat).flatten().contiguous();
+  const at::Tensor numbers = op.on_cpu(slot, at).to(at::kFloat).flatten().contiguous();
   for (const auto& piece : gradient.pieces) {
     const int64_t samples = piece.lod == nullptr ? piece.ids.numel() : static_cast<int64_t>(piece.lod->back().size()) - 1;
     if (samples != numbers.numel()) {
@@ -118,12 +147,12 @@ const float* add_up(const OpContext& op, std::string_view slot, size_t at, const
   return sums.data();
 }
 
-void add_rows(const OpContext& op, Sender& sender, size_t i) {
+void add_rows(const OpContext& op, Sender& sender, size_t i, const LookupGradient& gradient) {
   const auto& parameters = op.attr<std::vector<std::string>>("parameters");
   const int32_t table = op.frame().program().find_value(parameters[i]);
   const auto known = op.frame().pulled_rows(table).index.keys();
   RowMerger& merger = sender.mergers[i];
-  merger.merge(*op.input("X", i).rows);
+  merger.merge(gradient);
   std::vector<uint64_t>& keys = sender.keys[i];
   keys.clear();
   for (const int64_t row : merger.index()) keys.push_back(known[static_cast<size_t>(row) - 1]);
@@ -131,17 +160,19 @@ void add_rows(const OpContext& op, Sender& sender, size_t i) {
   const auto& statistics = op.attr<std::vector<int32_t>>("statistics");
   if (i >= statistics.size() || statistics[i] < 0) return;
   const auto at = static_cast<size_t>(statistics[i]);
-  sender.rows.back().shows = add_up(op, "Show", at, *op.input("X", i).rows, merger, sender.shows[i]);
-  sender.rows.back().clicks = add_up(op, "Click", at, *op.input("X", i).rows, merger, sender.clicks[i]);
+  sender.rows.back().shows = add_up(op, "Show", at, gradient, merger, sender.shows[i]);
+  sender.rows.back().clicks = add_up(op, "Click", at, gradient, merger, sender.clicks[i]);
 }
 
 void send(const OpContext& op) {
+  op.not_captured("sends gradients to parameter servers");
   Sender& sender = op.state<Sender>([&] { return make_sender(op); });
   sender.held.clear();
   sender.dense.clear();
   sender.rows.clear();
-  for (size_t i = 0; i < op.input_count("X"); ++i)
-    sender.variables[i].kind == RemoteVariable::rows ? add_rows(op, sender, i) : add_dense(op, sender, i);
+  const std::vector<Value> gradients = gradients_on_cpu(op, sender);
+  for (size_t i = 0; i < gradients.size(); ++i)
+    gradients[i].rows != nullptr ? add_rows(op, sender, i, *gradients[i].rows) : add_dense(sender, i, gradients[i].tensor);
   throw_if_failed(remote_of(op)->step(
       {.batch_id = op.frame().batch_id, .samples = op.frame().samples, .dense = sender.dense, .rows = sender.rows}));
   op.frame().sent = true;
@@ -156,8 +187,7 @@ ARGOSY_OP("send", send)
     .attr("statistics", std::vector<int32_t>{},
           "for each gradient: which of Show and Click its keys count; -1 or none: they do not")
     .attr("job", std::string(), "whose servers")
-    .no_gradient()
-    .cpu_only();
+    .no_gradient();
 
 ARGOSY_OP("listen_and_serv",
           [](const OpContext& op) {
@@ -175,11 +205,20 @@ ARGOSY_OP("listen_and_serv",
     .no_gradient()
     .cpu_only();
 
+// Dense parameters of servers are written by the worker's own threads, in the CPU's memory; each step takes a copy.
+void keep_on_cpu(const OpContext& op) {
+  for (size_t i = 0; i < op.input_count("X"); ++i) {
+    Value* stored = op.frame().scope().find(op.input_name("X", i));
+    if (stored != nullptr && stored->tensor.defined()) stored->tensor = stored->tensor.cpu();
+  }
+}
+
 ARGOSY_OP("recv",
           [](const OpContext& op) {
             auto remote = op.frame().context().remote(op.attr<std::string>("job"));
             if (!remote.ok()) throw KernelError(remote.status());
             Scope& scope = op.frame().scope();
+            keep_on_cpu(op);
             throw_if_failed((*remote)->attach(scope));
             scope.set_remote(*remote);
           })
@@ -187,8 +226,7 @@ ARGOSY_OP("recv",
     .input_list("X", "the dense parameters")
     .output_list("Out", "the same variables")
     .attr("job", std::string(), "whose servers")
-    .no_gradient()
-    .cpu_only();
+    .no_gradient();
 
 }  // namespace
 }  // namespace argosy::engine

@@ -10,13 +10,20 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-// A list of tensors as the arrays of a formula. Torch makes one call of many small tensors where a device has such calls.
+// A list of tensors as the arrays of a formula. Torch makes one call of many small tensors where a device has such calls. A
+// number is a list of one tensor without dimensions, and goes with every tensor of another list.
 class TensorList final : public optim::ArrayValue {
  public:
-  explicit TensorList(Tensors tensors) : tensors_(std::move(tensors)) {}
+  explicit TensorList(Tensors tensors, bool is_number = false) : tensors_(std::move(tensors)), is_number_(is_number) {}
   const Tensors& tensors() const { return tensors_; }
 
-  Pointer combine(Binary op, const ArrayValue& right) const override { return made(combined(op, of(right))); }
+  Pointer combine(Binary op, const ArrayValue& right) const override {
+    const auto& other = static_cast<const TensorList&>(right);
+    if (is_number_ == other.is_number_) return made(combined(op, other.tensors_));
+    if (!is_number_) return made(combined_tensor(op, other.tensors_[0]));
+    ARGOSY_CHECK(op == Binary::add || op == Binary::multiply, "a number is not the left side of a difference or a quotient");
+    return other.combine(op, *this);
+  }
   Pointer combine(Binary op, float right) const override { return made(combined_number(op, static_cast<double>(right))); }
   Pointer combine_reversed(float left, Binary op) const override {
     const double number = left;
@@ -36,7 +43,7 @@ class TensorList final : public optim::ArrayValue {
 
  private:
   static const Tensors& of(const ArrayValue& value) { return static_cast<const TensorList&>(value).tensors_; }
-  static Pointer made(Tensors tensors) { return std::make_shared<TensorList>(std::move(tensors)); }
+  Pointer made(Tensors tensors) const { return std::make_shared<TensorList>(std::move(tensors), is_number_); }
 
   Tensors combined(Binary op, const Tensors& right) const {
     switch (op) {
@@ -51,6 +58,19 @@ class TensorList final : public optim::ArrayValue {
     for (size_t i = 0; i < tensors_.size(); ++i)
       out.push_back(at::where((tensors_[i] > 0).logical_and(right[i] > 0), tensors_[i] / right[i], 1));
     return out;
+  }
+
+  Tensors combined_tensor(Binary op, const at::Tensor& right) const {
+    switch (op) {
+      case Binary::add: return at::_foreach_add(tensors_, right);
+      case Binary::subtract: return at::_foreach_add(tensors_, right, -1);
+      case Binary::multiply: return at::_foreach_mul(tensors_, right);
+      case Binary::divide: return at::_foreach_div(tensors_, right);
+      case Binary::larger:
+      case Binary::ratio: break;
+    }
+    ARGOSY_CHECK(false, "a maximum and a ratio are of two lists");
+    return {};
   }
 
   Tensors combined_number(Binary op, double right) const {
@@ -77,6 +97,7 @@ class TensorList final : public optim::ArrayValue {
   }
 
   Tensors tensors_;
+  bool is_number_;
 };
 
 Status check_like_param(const TensorUpdate& update, const Tensors& list, const char* what) {
@@ -122,22 +143,52 @@ void move_span(const optim::Rule& rule, const optim::Step& step, const TensorUpd
 
 optim::Array as_array(Tensors tensors) { return optim::Array(std::make_shared<TensorList>(std::move(tensors))); }
 
+optim::Array as_number(const at::Tensor& tensor) {
+  return optim::Array(std::make_shared<TensorList>(Tensors{tensor.reshape({})}, true));
+}
+
 const Tensors& in_array(const optim::Array& array) { return static_cast<const TensorList&>(array.value()).tensors(); }
 
 }  // namespace
 
-void move_tensor_lists(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update) {
-  if (update.param.empty()) return;
+namespace {
+
+// Calls `formula` on the arrays of an update, and writes what they have become.
+template <typename Formula>
+void move_by(const Formula& formula, const TensorUpdate& update) {
   Tensors grads;
   for (size_t i = 0; i < update.grad.size(); ++i) grads.push_back(update.grad[i].to(update.param[i].scalar_type()));
   optim::Array param = as_array(update.param);
   std::vector<optim::Array> states;
   for (const Tensors& list : update.states) states.push_back(as_array(list));
-  rule.apply(step, param, as_array(std::move(grads)), states);
+  formula(param, as_array(std::move(grads)), std::span(states));
   at::_foreach_copy_(update.param, in_array(param));
   for (size_t k = 0; k < states.size(); ++k) {
     if (in_array(states[k])[0].unsafeGetTensorImpl() != update.states[k][0].unsafeGetTensorImpl())
       at::_foreach_copy_(update.states[k], in_array(states[k]));
+  }
+}
+
+}  // namespace
+
+void move_tensor_lists(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update) {
+  if (update.param.empty()) return;
+  move_by([&](optim::Array& param, const optim::Array& grad,
+              std::span<optim::Array> states) { rule.apply(step, param, grad, states); },
+          update);
+}
+
+void step_by_tensors(const optim::Rule& rule, const at::Tensor& rate, const Tensors& scalars, const TensorUpdate& update) {
+  const at::NoGradGuard no_grad;
+  const optim::Array number = as_number(rate.defined() ? rate : at::ones({}, update.param[0].options().dtype(at::kFloat)));
+  std::vector<optim::Array> numbers;
+  for (const at::Tensor& scalar : scalars) numbers.push_back(as_number(scalar));
+  move_by([&](optim::Array& param, const optim::Array& grad,
+              std::span<optim::Array> states) { rule.step(number, numbers, param, grad, states); },
+          update);
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    const at::Tensor& moved = in_array(numbers[i])[0];
+    if (!moved.is_alias_of(scalars[i])) scalars[i].copy_(moved.reshape(scalars[i].sizes()));
   }
 }
 

@@ -28,4 +28,9 @@ Status step_tensor_lists(const optim::Rule& rule, float rate, std::span<float> s
 // Moves the tensors by a step that has begun, by the formula on lists.
 void move_tensor_lists(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update);
 
+// A whole step by the formula on lists, of which the CPU knows no number: the rate (undefined: the rule uses none) and the scalar
+// states, which advance in place, are tensors of one element where the parameters are. REQUIRES: at least one parameter.
+void step_by_tensors(const optim::Rule& rule, const at::Tensor& rate, const std::vector<at::Tensor>& scalars,
+                     const TensorUpdate& update);
+
 }  // namespace argosy::engine

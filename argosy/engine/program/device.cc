@@ -24,6 +24,8 @@ Status check_device(const c10::Device& device) {
 
 bool in_memory(const at::Tensor& tensor) { return tensor.is_cpu() && no_memory_walks.load(std::memory_order_relaxed) == 0; }
 
+bool is_apart(const c10::Device& device) { return !device.is_cpu() || no_memory_walks.load(std::memory_order_relaxed) > 0; }
+
 NoMemoryWalks::NoMemoryWalks() { ++no_memory_walks; }
 NoMemoryWalks::~NoMemoryWalks() { --no_memory_walks; }
 
@@ -61,6 +63,21 @@ at::Tensor DeviceCopies::to_device(const at::Tensor& given) {
   arrived.block(computes);
   brought.record_stream(computes);
   return brought;
+}
+
+at::Tensor staging_tensor(at::IntArrayRef sizes, at::ScalarType type, const c10::Device& device) {
+  return at::empty(sizes, at::TensorOptions(type).pinned_memory(!device.is_cpu()));
+}
+
+at::Tensor Readback::take(const at::Tensor& tensor) {
+  if (tensor.is_cpu()) return tensor.contiguous();
+  under_way_ = true;
+  return staging_tensor(tensor.sizes(), tensor.scalar_type(), device_).copy_(tensor, /*non_blocking=*/true);
+}
+
+void Readback::wait() {
+  if (under_way_) current_stream(device_).synchronize();
+  under_way_ = false;
 }
 
 at::Tensor DeviceCopies::to_cpu(const at::Tensor& value, const c10::Event* made) {

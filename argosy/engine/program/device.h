@@ -19,6 +19,9 @@ Status check_device(const c10::Device& device);
 // Whether a kernel may walk through the tensor's memory itself.
 bool in_memory(const at::Tensor& tensor);
 
+// Whether tensors of `device` are elsewhere than in the CPU's memory, so that both sides have copies of what they share.
+bool is_apart(const c10::Device& device);
+
 // While one lives, in_memory() says no for every tensor of the process: kernels go their way for other devices, on the CPU.
 // For tests.
 class NoMemoryWalks {
@@ -46,7 +49,7 @@ class DeviceCopies {
  public:
   explicit DeviceCopies(const c10::Device& device) : device_(device) {}
 
-  // What the thread computes from now on may use it; `given` may be changed as soon as this returns.
+  // What the thread computes from now on may use it; `given` may be changed as soon as this returns, unless it is pinned.
   at::Tensor to_device(const at::Tensor& given);
   // Waits for `made`, which was recorded when the value was computed, and for nothing else; null: for all that was queued.
   at::Tensor to_cpu(const at::Tensor& value, const c10::Event* made);
@@ -56,6 +59,22 @@ class DeviceCopies {
 
   const c10::Device device_;
   std::optional<c10::Stream> stream_;  // made when it is first used
+};
+
+// Memory for what goes to `device`: pinned, where that is another one than the CPU.
+at::Tensor staging_tensor(at::IntArrayRef sizes, at::ScalarType type, const c10::Device& device);
+
+// Tensors on their way to the CPU, which are waited for once: what the CPU needs of a step at its end. Confined to one thread.
+class Readback {
+ public:
+  explicit Readback(const c10::Device& device) : device_(device) {}
+  // Contiguous. REQUIRES: nobody reads it before wait().
+  at::Tensor take(const at::Tensor& tensor);
+  void wait();
+
+ private:
+  const c10::Device device_;
+  bool under_way_ = false;
 };
 
 // The stream that this thread computes on. REQUIRES: a device other than the CPU, which check_device() has found.

@@ -50,6 +50,24 @@ TEST(DeviceTest, memory_is_walked_through_on_the_cpu_but_where_a_test_forbids_it
   EXPECT_TRUE(in_memory(tensor));
 }
 
+TEST(DeviceTest, what_is_apart_from_the_cpu_has_copies) {
+  EXPECT_TRUE(is_apart(c10::Device("cuda:0")));
+  EXPECT_EQ(is_apart(c10::Device("cpu")), kWalksNowhere.has_value());
+  const NoMemoryWalks apart;
+  EXPECT_TRUE(is_apart(c10::Device("cpu")));
+}
+
+TEST(DeviceTest, what_comes_back_together_is_contiguous_and_on_the_cpu) {
+  const at::Tensor here = at::arange(6, at::kFloat).reshape({2, 3}), there = here.to(test_device());
+  Readback readback(test_device());
+  const at::Tensor turned = readback.take(there.t()), same = readback.take(there);
+  readback.wait();
+  EXPECT_TRUE(turned.is_cpu() && turned.is_contiguous());
+  EXPECT_TRUE(at::equal(turned, here.t()));
+  EXPECT_TRUE(at::equal(same, here));
+  EXPECT_EQ(staging_tensor({2, 3}, at::kFloat, test_device()).is_pinned(), !test_device().is_cpu());
+}
+
 TEST(DeviceTest, an_operator_that_has_no_kernel_there_is_named) {
   const auto program = graph::Program::create();
   program->global_block().append_op_unchecked({.type = "hash", .inputs = {{"X", {"x"}}}, .outputs = {{"Out", {"out"}}}});

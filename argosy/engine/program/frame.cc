@@ -24,6 +24,14 @@ void Frame::bind_leaf(size_t index, const Value& stored) {
   leaf.set_requires_grad(true);
 }
 
+// What servers write comes anew for each step.
+void Frame::bind_remote(size_t index, const Value& stored) {
+  Value here = stored;
+  here.tensor = device.is_cpu() ? stored.tensor.clone() : bring(stored.tensor);
+  if (program_->values()[index].wants_gradient) here.tensor.set_requires_grad(true);
+  values_[index] = std::move(here);
+}
+
 // What another device, or a file, has left goes where this program runs. Of several threads that begin at once one brings it, and
 // the others look after it has.
 void Frame::bring_stored() {
@@ -35,7 +43,8 @@ void Frame::bring_stored() {
     if (stored_[i] == nullptr) stored_[i] = scope_.find(infos[i].name);
     if (stored_[i] == nullptr) continue;
     at::Tensor& tensor = stored_[i]->tensor;
-    if (tensor.defined() && tensor.device() != device) tensor = tensor.to(device);
+    if (infos[i].remote && tensor.defined() && !tensor.is_cpu()) tensor = tensor.cpu();
+    if (!infos[i].remote && tensor.defined() && tensor.device() != device) tensor = tensor.to(device);
   }
 }
 
@@ -51,6 +60,7 @@ void Frame::feed(int32_t index, Value value) {
   }
   if (program_->values()[static_cast<size_t>(index)].wants_gradient) value.tensor = value.tensor.detach().set_requires_grad(true);
   values_[static_cast<size_t>(index)] = std::move(value);
+  fed_.push_back(index);
 }
 
 Value Frame::fetch(int32_t index) {
@@ -63,24 +73,39 @@ Value Frame::fetch(int32_t index) {
 }
 
 void Frame::note_made(const Instruction& instruction) {
-  if (device.is_cpu()) return;
+  if (device.is_cpu() || notes != nullptr) return;
   for (const int32_t index : instruction.fetched)
     made_.try_emplace(index, device.type()).first->second.record(current_stream(device));
 }
 
 Status Frame::begin() {
   ++step;
-  pending_lookups_.clear();
+  fed_.clear();
   bring_stored();
+  bind_stored();
+  return {};
+}
+
+void Frame::bind_stored() {
+  pending_lookups_.clear();
   const auto& infos = program_->values();
   for (size_t i = 0; i < infos.size(); ++i) {
     if (!infos[i].persistable || stored_[i] == nullptr || !stored_[i]->defined()) continue;
-    if (infos[i].wants_gradient)
+    if (infos[i].remote && is_apart(device))
+      bind_remote(i, *stored_[i]);
+    else if (infos[i].wants_gradient)
       bind_leaf(i, *stored_[i]);
     else
       values_[i] = *stored_[i];
   }
-  return {};
+}
+
+std::vector<std::pair<int32_t, Value*>> Frame::stored() const {
+  std::vector<std::pair<int32_t, Value*>> found;
+  for (size_t i = 0; i < stored_.size(); ++i) {
+    if (stored_[i] != nullptr && stored_[i]->tensor.defined()) found.emplace_back(static_cast<int32_t>(i), stored_[i]);
+  }
+  return found;
 }
 
 void Frame::take_rows(PulledTables& rows) {

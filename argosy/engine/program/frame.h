@@ -19,6 +19,8 @@
 
 namespace argosy::engine {
 
+class CaptureNotes;
+
 // A pending lookup: the leaf whose gradient the backward operator turns into rows of `table`.
 struct PendingLookup {
   int32_t table;  // value index of the parameter
@@ -34,17 +36,23 @@ class Frame {
 
   // Sets a value that is fed, on the frame's device.
   void feed(int32_t index, Value value);
+  // A tensor of the CPU on the frame's device, as DeviceCopies does it.
+  at::Tensor bring(const at::Tensor& given) { return copies().to_device(given); }
   // A value of the run on the CPU, or rows; waits only for what computes it.
   Value fetch(int32_t index);
   void note_made(const Instruction& instruction);  // after it has run: what is fetched of its outputs can be waited for
+  void forget_made() { made_.clear(); }            // fetches wait for all that was queued
 
   // Binds persistable variables to the scope's tensors; parameters become leaves of this thread that share their storage.
   Status begin();
+  void bind_stored();  // begin()'s part of it, once more: the scope has other tensors
   void end();             // drops temporaries
 
   Value& value(int32_t index) { return values_[static_cast<size_t>(index)]; }
   const PreparedProgram& program() const { return *program_; }
   Scope& scope() { return scope_; }
+  const std::vector<int32_t>& fed() const { return fed_; }  // since begin(), in their order
+  std::vector<std::pair<int32_t, Value*>> stored() const;   // persistables that the scope has, as tensors
   const Context& context() const { return context_; }
   std::shared_ptr<void>& state(int32_t index) { return states_[static_cast<size_t>(index)]; }
   std::vector<PendingLookup>& pending_lookups() { return pending_lookups_; }
@@ -58,6 +66,7 @@ class Frame {
   void store_persistable(int32_t index);  // after an operator has set a persistable output: the scope sees it
 
   c10::Device device = c10::Device(c10::DeviceType::CPU);  // of its tensors; constant once it has run
+  CaptureNotes* notes = nullptr;  // set while a step is rehearsed or recorded (step_capture.h)
   bool bfloat16_matmul = false;
   uint64_t step = 0;    // runs begun
   BatchId batch_id = 0;  // from RemoteParameters::begin_batch(), where the program sends
@@ -67,6 +76,7 @@ class Frame {
 
  private:
   void bind_leaf(size_t index, const Value& stored);
+  void bind_remote(size_t index, const Value& stored);
   void bring_stored();
   DeviceCopies& copies();
 
@@ -75,6 +85,7 @@ class Frame {
   const Context& context_;
   std::vector<Value> values_;
   std::vector<Value*> stored_;  // the scope's value of each persistable; null for others
+  std::vector<int32_t> fed_;
   std::vector<std::shared_ptr<void>> states_;
   std::vector<PendingLookup> pending_lookups_;
   PulledTables pulled_rows_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "argosy/base/random.h"
+#include "argosy/engine/program/capture_notes.h"
 #include "argosy/engine/program/frame.h"
 #include "argosy/graph/add_function.h"
 
@@ -163,8 +164,23 @@ const c10::Device& OpContext::device() const { return frame_.device; }
 at::TensorOptions OpContext::options(at::ScalarType type) const { return at::TensorOptions(frame_.device).dtype(type); }
 
 at::Tensor OpContext::on_cpu(std::string_view slot, size_t index) const {
+  if (captures()) not_captured(fmt::format("reads '{}' on the CPU", input_name(slot, index)));
   const Value& value = input(slot, index);
   return value.fed.defined() ? value.fed : value.tensor.cpu();
+}
+
+void OpContext::check_on_cpu(std::string_view slot, size_t index, std::function<void(const at::Tensor&)> check) const {
+  const Value& value = input(slot, index);
+  if (!captures()) return check(value.fed.defined() ? value.fed : value.tensor.cpu());
+  const CaptureNotes::Pause pause(*frame_.notes);
+  check(value.fed.defined() ? value.fed : value.tensor.cpu());
+  frame_.notes->check_before_replay(instruction_.find_input(slot)->values[index], std::move(check));
+}
+
+bool OpContext::captures() const { return frame_.notes != nullptr; }
+
+void OpContext::not_captured(const std::string& what) const {
+  if (captures()) frame_.notes->refuse(what);
 }
 
 int64_t OpContext::settled_seed(int64_t seed) const {
@@ -179,16 +195,18 @@ int64_t OpContext::settled_seed(int64_t seed) const {
 }
 
 at::Generator OpContext::generator(int64_t seed) const {
+  not_captured("draws random numbers on the CPU");
   const int64_t settled = settled_seed(seed);
   if (settled == 0) return at::detail::getDefaultCPUGenerator();
   return at::make_generator<at::CPUGeneratorImpl>(static_cast<uint64_t>(settled));
 }
 
 at::Generator OpContext::device_generator(int64_t seed) const {
-  if (frame_.device.is_cpu()) return generator(seed);
   const int64_t settled = settled_seed(seed);
   at::Generator source = at::globalContext().defaultGenerator(frame_.device);
   if (settled == 0) return source;
+  not_captured("draws random numbers by a seed that changes with the step, or is its own; captured steps draw by paddle.seed");
+  if (frame_.device.is_cpu()) return at::make_generator<at::CPUGeneratorImpl>(static_cast<uint64_t>(settled));
   at::Generator own = source.clone();
   own.set_current_seed(static_cast<uint64_t>(settled));
   return own;

@@ -83,6 +83,11 @@ class OpContext {
   at::TensorOptions options(at::ScalarType type) const;
   // An input on the CPU: at once where it is there or was fed from there, else after what computes it.
   at::Tensor on_cpu(std::string_view slot, size_t index = 0) const;
+  // The same for a check that changes nothing: it fails by fail(), and runs before every replay of a captured step.
+  void check_on_cpu(std::string_view slot, size_t index, std::function<void(const at::Tensor&)> check) const;
+  // Whether this step is to be captured (step_capture.h): what the CPU knows now holds for all of its replays.
+  bool captures() const;
+  void not_captured(const std::string& what) const;  // "reads 'x' on the CPU": this operator speaks against it
   bool bfloat16_matmul() const;  // see ExecutorOptions
 
   // Ends the run with "operator 'type' (inputs…): message".

@@ -99,12 +99,14 @@ Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const gra
   return std::shared_ptr<const PreparedProgram>(prepared);
 }
 
-// A remote table's value is the rows of a batch, made and dropped by every run.
+// A remote table's value is the rows of a batch, made and dropped by every run; a dense parameter is the servers'.
 Status PreparedProgram::unbind_remote_rows(const RemoteParameters& remote) {
   for (const Instruction& instruction : instructions_) RETURN_IF_ERROR(check_no_remote_rows(instruction.body, values_, remote));
   for (ValueInfo& value : values_) {
     const RemoteVariable* variable = remote.find(value.name);
-    if (variable != nullptr && variable->kind == RemoteVariable::rows) value.persistable = false;
+    if (variable == nullptr) continue;
+    if (variable->kind == RemoteVariable::rows) value.persistable = false;
+    value.remote = variable->kind == RemoteVariable::dense;
   }
   return {};
 }

@@ -47,6 +47,7 @@ struct ValueInfo {
   bool persistable = false;
   bool wants_gradient = false;  // a leaf of the backward operator
   bool fetched = false;
+  bool remote = false;  // a dense parameter of servers: the scope's tensor is theirs to write, and stays on the CPU
 };
 
 struct PrepareOptions {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "argosy/engine/program/device.h"
 #include "argosy/engine/program/tensor_pool.h"
 
 namespace argosy::engine {
@@ -19,10 +20,11 @@ at::Tensor number_ids(const at::Tensor& ids, int64_t padding, KeyIndex& index) {
 }
 
 Result<at::Tensor> pull_numbered(RemoteParameters& remote, const RemoteVariable& table, const KeyIndex& index, size_t known,
-                                 const at::Tensor& before, bool create) {
+                                 const at::Tensor& before, bool create, const c10::Device& device) {
   const int64_t width = table.shape.back();
   const auto keys = index.keys();
-  at::Tensor rows = pooled_tensor({static_cast<int64_t>(keys.size()) + 1, width}, at::kFloat);
+  const std::vector<int64_t> shape = {static_cast<int64_t>(keys.size()) + 1, width};
+  at::Tensor rows = device.is_cpu() ? pooled_tensor(shape, at::kFloat) : staging_tensor(shape, at::kFloat, device);
   float* data = rows.mutable_data_ptr<float>();
   const size_t kept = (known + 1) * static_cast<size_t>(width);
   if (known > 0)

@@ -18,10 +18,10 @@ struct PulledRows {
   uint64_t step = 0;  // Frame::step of the run that it is about
   KeyIndex index;
 
-  // What was pulled before the run began, for its first pull_rows operator of this table.
+  // What was pulled before the run began, for its first pull_rows operator of this table, on the CPU.
   bool prefetched = false;
   std::vector<at::Tensor> numbers;  // of each of the operator's Ids
-  at::Tensor rows;
+  at::Tensor rows;  // on the CPU; also of this run's last pull, where another one may follow it
 };
 
 using PulledTables = std::map<int32_t, PulledRows>;  // by the value index of the table
@@ -29,8 +29,9 @@ using PulledTables = std::map<int32_t, PulledRows>;  // by the value index of th
 // Ids as numbers of rows; ids equal to `padding` become 0, unless it is -1. Keys that are new get a number. REQUIRES: int64.
 at::Tensor number_ids(const at::Tensor& ids, int64_t padding, KeyIndex& index);
 
-// The rows of all keys of `index`: of the first `known` keys those that `before` has, the others from the servers.
+// The rows of all keys of `index`: of the first `known` keys those that `before` has, the others from the servers. On the CPU, in
+// memory from which they go to `device`.
 Result<at::Tensor> pull_numbered(RemoteParameters& remote, const RemoteVariable& table, const KeyIndex& index, size_t known,
-                                 const at::Tensor& before, bool create);
+                                 const at::Tensor& before, bool create, const c10::Device& device);
 
 }  // namespace argosy::engine

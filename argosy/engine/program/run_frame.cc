@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 
 #include "argosy/base/clock.h"
+#include "argosy/engine/program/capture_notes.h"
 #include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
@@ -30,7 +31,8 @@ std::string describe(const Instruction& instruction, Frame& frame) {
 }
 
 Status run_one(const Instruction& instruction, Frame& frame) {
-  try {
+  if (frame.notes != nullptr) frame.notes->begin(instruction);
+  RETURN_IF_ERROR(status_of(instruction, frame, [&] {
     at::AutoGradMode grad_mode(instruction.records_gradient);
     instruction.kernel(OpContext(instruction, frame));
     frame.note_made(instruction);
@@ -38,6 +40,17 @@ Status run_one(const Instruction& instruction, Frame& frame) {
       at::Tensor& tensor = frame.value(value).tensor;
       if (tensor.defined()) tensor = tensor.detach();
     }
+  }));
+  for (int32_t value : instruction.last_uses) frame.value(value) = Value{};
+  return {};
+}
+
+}  // namespace
+
+Status status_of(const Instruction& instruction, Frame& frame, const std::function<void()>& body) {
+  try {
+    body();
+    return {};
   } catch (const KernelError& error) {
     return error.status().with_context("{}", describe(instruction, frame));
   } catch (const c10::Error& error) {
@@ -47,13 +60,10 @@ Status run_one(const Instruction& instruction, Frame& frame) {
   } catch (const std::exception& error) {
     return Status::internal("{}: {}", describe(instruction, frame), error.what());
   }
-  for (int32_t value : instruction.last_uses) frame.value(value) = Value{};
-  return {};
 }
 
-}  // namespace
-
 void OpContext::run_body() const {
+  not_captured("runs a block as often as values say");
   for (const Instruction& instruction : instruction_.body) {
     if (const Status status = run_one(instruction, frame_); !status.ok()) throw KernelError(status);
   }

@@ -11,6 +11,7 @@
 #include "argosy/base/thread.h"
 #include "argosy/engine/program/prepared.h"
 #include "argosy/engine/program/run_frame.h"
+#include "argosy/engine/program/step_capture.h"
 #include "argosy/engine/remote/remote_rows.h"
 
 namespace argosy::engine {
@@ -104,15 +105,12 @@ Result<std::vector<Value>> Runner::run(const graph::Program& program, const Feed
   return run_batch(program, feed, fetches, scope, std::nullopt);
 }
 
-Result<std::unique_ptr<Frame>> Runner::fed_frame(const std::string& key, const graph::Program& program, const Feed& feed,
-                                                 const std::vector<std::string>& fetches, Scope& scope) {
-  std::unique_ptr<Frame> frame = take(key);
-  if (frame == nullptr) {
-    ASSIGN_OR_RETURN(frame, make_frame(program, names_of(feed), fetches, scope));
-  }
-  RETURN_IF_ERROR(frame->begin());
-  RETURN_IF_ERROR(bind_feed(*frame, feed));
-  return frame;
+Result<Runner::Entry> Runner::take_fed(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
+                                       Scope& scope) {
+  ASSIGN_OR_RETURN(Entry entry, take(program, names_of(feed), fetches, scope));
+  RETURN_IF_ERROR(entry.frame->begin());
+  RETURN_IF_ERROR(bind_feed(*entry.frame, feed));
+  return entry;
 }
 
 Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, const Feed& feed,
@@ -120,21 +118,20 @@ Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, cons
                                              std::optional<BatchId> batch) {
   RETURN_IF_ERROR(check_device(options_.device));
   const c10::OptionalDeviceGuard device(options_.device.is_cpu() ? std::nullopt : std::optional(options_.device));
-  const std::vector<std::string> feeds = names_of(feed);
-  std::string key = cache_key(program, feeds, fetches, scope);
-  auto fed = fed_frame(key, program, feed, fetches, scope);
+  auto fed = take_fed(program, feed, fetches, scope);
   if (!fed.ok() && batch) scope.remote()->drop_batch(*batch);
-  ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, std::move(fed));
+  ASSIGN_OR_RETURN(Entry entry, std::move(fed));
+  Frame* const frame = entry.frame.get();
   if (frame->program().sends()) frame->batch_id = batch ? *batch : scope.remote()->begin_batch();
   frame->samples = 0;
   frame->sent = false;
-  if (Status status = run_frame(*frame); !status.ok()) {
+  if (Status status = entry.capture != nullptr ? entry.capture->run(*frame) : run_frame(*frame); !status.ok()) {
     if (frame->program().sends() && !frame->sent) scope.remote()->drop_batch(frame->batch_id);
     return status;
   }
   auto fetched = fetch_values(*frame, fetches);
   frame->end();
-  give_back(std::move(key), std::move(frame));
+  give_back(std::move(entry));
   return fetched;
 }
 
@@ -178,21 +175,39 @@ Result<std::vector<std::vector<Value>>> Runner::run_parallel(const graph::Progra
   return fetched;
 }
 
-std::unique_ptr<Frame> Runner::take(const std::string& key) {
-  MutexLock lock(mutex_);
-  for (auto entry = idle_.begin(); entry != idle_.end(); ++entry) {
-    if (entry->key != key) continue;
-    std::unique_ptr<Frame> frame = std::move(entry->frame);
-    idle_.erase(entry);
-    return frame;
+Result<Runner::Entry> Runner::take(const graph::Program& program, const std::vector<std::string>& feeds,
+                                   const std::vector<std::string>& fetches, Scope& scope) {
+  Entry taken{.key = cache_key(program, feeds, fetches, scope)};
+  {
+    MutexLock lock(mutex_);
+    for (auto entry = idle_.begin(); entry != idle_.end(); ++entry) {
+      if (entry->key != taken.key) continue;
+      taken = std::move(*entry);
+      idle_.erase(entry);
+      return taken;
+    }
   }
-  return nullptr;
+  ASSIGN_OR_RETURN(taken.frame, make_frame(program, feeds, fetches, scope));
+  if (options_.capture && taken.frame->program().trains()) taken.capture = std::make_unique<StepCapture>();
+  return taken;
 }
 
-void Runner::give_back(std::string key, std::unique_ptr<Frame> frame) {
+void Runner::give_back(Entry entry) {
   MutexLock lock(mutex_);
-  idle_.push_front({std::move(key), std::move(frame)});
+  idle_.push_front(std::move(entry));
   if (idle_.size() > kIdleFrames) idle_.pop_back();
+}
+
+CaptureReport Runner::capture_report(const graph::Program& program) const {
+  CaptureReport report;
+  const std::string prefix = fmt::format("{}.", program.id());
+  MutexLock lock(mutex_);
+  for (const Entry& entry : idle_) {
+    if (entry.capture == nullptr || !entry.key.starts_with(prefix)) continue;
+    report.replays += entry.capture->replays();
+    if (report.why_not.empty()) report.why_not = entry.capture->why_not();
+  }
+  return report;
 }
 
 void Runner::clear() {

@@ -18,11 +18,21 @@ namespace argosy::engine {
 
 class Context;  // argosy/engine/remote/context.h
 class Frame;
+class StepCapture;
 
 struct ExecutorOptions {
   bool bfloat16_matmul = false;  // matrix products of fc layers in bfloat16, accumulated in float32
   bool fuse = true;
+  // The step of a program (forward, backward, update) as one CUDA graph, where it is the same for the device each time; where it
+  // is not, it runs as it is, and the log says why (docs/gpu.md).
+  bool capture = false;
   c10::Device device = c10::Device(c10::DeviceType::CPU);  // with its number where it is a GPU
+};
+
+// How the steps of a program that is to be captured are run.
+struct CaptureReport {
+  int64_t replays = 0;   // steps that were replays of a recorded one
+  std::string why_not;   // empty: nothing speaks against replays
 };
 
 using Feed = std::map<std::string, Value>;
@@ -50,6 +60,9 @@ class Runner {
   Result<std::unique_ptr<Frame>> make_frame(const graph::Program& program, const std::vector<std::string>& feeds,
                                             const std::vector<std::string>& fetches, Scope& scope);
 
+  // Of the runs of `program`, with whatever was fed and fetched, that are not under way.
+  CaptureReport capture_report(const graph::Program& program) const;
+
   const ExecutorOptions& options() const { return options_; }
   void clear();  // forgets what was prepared
 
@@ -57,19 +70,20 @@ class Runner {
   struct Entry {
     std::string key;
     std::unique_ptr<Frame> frame;
+    std::unique_ptr<StepCapture> capture;  // null: the frame's steps run as they are
   };
   // As batch `batch` of the scope's remote; nothing: the next one.
   Result<std::vector<Value>> run_batch(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
                                        Scope& scope, std::optional<BatchId> batch);
-  // A frame that has begun, with `feed` bound: one that is idle, or a new one.
-  Result<std::unique_ptr<Frame>> fed_frame(const std::string& key, const graph::Program& program, const Feed& feed,
-                                           const std::vector<std::string>& fetches, Scope& scope);
-  std::unique_ptr<Frame> take(const std::string& key);
-  void give_back(std::string key, std::unique_ptr<Frame> frame);
+  // An entry whose frame has begun, with `feed` bound.
+  Result<Entry> take_fed(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches, Scope& scope);
+  Result<Entry> take(const graph::Program& program, const std::vector<std::string>& feeds,
+                     const std::vector<std::string>& fetches, Scope& scope);
+  void give_back(Entry entry);
 
   const ExecutorOptions options_;
   const std::shared_ptr<const Context> context_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::list<Entry> idle_ ARGOSY_GUARDED_BY(mutex_);  // most recently used first
 };
 

@@ -12,8 +12,11 @@
 #include "argosy/base/file.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/random.h"
+#include "argosy/capture/recording.h"
 #include "argosy/data/queue_dataset.h"
 #include "argosy/engine/ops/layers.h"
+#include "argosy/engine/program/device.h"
+#include "argosy/engine/program/device_test.h"
 #include "argosy/engine/program/model_io.h"
 #include "argosy/engine/remote/context.h"
 #include "argosy/engine/remote/remote_parameters.h"
@@ -140,6 +143,14 @@ class FakeServers : public RemoteParameters {
   at::Tensor bias_;
 };
 
+// Rehearses; nothing is recorded.
+class PlainRecording final : public capture::Recording {
+ public:
+  Status rehearse(const Work& work) override { return work(); }
+  Status record(const Work&) override { return Status::internal("nothing is recorded"); }
+  Status replay() override { return Status::internal("nothing is recorded"); }
+};
+
 // sum(pool(table[a]) + pool(table[b])) * 1 + bias, trained by a `send`.
 class RemoteTest : public testing::Test {
  protected:
@@ -196,7 +207,7 @@ class RemoteTest : public testing::Test {
   Variable a_, b_, loss_;
   Scope scope_;
   const std::shared_ptr<Context> context_ = std::make_shared<Context>();
-  Runner runner_{{}, context_};
+  Runner runner_{{.device = test_device()}, context_};
   std::shared_ptr<FakeServers> remote_;
 };
 
@@ -209,6 +220,27 @@ TEST_F(RemoteTest, ABatchPullsEachKeyOnceAndSendsItsMergedGradient) {
   EXPECT_EQ(remote_->rows.at(7), 7 - 1.0f);
   EXPECT_EQ(scope_.find("bias")->tensor.item<float>(), -1.0f);
   EXPECT_EQ(scope_.find("table"), nullptr) << "a worker keeps no table";
+}
+
+// Where the program runs on another device than the CPU, what the servers write is in the CPU's memory, and each step sees it.
+TEST_F(RemoteTest, EachStepOnAnotherDeviceSeesWhatTheServersHaveWritten) {
+  const NoMemoryWalks apart;
+  const Feed feed{{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}};
+  EXPECT_EQ(run(*main_, feed), 2 * (3 + 9));
+  EXPECT_EQ(run(*main_, feed), 2 * (2 + 8) - 1);
+  scope_.find("bias")->tensor.fill_(100);
+  EXPECT_TRUE(scope_.find("bias")->tensor.is_cpu());
+  EXPECT_EQ(run(*test_, feed), 2 * (1 + 7) + 100);
+  EXPECT_EQ(remote_->calls, 3);
+}
+
+TEST_F(RemoteTest, AStepWithServersIsNotCapturedAndSaysSo) {
+  Runner runner({.capture = true, .device = test_device()}, context_);
+  const capture::OtherRecordings any([] { return std::unique_ptr<capture::Recording>(std::make_unique<PlainRecording>()); });
+  const Feed feed{{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}};
+  for (int step = 0; step < 5; ++step) value_or_throw(runner.run(*main_, feed, {loss_.name()}, scope_));
+  EXPECT_EQ(runner.capture_report(*main_).why_not, "operator 'pull_rows' pulls rows from parameter servers");
+  EXPECT_EQ(remote_->rows.at(3), 3 - 5.0f);
 }
 
 TEST_F(RemoteTest, EveryKeyOf64BitsIsAKey) {

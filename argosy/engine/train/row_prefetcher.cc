@@ -8,8 +8,9 @@
 
 namespace argosy::engine {
 
-RowPrefetcher::RowPrefetcher(const PreparedProgram& program, const std::vector<data::SlotSpec>& slots, RemoteParameters& remote)
-    : program_(program), remote_(remote) {
+RowPrefetcher::RowPrefetcher(const PreparedProgram& program, const std::vector<data::SlotSpec>& slots, RemoteParameters& remote,
+                             const c10::Device& device)
+    : program_(program), remote_(remote), device_(device) {
   std::set<int32_t> seen;
   for (const Instruction& instruction : program.instructions()) {
     if (instruction.desc.type != kPullRowsOp) continue;
@@ -40,7 +41,7 @@ Status RowPrefetcher::pull(const data::Batch& batch, PulledTables& rows) const {
       pulled.numbers.push_back(number_ids(ids.tensor, pull.paddings[i], pulled.index));
     }
     const bool create = pull.instruction->desc.attribute_or<bool>("create", true);
-    ASSIGN_OR_RETURN(pulled.rows, pull_numbered(remote_, *pull.table, pulled.index, 0, at::Tensor(), create));
+    ASSIGN_OR_RETURN(pulled.rows, pull_numbered(remote_, *pull.table, pulled.index, 0, at::Tensor(), create, device_));
     pulled.prefetched = true;
   }
   return {};

@@ -18,7 +18,8 @@ namespace argosy::engine {
 class RowPrefetcher {
  public:
   // REQUIRES: program and remote outlive it.
-  RowPrefetcher(const PreparedProgram& program, const std::vector<data::SlotSpec>& slots, RemoteParameters& remote);
+  RowPrefetcher(const PreparedProgram& program, const std::vector<data::SlotSpec>& slots, RemoteParameters& remote,
+                const c10::Device& device);
 
   bool empty() const { return pulls_.empty(); }  // there is nothing to pull before a step
   Status pull(const data::Batch& batch, PulledTables& rows) const;
@@ -35,6 +36,7 @@ class RowPrefetcher {
 
   const PreparedProgram& program_;
   RemoteParameters& remote_;
+  const c10::Device device_;  // where the rows will go
   std::map<int32_t, Pull> pulls_;  // by the value index of the table
 };
 

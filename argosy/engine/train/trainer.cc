@@ -17,6 +17,7 @@
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
 #include "argosy/engine/program/run_frame.h"
+#include "argosy/engine/program/step_capture.h"
 #include "argosy/engine/remote/remote_rows.h"
 #include "argosy/engine/train/column_value.h"
 #include "argosy/engine/train/prefetcher.h"
@@ -69,6 +70,8 @@ class Run {
 
   // Each thread's next batch is read and its rows are pulled while it computes. Before the threads begin.
   void prefetch(const RowPrefetcher& rows) { row_prefetcher_ = &rows; }
+  // The steps of the only thread go by it.
+  void use(StepCapture& capture) { capture_ = &capture; }
 
   void thread_body(int number, Frame& frame) {
     Status end = run_batches(number, frame);
@@ -98,6 +101,7 @@ class Run {
   const int threads_;
   RemoteParameters* const remote_;
   const RowPrefetcher* row_prefetcher_ = nullptr;  // null: each step pulls for itself
+  StepCapture* capture_ = nullptr;                 // null: steps run as they are
   const Stopwatch watch_;
   std::atomic<int64_t> batches_{0}, samples_{0}, read_nanoseconds_{0}, compute_nanoseconds_{0};
 
@@ -149,7 +153,7 @@ Status Run::step(Frame& frame, TakenBatch& taken) {
   frame.batch_id = taken.id;
   frame.samples = static_cast<uint32_t>(taken.batch.size);
   frame.take_rows(taken.rows);
-  return run_frame(frame);
+  return capture_ != nullptr ? capture_->run(frame) : run_frame(frame);
 }
 
 void Run::after_step(int number, Frame& frame, const data::Batch& batch) {
@@ -271,11 +275,13 @@ void run_threads(Run& run, const std::vector<std::unique_ptr<Frame>>& frames) {
 
 // One reading of the data by all threads. `remote`: where gradients go, in a round that has begun; null: nowhere.
 Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, data::BatchSource& source,
-                             const TrainOptions& options, RemoteParameters* remote) {
+                             const TrainOptions& options, RemoteParameters* remote, StepCapture* capture) {
   const int threads = static_cast<int>(frames.size());
   Run run(source, options, threads, remote);
+  if (capture != nullptr) run.use(*capture);
   std::optional<RowPrefetcher> rows;
-  if (remote != nullptr && remote->may_prefetch()) rows.emplace(frames[0]->program(), source.options().slots, *remote);
+  if (remote != nullptr && remote->may_prefetch())
+    rows.emplace(frames[0]->program(), source.options().slots, *remote, frames[0]->device);
   if (rows && !rows->empty()) run.prefetch(*rows);
   if (Status status = source.start(threads); status.ok())
     run_threads(run, frames);
@@ -296,14 +302,14 @@ Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, 
 
 // After an error the pass is not finished: the next one, also of this worker started again, goes on in it.
 Result<TrainReport> run_remote_pass(const std::vector<std::unique_ptr<Frame>>& frames, data::BatchSource& source,
-                                    const TrainOptions& options, RemoteParameters& remote) {
+                                    const TrainOptions& options, RemoteParameters& remote, StepCapture* capture) {
   const auto wanted = remote.begin_round(static_cast<int>(frames.size()));
   if (wanted.ok() && !*wanted) {
     log_info("this worker had finished this pass before it was started again; it is skipped");
     source.skip();
     return TrainReport{};
   }
-  auto report = wanted.ok() ? run_pass(frames, source, options, &remote) : Result<TrainReport>(wanted.status());
+  auto report = wanted.ok() ? run_pass(frames, source, options, &remote, capture) : Result<TrainReport>(wanted.status());
   if (report.ok()) return report;
   if (wanted.ok()) source.repeat();
   if (ARGOSY_PLANTED("leave_after_error"))
@@ -311,6 +317,14 @@ Result<TrainReport> run_remote_pass(const std::vector<std::unique_ptr<Frame>>& f
   else
     remote.abandon_round(report.status());
   return report;
+}
+
+// Null where steps run as they are.
+std::unique_ptr<StepCapture> make_capture(const Runner& runner, const Frame& frame, int threads) {
+  if (!runner.options().capture || !frame.program().trains()) return nullptr;
+  if (threads == 1) return std::make_unique<StepCapture>();
+  log_warning("the step of a program is not captured: {} threads train it at once; it runs as it is", threads);
+  return nullptr;
 }
 
 }  // namespace
@@ -339,9 +353,10 @@ Result<TrainReport> train(Runner& runner, const graph::Program& program, data::B
   }
   const bool sends = frames[0]->program().sends();
   if (remote != nullptr && !sends) RETURN_IF_ERROR(remote->refresh());
-  if (!sends) return run_pass(frames, source, options, nullptr);
+  const auto capture = make_capture(runner, *frames[0], threads);
+  if (!sends) return run_pass(frames, source, options, nullptr, capture.get());
   for (int again = 0;; ++again) {
-    auto report = run_remote_pass(frames, source, options, *remote);
+    auto report = run_remote_pass(frames, source, options, *remote, capture.get());
     if (report.ok() || !remote->lost_batches() || again == kTrainAgain) return report;
     log_warning("{}. The pass is read again, and what the servers lack is trained again", report.status().message());
   }

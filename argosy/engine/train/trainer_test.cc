@@ -11,7 +11,9 @@
 #include "argosy/base/error.h"
 #include "argosy/data/queue_dataset.h"
 #include "argosy/engine/ops/layers.h"
+#include "argosy/engine/program/device.h"
 #include "argosy/engine/program/device_test.h"
+#include "argosy/engine/program/recorded_calls_test.h"
 #include "argosy/engine/train/column_value.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"
@@ -81,6 +83,37 @@ TEST_F(TrainerTest, EverySampleCountsOnce) {
   const at::Tensor table = scope_.find("table")->tensor;
   EXPECT_EQ(table[0].item<float>(), -13.0f);
   EXPECT_EQ(table[99].item<float>(), -12.0f);
+}
+
+// Counts its replays.
+class CountedCalls final : public capture::Recording {
+ public:
+  explicit CountedCalls(int& replays) : replays_(replays) {}
+  Status rehearse(const Work& work) override { return calls_.rehearse(work); }
+  Status record(const Work& work) override { return calls_.record(work); }
+  Status replay() override { return ++replays_, calls_.replay(); }
+
+ private:
+  RecordedCalls calls_;
+  int& replays_;
+};
+
+TEST_F(TrainerTest, ACapturedPassCountsEverySampleOnceAndIsOfOneThread) {
+  if (!test_device().is_cpu()) GTEST_SKIP() << "of the recording for tests on the CPU";
+  const NoMemoryWalks walks;
+  int replays = 0;
+  const capture::OtherRecordings recordings(
+      [&] { return std::unique_ptr<capture::Recording>(std::make_unique<CountedCalls>(replays)); });
+  Runner runner({.capture = true, .device = test_device()});
+  auto source = dataset({file("a", 1000), file("b", 250)});
+  const auto report = train(runner, *main_, *source, options(), scope_);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(replays, 125 - 3);
+  EXPECT_EQ(scope_.find("table")->tensor[0].item<float>(), -13.0f);
+  EXPECT_EQ(scope_.find("table")->tensor[99].item<float>(), -12.0f);
+  auto shared = dataset({file("a", 1000)}, 2);
+  ASSERT_TRUE(train(runner, *main_, *shared, options(), scope_).ok());
+  EXPECT_EQ(replays, 125 - 3) << "two threads run their steps as they are";
 }
 
 TEST_F(TrainerTest, TwoThreadsShareTheFilesAndTheTable) {

@@ -31,7 +31,8 @@ class ExecutionStrategy(Settings):
 
 
 class BuildStrategy(Settings):
-    """Kept for scripts that read them back: they direct Paddle's graph passes, which the executor has no use for.
+    """allow_cuda_graph_capture: a CompiledProgram with it runs its training steps as one CUDA graph, where that can be (docs/gpu.md).
+    The others are kept for scripts that read them back: they direct Paddle's graph passes, which the executor has no use for.
 
     >>> strategy = fluid.BuildStrategy()
     >>> strategy.fuse_all_reduce_ops = True
@@ -65,6 +66,7 @@ class BuildStrategy(Settings):
         "async_mode": False,
         "enable_auto_fusion": False,
         "cache_runtime_context": False,
+        "allow_cuda_graph_capture": False,
     }
     _fixed = {
         "debug_graphviz_path": "there is no graph of passes to draw; print(program) shows what runs",
@@ -96,12 +98,15 @@ class CompiledProgram:
             raise InvalidArgumentError(f"CompiledProgram takes a Program; found {type(program_or_graph).__name__}")
         check_strategy("CompiledProgram: build_strategy", build_strategy, BuildStrategy)
         self._program = program_or_graph
+        self._captures = build_strategy is not None and build_strategy.allow_cuda_graph_capture
 
     def with_data_parallel(self, loss_name=None, build_strategy=None, exec_strategy=None, share_vars_from=None, places=None):
         """A program that trains on parameter servers is run by as many threads as there are CPU places, or as CPU_NUM says: each
         takes a part of what is fed. Another program has one thread: the batch that is fed is the whole batch."""
         check_strategy("with_data_parallel: build_strategy", build_strategy, BuildStrategy)
         check_strategy("with_data_parallel: exec_strategy", exec_strategy, ExecutionStrategy)
+        if build_strategy is not None:
+            self._captures = build_strategy.allow_cuda_graph_capture
         self._check_loss(loss_name)
         if places is not None and len(places) > 1 and not all(type(place) is device.CPUPlace for place in places):
             raise InvalidArgumentError(f"with_data_parallel: {len(places)} places were given, and one process runs on one GPU; start more with fleetrun")

@@ -132,6 +132,7 @@ class Executor:
         if device._gpu_count() > 0:
             import torch  # noqa: F401  # before the first backward: its autograd replaces the core's, and knows no GPU's queue where that has begun
         self._runner = _core.Runner(device=device.torch_device(self.place))
+        self._capturing = None  # the runner of programs whose steps are captured; made for the first one
         self._scopes = {}  # id -> scope, of those that programs ran in
         self._closed = False
 
@@ -158,6 +159,7 @@ class Executor:
         """
         self._check_open()
         threads = getattr(program, "_threads", None)
+        runner = self._runner_of(program)
         program, names, scope = _program_of(program), _fetch_names(fetch_list), self._scope(scope)
         if threads is not None and _core.trains_on_servers(program):
             return self._run_parallel(program, parallel.feeds(program, feed, threads()), names, scope, return_numpy, return_merged)
@@ -165,7 +167,7 @@ class Executor:
         if use_prune and names:
             program = program._prune(list(feed), names)
         rate.write(program, scope)
-        tensors = self._runner.run(program, feed, names, scope)
+        tensors = runner.run(program, feed, names, scope)
         return [_as_numpy(tensor, name) for tensor, name in zip(tensors, names)] if return_numpy else tensors
 
     def _run_parallel(self, program, feeds, names, scope, return_numpy, return_merged):
@@ -199,6 +201,7 @@ class Executor:
         """
         self._check_open()
         _check_pass(dataset, thread, print_period)
+        runner = self._runner_of(program)
         program, names = _program_of(program), _fetch_names(fetch_list)
         labels = list(fetch_info) if fetch_info else names
         if len(labels) != len(names):
@@ -207,7 +210,7 @@ class Executor:
         rate.write(program, scope)
         watch, show = _watch(fetch_handler)
         report = _core.train(
-            self._runner,
+            runner,
             program,
             dataset._source(),
             list(zip(labels, names)),
@@ -240,6 +243,23 @@ class Executor:
         program = _program_of(program).clone(for_test=True)
         return self.train_from_dataset(program, dataset, scope, thread, debug, fetch_list, fetch_info, print_period, fetch_handler, progress)
 
+    def capture_report(self, program=None):
+        """How the training steps that run() made of a CompiledProgram whose strategy allows CUDA graphs were run: (steps that were
+        replayed, why the others were not). The reason is empty where nothing speaks against it.
+
+        >>> program = fluid.CompiledProgram(fluid.default_main_program())
+        >>> fluid.Executor(fluid.CPUPlace()).capture_report(program)
+        (0, '')
+        """
+        return (0, "") if self._capturing is None else self._capturing.capture_report(_program_of(program))
+
+    def _runner_of(self, program):
+        if not getattr(program, "_captures", False):
+            return self._runner
+        if self._capturing is None:
+            self._capturing = _core.Runner(capture=True, device=device.torch_device(self.place))
+        return self._capturing
+
     def _check_open(self):
         if self._closed:
             raise FailedPreconditionError("this Executor has been closed; make another one")
@@ -252,6 +272,7 @@ class Executor:
     def close(self):
         """Forgets what was prepared. The executor cannot run any more; a worker that it ran leaves its parameter-server job."""
         self._runner.clear()
+        self._capturing = None
         self._closed = True
         for scope in self._scopes.values():
             _core.leave_servers(scope)

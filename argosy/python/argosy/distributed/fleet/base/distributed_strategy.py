@@ -232,6 +232,10 @@ class DistributedStrategy(Settings):
             raise ValueError("DistributedStrategy.a_sync = True is of parameter-server jobs; a collective job goes in step: leave it at False")
         if self.build_strategy.sync_batch_norm:
             raise InvalidArgumentError("DistributedStrategy.build_strategy.sync_batch_norm = True: set DistributedStrategy.sync_batch_norm itself")
+        if self.build_strategy.allow_cuda_graph_capture:
+            raise InvalidArgumentError(
+                "DistributedStrategy.build_strategy.allow_cuda_graph_capture = True: give it to CompiledProgram(program, build_strategy), and run that"
+            )
         return CollectiveOptions.of(self)
 
     def _core_strategy(self):

@@ -35,6 +35,7 @@ class DistributedStrategy(BuildStrategy):
     }
     _fixed = {
         **BuildStrategy._fixed,
+        "allow_cuda_graph_capture": "give a BuildStrategy with it to CompiledProgram(fleet.main_program, build_strategy), and run that",
         "sync_batch_norm": "programs normalize each process's batch; the dynamic graph has sync_batch_norm",
         "use_local_sgd": "programs average gradients; the dynamic graph has localsgd",
         "use_dist_fc": "layers are not cut into parts",
