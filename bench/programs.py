@@ -51,6 +51,15 @@ def read_wire(text):
     }
 
 
+def read_serving(text):
+    """Samples per second and milliseconds of requests, by the number of samples in one or of connections."""
+    series = {}
+    for line in json_lines(text):
+        series[f"serving.{line['what']}"] = line["samples_per_second"]
+        series |= {f"serving.{line['what']}.{part}": line[part + "_us"] / 1000 for part in ("p50", "p99")}
+    return series
+
+
 def read_iperf(text):
     return {"iperf3": json_lines(text)[-1]["mb_per_second"]}
 
@@ -191,6 +200,13 @@ def collectives():
     ]
 
 
+def serving():
+    """The same model by the predictor, over HTTP, and by others."""
+    return [
+        Program(f"serving.{what}", [sys.executable, ROOT / "bench/serving.py", what], read_serving, SLOW) for what in ("predictor", "http", "torch", "onnx")
+    ]
+
+
 def programs(data):
     """All of them, our own before the peer that they are compared with."""
     train, test = data.criteo / "train/part-*", data.criteo / "test/part-*"
@@ -213,5 +229,6 @@ def programs(data):
         *allocators(),
         Program("pause", google_benchmark("argosy/ps/ps_bench", "BM_PauseOfASave/none/5000"), read_pause, SLOW),
         *collectives(),
+        *serving(),
         *jobs(data),
     ]

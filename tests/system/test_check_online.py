@@ -85,10 +85,18 @@ def test_recorded_predictions_are_a_side(models, tmp_path):
     assert status == 1 and "sample 0, value 0" in output, output
 
 
+def test_a_comparison_records_a_side_for_another(models, tmp_path):
+    assert check(models / "one", models / "one", "--count", 5, "--record", tmp_path / "kept.json")[0] == 0
+    recorded = json.loads((tmp_path / "kept.json").read_text())
+    assert len(recorded["inputs"]["ids"]) == 5 and np.shape(recorded["outputs"]) == (5, 2)
+    assert check(models / "one", tmp_path / "kept.json")[0] == 0
+    assert check(models / "two", tmp_path / "kept.json")[0] == 1
+
+
 def test_what_paddlepaddle_2_6_2_predicted_is_predicted_here():
     """Model and predictions were made by PaddlePaddle 2.6.2's own predictor: tests/parity/record.py."""
     status, output = check(RECORDED / "ctr_dnn", RECORDED / "ctr_dnn.json")
-    assert status == 0 and "predictions  ok: 4 samples" in output, output
+    assert status == 0 and "predictions  ok: 4 samples" in output and "parameters   not compared: recorded" in output, output
 
 
 def test_given_samples_are_used(models, tmp_path):

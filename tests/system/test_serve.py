@@ -93,6 +93,16 @@ def test_wrong_requests_are_told_and_harm_nobody(models, serve, body, status, me
     assert served.post({"instances": SAMPLES})[0] == 200
 
 
+def test_large_bodies_need_no_type(models, serve):
+    """curl -d says that a body is a form, and so does urllib; deep nesting is refused like any other mistake."""
+    served = serve(models / "one")
+    status, answer = served.post({"instances": SAMPLES * 1000})
+    assert status == 200 and len(answer["predictions"]) == 3000
+    status, answer = served.post(b'{"instances": [' + b"[" * 1_000_000 + b"]" * 1_000_000 + b"]}")
+    assert status == 400 and "instance 0: got a list of 1, expected an object" in answer["error"]
+    assert served.post({"instances": SAMPLES})[0] == 200
+
+
 def test_unknown_pages_and_models_are_told(models, serve):
     served = serve(models / "one")
     for page, message in (("/v1/models/other", "there is no model 'other' here; 'ctr' is served"), ("/nothing", "there is no such page")):

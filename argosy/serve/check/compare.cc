@@ -129,7 +129,8 @@ Section compare_inputs(const Side& a, const Side& b) {
 Section compare_programs(const Side& a, const Side& b, const CompareOptions& options) {
   Section section{.title = "program", .summary = "", .differences = {}};
   if (a.program == nullptr || b.program == nullptr) {
-    section.summary = "not compared: a served or recorded side does not show its program";
+    section.summary = "a served or recorded side does not show its program";
+    section.compared = false;
     return section;
   }
   const auto &x = a.program->global_block().ops(), &y = b.program->global_block().ops();
@@ -154,7 +155,8 @@ Section compare_programs(const Side& a, const Side& b, const CompareOptions& opt
 Section compare_parameters(const Side& a, const Side& b, const CompareOptions& options) {
   Section section{.title = "parameters", .summary = "", .differences = {}};
   if (!a.parameters || !b.parameters) {
-    section.summary = "not compared: recorded predictions have no parameters";
+    section.summary = "recorded predictions have no parameters";
+    section.compared = false;
     return section;
   }
   section.summary = fmt::format("{} against {}", a.parameters->size(), b.parameters->size());
@@ -173,7 +175,8 @@ Section compare_parameters(const Side& a, const Side& b, const CompareOptions& o
 Section compare_settings(const Side& a, const Side& b) {
   Section section{.title = "settings", .summary = "", .differences = {}};
   if (!a.settings || !b.settings) {
-    section.summary = "not compared: recorded predictions do not say them";
+    section.summary = "recorded predictions do not say them";
+    section.compared = false;
     return section;
   }
   section.summary = settings_text(*a.settings) + " against " + settings_text(*b.settings);

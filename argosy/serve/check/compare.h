@@ -17,8 +17,9 @@ struct CompareOptions {
 // One part of the comparison: what it found, and in `differences` a line for each thing that is not the same.
 struct Section {
   std::string title;    // "inputs"
-  std::string summary;  // "27 on both sides", or why it was not compared
+  std::string summary;  // "27 against 27", or why it was not compared
   std::vector<std::string> differences;
+  bool compared = true;  // false: a side does not show it
 };
 
 Section compare_inputs(const Side& a, const Side& b);

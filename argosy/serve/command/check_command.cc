@@ -26,7 +26,7 @@ wrong command line or where a side cannot be opened.
 constexpr int kDiffer = 1, kCannot = 2;
 
 struct CheckArguments {
-  std::string a, b, samples;
+  std::string a, b, samples, record;
   int64_t count = 64;
   uint64_t seed = 1;
   PredictorOptions predictor;
@@ -39,6 +39,8 @@ void add_options(CLI::App& app, CheckArguments& arguments) {
   app.add_option("b", arguments.b, "a saved model, the address of a served one, or a file of recorded predictions")->required();
   app.add_option("--samples", arguments.samples,
                  "a file with a request: {\"instances\": […]} or {\"inputs\": {…}}; random samples without it");
+  app.add_option("--record", arguments.record,
+                 "a file that gets the samples and what the saved model predicts of them: a side of another comparison");
   app.add_option("--count", arguments.count, "random samples")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--seed", arguments.seed, "of the random samples")->capture_default_str();
   app.add_option("--tolerance", arguments.compare.tolerance, "of predictions: |a - b| <= tolerance * (1 + |b|)")
@@ -84,8 +86,21 @@ Result<Inputs> samples_for(const CheckArguments& arguments, const Side& a, const
   return std::move(request.inputs);
 }
 
+// Samples and predictions of a saved model as a recorded side: a request and its answer in one object.
+Status record(const std::string& file, const Side& model, const Inputs& samples) {
+  ASSIGN_OR_RETURN(const auto outputs, model.predictor->run(samples));
+  ASSIGN_OR_RETURN(const std::string answer, format_answer(model.outputs, outputs, false));
+  std::string text = format_request(model.inputs, samples);
+  text.pop_back();  // the bracket that closes it
+  return write_file_atomically(file, text + "," + answer.substr(1) + "\n");
+}
+
 bool show(const Section& section) {
-  std::printf("%-12s %s: %s\n", section.title.c_str(), section.differences.empty() ? "ok" : "DIFFERENT", section.summary.c_str());
+  std::printf("%-12s %s: %s\n", section.title.c_str(),
+              !section.compared             ? "not compared"
+              : section.differences.empty() ? "ok"
+                                            : "DIFFERENT",
+              section.summary.c_str());
   for (const std::string& line : section.differences) std::printf("    %s\n", line.c_str());
   return section.differences.empty();
 }
@@ -105,6 +120,7 @@ Result<bool> check(const CheckArguments& arguments) {
     return false;
   }
   ASSIGN_OR_RETURN(const Inputs samples, samples_for(arguments, a, b));
+  if (!arguments.record.empty()) RETURN_IF_ERROR(record(arguments.record, a.predictor != nullptr ? a : b, samples));
   ASSIGN_OR_RETURN(const Section predictions, compare_predictions(a, b, samples, arguments.compare));
   equal &= show(predictions);
   std::printf("%s\n", equal ? "equal" : "different");

@@ -12,7 +12,10 @@ namespace {
 
 using Json = nlohmann::json;
 
+// A value in a message. Lists and objects are not written out: they may be nested without end, and writing recurses.
 std::string shown(const Json& value) {
+  if (value.is_array()) return fmt::format("a list of {}", value.size());
+  if (value.is_object()) return "an object";
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   return text.size() <= 40 ? text : text.substr(0, 40) + "…";
 }
@@ -210,7 +213,7 @@ Result<std::vector<OutputValues>> parse_answer(std::string_view body) {
     return Status::data_loss("the answer has no 'outputs': {}", std::string(body.substr(0, 200)));
   std::vector<OutputValues> found;
   const std::function<void(const Json&, std::vector<double>&)> flatten = [&](const Json& value, std::vector<double>& out) {
-    if (value.is_array()) {
+    if (value.is_array()) {  // of our own server, or a file that the user gives: no deeper than a tensor has dimensions
       for (const Json& part : value) flatten(part, out);
     } else if (value.is_boolean()) {
       out.push_back(value.get<bool>() ? 1 : 0);

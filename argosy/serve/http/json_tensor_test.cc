@@ -56,7 +56,6 @@ TEST(JsonTensor, WrongRequestsAreNamed) {
     const auto request = parse_request(body, infos);
     return request.ok() ? "no error" : request.status().message();
   };
-  using testing::internal::RE;
   const std::pair<const char*, const char*> cases[] = {
       {"{", "the request is no JSON"},
       {"[]", "with exactly one of the two"},
@@ -77,6 +76,10 @@ TEST(JsonTensor, WrongRequestsAreNamed) {
   };
   for (const auto& [body, part] : cases)
     EXPECT_NE(error(body, kBoth).find(part), std::string::npos) << body << ": " << error(body, kBoth);
+  // Nested a million times: refused, and no stack is needed for it.
+  const std::string deep = "{\"instances\": [" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "]}";
+  EXPECT_NE(error(deep.c_str(), kBoth).find("instance 0: got a list of 1, expected an object"), std::string::npos);
+  EXPECT_NE(error(deep.c_str(), kOne).find("input 'x', sample 0: got a list of 1, expected 2"), std::string::npos);
   const std::vector<TensorInfo> small = {{.name = "n", .dtype = DType::int8, .shape = {-1, 1}}};
   EXPECT_NE(error(R"({"inputs": [300]})", small).find("does not fit"), std::string::npos);
 }

@@ -135,8 +135,16 @@ class HttpServer::Impl {
     server_.Get(R"(/v1/models/([^/:]+)/parameters)", [this](const httplib::Request& request, httplib::Response& response) {
       if (is_ours(request, response)) response.set_content(parameters_page(*model_.current()), kJson);
     });
+    // Read here, because the library takes a body without a type, as curl sends it, for a form, which it cuts off at 8 KiB.
     server_.Post(R"(/v1/models/([^/:]+):predict)",
-                 [this](const httplib::Request& request, httplib::Response& response) { answer_predict(request, response); });
+                 [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& read) {
+                   std::string body;
+                   const bool whole = read([&body](const char* data, size_t size) {
+                     body.append(data, size);
+                     return true;
+                   });
+                   if (whole) answer_predict(request, body, response);
+                 });
   }
 
   bool is_ours(const httplib::Request& request, httplib::Response& response) const {
@@ -146,10 +154,10 @@ class HttpServer::Impl {
     return false;
   }
 
-  void answer_predict(const httplib::Request& request, httplib::Response& response) {
+  void answer_predict(const httplib::Request& request, const std::string& body, httplib::Response& response) {
     const Stopwatch watch;
     if (!is_ours(request, response)) return;
-    const auto answer = predict(request);
+    const auto answer = predict(request, body);
     if (answer.ok())
       response.set_content(*answer, kJson);
     else
@@ -157,10 +165,10 @@ class HttpServer::Impl {
     counters_.add_request(answer.ok() ? 200 : response.status, watch.seconds());
   }
 
-  Result<std::string> predict(const httplib::Request& request) {
+  Result<std::string> predict(const httplib::Request& request, const std::string& body) {
     ASSIGN_OR_RETURN(const Deadline deadline, deadline_of(request));
     const auto version = model_.current();
-    ASSIGN_OR_RETURN(PredictRequest asked, parse_request(request.body, version->inputs));
+    ASSIGN_OR_RETURN(PredictRequest asked, parse_request(body, version->inputs));
     RETURN_IF_ERROR(check_inputs(version->inputs, asked.inputs));
     ASSIGN_OR_RETURN(const auto outputs, batcher_.predict(version, std::move(asked.inputs), deadline));
     return format_answer(version->outputs, outputs, asked.by_sample);
