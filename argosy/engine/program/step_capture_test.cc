@@ -11,7 +11,10 @@
 #include "argosy/engine/ops/layers.h"
 #include "argosy/engine/program/device.h"
 #include "argosy/engine/program/recorded_calls_test.h"
+#include "argosy/engine/remote/context.h"
+#include "argosy/engine/remote/peers.h"
 #include "argosy/graph/layers.h"
+#include "argosy/graph/layers/control_flow.h"
 #include "argosy/graph/minimize.h"
 
 namespace argosy::engine {
@@ -275,11 +278,50 @@ INSTANTIATE_TEST_SUITE_P(
     All, CaptureRefusal,
     testing::Values(Refusal{"clip_by_norm", [](const Variable& x) { return L::clip_by_norm(L::fc(x, 4), 1.0f); },
                             "operator 'clip_by_norm' calls aten::_local_scalar_dense, which waits for the device"},
+                    Refusal{"condition",
+                            [](const Variable& x) {
+                              const Variable one = L::fill_constant({1}, DType::int64, 1),
+                                             two = L::fill_constant({1}, DType::int64, 2);
+                              const auto branch = [&](float factor) {
+                                return [&, factor] { return std::vector{L::scale(x, factor)}; };
+                              };
+                              return L::reshape(L::cond(L::less_than(one, two), branch(2), branch(3))[0], {-1, 6});
+                            },
+                            "calls aten::_local_scalar_dense, which waits for the device"},
+                    Refusal{"shape_of_a_tensor",
+                            [](const Variable& x) {
+                              return L::reshape(L::reshape(x, L::Numbers(L::fill_constant({1}, DType::int32, 48))), {-1, 6});
+                            },
+                            "reads 'fill_constant_0.tmp_0' on the CPU"},
                     Refusal{"seeded", [](const Variable& x) { return L::dropout(x, 0.5f); },
                             "operator 'dropout' draws random numbers by a seed", 7},
                     Refusal{"drawn", [](const Variable& x) { return L::elementwise_add(x, L::uniform_random({8, 6})); },
                             "operator 'uniform_random' draws random numbers on the CPU", 7}),
     [](const auto& info) { return info.param.name; });
+
+// Another process, which has the same gradients.
+class OnePeer final : public Peers {
+ public:
+  Result<int> count() override { return 2; }
+  Status average(const std::vector<at::Tensor>&, const AverageOptions&) override { return {}; }
+  Status take_from_first(const std::vector<at::Tensor>&) override { return {}; }
+  Result<std::vector<std::string>> gather(const std::string& bytes) override { return std::vector{bytes, bytes}; }
+};
+
+TEST_F(StepCaptureTest, GradientsThatOtherProcessesTakePartInAreNamed) {
+  const Variable loss = L::mean(L::square(L::fc(data("x", {-1, 6}, DType::float32), 1)));
+  for (const auto& [param, grad] : graph::append_backward(loss)) {
+    value_or_throw(main_->global_block().append_op(
+        {.type = std::string(kAverageOp), .inputs = {{"X", {grad.name()}}}, .outputs = {{"Out", {grad.name()}}}}));
+  }
+  const auto context = std::make_shared<Context>();
+  context->set_peers(std::make_shared<OnePeer>());
+  Runner runner({.capture = true, .device = test_device()}, context);
+  value_or_throw(runner.run(*startup_, {}, {}, scope_));
+  for (int step = 0; step < 4; ++step) value_or_throw(runner.run(*main_, {{"x", random_feed(step).at("x")}}, {}, scope_));
+  EXPECT_EQ(runner.capture_report(*main_).why_not,
+            "operator 'average_gradients' exchanges gradients with other processes, which it waits for");
+}
 
 TEST_F(StepCaptureTest, AScheduleOfTheRateIsReadOnTheCpuAndNamed) {
   const Variable loss = L::mean(L::square(L::fc(data("x", {-1, 6}, DType::float32), 1)));
