@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "argosy/apps/observe_commands.h"
 #include "argosy/base/file.h"
 #include "argosy/base/text.h"
 #include "argosy/cli/arguments.h"
@@ -132,7 +133,8 @@ int main(int argc, char** argv) {
       "  argosy criteo 100001 < part-0 > part-0.ms     what a dataset's pipe command does\n"
       "  argosy inspect models/epoch3.model            the operators of a saved model\n"
       "  argosy repair kept/server-0                   what keeps a server from starting on its directory\n"
-      "  argosy reshard kept --servers 4               a run of any number of servers goes on with four\n\n"
+      "  argosy reshard kept --servers 4               a run of any number of servers goes on with four\n"
+      "  argosy status logs --watch                    how a job goes on, by its log folder\n\n"
       "argosy COMMAND --help says more of each. A wrong command line ends with status 2.\n",
       "argosy");
   app.require_subcommand(1);
@@ -142,6 +144,7 @@ int main(int argc, char** argv) {
   add_inspect(app, result);
   add_repair(app, result);
   add_reshard(app, result);
+  add_observe_commands(app, result);
   if (const auto status = argosy::cli::parse_or_exit(app, argc, argv)) return *status;
   return result;
 }
