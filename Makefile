@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build everything demo unit pytest test asan tsan fuzz noservers soak nightly faults planted format lint tidy parity zoo bench wheel clean
+.PHONY: help setup build everything demo unit pytest test asan tsan fuzz noservers soak nightly faults planted format lint tidy parity zoo bench observe wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -100,6 +100,10 @@ BENCH_PROGRAMS := collective_bench ctr_bench ctr_ps_bench load_bench memory_benc
 bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY=row, ROUNDS=5; writes docs/benchmarks.md
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target $(BENCH_PROGRAMS)
 	@$(PYTHON) bench/run.py $(if $(ONLY),--only $(ONLY)) --rounds $(or $(ROUNDS),5)
+
+observe: build ## a job's metrics in Prometheus, its status page in Chromium (makes the pictures of docs/observe), its events in TensorBoard
+	@tests/observe/environment.sh
+	@$(PYTHON) -m pytest -q -p no:randomly tests/observe/check_prometheus.py tests/observe/check_tensorboard.py tests/observe/check_browser.py
 
 wheel: setup ## wheels that need Python and torch alone, in dist/, and their test in an empty environment
 	@$(PYTHON) tools/wheel.py

@@ -20,7 +20,7 @@ def main():
     fleetrun = shutil.which("fleetrun", path=str(pathlib.Path(sys.executable).parent))
     print("a job of 2 parameter servers and 2 workers on this machine; what each says is in demo/logs", flush=True)
     status = subprocess.run(
-        [fleetrun, "--server_num=2", "--worker_num=2", "--follow=0", "--log_dir", str(FOLDER / "logs"), str(ROOT / "tools" / "demo_job.py")],
+        [fleetrun, "--server_num=2", "--worker_num=2", "--follow=0", "--status_port=0", "--log_dir", str(FOLDER / "logs"), str(ROOT / "tools" / "demo_job.py")],
         cwd=ROOT,
         check=False,
     ).returncode
@@ -28,6 +28,7 @@ def main():
         sys.exit(status)
     print(
         "try next:  .venv/bin/argosy inspect demo/model           what was saved\n"
+        "           .venv/bin/argosy report demo/logs             report.html: how it went, with curves\n"
         "           .venv/bin/fleetrun --server_num=2 --worker_num=2 --follow=0 examples/ctr_fleet.py 'demo/data/train/*' demo/model-py\n"
         "           .venv/bin/fleetrun --server_num=2 --worker_num=2 --follow=0 --no-python "
         "build/release/examples/ctr_fleet 'demo/data/train/*' demo/model-cc\n"

@@ -41,6 +41,7 @@ PARTS = (
     Part("planted", ("make", "planted"), "the tests against every planted bug"),
     Part("parity", ("make", "parity"), "every function against PaddlePaddle 1.8.5 and 2.6.2"),
     Part("no-servers", ("make", "noservers"), "the build without gRPC and RocksDB: its extension trains"),
+    Part("observe", ("make", "observe"), "a job's metrics in Prometheus, its page in Chromium, its events in TensorBoard"),
     Part("wheel", ("make", "wheel"), "the wheel, in an empty environment"),
 )
 

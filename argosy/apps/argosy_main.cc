@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "argosy/apps/inspect_command.h"
+#include "argosy/apps/observe_commands.h"
 #include "argosy/apps/other_programs.h"
 #include "argosy/base/text.h"
 #include "argosy/cli/arguments.h"
@@ -108,7 +109,8 @@ int main(int argc, char** argv) {
       "  argosy repair kept/server-0                   what keeps a server from starting on its directory\n"
       "  argosy reshard kept --servers 4               a run of any number of servers goes on with four\n"
       "  argosy serve models/epoch3.model              predictions over HTTP\n"
-      "  argosy check-online A B                       whether two models predict the same, and where not\n\n"
+      "  argosy check-online A B                       whether two models predict the same, and where not\n"
+      "  argosy status logs --watch                    how a job goes on, by its log folder\n\n"
       "argosy COMMAND --help says more of each. A wrong command line ends with status 2.\n",
       "argosy");
   app.require_subcommand(1);
@@ -119,6 +121,7 @@ int main(int argc, char** argv) {
   add_repair(app, result);
   add_reshard(app, result);
   argosy::apps::add_other_programs(app);
+  add_observe_commands(app, result);
   if (const auto status = argosy::cli::parse_or_exit(app, argc, argv)) return *status;
   return result;
 }

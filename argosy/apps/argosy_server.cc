@@ -9,6 +9,7 @@
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/cli/arguments.h"
+#include "argosy/observe/process_observer.h"
 #include "argosy/ps/server/server.h"
 #include "argosy/ps/server/settings.h"
 
@@ -87,7 +88,13 @@ void add_settings(CLI::App& app, Arguments& arguments) {
   add_choice("--fresh", "fresh", "begin anew where the directory holds a run, which is moved aside");
 }
 
-Result<argosy::ps::ServerOptions> options_of(const Arguments& arguments) {
+// What the server is told, and what is told of it.
+struct Chosen {
+  argosy::Settings settings;
+  argosy::ps::ServerOptions server;
+};
+
+Result<Chosen> options_of(const Arguments& arguments) {
   // A flag wins over its variable.
   for (const argosy::Setting& setting : argosy::all_settings()) {
     if (arguments.settings.contains(setting.name)) ::unsetenv(setting.variable().c_str());
@@ -100,7 +107,7 @@ Result<argosy::ps::ServerOptions> options_of(const Arguments& arguments) {
   options.end_with_workers = !arguments.stay;
   RETURN_IF_ERROR(argosy::Address::parse_with_port(arguments.address).status().with_context("--address"));
   RETURN_IF_ERROR(options.check());
-  return options;
+  return Chosen{.settings = settings, .server = std::move(options)};
 }
 
 }  // namespace
@@ -112,13 +119,15 @@ int main(int argc, char** argv) {
   add_settings(app, arguments);
   argosy::cli::add_common_options(app);
   if (const auto status = argosy::cli::parse_or_exit(app, argc, argv)) return *status;
-  const auto options = options_of(arguments);
-  if (!options.ok()) return fail(options.status(), argosy::cli::kUsageError);
+  const auto chosen = options_of(arguments);
+  if (!chosen.ok()) return fail(chosen.status(), argosy::cli::kUsageError);
 
-  argosy::set_log_name("server " + std::to_string(arguments.server));
+  const std::string name = "server " + std::to_string(arguments.server);
+  argosy::set_log_name(name);
   std::signal(SIGTERM, [](int) { stop_asked = 1; });
   std::signal(SIGINT, [](int) { stop_asked = 1; });
-  auto running = argosy::ps::Server::start(*options);
+  if (const Status status = argosy::observe::observe_process(chosen->settings, name); !status.ok()) return fail(status);
+  auto running = argosy::ps::Server::start(chosen->server);
   if (!running.ok()) return fail(running.status());
   argosy::log_info("listens at {}", (*running)->endpoint());
   std::printf("%s\n", (*running)->endpoint().c_str());  // for who started it with port 0

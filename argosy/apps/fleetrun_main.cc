@@ -2,9 +2,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
+#include "argosy/base/text.h"
 #include "argosy/cli/arguments.h"
 #include "argosy/launch/command/command_line.h"
 #include "argosy/launch/process/interpreter.h"
@@ -24,11 +26,28 @@ int fail(const Status& status) {
   return argosy::cli::kUsageError;
 }
 
+// Shows the job while it runs.
+Result<int> supervise(ServerJob& job, const CommandLine& line) {
+  ASSIGN_OR_RETURN(const argosy::Settings settings, argosy::Settings::from_environment());
+  std::vector<ProcessSpec*> processes;
+  for (auto* list : {&job.servers, &job.workers}) {
+    for (ProcessSpec& process : *list) processes.push_back(&process);
+  }
+  RETURN_IF_ERROR(choose_metrics_ports(processes, settings));
+  ASSIGN_OR_RETURN(const auto watch,
+                   JobWatch::start({.name = settings.text("job"),
+                                    .run = job.run,
+                                    .folder = std::filesystem::path(processes.front()->log).parent_path().string(),
+                                    .command = argosy::join(line.program.argv(), " ")},
+                                   {processes.begin(), processes.end()}, line.watch, settings));
+  return Supervisor(job, line.supervisor, watch.get()).run();
+}
+
 Result<int> run_role(CommandLine& line, const EnclosingJob& enclosing) {
-  ASSIGN_OR_RETURN(const ServerJob job, job_of_role(line.job, line.program, enclosing));
+  ASSIGN_OR_RETURN(ServerJob job, job_of_role(line.job, line.program, enclosing));
   argosy::log_info("joins the job that the environment describes as {}", enclosing.process);
   if (line.supervisor.follow.empty()) line.supervisor.follow = enclosing.process;  // a pod's output is what is read of it
-  return Supervisor(job, line.supervisor).run();
+  return supervise(job, line);
 }
 
 Result<int> run_with_servers(CommandLine& line) {
@@ -44,7 +63,7 @@ Result<int> run_with_servers(CommandLine& line) {
   RETURN_IF_ERROR(check_directory(job));
   name_run(job);
   ASSIGN_OR_RETURN(const LogHold logs, hold_logs(job));
-  return Supervisor(job, line.supervisor).run();
+  return supervise(job, line);
 }
 
 }  // namespace

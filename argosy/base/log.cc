@@ -8,6 +8,8 @@
 #include <mutex>
 #include <string>
 
+#include "argosy/base/log_prelude.h"
+
 namespace argosy {
 namespace {
 
@@ -21,12 +23,18 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
   return spdlog::level::info;
 }
 
-std::atomic<bool> with_dates{false};
+// A launcher's processes write files, which are read later.
+std::atomic<bool> with_dates{std::getenv("ARGOSY_NOTICE_FD") != nullptr};
 
 std::string pattern_for(std::string_view name) {
   std::string pattern = with_dates ? "%Y-%m-%d %H:%M:%S.%e %^%l%$ " : "%H:%M:%S.%e %^%l%$ ";
   for (char c : name) pattern += c == '%' ? std::string("%%") : std::string(1, c);
   return pattern + (name.empty() ? "%v" : ": %v");
+}
+
+std::function<void()>& prelude() {
+  static std::function<void()>& instance = *new std::function<void()>;
+  return instance;
 }
 
 // Leaked on purpose: a thread may log while static objects are destroyed.
@@ -43,7 +51,14 @@ spdlog::logger& logger() {
 
 }  // namespace
 
-void log_line(LogLevel level, std::string_view text) { logger().log(spdlog_level(level), text); }
+void log_line(LogLevel level, std::string_view text) {
+  if (prelude() && logger().should_log(spdlog_level(level))) prelude()();
+  logger().log(spdlog_level(level), text);
+}
+void run_log_prelude() {
+  if (prelude()) prelude()();
+}
+void set_log_prelude(std::function<void()> wanted) { prelude() = std::move(wanted); }
 void set_log_name(std::string_view name) { logger().set_pattern(pattern_for(name)); }
 void set_log_dates() {
   with_dates = true;

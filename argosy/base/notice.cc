@@ -17,14 +17,16 @@
 namespace argosy {
 namespace {
 
-constexpr size_t kMostBytes = 4000;   // of one notice
+constexpr size_t kMostBytes = 4000;          // of one notice
+constexpr size_t kMostReportBytes = 64 << 10;  // of a report; lines beyond it are left out
 constexpr int kMostAtOnce = 64;       // that one receive() takes
-constexpr char kConsequence = 'c', kJoined = 'j', kLeft = 'l', kWriting = 'o';
+constexpr char kConsequence = 'c', kJoined = 'j', kLeft = 'l', kWriting = 'o', kReport = 'r';
 constexpr double kLeftSeconds = 5;  // to say that this process has left its job
 constexpr std::pair<char, Notice::Kind> kKinds[] = {{kConsequence, Notice::Kind::consequence},
                                                     {kJoined, Notice::Kind::joined},
                                                     {kLeft, Notice::Kind::left},
-                                                    {kWriting, Notice::Kind::writing}};
+                                                    {kWriting, Notice::Kind::writing},
+                                                    {kReport, Notice::Kind::report}};
 constexpr std::string_view kLevels = "diwe";  // a line begins with the letter of its level
 
 bool is_socket(int fd, ino_t inode) {
@@ -53,13 +55,18 @@ int launcher() {
 // Before main(), and so before this process starts anything that would inherit it.
 [[maybe_unused]] const int at_start = launcher();
 
-// One line: what would break it becomes a space. Whether the launcher will read it, as far as that is known.
-bool send(char kind, std::string_view text) {
+// Whether the launcher will read it, as far as that is known.
+bool send_message(const std::string& message) {
   if (launcher() < 0) return true;
+  return ::send(launcher(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno != EAGAIN;
+}
+
+// One line: what would break it becomes a space.
+bool send(char kind, std::string_view text) {
   std::string message(1, kind);
   message += text.substr(0, kMostBytes);
   std::replace_if(message.begin(), message.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
-  return ::send(launcher(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno != EAGAIN;
+  return send_message(message);
 }
 
 std::optional<Notice> parsed(std::string_view message) {
@@ -87,6 +94,11 @@ void notice_consequence(std::string_view of) { send(kConsequence, of); }
 void notice_joined(std::string_view job) { send(kJoined, job); }
 void notice_writing(std::string_view folder) { send(kWriting, folder); }
 
+void notice_report(std::string_view numbers) {
+  if (numbers.size() > kMostReportBytes) numbers = numbers.substr(0, numbers.rfind('\n', kMostReportBytes - 1) + 1);
+  send_message(kReport + std::string(numbers));
+}
+
 void notice_left(std::string_view job) {
   const Deadline deadline = Deadline::after_seconds(kLeftSeconds);
   while (!send(kLeft, job) && !deadline.passed()) {
@@ -110,13 +122,13 @@ Result<NoticeReceiver> NoticeReceiver::open() {
 
 std::vector<Notice> NoticeReceiver::receive() {
   std::vector<Notice> notices;
-  char bytes[kMostBytes + 1];
+  std::string bytes(kMostReportBytes + 1, '\0');
   for (int i = 0; i < kMostAtOnce; ++i) {
-    const ssize_t count = ::recv(own_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+    const ssize_t count = ::recv(own_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
     if (count == 0) own_.close();  // the process has, and says no more
     if (count <= 0) break;
-    if (auto notice = parsed({bytes, static_cast<size_t>(count)})) notices.push_back(std::move(*notice));
+    if (auto notice = parsed({bytes.data(), static_cast<size_t>(count)})) notices.push_back(std::move(*notice));
   }
   return notices;
 }

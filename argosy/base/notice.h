@@ -44,11 +44,15 @@ void notice_left(std::string_view job);
 // where the process leaves it behind. Thread-safe.
 void notice_writing(std::string_view folder);
 
+// Tells the launcher alone the numbers of this process, one per line as in Prometheus' text format: the last report counts.
+// Thread-safe.
+void notice_report(std::string_view numbers);
+
 // What one message of a process says. A plain value.
 struct Notice {
-  enum class Kind { line, consequence, joined, left, writing } kind = Kind::line;
+  enum class Kind { line, consequence, joined, left, writing, report } kind = Kind::line;
   LogLevel level = LogLevel::info;  // of a line
-  std::string text;                 // the line, the process that failed first, the job, or the folder
+  std::string text;                 // the line, the process that failed first, the job, the folder, or the numbers
 };
 
 // The launcher's end for one process: the socket on which its notices come. The process finds the other end by the variable

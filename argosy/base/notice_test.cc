@@ -26,6 +26,11 @@ int status_of(const std::string& body) {
     notice_joined("job");
     notice_left("job");
     notice_writing("/models");
+    notice_report("a 1\nb{x=\"\"} 2\n");
+    notice_report(std::string(100'000, 'x') + "\n");
+    std::string many;
+    for (int i = 0; i < 20'000; ++i) many += fmt::format("n{} {}\n", i, i);
+    notice_report(many);
   } else if (body == "floods") {
     for (int i = 0; i < 100'000; ++i) notice_line(LogLevel::debug, std::string(5000, 'x'));
   } else if (body == "inherits") {
@@ -70,7 +75,7 @@ TEST(Notice, ReachesTheLauncherLineByLine) {
   ASSERT_TRUE(receiver.ok());
   EXPECT_EQ(run_process(*receiver, "says"), 0);
   const auto notices = receiver->receive();
-  ASSERT_EQ(notices.size(), 6);
+  ASSERT_EQ(notices.size(), 8);
   EXPECT_EQ(notices[0].text, "resumed 7 rows");
   EXPECT_EQ(notices[0].level, LogLevel::info);
   EXPECT_EQ(notices[1].text, "disk full: no space");
@@ -82,6 +87,12 @@ TEST(Notice, ReachesTheLauncherLineByLine) {
   EXPECT_EQ(notices[4].text, "job");
   EXPECT_EQ(notices[5].kind, Notice::Kind::writing);
   EXPECT_EQ(notices[5].text, "/models");
+  EXPECT_EQ(notices[6].kind, Notice::Kind::report);
+  EXPECT_EQ(notices[6].text, "a 1\nb{x=\"\"} 2\n");
+  // A report that is too long has its first lines, whole; one without a line that fits is none.
+  EXPECT_TRUE(notices[7].text.starts_with("n0 0\nn1 1\n"));
+  EXPECT_TRUE(notices[7].text.ends_with("\n"));
+  EXPECT_LE(notices[7].text.size(), 64 << 10);
 }
 
 // A launcher that does not read must not stop a server.

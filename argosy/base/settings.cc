@@ -150,6 +150,18 @@ const std::vector<Setting>& table() {
        .default_value = "end",
        .choices = {"end", "wait"},
        .help = "when one is lost: the others end, or they wait until their operation's own deadline"},
+      {.name = "metrics_port",
+       .kind = Kind::port,
+       .default_value = "off",
+       .help = "where a process shows its numbers (/metrics, /healthz, /readyz) over HTTP; the launcher takes this port and its "
+               "processes the next ones; 0: any free ports, which are in the log and in metrics.json of the log folder"},
+      {.name = "metrics_host",
+       .default_value = "127.0.0.1",
+       .help = "the address that metrics_port is opened at; anybody who reaches it can read the numbers"},
+      {.name = "trace",
+       .help =
+           "folder into which every process writes what its batches spend their time on (read, pull, compute, push, apply), as "
+           "Chrome's trace events, which Perfetto opens; the launcher joins the files to trace.json; none: no trace"},
   };
   return rows;
 }
@@ -210,6 +222,7 @@ std::string Setting::argument() const {
     case Kind::choice: return join(choices, "|");
     case Kind::seconds: return "SECONDS";
     case Kind::bytes: return "BYTES";
+    case Kind::port: return "PORT|off";
   }
   return "";
 }
@@ -227,6 +240,10 @@ Status Setting::check(std::string_view text) const {
       return number && *number > 0 && *number <= 1e9 ? Status() : unlike("a number of seconds above 0");
     }
     case Kind::bytes: return parse_bytes(text) ? Status() : unlike("a number of bytes, such as 512M or 8G");
+    case Kind::port: {
+      const auto number = parse_integer(text);
+      return text == "off" || (number && *number >= 0 && *number <= 65535) ? Status() : unlike("a port from 0 to 65535, or off");
+    }
   }
   return {};
 }
@@ -298,7 +315,7 @@ const std::string& Settings::value(std::string_view name, bool (*fits)(Kind)) co
 }
 
 const std::string& Settings::text(std::string_view name) const {
-  return value(name, [](Kind kind) { return kind == Kind::text || kind == Kind::choice; });
+  return value(name, [](Kind kind) { return kind == Kind::text || kind == Kind::choice || kind == Kind::port; });
 }
 
 double Settings::seconds(std::string_view name) const {

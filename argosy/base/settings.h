@@ -14,7 +14,7 @@ namespace argosy {
 // A setting of a job: one row of the table behind a strategy's field, an ARGOSY_* variable, a flag of the
 // launcher and a line of docs/settings.md.
 struct Setting {
-  enum class Kind { text, choice, seconds, bytes };
+  enum class Kind { text, choice, seconds, bytes, port };
 
   std::string name;  // "on_worker_loss": the strategy's field; the launcher's flag is --on_worker_loss
   Kind kind = Kind::text;
@@ -23,7 +23,7 @@ struct Setting {
   std::string help;
 
   std::string variable() const;  // "ARGOSY_ON_WORKER_LOSS"
-  // What the help shows for a value: "fail|wait|shrink", "SECONDS", "BYTES", "TEXT".
+  // What the help shows for a value: "fail|wait|shrink", "SECONDS", "BYTES", "PORT|off", "TEXT".
   std::string argument() const;
   // Whether `text` can be its value; the message says what was expected, and leaves the name to the caller.
   Status check(std::string_view text) const;
@@ -65,7 +65,7 @@ class Settings {
   static Result<Settings> from_environment(const std::map<std::string, std::string>& fields = {});
 
   // REQUIRES: the name is one of the table's and its kind is the one asked for.
-  const std::string& text(std::string_view name) const;  // of a text or a choice
+  const std::string& text(std::string_view name) const;  // of a text, a choice or a port
   double seconds(std::string_view name) const;
   int64_t bytes(std::string_view name) const;
 

@@ -90,6 +90,8 @@ class BatchSource {
   virtual void stop() = 0;
 
   virtual DatasetCounters counters() const = 0;
+  // How much of the pass has been read, from 0 to 1; none where its size is not known. By anyone.
+  virtual std::optional<double> read_ratio() const { return std::nullopt; }
   virtual const DatasetOptions& options() const = 0;
 };
 

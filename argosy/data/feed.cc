@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <numeric>
 
 #include "argosy/base/log.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
+#include "argosy/data/decompress.h"
 #include "argosy/data/multislot.h"
 #include "argosy/data/pipe.h"
 
@@ -46,6 +49,18 @@ void copy_lines(const TextBlock& from, size_t begin, size_t end, TextBlock& to) 
   std::memset(to.text.data() + to.size, 0, kTextPadding);
 }
 
+std::vector<int64_t> sizes_of(const DatasetOptions& options) {
+  std::vector<int64_t> sizes;
+  if (options.handout != nullptr) return sizes;
+  for (const std::string& file : options.files) {
+    std::error_code error;  // a remote file's size is not known
+    const auto size = std::filesystem::file_size(file, error);
+    if (error) return {};
+    sizes.push_back(static_cast<int64_t>(size));
+  }
+  return sizes;
+}
+
 size_t blocks_ahead(int consumers) { return 4 * static_cast<size_t>(std::max(consumers, 2)); }
 
 }  // namespace
@@ -64,6 +79,8 @@ FileFeed::FileFeed(const DatasetOptions& options, const LineParser& parser, int 
       parser_(parser),
       reader_count_(static_cast<int>(std::min<size_t>(static_cast<size_t>(consumers), options_.files.size()))),
       patience_seconds_(patience_seconds),
+      file_bytes_(sizes_of(options_)),
+      plain_(is_identity_command(options_.pipe_command) && std::ranges::none_of(options_.files, is_packed_name)),
       empty_(2 * blocks_ahead(consumers)),
       lanes_(
           static_cast<size_t>(reader_count_), blocks_ahead(consumers) / static_cast<size_t>(reader_count_),
@@ -129,7 +146,10 @@ Result<int64_t> FileFeed::read_file(int reader, const FileHandout::File& file) {
     const std::shared_ptr<TextBlock> block = new_block();
     ASSIGN_OR_RETURN(const bool more, blocks.next(*block));
     count_time(read_ns_, watch);
-    if (!more) return lines;
+    if (!more) {
+      if (!file_bytes_.empty()) finished_bytes_ += file_bytes_[file.place];
+      return lines;
+    }
     lines += block->lines;
     bytes_ += static_cast<int64_t>(block->size);
     RETURN_IF_ERROR(push(reader, block, file.skip));
@@ -226,6 +246,12 @@ void FileFeed::stop() {
   (void)fail(Status::cancelled("the dataset was stopped"));
   MutexLock lock(join_mutex_);
   for (Thread& reader : readers_) reader.join();
+}
+
+std::optional<double> FileFeed::read_ratio() const {
+  const auto all = std::accumulate(file_bytes_.begin(), file_bytes_.end(), int64_t{0});
+  if (all == 0) return std::nullopt;
+  return std::min(1.0, static_cast<double>(plain_ ? bytes_ : finished_bytes_) / static_cast<double>(all));
 }
 
 DatasetCounters FileFeed::counters() const {

@@ -44,6 +44,8 @@ class FileFeed {
   // Ends the pass as a failure would, with `cancelled`, and joins the readers. Safe to call twice.
   void stop();
   DatasetCounters counters() const;
+  // See BatchSource: by text where that is what the files hold, otherwise by whole files.
+  std::optional<double> read_ratio() const;
 
  private:
   void read_files(int reader);
@@ -63,6 +65,9 @@ class FileFeed {
   const LineParser& parser_;
   const int reader_count_;
   const double patience_seconds_;
+  const std::vector<int64_t> file_bytes_;  // of each file; empty: not known, or another process reads some of them
+  const bool plain_;                       // what is read is what the files hold
+  std::atomic<int64_t> finished_bytes_{0};  // of files that were read to their ends
   StopSignal stop_;
   TextClock clock_;
   Queue<TextBlock> empty_;  // buffers of blocks that have been parsed

@@ -193,6 +193,11 @@ DatasetCounters InMemoryDataset::counters() const {
   return feed == nullptr || !counted_ ? DatasetCounters{} : feed->counters();
 }
 
+std::optional<double> InMemoryDataset::read_ratio() const {
+  if (threads_ == 0 || store_.size() == 0) return std::nullopt;
+  return std::min(1.0, static_cast<double>(cursor_) / static_cast<double>(store_.size()));
+}
+
 std::shared_ptr<FileFeed> InMemoryDataset::feed() const {
   MutexLock lock(mutex_);
   return feed_;

@@ -53,6 +53,7 @@ class InMemoryDataset : public BatchSource {
   void repeat() override { same_pass_ = true; }
   // Of the load, until the second pass over it begins: later passes read no files.
   DatasetCounters counters() const override;
+  std::optional<double> read_ratio() const override;
   const DatasetOptions& options() const override { return options_; }
 
  private:

@@ -65,6 +65,11 @@ DatasetCounters QueueDataset::counters() const {
   return feed == nullptr ? DatasetCounters{} : feed->counters();
 }
 
+std::optional<double> QueueDataset::read_ratio() const {
+  const std::shared_ptr<FileFeed> feed = this->feed();
+  return feed == nullptr ? std::nullopt : feed->read_ratio();
+}
+
 std::shared_ptr<FileFeed> QueueDataset::feed() const {
   MutexLock lock(mutex_);
   return feed_;

@@ -27,6 +27,7 @@ class QueueDataset : public BatchSource {
   Result<bool> next(int thread, Batch& batch) override;
   void stop() override;
   DatasetCounters counters() const override;
+  std::optional<double> read_ratio() const override;
   const DatasetOptions& options() const override { return options_; }
 
  private:

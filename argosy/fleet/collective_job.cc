@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "argosy/base/error.h"
+#include "argosy/observe/process_observer.h"
 
 namespace argosy::fleet {
 namespace {
@@ -49,6 +50,7 @@ class GroupPeers final : public Peers {
 
 void CollectiveJob::announce(RankInfo place, Settings settings) {
   leave();
+  throw_if_error(observe::observe_process(settings, fmt::format("worker {}", place.rank)));
   announced_.emplace(std::move(place), std::move(settings));
 }
 

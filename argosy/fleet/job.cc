@@ -3,6 +3,7 @@
 #include "argosy/base/run_id.h"
 #include "argosy/engine/remote/context.h"
 #include "argosy/fleet/apply_strategy.h"
+#include "argosy/observe/process_observer.h"
 #include "argosy/ps/server/settings.h"
 
 namespace argosy::fleet {
@@ -45,6 +46,7 @@ Result<std::unique_ptr<Job>> Job::create(const graph::Program& main, const graph
 
 Status Job::become_worker(int index, graph::Program& main, graph::Program& startup) {
   if (worker_ != nullptr) return {};
+  RETURN_IF_ERROR(observe::observe_process(settings_, fmt::format("worker {}", index)));
   ASSIGN_OR_RETURN(auto options, communicator_options(strategy_, plan_, settings_));
   RETURN_IF_ERROR(make_worker_programs(plan_, name_, main, startup));
   worker_ = std::make_shared<RemoteWorker>(plan_, client_options(settings_, name_, servers_, index), std::move(options));

@@ -5,6 +5,7 @@
 
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
+#include "argosy/observe/process_observer.h"
 #include "argosy/ps/server/settings.h"
 
 namespace argosy::fleet {
@@ -45,6 +46,7 @@ Result<StartedServer> start_server(const ServerPlace& place, const Settings& set
   options.workers = place.plan.spec.workers;
   options.spec = place.plan.spec;
   options.import_first = true;
+  RETURN_IF_ERROR(observe::observe_process(settings, fmt::format("server {}", place.index)));
   StartedServer started;
   ASSIGN_OR_RETURN(started.server, ps::Server::start(options));
   log_info("server {} of {} listens at {}", place.index, place.servers.size(), started.server->endpoint());

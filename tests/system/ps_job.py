@@ -116,7 +116,7 @@ class Job:
         return pid
 
     def logs(self):
-        files = sorted((self.folder / "logs").glob("*")) if (self.folder / "logs").exists() else []
+        files = sorted(file for file in (self.folder / "logs").glob("*") if file.is_file())
         return "\n".join(f"--- {file.name}\n{file.read_text()[-1500:]}" for file in files)
 
     def kill_all(self):

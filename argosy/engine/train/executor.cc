@@ -7,12 +7,15 @@
 
 #include <algorithm>
 
+#include "argosy/base/clock.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/engine/program/prepared.h"
 #include "argosy/engine/program/run_frame.h"
 #include "argosy/engine/program/step_capture.h"
 #include "argosy/engine/remote/remote_rows.h"
+#include "argosy/engine/train/training_metrics.h"
+#include "argosy/observe/process_observer.h"
 
 namespace argosy::engine {
 namespace {
@@ -55,6 +58,30 @@ Result<std::vector<Value>> fetch_values(Frame& frame, const std::vector<std::str
     values.push_back(std::move(value));
   }
   return values;
+}
+
+// Of a batch that a script feeds itself: sequences have one entry of their last level per sample.
+int64_t samples_of(const Feed& feed) {
+  int64_t samples = 0;
+  for (const auto& [name, value] : feed) {
+    if (value.lod == nullptr && value.tensor.dim() > 0) samples = std::max(samples, value.tensor.size(0));
+  }
+  return samples;
+}
+
+// Tells who observes the process of one run of a program that trains.
+void show_run(const graph::Program& program, const Feed& feed, const std::vector<std::string>& fetches,
+              const std::vector<Value>& values, double seconds) {
+  if (!observe::is_observed()) return;
+  const std::vector<Measure> measures = measures_of(program);
+  if (measures.empty() || measures.front().name != "loss") return;
+  count_batch(samples_of(feed), 0, seconds);
+  for (const Measure& measure : measures) {
+    const auto place = std::find(fetches.begin(), fetches.end(), measure.variable) - fetches.begin();
+    if (place == std::ssize(fetches)) continue;
+    const at::Tensor& value = values[static_cast<size_t>(place)].tensor;
+    if (value.defined() && value.numel() == 1) set_measure(measure.name, value.item<double>());
+  }
 }
 
 }  // namespace
@@ -118,6 +145,7 @@ Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, cons
                                              std::optional<BatchId> batch) {
   RETURN_IF_ERROR(check_device(options_.device));
   const c10::OptionalDeviceGuard device(options_.device.is_cpu() ? std::nullopt : std::optional(options_.device));
+  const Stopwatch since_begin;
   auto fed = take_fed(program, feed, fetches, scope);
   if (!fed.ok() && batch) scope.remote()->drop_batch(*batch);
   ASSIGN_OR_RETURN(Entry entry, std::move(fed));
@@ -130,6 +158,7 @@ Result<std::vector<Value>> Runner::run_batch(const graph::Program& program, cons
     return status;
   }
   auto fetched = fetch_values(*frame, fetches);
+  if (fetched.ok()) show_run(program, feed, fetches, *fetched, since_begin.seconds());
   frame->end();
   give_back(std::move(entry));
   return fetched;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/log.h"
@@ -22,6 +23,9 @@
 #include "argosy/engine/train/column_value.h"
 #include "argosy/engine/train/prefetcher.h"
 #include "argosy/engine/train/row_prefetcher.h"
+#include "argosy/engine/train/training_metrics.h"
+#include "argosy/observe/process_observer.h"
+#include "argosy/observe/trace.h"
 
 namespace argosy::engine {
 namespace {
@@ -65,8 +69,9 @@ struct TakenBatch {
 class Run {
  public:
   // `remote` is null where the program sends nothing to parameter servers.
-  Run(data::BatchSource& source, const TrainOptions& options, int threads, RemoteParameters* remote)
-      : source_(source), options_(options), threads_(threads), remote_(remote) {}
+  Run(data::BatchSource& source, const TrainOptions& options, std::span<const Measure> measures, int threads,
+      RemoteParameters* remote)
+      : source_(source), options_(options), measures_(measures), threads_(threads), remote_(remote) {}
 
   // Each thread's next batch is read and its rows are pulled while it computes. Before the threads begin.
   void prefetch(const RowPrefetcher& rows) { row_prefetcher_ = &rows; }
@@ -91,6 +96,7 @@ class Run {
   Status bind(Frame& frame, const data::Batch& batch);
   void after_step(int number, Frame& frame, const data::Batch& batch);
   void tell(Frame& frame);
+  void show_measures(Frame& frame);
   void print_fetches(int64_t batch, const std::vector<Value>& values);
   void print_time(const std::vector<std::unique_ptr<Frame>>& frames);
   TrainProgress progress() const;
@@ -98,6 +104,7 @@ class Run {
 
   data::BatchSource& source_;
   const TrainOptions& options_;
+  const std::span<const Measure> measures_;  // that who observes the process is told; none where nobody does
   const int threads_;
   RemoteParameters* const remote_;
   const RowPrefetcher* row_prefetcher_ = nullptr;  // null: each step pulls for itself
@@ -148,6 +155,7 @@ Status Run::bind(Frame& frame, const data::Batch& batch) {
 }
 
 Status Run::step(Frame& frame, TakenBatch& taken) {
+  const observe::TraceSpan span("compute");
   RETURN_IF_ERROR(frame.begin());
   RETURN_IF_ERROR(bind(frame, taken.batch));
   frame.batch_id = taken.id;
@@ -172,11 +180,21 @@ void Run::after_step(int number, Frame& frame, const data::Batch& batch) {
   if (number == 0) tell(frame);
 }
 
+void Run::show_measures(Frame& frame) {
+  if (!observe::is_observed()) return;
+  for (const Measure& measure : measures_) {
+    const Value value = frame.fetch(frame.program().find_value(measure.variable));
+    if (value.tensor.defined() && value.tensor.numel() == 1) set_measure(measure.name, value.tensor.item<double>());
+  }
+  set_pass_ratio(source_.read_ratio());
+}
+
 void Run::tell(Frame& frame) {
   const double now = watch_.seconds();
-  if (options_.on_progress && now - last_progress_ > kProgressSeconds) {
+  if (now - last_progress_ > kProgressSeconds) {
     last_progress_ = now;
-    options_.on_progress(progress());
+    if (options_.on_progress) options_.on_progress(progress());
+    show_measures(frame);
   }
   if (options_.on_watch && now - last_watch_ >= options_.watch_seconds) {
     last_watch_ = now;
@@ -217,13 +235,19 @@ Status Run::run_batches(int number, Frame& frame) {
     prefetcher.emplace(fmt::format("prefetch-{}", number), [this, number](TakenBatch& next) { return take_batch(number, next); });
   for (;;) {
     Stopwatch phase;
-    auto more = prefetcher ? prefetcher->next(taken) : take_batch(number, taken);
-    read_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
+    auto more = [&] {
+      const observe::TraceSpan span("read");
+      return prefetcher ? prefetcher->next(taken) : take_batch(number, taken);
+    }();
+    const double read_seconds = phase.seconds();
+    read_nanoseconds_ += static_cast<int64_t>(read_seconds * 1e9);
     if (!more.ok()) return more.status();  // also a stop from outside: the pass was cut short
     if (!*more) return {};
     phase.restart();
     RETURN_IF_ERROR(step(frame, taken));
-    compute_nanoseconds_ += static_cast<int64_t>(phase.seconds() * 1e9);
+    const double compute_seconds = phase.seconds();
+    compute_nanoseconds_ += static_cast<int64_t>(compute_seconds * 1e9);
+    count_batch(taken.batch.size, read_seconds, compute_seconds);
     after_step(number, frame, taken.batch);
     frame.end();
   }
@@ -275,9 +299,10 @@ void run_threads(Run& run, const std::vector<std::unique_ptr<Frame>>& frames) {
 
 // One reading of the data by all threads. `remote`: where gradients go, in a round that has begun; null: nowhere.
 Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, data::BatchSource& source,
-                             const TrainOptions& options, RemoteParameters* remote, StepCapture* capture) {
+                             const TrainOptions& options, std::span<const Measure> measures, RemoteParameters* remote,
+                             StepCapture* capture) {
   const int threads = static_cast<int>(frames.size());
-  Run run(source, options, threads, remote);
+  Run run(source, options, measures, threads, remote);
   if (capture != nullptr) run.use(*capture);
   std::optional<RowPrefetcher> rows;
   if (remote != nullptr && remote->may_prefetch())
@@ -302,14 +327,15 @@ Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, 
 
 // After an error the pass is not finished: the next one, also of this worker started again, goes on in it.
 Result<TrainReport> run_remote_pass(const std::vector<std::unique_ptr<Frame>>& frames, data::BatchSource& source,
-                                    const TrainOptions& options, RemoteParameters& remote, StepCapture* capture) {
+                                    const TrainOptions& options, std::span<const Measure> measures, RemoteParameters& remote,
+                                    StepCapture* capture) {
   const auto wanted = remote.begin_round(static_cast<int>(frames.size()));
   if (wanted.ok() && !*wanted) {
     log_info("this worker had finished this pass before it was started again; it is skipped");
     source.skip();
     return TrainReport{};
   }
-  auto report = wanted.ok() ? run_pass(frames, source, options, &remote, capture) : Result<TrainReport>(wanted.status());
+  auto report = wanted.ok() ? run_pass(frames, source, options, measures, &remote, capture) : Result<TrainReport>(wanted.status());
   if (report.ok()) return report;
   if (wanted.ok()) source.repeat();
   if (ARGOSY_PLANTED("leave_after_error"))
@@ -335,6 +361,8 @@ Result<TrainReport> train(Runner& runner, const graph::Program& program, data::B
   for (const data::SlotSpec& slot : source.options().slots) feeds.push_back(slot.name);
   for (const auto& [label, name] : options.fetch) fetches.push_back(name);
   fetches.insert(fetches.end(), options.watch.begin(), options.watch.end());
+  const std::vector<Measure> measures = observe::is_observed() ? measures_of(program) : std::vector<Measure>();
+  for (const Measure& measure : measures) fetches.push_back(measure.variable);
   const int threads = std::max(1, options.threads > 0 ? options.threads : source.options().threads);
   std::vector<std::unique_ptr<Frame>> frames;
   ASSIGN_OR_RETURN(auto first, runner.make_frame(program, feeds, fetches, scope));
@@ -354,9 +382,9 @@ Result<TrainReport> train(Runner& runner, const graph::Program& program, data::B
   const bool sends = frames[0]->program().sends();
   if (remote != nullptr && !sends) RETURN_IF_ERROR(remote->refresh());
   const auto capture = make_capture(runner, *frames[0], threads);
-  if (!sends) return run_pass(frames, source, options, nullptr, capture.get());
+  if (!sends) return run_pass(frames, source, options, measures, nullptr, capture.get());
   for (int again = 0;; ++again) {
-    auto report = run_remote_pass(frames, source, options, *remote, capture.get());
+    auto report = run_remote_pass(frames, source, options, measures, *remote, capture.get());
     if (report.ok() || !remote->lost_batches() || again == kTrainAgain) return report;
     log_warning("{}. The pass is read again, and what the servers lack is trained again", report.status().message());
   }

@@ -1,6 +1,7 @@
 #include "argosy/launch/collective/agent.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include "argosy/base/counted.h"
 #include "argosy/base/file.h"
@@ -27,25 +28,46 @@ int Agent::run() {
       log_warning("stopped by signal {}; once more to kill at once", number);
       signals_heeded_ = 1;
       tell("leave", {{"code", std::to_string(128 + number)}});
+      if (watch_) watch_->board().stopping(fmt::format("stopped by signal {}", number));
       stop_group();
-      return 128 + number;
+      return finish(128 + number);
     }
     hear();
     while (!inbox_.empty()) {
       const LauncherMessage message = inbox_.front();
       inbox_.pop_front();
-      if (const auto result = obey(message)) return *result;
+      if (const auto result = obey(message)) return finish(*result);
     }
     if (const std::string why = link_.broken(); !why.empty()) {
       log_error("{}; stopping", why);
       stop_group();
-      return 1;
+      return finish(1);
     }
     if (group_) group_->show_notices();
     if (group_) group_->watch_logs();
     look_after_group();
     if (follower_) follower_->show();
+    if (watch_ && group_) watch_->tick(*group_);
   }
+}
+
+int Agent::finish(int exit_code) {
+  if (watch_) watch_->finish(exit_code);
+  return exit_code;
+}
+
+Status Agent::watch(std::vector<ProcessSpec>& specs) {
+  ASSIGN_OR_RETURN(const Settings settings, Settings::from_environment());
+  std::vector<ProcessSpec*> processes;
+  for (ProcessSpec& spec : specs) processes.push_back(&spec);
+  RETURN_IF_ERROR(choose_metrics_ports(processes, settings));
+  if (watch_) return {};
+  ASSIGN_OR_RETURN(watch_, JobWatch::start({.name = options_.job,
+                                            .run = "",
+                                            .folder = std::filesystem::path(specs.front().log).parent_path().string(),
+                                            .command = join(job_.program.argv(), " ")},
+                                           {processes.begin(), processes.end()}, options_.watch, settings));
+  return {};
 }
 
 void Agent::wait() {
@@ -114,14 +136,16 @@ Status Agent::start(const Round& round) {
   round_ = round.number;
   if (!again) {
     for (const ProcessSpec& spec : specs) RETURN_IF_ERROR(begin_log(spec.log));
+    RETURN_IF_ERROR(watch(specs));
     show_start(specs);
   } else {
+    RETURN_IF_ERROR(watch(specs));
     log_info("start {}: {} on {}, from {}", round.number, counted(round.endpoints().size(), "process", "processes"),
              counted(round.nodes.size(), "node"), round.resume.empty() ? "the beginning" : "checkpoint " + round.resume);
   }
   RETURN_IF_ERROR(
       write_file_atomically(job_.endpoints_file(), "PADDLE_TRAINER_ENDPOINTS:\n" + join(round.endpoints(), "\n") + "\n"));
-  group_ = std::make_unique<LocalProcesses>(std::move(specs));
+  group_ = std::make_unique<LocalProcesses>(std::move(specs), watch_ ? &watch_->board() : nullptr);
   left_.clear();
   const Status status = group_->start_all();
   watched_ = status.ok();

@@ -9,6 +9,7 @@
 
 #include "argosy/launch/collective/collective_job.h"
 #include "argosy/launch/collective/node_link.h"
+#include "argosy/launch/process/job_watch.h"
 #include "argosy/launch/process/local_processes.h"
 #include "argosy/launch/process/log_file.h"
 
@@ -20,6 +21,7 @@ struct AgentOptions {
   std::string job;
   double grace_seconds = 5;  // between SIGTERM and SIGKILL
   int follow = 0;            // whose log is shown as it grows, by number on this node
+  WatchOptions watch = {};
 };
 
 // Runs this node's part of a collective job as the meeting place says: all processes of the job start together, and end
@@ -40,6 +42,9 @@ class Agent {
   std::optional<int> obey(const LauncherMessage& message);
   std::optional<int> end(const LauncherMessage& message);
   Status start(const Round& round);
+  // Shows the job from its first start on. The ports of its processes' metrics are those of the first start.
+  Status watch(std::vector<ProcessSpec>& specs);
+  int finish(int exit_code);
   void show_start(const std::vector<ProcessSpec>& specs);
   void look_after_group();
   void fail(size_t i, const ExitStatus& exit);
@@ -56,6 +61,7 @@ class Agent {
   const CollectiveJob job_;
   const AgentOptions options_;
   std::deque<LauncherMessage> inbox_;
+  std::unique_ptr<JobWatch> watch_;        // from the first round on
   std::unique_ptr<LocalProcesses> group_;  // of the round that runs
   std::set<size_t> left_;         // of them, those that have ended well, as the meeting place was told
   bool watched_ = false;          // its processes run, and nothing has been said about their end

@@ -165,7 +165,8 @@ Result<int> run_collective(const CollectiveOptions& options, const TrainingProgr
   std::filesystem::remove(job.checkpoint_file(), nothing_there);  // that of a job before
   ASSIGN_OR_RETURN(Way way, find_way(options, nodes, job));
   ASSIGN_OR_RETURN(const auto endpoints, own_endpoints(way.host, nodes.started_port, job.devices.processes));
-  const AgentOptions agent{.endpoints = endpoints, .rank = nodes.rank, .job = job_name(program), .follow = options.follow};
+  const AgentOptions agent{
+      .endpoints = endpoints, .rank = nodes.rank, .job = job_name(program), .follow = options.follow, .watch = options.watch};
   return Agent(*way.link, job, agent).run();
 }
 

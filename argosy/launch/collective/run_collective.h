@@ -6,6 +6,7 @@
 
 #include "argosy/base/status.h"
 #include "argosy/launch/collective/nodes.h"
+#include "argosy/launch/process/job_watch.h"
 #include "argosy/launch/process/training_program.h"
 
 namespace argosy::launch {
@@ -20,6 +21,7 @@ struct CollectiveOptions {
   int follow = 0;             // the number, on this node, of the process whose log is shown
   double join_seconds = 600;  // how long nodes are waited for
   double last_call_seconds = 2;
+  WatchOptions watch;
 };
 
 // Runs this node's part of the job to its end; the result is the job's exit code. An error is one of the command line, the

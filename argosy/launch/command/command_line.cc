@@ -125,6 +125,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   line.program.command = std::move(parsed.rest);
   RETURN_IF_ERROR(take_torchrun_variables(line));
   line.supervisor.shrink = on_worker_loss(line) == "shrink";
+  line.collective.watch = line.watch;
   if (line.supervisor.max_restarts > 0)
     line.program.environment["ARGOSY_RESTARTS"] = std::to_string(line.supervisor.max_restarts);
   if (line.mode == Mode::unsaid) line.mode = line.collective.nodes.standalone ? Mode::collective : default_mode();

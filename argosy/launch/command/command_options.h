@@ -4,6 +4,7 @@
 #include <string>
 
 #include "argosy/launch/collective/run_collective.h"
+#include "argosy/launch/process/job_watch.h"
 #include "argosy/launch/process/training_program.h"
 #include "argosy/launch/servers/server_job.h"
 #include "argosy/launch/servers/supervisor.h"
@@ -17,6 +18,7 @@ struct CommandLine {
   ServerJobOptions job;                // of a parameter-server job
   SupervisorOptions supervisor;  // likewise
   CollectiveOptions collective;  // of a collective one
+  WatchOptions watch;            // of both
   std::string text;  // what the user wants to see instead of a job: the help, the version, the table of settings; empty: nothing
   std::map<std::string, std::string> given;  // the flags that were given, by name without dashes, as text
 };

@@ -102,6 +102,15 @@ Status set_backend(CommandLine&, const std::string& text) {
                                text);
 }
 
+Set seconds(double WatchOptions::* field, bool zero) {
+  return [=](CommandLine& line, const std::string& text) {
+    const auto value = parse_number(text);
+    if (!value || *value >= 1e9 || !(*value > 0 || (zero && *value == 0)))
+      return Status::invalid_argument("found '{}', expected seconds above 0{}", text, zero ? ", or 0" : "");
+    return line.watch.*field = *value, Status();
+  };
+}
+
 Status set_join_seconds(CommandLine& line, const std::string& text) {
   const auto seconds = parse_number(text);
   if (!seconds || !(*seconds > 0 && *seconds < 1e9))
@@ -230,6 +239,36 @@ std::vector<Flag> common_flags() {
        "where workerlog.N and serverlog.N go (log; with servers logs)",
        [](CommandLine& l, const std::string& v) { return l.job.log_dir = l.collective.log_dir = v, Status(); }},
       {{"--follow"}, Part::both, "N", "show what worker N of this machine writes, as it comes (collective: 0)", set_follow},
+      {{"--quiet"},
+       Part::both,
+       "",
+       "do not show how the job goes on: samples/s, loss, AUC, time left, processes alive",
+       [](CommandLine& l, const std::string&) { return l.watch.quiet = true, Status(); }},
+      {{"--progress_seconds"},
+       Part::both,
+       "SECONDS",
+       "between two such lines where the output is no terminal (30)",
+       seconds(&WatchOptions::line_seconds, false)},
+      {{"--status_port"},
+       Part::both,
+       "PORT",
+       "show the job in a browser, at this port of 127.0.0.1; 0: any free one (off)",
+       number([](CommandLine& l, int v) { l.watch.status_port = v; }, 0, 65535)},
+      {{"--status_host"},
+       Part::both,
+       "HOST",
+       "the address of the status page instead; anybody who reaches it can read it",
+       [](CommandLine& l, const std::string& v) { return l.watch.status_host = v, Status(); }},
+      {{"--stall_seconds"},
+       Part::both,
+       "SECONDS",
+       "without a batch of any worker before what all threads do is saved beside the logs; 0: never (600)",
+       seconds(&WatchOptions::stall_seconds, true)},
+      {{"--tensorboard"},
+       Part::both,
+       "FOLDER",
+       "write loss, AUC, samples/s, tables and latencies as an event file for TensorBoard there (none)",
+       [](CommandLine& l, const std::string& v) { return l.watch.tensorboard = v, Status(); }},
       {{"--max_restart", "--max_restarts"},
        Part::both,
        "N",

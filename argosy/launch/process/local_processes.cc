@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "argosy/base/log.h"
+#include "argosy/base/log_prelude.h"
 #include "argosy/base/temporary.h"
 #include "argosy/launch/process/log_file.h"
+#include "argosy/launch/process/stacks.h"
 #include "argosy/launch/process/stop_signal.h"
 
 namespace argosy::launch {
@@ -17,12 +20,13 @@ constexpr double kLookSeconds = 0.05;
 constexpr int kTailLines = 20;
 constexpr int kMostLooks = 100;  // at the notices of a process that has ended
 constexpr double kLogCheckSeconds = 5;
+constexpr int64_t kMostLogBytes = int64_t{1} << 30;  // of one process; as much again is kept
 constexpr size_t kMostFolders = 64;  // of one process that are looked into when it has ended
 
 }  // namespace
 
-LocalProcesses::LocalProcesses(std::vector<ProcessSpec> specs) {
-  for (ProcessSpec& spec : specs) members_.push_back({.spec = std::move(spec)});
+LocalProcesses::LocalProcesses(std::vector<ProcessSpec> specs, observe::JobBoard* board) : board_(board) {
+  for (ProcessSpec& spec : specs) members_.push_back({.number = members_.size(), .spec = std::move(spec)});
 }
 
 Status LocalProcesses::start(size_t i) {
@@ -31,6 +35,7 @@ Status LocalProcesses::start(size_t i) {
   members_[i].jobs = 0;
   ASSIGN_OR_RETURN(JobProcess process, JobProcess::start(members_[i].spec));
   members_[i].process = std::make_unique<JobProcess>(std::move(process));
+  if (board_ != nullptr) board_->started(i, members_[i].process->pid());
   return {};
 }
 
@@ -39,8 +44,13 @@ Status LocalProcesses::start_all() {
   return {};
 }
 
-std::optional<ExitStatus> LocalProcesses::poll(size_t i) {
-  return members_[i].process ? members_[i].process->poll() : std::nullopt;
+std::optional<ExitStatus> LocalProcesses::poll(size_t i) { return poll(members_[i], board_); }
+
+std::optional<ExitStatus> LocalProcesses::poll(Member& member, observe::JobBoard* board) {
+  const auto exit = member.process ? member.process->poll() : std::nullopt;
+  if (exit && board != nullptr)
+    board->ended(member.number, exit->ok(), exit->to_string(), exit->ok() ? "" : tail(member.spec.log, kTailLines));
+  return exit;
 }
 
 bool LocalProcesses::show_notices(Member& member) {
@@ -48,7 +58,13 @@ bool LocalProcesses::show_notices(Member& member) {
   const std::vector<Notice> notices = member.process->notices();
   for (const Notice& notice : notices) {
     switch (notice.kind) {
-      case Notice::Kind::line: log_line(notice.level, fmt::format("{}: {}", member.spec.name, notice.text)); break;
+      case Notice::Kind::line:
+        log_line(notice.level, fmt::format("{}: {}", member.spec.name, notice.text));
+        if (board_ != nullptr) board_->event(notice.level, member.spec.name, notice.text);
+        break;
+      case Notice::Kind::report:
+        if (board_ != nullptr) board_->report(member.number, notice.text);
+        break;
       case Notice::Kind::consequence:
         if (member.consequence_of.empty()) member.consequence_of = notice.text;
         break;
@@ -69,6 +85,7 @@ void LocalProcesses::show_last_notices(Member& member) {
 
 void LocalProcesses::end(Member& member) {
   show_last_notices(member);
+  poll(member, board_);
   member.process.reset();
   for (const std::string& folder : std::exchange(member.folders, {})) remove_abandoned_temporaries(folder);
 }
@@ -103,6 +120,7 @@ void LocalProcesses::report(size_t i, const std::string& how) {
   const ProcessSpec& spec = members_[i].spec;
   show_last_notices(members_[i]);
   if (const Status status = check_log(spec.log); !status.ok()) log_error("{}: {}", spec.name, status.message());
+  run_log_prelude();
   std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", spec.name.c_str(), how.c_str(), spec.log.c_str(),
                tail(spec.log, kTailLines).c_str());
 }
@@ -111,15 +129,32 @@ void LocalProcesses::report(size_t i, const std::string& how) {
 void LocalProcesses::watch_logs() {
   if (members_.empty() || since_log_check_.seconds() < kLogCheckSeconds) return;
   since_log_check_.restart();
+  for (const Member& member : members_) {
+    if (rotate_log(member.spec.log, kMostLogBytes))
+      log_info("{}: its log had {} bytes; they are in {}.1 now", member.spec.name, kMostLogBytes, member.spec.log);
+  }
   const Status status = check_log(members_.front().spec.log);
   if (!status.ok() && !logs_fail_) log_error("{}", status.message());
   if (status.ok() && logs_fail_) log_info("the logs can be written again");
   logs_fail_ = !status.ok();
 }
 
+void LocalProcesses::save_stacks(const std::string& why) {
+  std::vector<StackTarget> targets;
+  for (Member& member : members_) {
+    if (member.process != nullptr && !poll(member, board_))
+      targets.push_back({.name = member.spec.name, .log = member.spec.log, .pid = member.process->pid()});
+  }
+  if (targets.empty()) return;
+  const auto file = launch::save_stacks(targets, std::filesystem::path(targets.front().log).parent_path().string());
+  const std::string text = fmt::format("{}; {}", why, file.ok() ? "what its threads do is in " + *file : file.status().message());
+  log_warning("{}", text);
+  if (board_ != nullptr) board_->event(LogLevel::warning, "launcher", text);
+}
+
 bool LocalProcesses::all_stopped() {
   return std::all_of(members_.begin(), members_.end(),
-                     [](Member& member) { return member.process == nullptr || member.process->poll().has_value(); });
+                     [this](Member& member) { return member.process == nullptr || poll(member, board_).has_value(); });
 }
 
 void LocalProcesses::stop(double grace_seconds, int signals_heeded, const std::function<void()>& meanwhile) {
@@ -132,6 +167,8 @@ void LocalProcesses::stop(double grace_seconds, int signals_heeded, const std::f
     show_notices();
     wait(Deadline::after_seconds(std::min(deadline.seconds_left(), kLookSeconds)));
   }
+  if (!all_stopped() && stop_signals() <= signals_heeded)
+    save_stacks(fmt::format("not everything has ended {} s after SIGTERM", grace_seconds));
   for (Member& member : members_) {
     if (member.process != nullptr && !member.process->poll())
       log_warning("{}: does not end by SIGTERM; killing it", member.spec.name);

@@ -10,13 +10,15 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/launch/process/job_process.h"
+#include "argosy/observe/job_board.h"
 
 namespace argosy::launch {
 
 // The processes of a job on this machine, by number. Confined to one thread; the destructor kills what still runs.
 class LocalProcesses {
  public:
-  explicit LocalProcesses(std::vector<ProcessSpec> specs);
+  // `board` is told of them by their numbers, where it is given; it must outlive this.
+  explicit LocalProcesses(std::vector<ProcessSpec> specs, observe::JobBoard* board = nullptr);
 
   size_t size() const { return members_.size(); }
   const ProcessSpec& spec(size_t i) const { return members_[i].spec; }
@@ -50,25 +52,31 @@ class LocalProcesses {
   // Says, every few seconds at most and once each, that the logs can no longer be written, and that they can again.
   void watch_logs();
 
+  // Saves the stacks of those that run (launch/process/stacks.h), in the folder of the logs, and says on stderr where they are.
+  void save_stacks(const std::string& why);
+
   // SIGTERM to all, and SIGKILL to those that still run after the grace, or after more stop signals of the launcher's own than
   // those that made it stop: `signals_heeded`, 1 where it stops because of one and 0 otherwise. `meanwhile` is called again and
-  // again while it waits, 20 times a second at least.
+  // again while it waits, 20 times a second at least. The stacks of those that are killed after the grace are saved before.
   void stop(double grace_seconds, int signals_heeded, const std::function<void()>& meanwhile = [] {});
 
  private:
   struct Member {
+    size_t number = 0;
     ProcessSpec spec;
     std::unique_ptr<JobProcess> process;
     std::string consequence_of;
     int jobs = 0;                    // that it is a worker of, as it says
     std::set<std::string> folders;  // that it has written in, as it says
   };
+  static std::optional<ExitStatus> poll(Member& member, observe::JobBoard* board);
   bool show_notices(Member& member);  // whether there were any
   void show_last_notices(Member& member);  // of a process that says no more
   // Ends the process, and removes what it was writing.
   void end(Member& member);
   bool all_stopped();
 
+  observe::JobBoard* const board_;
   std::vector<Member> members_;
   Stopwatch since_log_check_;
   bool logs_fail_ = false;  // as was said last

@@ -11,8 +11,15 @@ namespace argosy::launch {
 // Opens a log with these flags of open(2), and makes it and its folder where there are none. An error of a log names it, the
 // system's reason and what to do.
 Result<Fd> open_log(const std::string& path, int flags);
-// Makes the file empty, and its folder where there is none.
+// Makes the file new and empty, and its folder where there is none; what an earlier job has left there is set aside.
 Status begin_log(const std::string& path);
+// Moves a file that has something in it to the folder old/<date>, beside it, of this process. Of these folders the newest
+// kOldLogs stay. Where it cannot be moved it stays too.
+inline constexpr size_t kOldLogs = 5;
+void set_aside(const std::string& path);
+// Where a log has more than `most` bytes, moves them to <path>.1, which it replaces: what is written in that moment may be lost.
+// Whether it did.
+bool rotate_log(const std::string& path, int64_t most);
 // Whether there is room for more lines in a log.
 Status check_log(const std::string& path);
 

@@ -1,5 +1,6 @@
 #include "argosy/launch/process/log_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -45,6 +46,40 @@ TEST_F(LogFileTest, BeginMakesTheFolderAndEmptiesTheFile) {
   const Status failed = begin_log((folder_ / "a" / "b").string());
   EXPECT_THAT(failed.message(), HasSubstr("cannot write the log '" + (folder_ / "a" / "b").string() + "'"));
   EXPECT_FALSE(begin_log(path + "/log").ok()) << "its folder is a file";
+}
+
+// What a user may still want to read after the next start.
+TEST_F(LogFileTest, BeginSetsAsideWhatIsThere) {
+  const std::string path = file("of a run before");
+  ASSERT_TRUE(begin_log(path).ok());
+  ASSERT_TRUE(begin_log(path).ok());  // nothing in it
+  std::vector<std::string> kept;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "old")) {
+    if (entry.is_regular_file()) kept.push_back(*read_file(entry.path()));
+  }
+  EXPECT_THAT(kept, ElementsAre("of a run before"));
+}
+
+TEST_F(LogFileTest, FewOldLogsAreKept) {
+  for (int i = 0; i < 9; ++i) fs::create_directories(folder_ / "old" / fmt::format("2020010{}-000000", i));
+  set_aside(file("x"));
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder_ / "old")) left.push_back(entry.path().filename().string());
+  EXPECT_EQ(left.size(), kOldLogs);
+  EXPECT_THAT(left, testing::Contains("20200108-000000"));
+  EXPECT_THAT(left, testing::Not(testing::Contains("20200104-000000")));
+}
+
+// Whoever writes goes on at the end of the file, which is its beginning now.
+TEST_F(LogFileTest, ALogThatIsTooLongIsRotated) {
+  const std::string path = file("12345");
+  const Fd writer = std::move(*open_log(path, O_WRONLY | O_APPEND));
+  EXPECT_FALSE(rotate_log(path, 5));
+  EXPECT_TRUE(rotate_log(path, 4));
+  ASSERT_EQ(::write(writer.get(), "678", 3), 3);
+  EXPECT_EQ(*read_file(path + ".1"), "12345");
+  EXPECT_EQ(*read_file(path), "678");
+  EXPECT_FALSE(rotate_log(path + "none", 0));
 }
 
 // A log beside where the launcher was started has no folder in its name.

@@ -90,7 +90,13 @@ Status check_numbers(const fs::path& directory, const std::vector<RunRecord>& re
 Result<std::optional<Fd>> hold_log(const std::string& path) {
   ASSIGN_OR_RETURN(Fd file, open_log(path, O_RDWR));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::optional<Fd>();
-  return std::optional<Fd>(std::move(file));  // a file system without locks is no reason not to start
+  if (::lseek(file.get(), 0, SEEK_END) == 0) return std::optional<Fd>(std::move(file));
+  // What an earlier job has left goes, and its lock with it: the new file is locked before anybody else knows that it is there,
+  // or is another launch's.
+  set_aside(path);
+  ASSIGN_OR_RETURN(Fd fresh, open_log(path, O_RDWR));
+  if (::flock(fresh.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::optional<Fd>();
+  return std::optional<Fd>(std::move(fresh));  // a file system without locks is no reason not to start
 }
 
 Result<std::optional<LogHold>> hold_all(const std::vector<ProcessSpec*>& processes) {

@@ -21,7 +21,8 @@ std::vector<ProcessSpec> all_specs(const ServerJob& job) {
 
 }  // namespace
 
-Supervisor::Supervisor(const ServerJob& job, SupervisorOptions options) : group_(all_specs(job)), options_(std::move(options)) {
+Supervisor::Supervisor(const ServerJob& job, SupervisorOptions options, JobWatch* watch)
+    : watch_(watch), group_(all_specs(job), watch == nullptr ? nullptr : &watch->board()), options_(std::move(options)) {
   const bool await_servers = job.has_other_workers || job.workers.empty();
   for (size_t i = 0; i < group_.size(); ++i) {
     const bool worker = i >= job.servers.size();
@@ -47,8 +48,12 @@ int Supervisor::run() {
   } else {
     log_error("{}", status.message());
   }
-  group_.stop(options_.grace_seconds, signals_heeded_);
+  if (watch_ != nullptr) watch_->board().stopping(signals_heeded_ == 0 ? "" : fmt::format("stopped by signal {}", stop_signal()));
+  group_.stop(options_.grace_seconds, signals_heeded_, [this] {
+    if (watch_ != nullptr) watch_->tick(group_);
+  });
   if (follower_) follower_->show();
+  if (watch_ != nullptr) watch_->finish(result);
   return result;
 }
 
@@ -72,6 +77,7 @@ int Supervisor::watch() {
     group_.show_notices();
     group_.watch_logs();
     if (follower_) follower_->show();
+    if (watch_ != nullptr) watch_->tick(group_);
     group_.wait(Deadline::after_seconds(follower_ ? kFollowSeconds : kWatchSeconds));
   }
   log_info("the job has ended well{}{}", left_out_.empty() ? "" : ", without ", join(left_out_, ", "));

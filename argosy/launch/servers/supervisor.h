@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/launch/process/job_watch.h"
 #include "argosy/launch/process/local_processes.h"
 #include "argosy/launch/process/log_file.h"
 #include "argosy/launch/servers/server_job.h"
@@ -30,7 +31,8 @@ struct SupervisorOptions {
 // the job with 128 + the signal; a second one ends the grace too. No process is left behind in any case.
 class Supervisor {
  public:
-  Supervisor(const ServerJob& job, SupervisorOptions options);
+  // `watch` shows the job, where it is given; it must outlive this.
+  Supervisor(const ServerJob& job, SupervisorOptions options, JobWatch* watch = nullptr);
 
   int run();
 
@@ -62,6 +64,7 @@ class Supervisor {
   bool can_do_without(const Member& failed) const;
   bool all_done() const;
 
+  JobWatch* const watch_;
   LocalProcesses group_;
   std::vector<Member> members_;  // as those of the group
   std::vector<std::string> left_out_;

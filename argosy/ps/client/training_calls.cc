@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <atomic>
 
+#include "argosy/base/clock.h"
 #include "argosy/base/counted.h"
 #include "argosy/base/log.h"
+#include "argosy/observe/metrics.h"
+#include "argosy/observe/trace.h"
 #include "argosy/ps/client/reply.h"
 #include "argosy/ps/client/table_check.h"
 #include "argosy/ps/spec/job_spec_wire.h"
@@ -19,6 +22,23 @@ void store_relaxed(std::span<const float> from, float* to) {
 
 bool has_statistics(const RowGradients& rows) { return rows.shows != nullptr || rows.clicks != nullptr; }
 
+// Adds the time from here to the end of the scope to a histogram of calls, and to the trace.
+class CallTimer {
+ public:
+  CallTimer(observe::Histogram& seconds, const char* name) : seconds_(seconds), span_(name) {}
+  ~CallTimer() { seconds_.observe(since_begin_.seconds()); }
+  CallTimer(const CallTimer&) = delete;
+
+ private:
+  observe::Histogram& seconds_;
+  const observe::TraceSpan span_;
+  const Stopwatch since_begin_;
+};
+
+observe::Histogram& call_seconds(const char* name, const char* help) {
+  return observe::Registry::process().histogram(name, help, observe::seconds_bounds());
+}
+
 Status wrong_size(const rpc::Received& received, size_t expected) {
   return Status::data_loss("the answer to method {} has {} bytes of payload; expected {}", received.method,
                            received.payload.size(), expected);
@@ -27,6 +47,9 @@ Status wrong_size(const rpc::Received& received, size_t expected) {
 }  // namespace
 
 Status TrainingCalls::pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline) {
+  static observe::Histogram& seconds =
+      call_seconds("argosy_worker_pull_seconds", "A pull of rows from all servers, retries and waits counted in.");
+  const CallTimer timer(seconds, "pull");
   for (const RowRequest& request : requests) RETURN_IF_ERROR(check_table_kind(job(), request.table, true));
   const auto makes = [](const RowRequest& request) { return request.create; };
   const auto creating = std::ranges::count_if(requests, makes);
@@ -168,6 +191,9 @@ Result<std::vector<BatchId>> TrainingCalls::lacking(int server, const Push& push
 
 Status TrainingCalls::push(const Push& push) {
   if (push.batches.empty()) return Status::invalid_argument("a push without batches");
+  static observe::Histogram& seconds =
+      call_seconds("argosy_worker_push_seconds", "A push to all servers until the last has acknowledged it.");
+  const CallTimer timer(seconds, "push");
   const auto scratch = scratch_.take();
   ASSIGN_OR_RETURN(const auto parts, parts_of(push, *scratch));
   scratch->split.assign(scratch->lists, servers().size());

@@ -3,6 +3,7 @@
 #include "argosy/base/mutex.h"
 #include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
+#include "argosy/observe/metrics.h"
 #include "argosy/ps/communicator/communicator_base.h"
 
 namespace argosy::ps {
@@ -101,6 +102,8 @@ class AsyncCommunicator final : public CommunicatorBase {
     const int meant = std::max(options().send_queue_size, options().max_merge_var_num * options().thread_pool_size);
     const int most = std::max(meant - threads_ + 1, 0) + options().min_send_grad_num_before_recv - 1;
     MutexLock lock(mutex_);
+    staleness_.set(unsent_ + sends_);
+    step_staleness_.observe(unsent_ + sends_);
     const auto may_go_on = [&]() ARGOSY_REQUIRES(mutex_) { return unsent_ + sends_ <= most || stopping_ || !failure().ok(); };
     if (changed_.wait_until(lock, patience().when(), may_go_on)) return {};
     if (unsent_ > 0) return not_taken(unsent_);
@@ -226,6 +229,7 @@ class AsyncCommunicator final : public CommunicatorBase {
     {
       MutexLock lock(mutex_);
       unsent_ += by;
+      queued_.set(unsent_);
     }
     if (by < 0) changed_.notify_all();
   }
@@ -236,6 +240,13 @@ class AsyncCommunicator final : public CommunicatorBase {
   std::atomic<int> threads_ = 1;
   std::vector<Thread> senders_;
   Thread receiver_;
+
+  observe::Gauge& queued_ =
+      observe::Registry::process().gauge("argosy_worker_queue_batches", "Batches that wait to be sent, or are on their way.");
+  observe::Gauge& staleness_ = observe::Registry::process().gauge(
+      "argosy_worker_staleness_batches", "Batches of this worker that the dense parameters it computes with may lack.");
+  observe::Histogram& step_staleness_ = observe::Registry::process().histogram(
+      "argosy_worker_step_staleness_batches", "The same, of each step.", {0, 1, 2, 4, 8, 16, 32, 64, 128});
 
   Mutex mutex_;
   ConditionVariable changed_;

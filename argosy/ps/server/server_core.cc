@@ -146,7 +146,8 @@ void Core::add_tasks() {
 }
 
 void Core::start(std::function<rpc::ServerCounters()> counters) {
-  stats_.set_counters(std::move(counters));
+  stats_.set_counters(counters);
+  metrics_.start(std::move(counters));
   keeper_.start();
   snapshotter_.start();
 }
@@ -167,6 +168,7 @@ SnapshotterOptions Core::snapshotter_options() const {
 
 Status Core::stop(bool with_snapshot) {
   if (!ending_.stop()) return {};
+  metrics_.stop();
   keeper_.join();
   snapshotter_.stop();
   parking_.stop();

@@ -18,6 +18,7 @@
 #include "argosy/ps/server/pass_reports.h"
 #include "argosy/ps/server/run_notes.h"
 #include "argosy/ps/server/server_limits.h"
+#include "argosy/ps/server/server_metrics.h"
 #include "argosy/ps/server/server_options.h"
 #include "argosy/ps/server/server_run.h"
 #include "argosy/ps/server/snapshot_host.h"
@@ -111,6 +112,7 @@ class Core {
   Leases leases_;
   WaitingCalls waiting_;
   Keeper keeper_{ending_};
+  ServerMetrics metrics_{options_.server, state_, changes_, limits_, snapshotter_, ending_};  // last: ends before what it reads
 };
 
 }  // namespace argosy::ps

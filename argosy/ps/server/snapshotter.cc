@@ -135,10 +135,12 @@ Result<double> Snapshotter::between_changes(const std::function<Status(State&)>&
 
 // The log goes on in a new file from about this moment on, so that the old ones can go once the snapshot is safe.
 Status Snapshotter::cut() {
+  const Stopwatch since_begin;
   if (table::Log* log = host_.log()) RETURN_IF_ERROR(log->rotate().status());
   Moment moment;
   RETURN_IF_ERROR(between_changes([&](State& state) { return take(state, moment); }).status());
   RETURN_IF_ERROR(write_moment(moment));
+  last_duration_ = since_begin.seconds();
   return trim(options_.keep);
 }
 
@@ -179,6 +181,7 @@ Status Snapshotter::write_moment(Moment& moment) {
   }
   log_info("snapshot {}: {}, {}; pushes waited {:.3f} s", number, counted(written.rows, "row"), counted(written.bytes, "byte"),
            last_pause_.load());
+  last_cut_ = Stopwatch();
   ++snapshots_;
   log_position_ = moment.state.head.log_position();
   changes_at_snapshot_ = moment.changes;

@@ -95,6 +95,8 @@ class Snapshotter {
 
   uint64_t snapshots() const { return snapshots_; }            // for recovery, of this process
   double last_pause_seconds() const { return last_pause_; }
+  double last_duration_seconds() const { return last_duration_; }
+  double age_seconds() const { return last_cut_.load().seconds(); }  // REQUIRES: snapshots() > 0
 
  private:
   using Operation = LongOperations::Operation;
@@ -156,7 +158,8 @@ class Snapshotter {
   SteadyClock::time_point retry_at_;
 
   std::atomic<uint64_t> snapshots_ = 0;
-  std::atomic<double> last_pause_ = 0;
+  std::atomic<double> last_pause_ = 0, last_duration_ = 0;
+  std::atomic<Stopwatch> last_cut_ = Stopwatch();
   LongOperations operations_;
   Queue<OperationPtr> queue_{64};
   Thread thread_;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "argosy/base/clock.h"
 #include "argosy/base/mutex.h"
+#include "argosy/observe/trace.h"
 #include "argosy/ps/server/answer_size.h"
 #include "argosy/ps/server/observers.h"
 #include "argosy/ps/spec/job_spec_wire.h"
@@ -44,6 +46,8 @@ std::span<float> floats_at(rpc::Buffer& buffer, size_t offset, size_t count) {
 }  // namespace
 
 void TrainingHandlers::push(const CallPtr& call, State& state, const wire::PushRequest& request) {
+  const observe::TraceSpan span("apply");
+  const Stopwatch since_begin;
   const Changes::Inside inside(changes_, call);
   if (!inside) return;
   const Limit& waiting = limits_.waiting_keys;
@@ -69,6 +73,7 @@ void TrainingHandlers::push(const CallPtr& call, State& state, const wire::PushR
   if (!verdict.ok()) return call->fail(verdict.status());
   wire::PushReply reply;
   reply.set_outcome(outcome_of(*verdict));
+  push_seconds_.observe(since_begin.seconds());
   call->send(outgoing(reply));
 }
 
@@ -192,6 +197,7 @@ void TrainingHandlers::pull_dense(const CallPtr& call, State& state, const wire:
   }
   *reply.mutable_position() = to_wire(state.position());
   reply.set_batches(state.batches());
+  pulls_.add();
   call->send(outgoing(reply, {rpc::Slice::own(std::move(payload))}));
 }
 
@@ -216,6 +222,7 @@ void TrainingHandlers::pull_rows(const CallPtr& call, State& state, const wire::
   }
   wire::PullRowsReply reply;
   *reply.mutable_position() = to_wire(state.position());
+  pulls_.add();
   call->send(outgoing(reply, {rpc::Slice::own(std::move(payload))}));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "argosy/observe/metrics.h"
 #include "argosy/ps/server/changes.h"
 #include "argosy/ps/server/parking.h"
 #include "argosy/ps/server/pass_reports.h"
@@ -39,6 +40,12 @@ class TrainingHandlers {
   Parking& parking_;
   ServerLimits& limits_;
   const PassReports& reports_;
+  observe::Counter& pulls_ =
+      observe::Registry::process().counter("argosy_server_pulls_total", "Pulls of dense parameters and of rows answered.",
+                                           {{"server", std::to_string(options_.server)}});
+  observe::Histogram& push_seconds_ =
+      observe::Registry::process().histogram("argosy_server_push_seconds", "One push, from its arrival to its answer.",
+                                             observe::seconds_bounds(), {{"server", std::to_string(options_.server)}});
 };
 
 }  // namespace argosy::ps

@@ -4,5 +4,6 @@ Names are found on first use: a script that only needs a part, such as a data ge
 """
 
 from argosy import _lazy
+from argosy import _stacks as _stacks
 
 __getattr__, __dir__ = _lazy.attach(__name__, __file__)

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "argosy/base/log.h"
+
+namespace argosy::observe {
+
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+inline bool is_known(double value) { return !std::isnan(value); }
+
+// One process of a job, as its launcher knows it. Numbers that are not known are kUnknown.
+struct ProcessView {
+  enum class State { waiting, running, done, failed, stopped };
+
+  std::string name, log, address, metrics;  // "worker 0"; its log file; where it listens; the URL of its metrics
+  bool worker = false;
+  int64_t pid = 0;
+  State state = State::waiting;
+  std::string how;  // it ended
+  int restarts = 0;
+  double started = 0;  // seconds since 1970
+  double silent_seconds = kUnknown;  // since it last reported
+  double memory_bytes = kUnknown, cpu_seconds = kUnknown;
+
+  // ---- Of workers.
+  double samples = kUnknown, samples_per_second = kUnknown, loss = kUnknown, auc = kUnknown;
+  double pull_seconds = kUnknown, push_seconds = kUnknown;  // means of one
+  double staleness = kUnknown, queue = kUnknown, pass_ratio = kUnknown;
+  bool straggler = false;  // less than half as fast as its peers
+
+  // ---- Of servers.
+  double pushes = kUnknown, pulls = kUnknown, rows = kUnknown, table_bytes = kUnknown, log_bytes = kUnknown;
+  double received_bytes = kUnknown, sent_bytes = kUnknown;
+  double snapshots = kUnknown, snapshot_age_seconds = kUnknown, workers_lost = kUnknown, parked_calls = kUnknown,
+         refused = kUnknown;
+
+  std::string tail;  // the end of its log, where it has failed
+};
+
+const char* state_name(ProcessView::State state);
+
+// A table of the job, over all servers.
+struct TableView {
+  std::string name;
+  double rows = 0, cold_rows = 0, memory_bytes = 0;
+};
+
+// What happened, with the time of day in seconds since 1970.
+struct JobEvent {
+  double time = 0;
+  LogLevel level = LogLevel::info;
+  std::string process, text;
+};
+
+struct JobHistory {
+  std::vector<double> time, samples_per_second, loss, auc;  // equally long
+};
+
+// A job at one moment. A plain value.
+struct JobView {
+  std::string name, run, folder, command, host, state;  // "starting", "running", "ended well", "failed", "stopped"
+  int64_t launcher_pid = 0;
+  double started = 0, now = 0;  // seconds since 1970
+  std::optional<int> exit_code;
+
+  double samples = 0, samples_per_second = 0, loss = kUnknown, auc = kUnknown, staleness = kUnknown, eta_seconds = kUnknown;
+  int alive = 0, restarts = 0;
+  std::vector<ProcessView> processes;
+  std::vector<TableView> tables;
+  std::vector<JobEvent> events;      // the last ones, oldest first
+  std::vector<std::string> ledger;   // one line per pass
+  JobHistory history;
+
+  const JobEvent* last_warning() const;  // or error; null: none
+};
+
+// The same as JSON (docs/observing.md has the fields), and as text for a terminal.
+std::string job_json(const JobView& view);
+std::string job_text(const JobView& view);
+// One line without an end: samples/s, loss, AUC, time left, processes, the last warning; at most `width` characters.
+std::string job_line(const JobView& view, size_t width);
+
+// "1,234", "12.3 MB", "4:05" (minutes and seconds), "2:04:05"; "–" where it is not known.
+std::string count_text(double value);
+std::string bytes_text(double value);
+std::string duration_text(double seconds);
+
+}  // namespace argosy::observe

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "argosy/observe/health.h"
+#include "argosy/observe/metrics.h"
+#include "argosy/ps/server/changes.h"
+#include "argosy/ps/server/server_limits.h"
+#include "argosy/ps/server/snapshotter.h"
+#include "argosy/rpc/server.h"
+
+namespace argosy::ps {
+
+// Shows a server's numbers and its health to who observes the process (argosy/observe): what Stats answers, read at the moment
+// when somebody asks.
+//
+// Thread-safe. Sees the parts of the server, which outlive it.
+class ServerMetrics {
+ public:
+  ServerMetrics(int server, StateSlot& state, Changes& changes, ServerLimits& limits, const Snapshotter& snapshotter,
+                const Ending& ending)
+      : labels_{{"server", std::to_string(server)}},
+        state_(state),
+        changes_(changes),
+        limits_(limits),
+        snapshotter_(snapshotter),
+        ending_(ending) {}
+
+  // From now on, until stop(). `counters`: those of the port.
+  void start(std::function<rpc::ServerCounters()> counters);
+  void stop();  // waits for a reading under way; safe to call twice
+
+ private:
+  void read(observe::Readings& readings) const;
+  void read_training(observe::Readings& readings) const;
+  void read_storage(observe::Readings& readings) const;
+  void read_tables(observe::Readings& readings, const State& state) const;
+  void read_workers(observe::Readings& readings, const State& state) const;
+  void read_limits(observe::Readings& readings, const rpc::ServerCounters& counters) const;
+  observe::Labels with(std::string name, std::string value) const;
+
+  const observe::Labels labels_;
+  StateSlot& state_;
+  Changes& changes_;
+  ServerLimits& limits_;
+  const Snapshotter& snapshotter_;
+  const Ending& ending_;
+  std::function<rpc::ServerCounters()> counters_;
+  observe::Registry::Collection collection_;
+  observe::Health::Registration healthy_, ready_;
+};
+
+}  // namespace argosy::ps
