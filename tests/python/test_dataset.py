@@ -86,6 +86,16 @@ def test_criteo_in_the_core_equals_criteo_in_a_pipe(fluid, exe, tmp_path, capsys
     assert np.shape(in_core[0]) == (20, 13) and len(in_core[1]) == 20
 
 
+def test_a_pipe_command_finds_the_programs_beside_this_python(numbers, tmp_path, monkeypatch):
+    """As from `.venv/bin/python script.py`, without the environment being activated."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    numbers.write("a", range(3))
+    dataset = numbers.dataset("QueueDataset", ["a"])
+    dataset.set_pipe_command(f"argosy --version > {tmp_path}/version; cat")
+    numbers.train(dataset)
+    assert (tmp_path / "version").read_text().strip()
+
+
 def test_criteo_refuses_a_scheme_and_slots_that_it_does_not_know(numbers):
     numbers.write("a", range(2))
     dataset = numbers.dataset("QueueDataset", ["a"])

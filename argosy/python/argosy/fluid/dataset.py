@@ -1,10 +1,20 @@
 """Dataset: files of text, read, parsed and fed by the core, several threads at a time."""
 
+import os
+import sys
 from typing import Any
 
 from argosy.fluid import dataset_settings
 
 __all__ = ["DatasetFactory", "DatasetBase", "InMemoryDataset", "QueueDataset"]
+
+
+def _find_own_programs():
+    """Lets commands find what is installed beside this Python: last, so that nothing else of that name is hidden."""
+    folder = os.path.dirname(sys.executable)
+    path = os.environ.get("PATH", os.defpath)
+    if folder not in path.split(os.pathsep):
+        os.environ["PATH"] = path + os.pathsep + folder
 
 
 class DatasetFactory:
@@ -46,7 +56,11 @@ class DatasetBase(dataset_settings.Base):
                 raise TypeError("set_use_var takes a list of variables; found %s in it" % type(variable).__name__)
 
     def set_pipe_command(self, pipe_command):
-        """A shell command that turns a file on its standard input into MultiSlot text."""
+        """A shell command that turns a file on its standard input into MultiSlot text.
+
+        It finds the programs that are installed beside this Python, such as ``argosy criteo``, also where its environment is not activated.
+        """
+        _find_own_programs()
         self._pipe_command = pipe_command
 
     def _whole_pipe(self):
