@@ -103,6 +103,16 @@ TEST_F(InspectTest, WhatDiffersIsNamedByTensorRowAndColumn) {
   EXPECT_THAT(mixed->text, HasSubstr("'w': float32 [2, 2] against float32 [4, 1]"));
 }
 
+// A folder that is none of parameters is not read through: what does not begin as a tensor is not opened further.
+TEST_F(InspectTest, OtherFilesAreLeftAlone) {
+  write_tensor(folder_ / "p/a", {1, 2}, {2});
+  write(folder_ / "p/notes.txt", "no tensor");
+  write(folder_ / "p/zeros", std::string(100, '\0'));
+  write(folder_ / "p/1/2/3/4/deep", "x");
+  EXPECT_THAT(*summary(folder_ / "p"), HasSubstr("parameters (1, 2 numbers, 8 B)"));
+  EXPECT_THAT(summary(folder_ / "p/1").status().message(), HasSubstr("has no model"));
+}
+
 TEST_F(InspectTest, WhatIsNothingIsToldByName) {
   EXPECT_THAT(summary(folder_ / "nothing").status().message(), HasSubstr("there is no such folder or file"));
   EXPECT_THAT(summary(folder_).status().message(), HasSubstr("has no model"));

@@ -1,6 +1,8 @@
 #include "argosy/inspect/saved_tensors.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <fstream>
 
 #include "argosy/base/file.h"
 #include "argosy/graph/model_files.h"
@@ -45,19 +47,43 @@ Status SavedTensors::each(const std::function<void(const std::string&, const gra
   return {};
 }
 
+namespace {
+
+constexpr int kDepth = 3;              // of folders in a folder of parameters: names may have some
+constexpr size_t kMaxFiles = 100'000;  // a folder with more entries is none of parameters
+constexpr uint64_t kMaxLevels = 8;     // of sequences, in what is taken for a tensor's beginning
+
+// Whether a file begins as a tensor does, by its first bytes alone: its format's version, which is 0, and a number of levels.
+bool begins_as_tensor(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  uint32_t version = 1;
+  uint64_t levels = 0;
+  stream.read(reinterpret_cast<char*>(&version), sizeof version);
+  stream.read(reinterpret_cast<char*>(&levels), sizeof levels);
+  return stream.good() && version == 0 && levels <= kMaxLevels;
+}
+
+}  // namespace
+
 bool is_tensor_file(const fs::path& file) {
+  if (!begins_as_tensor(file)) return false;
   const auto bytes = read_file(file);
   return bytes.ok() && graph::decode_tensor(*bytes).ok();
 }
 
 namespace {
 
+// The tensor files in a folder; none where it is too large to be one of parameters.
 std::vector<std::string> tensor_files_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
-    const std::string name = entry.path().lexically_relative(folder).string();
-    if (entry.is_regular_file(error) && !name.starts_with("__") && is_tensor_file(entry.path())) names.push_back(name);
+  size_t seen = 0;
+  for (auto entry = fs::recursive_directory_iterator(folder, error); entry != fs::recursive_directory_iterator();
+       entry.increment(error)) {
+    if (error || ++seen > kMaxFiles) return {};
+    if (entry.depth() >= kDepth) entry.disable_recursion_pending();
+    const std::string name = entry->path().lexically_relative(folder).string();
+    if (entry->is_regular_file(error) && !name.starts_with("__") && is_tensor_file(entry->path())) names.push_back(name);
   }
   return names;
 }
