@@ -18,6 +18,7 @@ struct CommandLine {
   SupervisorOptions supervisor;  // likewise
   CollectiveOptions collective;  // of a collective one
   std::string text;  // what the user wants to see instead of a job: the help, the version, the table of settings; empty: nothing
+  bool print_config = true;  // of a collective job
   std::map<std::string, std::string> given;  // the flags that were given, by name without dashes, as text
 };
 
