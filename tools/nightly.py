@@ -36,6 +36,11 @@ PARTS = (
     Part("tsan", ("make", "tsan"), "the torch-free rooms under ThreadSanitizer"),
     Part("fuzz", ("make", "fuzz", "SECONDS=60"), "each fuzzer for a minute"),
     Part("tidy", ("make", "tidy"), "clang-tidy"),
+    Part(
+        "examples",
+        ("env", "ARGOSY_EVERY_EXAMPLE=1", ".venv/bin/python", "-m", "pytest", "-q", "tests/system/test_ranking_examples.py"),
+        "each ranking model on servers",
+    ),
     Part("faults", ("make", "faults"), "every fault case; goes on where it was interrupted"),
     Part("soak", ("make", "soak", "MINUTES=20"), "jobs under random faults"),
     Part("planted", ("make", "planted"), "the tests against every planted bug"),

@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   // Under nohup a job goes on when its terminal is gone.
   if (std::signal(SIGHUP, stop_from_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   const bool ps = line->mode == CommandLine::Mode::ps;
-  if (!ps) std::fputs(configuration_text(*line).c_str(), stdout);
+  if (!ps && line->print_config) std::fputs(configuration_text(*line).c_str(), stdout);
   std::fflush(stdout);
   const auto result = ps ? run_with_servers(*line) : run_collective(line->collective, line->program);
   return result.ok() ? *result : fail(result.status());

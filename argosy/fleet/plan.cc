@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "argosy/base/log.h"
 #include "argosy/base/random.h"
 #include "argosy/base/text.h"
 #include "argosy/engine/remote/remote_rows.h"
@@ -264,6 +266,15 @@ class Planner {
     return {};
   }
 
+  void warn_of_decay(const std::string& table) {
+    if (std::exchange(warned_of_decay_, true)) return;
+    log_warning(
+        "table '{}' has weight decay: on servers a row decays when a batch uses it, and not in the steps in between; on one "
+        "machine all "
+        "rows decay in every step",
+        table);
+  }
+
   // From what the update operator reads back to what the backward operator wrote.
   Result<std::string> trace_gradient(std::string name, ps::TableSpec& table) {
     const OpDesc* maker = makers_.find(name);
@@ -273,6 +284,7 @@ class Planner {
           maker->attribute_or<float>("coeff", 0)};
       name = maker->inputs.find("Grad")->front();
       maker = makers_.find(name);
+      if (table.sparse) warn_of_decay(table.name);
     }
     if (maker != nullptr && maker->type == "clip_gradients") {
       const auto& outputs = *maker->outputs.find("Out");
@@ -312,6 +324,7 @@ class Planner {
   const graph::Block& block_;
   const Makers makers_, first_values_;
   std::map<std::string, const OpDesc*> updates_;           // by parameter
+  bool warned_of_decay_ = false;
   std::map<const OpDesc*, std::vector<int>> clipped_;      // tables by clip operator
   Plan plan_;
 };

@@ -50,9 +50,18 @@ Result<EnvVariable> servers_from_environment() {
       "it lists the servers as host:port,host:port");
 }
 
+// PADDLE_TRAINERS is how many workers there are, or, as paddle-operator sets it, their hosts: then how many these are.
+std::optional<EnvVariable> trainers(bool counted) {
+  const std::optional<EnvVariable> said = variable("PADDLE_TRAINERS");
+  if (!said || parse_integer(said->value) || (!counted && said->value.find_first_of(",.") == std::string::npos)) return said;
+  return EnvVariable{fmt::format("the number of hosts of PADDLE_TRAINERS='{}',", said->value),
+                     std::to_string(list_of(*said).size())};
+}
+
 Result<EnvVariable> worker_count_from_environment() {
-  ASSIGN_OR_RETURN(const std::optional<EnvVariable> said, either("PADDLE_TRAINERS_NUM", "PADDLE_TRAINERS"));
-  if (said) return *said;
+  const std::optional<EnvVariable> number = variable("PADDLE_TRAINERS_NUM"), said = trainers(number.has_value());
+  if (number && said && number->value != said->value) return contradiction(*number, *said);
+  if (number || said) return number ? *number : *said;
   return Status::not_found(
       "environment variable PADDLE_TRAINERS_NUM is not set (nor PADDLE_TRAINERS); it says how many workers the job has");
 }

@@ -55,6 +55,29 @@ TEST(PaddleCloudRole, AServerFindsItselfByAddress) {
   EXPECT_EQ(role->index, 1);
 }
 
+// All that paddle-operator sets, for both roles: PADDLE_TRAINERS are hosts there.
+TEST(PaddleOperator, ItsVariablesAreARole) {
+  const std::map<std::string, std::string> common = {{"PADDLE_TRAINERS", "10.0.0.3,10.0.0.4"},
+                                                     {"PADDLE_TRAINERS_NUM", "2"},
+                                                     {"PADDLE_TRAINER_ENDPOINTS", "10.0.0.3:2379,10.0.0.4:2379"},
+                                                     {"PADDLE_PSERVERS_IP_PORT_LIST", "10.0.0.1:2379,10.0.0.2:2379"},
+                                                     {"PADDLE_PORT", "2379"},
+                                                     {"PADDLE_TRAINER_ID", "1"}};
+  {
+    const Environment worker(with(common, {{"TRAINING_ROLE", "TRAINER"}, {"POD_IP", "10.0.0.4"}}));
+    const auto role = paddle_cloud_role();
+    ASSERT_TRUE(role.ok()) << role.status().message();
+    EXPECT_EQ(role->worker_count, 2);
+    EXPECT_EQ(role->index, 1);
+  }
+  const Environment server(with(common, {{"TRAINING_ROLE", "PSERVER"}, {"POD_IP", "10.0.0.2"}, {"PADDLE_TRAINERS_NUM", ""}}));
+  const auto role = paddle_cloud_role();
+  ASSERT_TRUE(role.ok()) << role.status().message();
+  EXPECT_EQ(role->worker_count, 2);
+  EXPECT_EQ(role->role, Role::server);
+  EXPECT_EQ(role->index, 1);
+}
+
 struct BadCase {
   std::map<std::string, std::string> variables;
   std::string message;
@@ -96,6 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{with(kWorker, {{"PADDLE_TRAINERS_NUM", "0"}}), "PADDLE_TRAINERS_NUM='0': expected a whole number from 1"},
         BadCase{with(kWorker, {{"PADDLE_TRAINERS_NUM", ""}}), "PADDLE_TRAINERS_NUM is not set (nor PADDLE_TRAINERS)"},
         BadCase{with(kWorker, {{"PADDLE_TRAINERS_NUM", ""}, {"PADDLE_TRAINERS", "many"}}), "PADDLE_TRAINERS='many': expected"},
+        BadCase{with(kWorker, {{"PADDLE_TRAINERS", "a,b,c"}}),
+                "PADDLE_TRAINERS_NUM='2' and the number of hosts of PADDLE_TRAINERS='a,b,c',='3' contradict"},
         BadCase{with(kWorker, {{"PADDLE_TRAINERS", "3"}}), "PADDLE_TRAINERS_NUM='2' and PADDLE_TRAINERS='3' contradict"},
         BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", ""}}), "PADDLE_PSERVERS_IP_PORT_LIST is not set"},
         BadCase{with(kWorker, {{"PADDLE_PSERVERS_IP_PORT_LIST", ""}, {"PADDLE_PSERVER_IPS", "a"}}),

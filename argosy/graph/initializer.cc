@@ -1,6 +1,9 @@
 #include "argosy/graph/initializer.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "argosy/graph/program.h"
 
 namespace argosy::graph {
 namespace {
@@ -98,6 +101,15 @@ OpDesc init_op(const Initializer& init, const VarDesc& variable) {
   }
   OpDesc op = fill_op("fill_constant", variable);
   op.attributes["value"] = init.a;
+  return op;
+}
+
+OpDesc init_op(const Initializer& init, const VarDesc& variable, const Block& block) {
+  OpDesc op = init_op(init, variable);
+  if (!op.type.ends_with("_random")) return op;
+  int32_t before = 0;
+  for (const auto& other : block.ops()) before = std::max(before, other->attribute_or<int32_t>(kRandomStream, 0));
+  op.attributes[kRandomStream] = before + 1;
   return op;
 }
 

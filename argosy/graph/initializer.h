@@ -9,6 +9,8 @@
 
 namespace argosy::graph {
 
+class Block;
+
 // How a parameter gets its first values. A plain value, made by the functions below; `init_op` turns it into the operator
 // that the startup program runs.
 struct Initializer {
@@ -33,5 +35,10 @@ Initializer values_initializer(std::vector<float> values);
 // The operator that writes the first values of `variable`: fill_constant, uniform_random, gaussian_random,
 // truncated_gaussian_random or assign_value, as in Paddle.
 OpDesc init_op(const Initializer& initializer, const VarDesc& variable);
+
+// The same for a startup program's block. One that draws is numbered there, in the order in which variables are made: with a seed
+// of the program, equal models get equal first values whatever their variables are named, and also where a worker's copy of the
+// program leaves some of them to the servers.
+OpDesc init_op(const Initializer& initializer, const VarDesc& variable, const Block& block);
 
 }  // namespace argosy::graph

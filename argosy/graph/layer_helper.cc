@@ -23,7 +23,7 @@ void add_first_values(Program& startup, const VarDesc& variable, const Initializ
   Block& block = startup.global_block();
   if (is_written(block, variable.name)) return;
   block.put_var(variable);
-  value_or_throw(block.insert_op(0, init_op(init, variable)));
+  value_or_throw(block.insert_op(0, init_op(init, variable, block)));
 }
 
 void warn_of_model_average(const std::string& parameter) {

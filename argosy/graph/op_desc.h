@@ -9,6 +9,9 @@
 
 namespace argosy::graph {
 
+// The attribute with the number of an operator that draws first values, see init_op.
+inline constexpr char kRandomStream[] = "random_stream";
+
 // Slot name -> variable names, in the order in which they were given.
 class SlotMap {
  public:

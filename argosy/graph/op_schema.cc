@@ -44,10 +44,11 @@ Status check_slots(const OpDesc& op, const SlotMap& given, const std::vector<Slo
   return {};
 }
 
-// Attributes that Paddle puts on any operator.
+// Attributes that Paddle puts on any operator, and our own of those that draw first values.
 bool is_common_attribute(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kCommon = {"op_role",   "op_role_var",     "op_namescope", "op_callstack",
-                                                              "op_device", "with_quant_attr", "use_mkldnn",   "use_cudnn"};
+  static constexpr std::array<std::string_view, 9> kCommon = {"op_role",      "op_role_var", "op_namescope",
+                                                              "op_callstack", "op_device",   "with_quant_attr",
+                                                              "use_mkldnn",   "use_cudnn",   kRandomStream};
   return std::find(kCommon.begin(), kCommon.end(), name) != kCommon.end();
 }
 

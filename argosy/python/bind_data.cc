@@ -129,6 +129,23 @@ py::dict train(engine::Runner& runner, const graph::Program& program, BatchSourc
   return report_object(value_or_throw(std::move(*report)));
 }
 
+// The next batch of a pass that start(1) began: a tensor with memory of its own for each variable; None at the end.
+py::object next_batch(BatchSource& source, const graph::Program& program) {
+  data::Batch batch;
+  std::optional<Result<bool>> more;
+  run_interruptibly([&] { more = source.next(0, batch); }, [&source] { source.stop(); });
+  if (!value_or_throw(std::move(*more))) return py::none();
+  const auto& slots = source.options().slots;
+  std::vector<engine::Value> values;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const graph::VarDesc* variable = program.global_block().find_var(slots[i].name);
+    if (variable == nullptr) throw Error(Status::not_found("the program has no variable '{}' any more", slots[i].name));
+    values.push_back(engine::column_value(batch.columns[i], batch.size, *variable));
+    values.back().tensor = values.back().tensor.clone();
+  }
+  return tensor_list(values);
+}
+
 // One of the calls of a dataset that read files.
 template <Status (InMemoryDataset::*call)()>
 void load(InMemoryDataset& dataset) {
@@ -145,7 +162,10 @@ void bind_data(py::module_& m) {
       .def(py::init(&make_options), py::arg("variables"), py::arg("files"), py::arg("pipe_command"), py::arg("batch_size"),
            py::arg("threads"), py::arg("max_bad_lines"), py::arg("fs_name"), py::arg("fs_ugi"), py::arg("criteo"),
            py::arg("drop_last"), py::arg("handout"));
-  py::class_<BatchSource>(m, "BatchSource", "Batches for trainer threads.").def("stop", &BatchSource::stop, Release());
+  py::class_<BatchSource>(m, "BatchSource", "Batches for trainer threads.")
+      .def("stop", &BatchSource::stop, Release())
+      .def("start", [](BatchSource& source) { run_interruptibly([&] { throw_if_error(source.start(1)); }); })
+      .def("next_batch", &next_batch, py::arg("program"));
   py::class_<QueueDataset, BatchSource>(m, "QueueDataset", "Streams files.").def(py::init<DatasetOptions>(), py::arg("options"));
   py::class_<InMemoryDataset, BatchSource>(m, "InMemoryDataset", "Reads files into memory first.")
       .def(py::init<DatasetOptions>(), py::arg("options"))

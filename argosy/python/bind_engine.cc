@@ -165,9 +165,48 @@ std::vector<std::vector<TensorHandle>> run_parallel(Runner& runner, const graph:
   return result;
 }
 
+// Element `i` of a tensor as one line.
+at::Tensor element(const TensorHandle& handle, int64_t i) {
+  const at::Tensor& tensor = handle.value->tensor;
+  if (!tensor.defined() || i < 0 || i >= tensor.numel()) {
+    throw Error(Status::invalid_argument("element {} of a tensor that has {}", i, tensor.defined() ? tensor.numel() : 0));
+  }
+  return tensor.view({-1})[i];
+}
+
+double get_element(const TensorHandle& handle, int64_t i) { return element(handle, i).item().toDouble(); }
+void set_element(const TensorHandle& handle, int64_t i, double value) { element(handle, i).fill_(value); }
+
+// The small methods that scripts of 1.x use.
+void bind_tensor_details(py::class_<TensorHandle>& tensor) {
+  tensor.def("_get_float_element", &get_element, py::arg("index"))
+      .def("_get_double_element", &get_element, py::arg("index"))
+      .def("_set_float_element", &set_element, py::arg("index"), py::arg("value"))
+      .def("_set_double_element", &set_element, py::arg("index"), py::arg("value"))
+      .def("_clear", [](const TensorHandle& t) { *t.value = Value(); })
+      .def(
+          "_set_dims",
+          [](const TensorHandle& t, const std::vector<int64_t>& shape) {
+            t.value->tensor = t.value->tensor.defined() ? t.value->tensor.reshape(shape) : at::zeros(shape, at::kFloat);
+          },
+          py::arg("dims"))
+      .def(
+          "_share_data_with", [](const TensorHandle& t, const TensorHandle& other) { t.value->tensor = other.value->tensor; },
+          py::arg("other"))
+      .def(
+          "_copy",
+          [](const TensorHandle& t, const py::object&) {
+            Value copy = *t.value;
+            if (copy.tensor.defined()) copy.tensor = copy.tensor.clone();
+            return TensorHandle{std::make_shared<Value>(std::move(copy))};
+          },
+          py::arg("place") = py::none());
+}
+
 void bind_tensor(py::module_& m) {
-  py::class_<TensorHandle>(m, "LoDTensor", "A tensor with levels of sequence boundaries.")
-      .def(py::init<>())
+  py::class_<TensorHandle> tensor(m, "LoDTensor", "A tensor with levels of sequence boundaries.");
+  bind_tensor_details(tensor);
+  tensor.def(py::init<>())
       .def(
           "set", [](const TensorHandle& t, const py::object& array, const py::object&) { set_data(t, array); }, py::arg("array"),
           py::arg("place") = py::none())

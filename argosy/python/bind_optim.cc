@@ -39,6 +39,13 @@ void bind_clips(py::module_& m) {
 
   py::class_<GradientClip>(m, "GradientClip", "A limit on the size of gradients.")
       .def(py::init<const GradientClip&>())
+      .def_property_readonly("kind",
+                             [](const GradientClip& clip) {
+                               return clip.kind == GradientClip::by_value  ? "by_value"
+                                      : clip.kind == GradientClip::by_norm ? "by_norm"
+                                                                           : "by_global_norm";
+                             })
+      .def("applies_to", &GradientClip::applies_to, py::arg("parameter"))
       .def_readonly("min", &GradientClip::min)
       .def_readonly("max", &GradientClip::max)
       .def_readonly("clip_norm", &GradientClip::clip_norm)

@@ -27,7 +27,7 @@ ParamAttr make_param_attr(const std::optional<std::string>& name, std::optional<
 }
 
 void append_init_op(const Initializer& initializer, const graph::Variable& variable, const BlockHandle& block) {
-  value_or_throw(block.block->append_op(graph::init_op(initializer, variable.desc())));
+  value_or_throw(block.block->append_op(graph::init_op(initializer, variable.desc(), *block.block)));
 }
 
 }  // namespace

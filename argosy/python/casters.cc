@@ -87,6 +87,7 @@ DType dtype_from_python(py::handle value) {
   if (!py::isinstance<py::bool_>(value) && py::isinstance<py::int_>(value)) {
     if (const auto known = graph::dtype_from_number(value.cast<int>())) return *known;
   } else if (const auto text = dtype_text(value)) {
+    if (*text == "int") return DType::int64;  // as NumPy has it
     if (const auto known = graph::parse_dtype(*text)) return *known;
   }
   throw Error(Status::invalid_argument("{} is not a dtype; expected one such as 'float32' or 'int64'",

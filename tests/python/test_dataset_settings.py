@@ -118,3 +118,10 @@ def test_a_dataset_describes_itself(fluid):
     assert text.startswith('name: "MultiSlotInMemoryDataFeed"\nbatch_size: 32\nmulti_slot_desc {\n  slots {\n    name: "ids"\n    type: "uint64"\n')
     assert "    is_dense: true\n    is_used: true\n    shape: -1\n    shape: 13\n" in text
     assert text.endswith('pipe_command: "python \\"my reader.py\\""\nthread_num: 1\n')
+
+
+def test_tables_on_gpus_are_refused_by_name():
+    dataset = paddle.distributed.InMemoryDataset()
+    dataset._set_use_ps_gpu(False)  # what PaddleRec's trainers say on a CPU
+    with pytest.raises(ValueError, match="not on GPUs"):
+        dataset._set_use_ps_gpu(True)

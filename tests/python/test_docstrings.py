@@ -19,7 +19,7 @@ LAYERS = """
 CORE = [
     *(f"paddle.fluid.layers.{name}" for name in LAYERS),
     *"""
-    paddle.fluid.LoDTensor paddle.fluid.Program paddle.fluid.Scope paddle.fluid.Variable paddle.fluid.clip.GradientClipBase
+    paddle.fluid.LoDTensor paddle.fluid.Program paddle.fluid.Scope paddle.fluid.Variable
     paddle.fluid.default_main_program paddle.fluid.default_startup_program paddle.fluid.embedding paddle.fluid.framework.Block
     paddle.fluid.framework.Operator paddle.fluid.framework.Parameter paddle.fluid.global_scope paddle.fluid.initializer.Initializer
     paddle.fluid.regularizer.WeightDecayRegularizer

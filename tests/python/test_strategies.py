@@ -1,7 +1,9 @@
 """Strategies of jobs: each way to choose a mode, and that nothing is accepted without being honoured."""
 
+import numpy as np
 import pytest
 
+import paddle
 from argosy import _core
 from argosy.distributed.collective_options import options_of
 from argosy.fluid.incubate.fleet.base.fleet_base import core_strategy
@@ -53,9 +55,6 @@ def test_modes_that_contradict_each_other_are_refused(name):
     [
         ("enable_dc_asgd", True, "delayed gradients"),
         ("mode", "mpi", "pserver, nccl2 or collective"),
-        ("min_block_size", 1024, "8192"),
-        ("slice_var_up", False, "every server has its share"),
-        ("nccl_comm_num", 2, "one way"),
         ("collective_mode", "local_sgd", "grad_allreduce"),
         ("split_method", "HashName", "RoundRobin"),
         ("geo_sgd_need_push_nums", 0, "1 or more"),
@@ -378,3 +377,60 @@ def test_a_file_that_cannot_be_a_strategy_is_refused(tmp_path, text, message):
         strategy = DistributedStrategy()
         strategy.load_from_prototxt(tmp_path / "p")
         core_strategy(strategy)
+
+
+@pytest.mark.parametrize(
+    "name, value, why", [("min_block_size", 1024, "8192"), ("slice_var_up", False, "every server has its share"), ("nccl_comm_num", 2, "one way")]
+)
+def test_a_hint_for_the_transpiler_is_kept_with_one_line(name, value, why):
+    settings = config()
+    with pytest.warns(UserWarning, match=f"{name} = {value} changes nothing: .*{why}") as said:
+        setattr(settings, name, value)
+    assert len(said) == 1 and getattr(settings, name) == value
+
+
+@pytest.mark.parametrize(
+    "name, value", [("nccl_comm_num", 2), ("cudnn_exhaustive_search", True), ("sync_nccl_allreduce", False), ("fuse_grad_size_in_num", 16)]
+)
+def test_a_hint_is_kept_with_one_line(name, value):
+    strategy = DistributedStrategy()
+    with pytest.warns(UserWarning, match=f"DistributedStrategy.{name} = {value} changes nothing"):
+        setattr(strategy, name, value)
+    assert getattr(strategy, name) == value
+    core_strategy(strategy)
+
+
+def stepped(optimizer_of, strategy):
+    """A parameter after two steps of a collective job of one process."""
+    fleet = paddle.distributed.fleet
+    weight = paddle.create_parameter([3], "float32", name="linear.w", default_initializer=paddle.nn.initializer.Constant(1.0))
+    fleet.init(is_collective=True, strategy=strategy)
+    optimizer = fleet.distributed_optimizer(optimizer_of([weight]), strategy)
+    for _ in range(2):
+        (weight * paddle.to_tensor([1.0, 2.0, 3.0])).sum().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    return weight.numpy()
+
+
+@pytest.mark.parametrize("left_out, decay", [([], 0.1), (["linear"], 0.0)])
+def test_lamb_takes_the_place_of_adam(left_out, decay):
+    strategy = DistributedStrategy()
+    strategy.lamb = True
+    strategy.lamb_configs = {"lamb_weight_decay": 0.1, "exclude_from_weight_decay": left_out}
+    found = stepped(lambda given: paddle.optimizer.Adam(0.1, parameters=given, epsilon=1e-6), strategy)
+    expected = stepped(
+        lambda given: paddle.optimizer.Lamb(0.1, decay, parameters=given, exclude_from_weight_decay_fn=(lambda p: True) if left_out else None), None
+    )
+    plain = stepped(lambda given: paddle.optimizer.Adam(0.1, parameters=given, epsilon=1e-6), None)
+    assert np.allclose(found, expected) and np.allclose(found, plain) == bool(left_out)  # what does not decay is not scaled either
+
+
+def test_lamb_leaves_other_optimizers_alone_and_says_so():
+    strategy = DistributedStrategy()
+    strategy.lamb = True
+    with pytest.warns(UserWarning, match="lamb = True is for paddle.optimizer.Adam; SGD stays as it is"):
+        found = stepped(lambda given: paddle.optimizer.SGD(0.1, parameters=given), strategy)
+    assert np.allclose(found, [0.8, 0.6, 0.4])
+    with pytest.raises(ValueError, match="lamb_configs is a dict with"):
+        strategy.lamb_configs = {"weight": 1}

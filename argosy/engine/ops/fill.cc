@@ -76,11 +76,20 @@ at::Tensor uniform(const OpContext& op, at::IntArrayRef shape) {
 
 // Normal, drawn again where it falls outside two deviations: by the inverse of the normal distribution function on a
 // uniform draw between its values at -2 and 2.
+// Block by block: the draws are float64, and a table may fill half of the memory.
 at::Tensor truncated_normal(const OpContext& op, at::IntArrayRef shape) {
+  constexpr int64_t kBlock = 1 << 20;
   const double low = 0.5 * std::erfc(2.0 / std::sqrt(2.0));
-  const at::Tensor draw = at::empty(shape, at::kDouble).uniform_(low, 1.0 - low, op.generator(op.attr<int32_t>("seed")));
-  const at::Tensor standard = at::erfinv(draw * 2.0 - 1.0) * std::sqrt(2.0);
-  return (standard * op.attr<float>("std") + op.attr<float>("mean")).to(options_of(op));
+  const at::Generator generator = op.generator(op.attr<int32_t>("seed"));
+  const at::Tensor out = at::empty(shape, options_of(op));
+  const at::Tensor flat = out.view({-1});
+  for (int64_t begin = 0; begin < flat.numel(); begin += kBlock) {
+    const int64_t count = std::min(kBlock, flat.numel() - begin);
+    at::Tensor draw = at::empty({count}, at::kDouble).uniform_(low, 1.0 - low, generator);
+    draw.mul_(2.0).sub_(1.0).erfinv_().mul_(std::sqrt(2.0)).mul_(op.attr<float>("std")).add_(op.attr<float>("mean"));
+    flat.narrow(0, begin, count).copy_(draw);
+  }
+  return out;
 }
 
 ARGOSY_OP("fill_constant",

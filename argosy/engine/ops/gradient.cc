@@ -93,41 +93,23 @@ ARGOSY_OP("clip_gradients", clip)
     .attr("clip_norm", 0.0f, "by_norm, by_global_norm: the largest norm")
     .no_gradient();
 
-// Weight decay of a gradient of rows concerns those rows only.
-void decay_rows(const optim::Regularization& decay, const at::Tensor& param, LookupGradient& rows) {
-  const float* table = param.const_data_ptr<float>();
-  const auto width = static_cast<size_t>(rows.width);
-  auto& piece = rows.pieces[0];
-  const int64_t* ids = piece.ids.const_data_ptr<int64_t>();
-  float* gradient = piece.gradient.mutable_data_ptr<float>();
-  for (int64_t i = 0; i < piece.ids.numel(); ++i) {
-    optim::regularize(decay, {table + ids[i] * rows.width, width}, {gradient + i * rows.width, width});
-  }
+void decay_on_device(const optim::Regularization& decay, const at::Tensor& param, at::Tensor& gradient) {
+  const at::Tensor penalty = (decay.kind == optim::Regularization::l1 ? param.sign() : param) * static_cast<double>(decay.coeff);
+  gradient.add_(penalty.reshape(gradient.sizes()));
 }
 
-// Both by torch's functions. Of a row's occurrences one has its gradient, and that one gets the row's decay.
-void decay_on_device(const optim::Regularization& decay, const at::Tensor& param, Value& gradient) {
-  const bool rows = gradient.rows != nullptr;
-  const at::Tensor values = rows ? param.index_select(0, gradient.rows->pieces[0].ids.clamp_max(param.size(0) - 1)) : param;
-  at::Tensor penalty = (decay.kind == optim::Regularization::l1 ? values.sign() : values) * static_cast<double>(decay.coeff);
-  if (rows) {
-    RowAdder adder;
-    penalty = at::where(adder.add_up(*gradient.rows).is_leader(), penalty, 0);
-  }
-  numbers_of(gradient).add_(penalty.reshape(numbers_of(gradient).sizes()));
-}
-
+// Every row of a table decays in every step, also where the gradient has rows of the batch only: the same numbers as those of a
+// penalty that is part of the loss, and of Paddle.
 ARGOSY_OP("regularize_gradient",
           [](const OpContext& op) {
             const optim::Regularization decay{
                 op.attr<std::string>("kind") == "l1" ? optim::Regularization::l1 : optim::Regularization::l2,
                 op.attr<float>("coeff")};
             const at::Tensor param = op.tensor("Param").detach();
-            Value gradient = writable(op.input("Grad"));
+            const Value& given = op.input("Grad");
+            Value gradient = given.rows != nullptr ? Value{.tensor = given.rows->to_dense()} : writable(given);
             if (!in_memory(param))
-              decay_on_device(decay, param, gradient);
-            else if (gradient.rows != nullptr)
-              decay_rows(decay, param, *gradient.rows);
+              decay_on_device(decay, param, gradient.tensor);
             else
               optim::regularize(decay, span_of(param), span_of(gradient.tensor));
             op.set_value("Out", std::move(gradient));

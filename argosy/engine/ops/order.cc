@@ -1,6 +1,8 @@
 // Operators that compare the entries of one tensor: the largest ones, their places, sorting, distinct values.
 #include <ATen/ATen.h>
 
+#include <utility>
+
 #include "argosy/engine/ops/arguments.h"
 #include "argosy/engine/program/op.h"
 
@@ -138,19 +140,24 @@ const OpRegistration kArgMax =
 const OpRegistration kArgMin = arg_extreme_op("arg_min", "argmin", &arg_extreme<false>,
                                               "Where the smallest entry along an axis is; the first of equal ones.");
 
-// torch finds distinct values in ascending order; without is_sorted they are wanted in the order of their first occurrence.
+// The first position of each of `count` values, by the value that each entry has.
+at::Tensor first_positions(const at::Tensor& inverse, int64_t count) {
+  const at::Tensor places = at::arange(inverse.numel(), inverse.options());
+  return at::full({count}, inverse.numel(), inverse.options()).scatter_reduce(0, inverse, places, "amin");
+}
+
+// torch finds distinct values, or slices along an axis, in ascending order; without is_sorted they are wanted in the order of
+// their first occurrence.
 void unique(const OpContext& op) {
-  if (!integer_list(op.desc(), "axis").empty())
-    op.fail("distinct slices along an axis are not supported, only distinct elements");
-  const at::Tensor flat = op.tensor("X").flatten();
-  auto [values, inverse] = at::_unique(flat, true, true);
-  const at::Tensor places = at::arange(flat.numel(), inverse.options());
-  at::Tensor first = at::full({values.numel()}, flat.numel(), inverse.options()).scatter_reduce(0, inverse, places, "amin");
-  at::Tensor counts = at::bincount(inverse, {}, values.numel());
+  const std::vector<int64_t> axes = integer_list(op.desc(), "axis");
+  const int64_t axis = axes.empty() ? 0 : axes[0];
+  const at::Tensor x = axes.empty() ? op.tensor("X").flatten() : op.tensor("X");
+  auto [values, inverse, counts] = at::unique_dim(x, axis, true, true, true);
+  at::Tensor first = first_positions(inverse, values.size(axis));
   if (!op.attr<bool>("is_sorted")) {
     const at::Tensor order = at::argsort(first);
     inverse = at::argsort(order).index_select(0, inverse);
-    values = values.index_select(0, order);
+    values = values.index_select(axis, order);
     first = first.index_select(0, order);
     counts = counts.index_select(0, order);
   }
@@ -162,6 +169,23 @@ void unique(const OpContext& op) {
   op.set_output("Count", counts.to(type));
 }
 
+Status infer_unique(ShapeContext& context) {
+  const auto& x = context.input("X");
+  const DType index = context.dtype_attribute("dtype", DType::int32);
+  const std::vector<int64_t> axes = integer_list(context.op(), "axis");
+  Shape shape = {-1};
+  int64_t entries = product(x.shape, 0, x.shape.size());
+  if (!axes.empty()) {
+    ASSIGN_OR_RETURN(const size_t axis, axis_in(x, axes[0]));
+    shape = x.shape;
+    entries = std::exchange(shape[axis], -1);
+  }
+  context.set_output("Out", std::move(shape), x.dtype);
+  context.set_output("Index", {entries}, index);
+  for (const char* slot : {"Indices", "Counts", "Count"}) context.set_output(slot, {-1}, index);
+  return {};
+}
+
 OpRegistration unique_op(const char* type) {
   return OpRegistration(type, unique)
       .doc("The distinct elements.")
@@ -170,15 +194,11 @@ OpRegistration unique_op(const char* type) {
       .optional_output("Index", "for each element of X: its place in Out")
       .attr("dtype", static_cast<int32_t>(DType::int32), "int32 or int64: the type of Index")
       .attr("is_sorted", false, "ascending; otherwise in the order of first occurrence")
-      .attr("axis", std::vector<int32_t>{}, "must be empty: distinct elements")
-      .infer_shape([](ShapeContext& context) {
-        const auto& x = context.input("X");
-        const DType index = context.dtype_attribute("dtype", DType::int32);
-        context.set_output("Out", {-1}, x.dtype);
-        context.set_output("Index", {product(x.shape, 0, x.shape.size())}, index);
-        for (const char* slot : {"Indices", "Counts", "Count"}) context.set_output(slot, {-1}, index);
-        return Status();
-      })
+      .attr("axis", std::vector<int32_t>{}, "distinct slices along this axis; none: distinct elements")
+      .attr("return_index", false, "Indices are wanted")
+      .attr("return_inverse", false, "Index is wanted")
+      .attr("return_counts", false, "Counts are wanted")
+      .infer_shape(infer_unique)
       .no_gradient();
 }
 const OpRegistration kUnique =

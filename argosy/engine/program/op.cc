@@ -185,10 +185,12 @@ void OpContext::not_captured(const std::string& what) const {
 
 int64_t OpContext::settled_seed(int64_t seed) const {
   if (seed == 0 && frame_.program().program().random_seed != 0) {
-    // One stream per thread, variable and run, so that the program's seed fixes every run of it. By the variable's name and
-    // not the operator's place: a worker's startup program, which leaves tables to the servers, draws what the whole one draws.
+    // One stream per thread, variable and run, so that the program's seed fixes every run of it. First values are numbered
+    // (graph::init_op); others go by the variable's name and not the operator's place.
+    const int32_t number = desc().attribute_or<int32_t>(graph::kRandomStream, 0);
     const std::string& name = name_of(frame_, instruction_.outputs.front().values.front());
-    const uint64_t stream = mix64(name) ^ (frame_.stream << 56 | frame_.step);
+    const uint64_t stream =
+        (number > 0 ? mix64(static_cast<uint64_t>(number)) : mix64(name)) ^ (frame_.stream << 56 | frame_.step);
     seed = static_cast<int64_t>(Random(static_cast<uint64_t>(frame_.program().program().random_seed), stream)() >> 1);
   }
   return seed;

@@ -45,9 +45,11 @@ Auc auc(const Variable& input, const Variable& label, const AucOptions& options)
   const Variable value = helper.create_tmp(DType::float64);
   const Variable batch_value = helper.create_tmp(DType::float64);
   const int64_t buckets = options.num_thresholds + 1;
-  const int64_t window = (1 + options.slide_steps) * buckets + 1;
+  const std::vector<int64_t> all = {1, buckets};  // what counts all batches has this form, as in Paddle
+  const std::vector<int64_t> window =
+      options.slide_steps == 0 ? all : std::vector<int64_t>{(1 + options.slide_steps) * buckets + 1};
   std::vector<Variable> states;
-  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{window}, {window}, {1, buckets}, {1, buckets}}) {
+  for (const std::vector<int64_t>& shape : {window, window, all, all}) {
     states.push_back(
         helper.create_state(graph::unique_name("_generated_var"), shape, DType::int64, graph::constant_initializer(0)));
     states.back().desc().stop_gradient = false;  // as Paddle has it; nothing is differentiated here

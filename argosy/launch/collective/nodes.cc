@@ -95,8 +95,8 @@ Result<Nodes> cloud_nodes(const NodeOptions& options, int processes) {
   ASSIGN_OR_RETURN(const EnvVariable list, cloud_variable("PADDLE_TRAINERS", "the nodes' addresses, comma-separated"));
   ASSIGN_OR_RETURN(const EnvVariable own, cloud_variable("POD_IP", "this node's address"));
   ASSIGN_OR_RETURN(const EnvVariable id, cloud_variable("PADDLE_TRAINER_ID", "this node's number, from 0"));
-  ASSIGN_OR_RETURN(const EnvVariable port, cloud_variable("PADDLE_PORT", "the first of the node's ports"));
-  ASSIGN_OR_RETURN(const EnvVariable count, cloud_variable("TRAINER_PORTS_NUM", "how many ports the node has"));
+  const EnvVariable port = variable("PADDLE_PORT").value_or(EnvVariable{"PADDLE_PORT", std::to_string(kStartedPort)});
+  const EnvVariable count = variable("TRAINER_PORTS_NUM").value_or(EnvVariable{"TRAINER_PORTS_NUM", std::to_string(processes)});
   ASSIGN_OR_RETURN(const int first_port, whole_number(port, 1));
   ASSIGN_OR_RETURN(const int ports, whole_number(count, 1));
   const std::vector<std::string> ips = list_of(list);

@@ -36,6 +36,13 @@ Status take_torchrun_variables(CommandLine& line) {
   return {};
 }
 
+// As Paddle's launcher takes it where no port is given.
+Status take_start_port(CommandLine& line) {
+  const std::optional<EnvVariable> said = variable("FLAGS_START_PORT");
+  if (!said || line.given.contains("started_port")) return {};
+  return flag_named("--started_port").set(line, said->value).with_context("environment variable {}", said->name);
+}
+
 bool is_one_of_several() {
   if (variable("PADDLE_PSERVERS_IP_PORT_LIST") || variable("PADDLE_PSERVER_IPS")) return false;  // of a job with servers
   if (has_cloud_nodes()) return true;
@@ -123,7 +130,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (!parsed.text.empty()) line.text = std::move(parsed.text);
   if (!line.text.empty()) return line;
   line.program.command = std::move(parsed.rest);
+  if (line.mode == Mode::unsaid && !line.job.hosts.empty()) line.mode = Mode::collective;
   RETURN_IF_ERROR(take_torchrun_variables(line));
+  RETURN_IF_ERROR(take_start_port(line));
   line.supervisor.shrink = on_worker_loss(line) == "shrink";
   line.collective.watch = line.watch;
   if (line.supervisor.max_restarts > 0)

@@ -94,6 +94,29 @@ TEST(CommandLine, WhatIsNotSupportedMayOnlySayNothing) {
   EXPECT_THAT(error_of({"--http_port=80", "x"}), HasSubstr("there is no HTTP server"));
 }
 
+TEST(CommandLine, AJobWithServersOnSeveralMachinesAndOptionsOfOlderLaunchers) {
+  auto line = parse_command_line({"--cluster_node_ips=10.0.0.1,10.0.0.2", "--node_ip=10.0.0.2", "--server_num=1",
+                                  "--worker_num=2", "--print_config=False", "--log_level=20", "train.py"});
+  ASSERT_TRUE(line.ok()) << line.status().message();
+  EXPECT_EQ(line->mode, CommandLine::Mode::ps);
+  EXPECT_THAT(line->job.hosts, ElementsAre("10.0.0.1", "10.0.0.2"));
+  EXPECT_FALSE(line->print_config);
+  EXPECT_THAT(error_of({"--print_config=maybe", "x"}), HasSubstr("expected True or False"));
+  EXPECT_THAT(error_of({"--log_level=loud", "x"}), HasSubstr("expected a whole number"));
+}
+
+TEST(CommandLine, FlagsStartPortIsThePortWhereNoneIsGiven) {
+  ::setenv("FLAGS_START_PORT", "7300", 1);
+  const auto by_variable = parse_command_line({"--server_num=1", "x"}),
+             by_option = parse_command_line({"--server_num=1", "--start_port=7400", "x"});
+  ::setenv("FLAGS_START_PORT", "soon", 1);
+  const std::string refused = error_of({"--server_num=1", "x"});
+  ::unsetenv("FLAGS_START_PORT");
+  EXPECT_EQ(by_variable->job.start_port, 7300);
+  EXPECT_EQ(by_option->job.start_port, 7400);
+  EXPECT_THAT(refused, HasSubstr("FLAGS_START_PORT"));
+}
+
 TEST(CommandLine, ACollectiveJobByTheDocumentsAndByTorchrunsNames) {
   auto line = parse_command_line({"--cluster_node_ips=10.0.0.1,10.0.0.2", "--node_ip=10.0.0.2", "--started_port=6170",
                                   "--selected_gpus=0,1", "--log_dir", "elsewhere", "train.py", "--model=ResNet50"});

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "argosy/base/check.h"
+#include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/text.h"
 #include "argosy/cli/arguments.h"
@@ -119,6 +120,19 @@ Status set_join_seconds(CommandLine& line, const std::string& text) {
   return {};
 }
 
+Status set_machines(CommandLine& line, const std::string& text) {
+  ASSIGN_OR_RETURN(line.collective.nodes.ips, list_in(text, "addresses such as 10.0.0.1,10.0.0.2"));
+  line.job.hosts = line.collective.nodes.ips;
+  return {};
+}
+
+Status set_print(CommandLine& line, const std::string& text) {
+  if (text != "True" && text != "true" && text != "1" && text != "False" && text != "false" && text != "0")
+    return Status::invalid_argument("found '{}', expected True or False", text);
+  line.print_config = text == "True" || text == "true" || text == "1";
+  return {};
+}
+
 // Where the nodes meet, of which --master_addr and --master_port are the two parts.
 Status set_meeting(CommandLine& line, const std::string& text) {
   std::string& meeting = line.collective.nodes.meeting;
@@ -144,10 +158,11 @@ std::vector<Flag> collective_flags() {
        "how many processes on this machine (one a GPU, or one)",
        [](CommandLine& l, const std::string& text) { return l.collective.processes = text, Status(); }},
       {{"--ips", "--cluster_node_ips"},
-       Part::collective,
+       Part::both,
        "LIST",
-       "all machines of the job, comma-separated; run the same command on each",
-       list([](CommandLine& l) -> auto& { return l.collective.nodes.ips; }, "addresses such as 10.0.0.1,10.0.0.2")},
+       "all machines of the job, comma-separated; run the same command on each. With servers, --server_num and --worker_num are "
+       "of each",
+       set_machines},
       {{"--nnodes"},
        Part::collective,
        "N|MIN:MAX",
@@ -285,6 +300,16 @@ std::vector<Flag> common_flags() {
        "TEXT",
        "the job's name, as --job",
        [](CommandLine& l, const std::string& v) { return l.program.environment["ARGOSY_JOB"] = v, Status(); }},
+      {{"--print_config"}, Part::both, "True|False", "print the options of a collective job (True)", set_print},
+      {{"--log_level"},
+       Part::both,
+       "N",
+       "of the launcher's own lines, as Python numbers them: 10 debug, 20 info, 30 warning, 40 error (20)",
+       number(
+           [](CommandLine&, int v) {
+             set_log_level(v <= 10 ? LogLevel::debug : v <= 20 ? LogLevel::info : v <= 30 ? LogLevel::warning : LogLevel::error);
+           },
+           0)},
       {{"--settings"},
        Part::both,
        "",

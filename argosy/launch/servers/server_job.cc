@@ -24,13 +24,16 @@ struct Endpoints {
 
 // The list of one kind: as given, with ports from `first_port` on where an endpoint has none, or made up.
 Result<std::vector<std::string>> endpoints_of(const char* kind, const std::vector<std::string>& given, std::optional<int> count,
-                                              int first_port) {
+                                              int first_port, const std::vector<std::string>& hosts) {
+  if (!given.empty() && !hosts.empty())
+    return Status::invalid_argument("--{}s lists them, and --ips the machines; leave one out", kind);
   if (!given.empty() && count && static_cast<size_t>(*count) != given.size()) {
     return Status::invalid_argument("--{0}s lists {1} and --{0}_num says {2}; leave one out", kind, given.size(), *count);
   }
   std::vector<std::string> endpoints;
-  if (given.empty()) {
-    for (int i = 0; i < count.value_or(kProcesses); ++i) endpoints.push_back(fmt::format("127.0.0.1:{}", first_port + i));
+  for (const std::string& host : hosts.empty() ? std::vector<std::string>{"127.0.0.1"} : hosts) {
+    for (int i = 0; given.empty() && i < count.value_or(kProcesses); ++i)
+      endpoints.push_back(fmt::format("{}:{}", host, first_port + i));
   }
   for (const std::string& text : given) {
     auto address = Address::parse(text);
@@ -57,7 +60,7 @@ std::vector<PortClaim> claim_free(int first, int count) {
 // So that two jobs of one machine need no flag to get on with each other, also where they start at once.
 int first_port(const ServerJobOptions& options, std::vector<PortClaim>& claims) {
   constexpr int kStandard = 6170, kBeyond = 32768;  // from there on ports belong to outgoing connections
-  if (options.start_port || !options.servers.empty()) return options.start_port.value_or(kStandard);
+  if (options.start_port || !options.servers.empty() || !options.hosts.empty()) return options.start_port.value_or(kStandard);
   const int all = options.server_num.value_or(kProcesses) + options.worker_num.value_or(kProcesses);
   for (int first = kStandard; first + all <= kBeyond; first += all) {
     claims = claim_free(first, all);
@@ -75,10 +78,11 @@ Result<Endpoints> all_endpoints(const ServerJobOptions& options, std::vector<Por
   }
   Endpoints all;
   const int first = first_port(options, claims);
-  ASSIGN_OR_RETURN(all.servers, endpoints_of("server", options.servers, options.server_num, first));
-  const int next_port = first + static_cast<int>(all.servers.size());
-  ASSIGN_OR_RETURN(all.workers, endpoints_of("worker", options.workers, options.worker_num, next_port));
-  if (const int last = next_port + static_cast<int>(all.workers.size()) - 1; last > 65535)
+  ASSIGN_OR_RETURN(all.servers, endpoints_of("server", options.servers, options.server_num, first, options.hosts));
+  const auto machines = static_cast<int>(std::max<size_t>(options.hosts.size(), 1));
+  const int next_port = first + static_cast<int>(all.servers.size()) / machines;
+  ASSIGN_OR_RETURN(all.workers, endpoints_of("worker", options.workers, options.worker_num, next_port, options.hosts));
+  if (const int last = next_port + static_cast<int>(all.workers.size()) / machines - 1; last > 65535)
     return Status::invalid_argument("--start_port {}: the job would need ports up to {}", first, last);
   return all;
 }

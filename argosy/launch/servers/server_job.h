@@ -15,6 +15,7 @@ namespace argosy::launch {
 struct ServerJobOptions {
   std::optional<int> server_num, worker_num;  // 2 where neither they nor the lists are given
   std::vector<std::string> servers, workers;  // endpoints; made from start_port where empty. A worker's may be a host alone.
+  std::vector<std::string> hosts;  // without lists: server_num and worker_num are of each of these; empty: this machine
   std::string node_ip;  // of the endpoints, only those of this host are started; empty: all of this machine
   std::optional<int> start_port;  // not given: 6170, or where another job has it or somebody listens there the next free ones
   std::string log_dir = "logs";

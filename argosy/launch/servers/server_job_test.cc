@@ -30,6 +30,22 @@ std::vector<std::string> names(const std::vector<ProcessSpec>& processes) {
   return result;
 }
 
+// As the launcher of 1.8 has it: the numbers are of each machine, and only this one's processes are started.
+TEST(ServerJob, MachinesHaveEquallyManyProcesses) {
+  ServerJobOptions wanted{
+      .server_num = 1, .worker_num = 2, .hosts = {"10.9.0.1", "10.9.0.2"}, .node_ip = "10.9.0.2", .start_port = 6200};
+  const auto job = make_job(wanted, kProgram);
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  EXPECT_THAT(names(job->servers), ElementsAre("server 1"));
+  EXPECT_THAT(names(job->workers), ElementsAre("worker 2", "worker 3"));
+  EXPECT_TRUE(job->has_other_workers);
+  const auto& environment = job->workers[0].environment;
+  EXPECT_THAT(environment, Contains(Pair("PADDLE_PSERVERS_IP_PORT_LIST", "10.9.0.1:6200,10.9.0.2:6200")));
+  EXPECT_THAT(environment, Contains(Pair("PADDLE_TRAINER_ENDPOINTS", "10.9.0.1:6201,10.9.0.1:6202,10.9.0.2:6201,10.9.0.2:6202")));
+  wanted.servers = {"10.9.0.1:1"};
+  EXPECT_EQ(error_of(wanted), "--servers lists them, and --ips the machines; leave one out");
+}
+
 TEST(ServerJob, EveryProcessKnowsItsRole) {
   ServerJobOptions wanted;
   wanted.worker_num = 1;

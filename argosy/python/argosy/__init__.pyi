@@ -325,6 +325,8 @@ from .dynamic.trigonometry import tan as tan
 from .fluid.core import CPUPlace as CPUPlace
 from .fluid.core import CUDAPinnedPlace as CUDAPinnedPlace
 from .fluid.core import CUDAPlace as CUDAPlace
+from .fluid.flags import get_flags as get_flags
+from .fluid.flags import set_flags as set_flags
 from .fluid.framework import is_compiled_with_cuda as is_compiled_with_cuda
 from .fluid.framework import seed as seed
 from .fluid.param_attr import ParamAttr as ParamAttr

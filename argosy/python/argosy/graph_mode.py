@@ -18,6 +18,8 @@ __all__ = [
     "disable_dygraph",
     "guard",
     "refuse_static",
+    "restored",
+    "saved",
     "layers_compute",
 ]
 
@@ -102,6 +104,16 @@ def guard(place=None):
         yield
     finally:
         _state.update(before)
+
+
+def saved():
+    """The mode, for restored()."""
+    return dict(_state)
+
+
+def restored(state):
+    """The mode is again what saved() gave."""
+    _state.update(state)
 
 
 def refuse_static(what):

@@ -1,12 +1,14 @@
-"""paddle.jit: layers as TorchScript, which C++ programs open with torch::jit::load.
+"""paddle.jit: layers as files, in Paddle's form and as TorchScript, which C++ programs open with torch::jit::load.
 
-save() records one run of forward(). What a layer decides by values or sizes in Python is decided once there, and so save() runs the record on other
-inputs too, and refuses a layer that it does not follow. The file is path.pt.
+save() builds a program of forward(), path.pdmodel and path.pdiparams, which Paddle's predictor opens too, and records one run of forward(), path.pt. What a
+layer decides by values or sizes in Python is decided once there, and so save() runs the record on other inputs too, and refuses a layer that it does not
+follow.
 """
 
 import functools
 import inspect
 import io
+import warnings
 
 import torch
 
@@ -15,6 +17,7 @@ from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError, NotFoundError
 from argosy.fluid import state_file
 from argosy.nn.layer import Layer
+from argosy.nn.structures import leaves, mapped
 
 __all__ = ["to_static", "not_to_static", "save", "load", "TranslatedLayer", "enable_to_static"]
 
@@ -56,14 +59,15 @@ def enable_to_static(enable_to_static_bool):
 class _Recorded(torch.nn.Module):
     """A layer as a module of torch, whose parameters and buffers keep their names in the file, with _ for dots."""
 
-    def __init__(self, layer):
+    def __init__(self, layer, specs):
         super().__init__()
-        self._call = [layer]  # in a list: not a part of the module
+        self._call = [layer, list(specs)]  # in a list: not a part of the module
         for name, part in (*layer.named_parameters(), *layer.named_buffers()):
             self.register_buffer(name.replace(".", "_"), part._torch)
 
     def forward(self, *inputs):
-        return unwrap(self._call[0](*wrap(inputs)))
+        given = iter(wrap(inputs))
+        return unwrap(self._call[0](*mapped(lambda _: next(given), self._call[1])))
 
 
 def _example(spec, any_size):
@@ -83,7 +87,8 @@ def _specs(layer, input_spec):
 
 
 def save(layer, path, input_spec=None, **configs):
-    """Writes path.pt: the layer in its evaluating state, with its parameters.
+    """Writes path.pdmodel, path.pdiparams and path.pt: the layer in its evaluating state, with its parameters. A layer that cannot be built as a program, because
+    Python decides by values in its forward(), has path.pt alone, and a warning says why.
 
     >>> paddle.jit.save(nn.Linear(2, 1), "linear", input_spec=[paddle.static.InputSpec([None, 2])])
     >>> paddle.jit.load("linear")(paddle.ones([3, 2])).shape
@@ -93,20 +98,32 @@ def save(layer, path, input_spec=None, **configs):
         raise InvalidArgumentError(f"jit.save takes a Layer; found {type(layer).__name__}")
     if configs:
         raise InvalidArgumentError(f"jit.save has no option {', '.join(configs)}")
-    examples, resized = (tuple(_example(spec, size) for spec in _specs(layer, input_spec)) for size in (_ANY, _ANOTHER))
+    specs = list(_specs(layer, input_spec))
+    examples, resized = (tuple(_example(spec, size) for spec in leaves(specs)) for size in (_ANY, _ANOTHER))
     states = [(part, part.training) for part in layer.sublayers(True)]
     layer.eval()
     try:
         with torch.no_grad():
-            live = _Recorded(layer).eval()
+            live = _Recorded(layer, specs).eval()
             traced = torch.jit.trace(live, examples, check_trace=False)
             recording.check(type(layer).__name__, traced, live, examples, resized, [buffer._torch for buffer in layer.buffers()])
+            samples = [([one.numpy() for one in given], [one.numpy() for one in leaves(live(*given))]) for given in (examples, resized)]
+        _write_program(layer, path, specs, samples)
     finally:
         for part, training in states:
             part.training = training
     buffer = io.BytesIO()
     torch.jit.save(traced, buffer)
     state_file.write_bytes(path + ".pt", buffer.getbuffer())
+
+
+def _write_program(layer, path, specs, samples):
+    from argosy import jit_program
+
+    try:
+        jit_program.write(layer, path, specs, samples)
+    except Exception as error:  # forward() is the user's, and may do anything
+        warnings.warn(f"jit.save: {type(layer).__name__} is written as {path}.pt alone: as a program it fails with {type(error).__name__}: {error}", stacklevel=3)
 
 
 class TranslatedLayer(Layer):

@@ -76,6 +76,22 @@ FUNCTIONAL = {
     "multi_margin_loss": ([ROWS, IDS[:, 0] % 6], {"p": 2}),
     "rrelu": ([ROWS - 0.5], {"training": False}),
     "scaled_dot_product_attention": ([IMAGES, IMAGES, IMAGES], {"is_causal": True}),
+    "conv3d": ([VOLUMES, DRAW.rand(4, 1, 2, 3, 3).astype("float32"), ROWS[0, :4].copy()], {"groups": 2, "stride": [1, 2, 2], "padding": [0, 1, 1]}),
+    "conv3d_transpose": ([VOLUMES, DRAW.rand(2, 3, 2, 2, 2).astype("float32")], {"stride": 2, "output_size": [9, 12, 13]}),
+    "max_pool3d": ([VOLUMES], {"kernel_size": 3, "stride": 2, "padding": 1, "return_mask": True}),
+    "avg_pool3d": ([VOLUMES], {"kernel_size": 3, "stride": 2, "padding": 1, "ceil_mode": True}),
+    "adaptive_avg_pool3d": ([VOLUMES], {"output_size": [2, None, 4]}),
+    "adaptive_max_pool3d": ([VOLUMES], {"output_size": 2, "return_mask": True}),
+    "max_unpool1d": ([BOXES[:, :, :3].copy(), np.tile(np.array([1, 2, 5], "int32"), [4, 3, 1])], {"kernel_size": 2}),
+    "max_unpool2d": ([IMAGES[:, :, :1, :2].copy(), np.tile(np.array([[1, 3]], "int32"), [2, 4, 1, 1])], {"kernel_size": 2, "output_size": [2, 4]}),
+    "max_unpool3d": ([VOLUMES[:, :, :1, :1, :2].copy(), np.tile(np.array([[[1, 3]]], "int32"), [2, 2, 1, 1, 1])], {"kernel_size": 2}),
+    "affine_grid": ([DRAW.rand(2, 2, 3).astype("float32")], {"out_shape": [2, 3, 4, 5], "align_corners": False}),
+    "grid_sample": ([IMAGES, DRAW.rand(2, 3, 3, 2).astype("float32") * 2.4 - 1.2], {"padding_mode": "border"}),
+    "temporal_shift": ([IMAGES], {"seg_num": 2}),
+    "fold": ([DRAW.rand(2, 12, 12).astype("float32")], {"output_sizes": [4, 5], "kernel_sizes": 2}),
+    "gather_tree": ([IDS.reshape(3, 2, 2), IDS.reshape(3, 2, 2) % 2], {}),
+    "ctc_loss": ([DRAW.rand(5, 2, 4).astype("float32"), np.array([[1, 2], [3, 1]], "int32"), np.array([5, 4]), np.array([2, 1])], {}),
+    "hsigmoid_loss": ([ROWS, IDS[:, :1], 7, DRAW.rand(6, 6).astype("float32"), ROWS[0].copy()], {}),
     "binary_cross_entropy_with_logits": ([ROWS, BOOLEANS.astype("float32"), None, "mean", np.full([6], 3, "float32")], {}),
 }
 
@@ -104,3 +120,30 @@ def test_gradients_of_a_functional_are_the_same_in_both_graphs(static, name):
     rest = iter(variables)
     built = loss_of(getattr(F, name)(*(next(rest) if isinstance(one, np.ndarray) else one for one in given), **more))
     check(computed, ran(paddle.static.gradients(built, [variables[0]]), arrays), 2e-4)
+
+
+OWN_TREE = [ROWS, IDS[:, :1], 7, DRAW.rand(6, 6).astype("float32"), None, np.array([[0, 2, -1], [0, 1, 4], [0, 2, 5], [0, -1, 3]]), IDS % 2]
+FURTHER = {  # other arguments of functions with a row above
+    "channels behind": ("conv3d", [np.moveaxis(VOLUMES, 1, -1).copy(), DRAW.rand(3, 2, 2, 2, 2).astype("float32")], {"data_format": "NDHWC"}),
+    "SAME": ("conv3d", [VOLUMES, DRAW.rand(3, 2, 2, 3, 2).astype("float32")], {"padding": "SAME", "stride": 2}),
+    "the largest of windows over the edge": ("max_pool3d", [VOLUMES], {"kernel_size": 3, "stride": 2, "ceil_mode": True}),
+    "means that count the padding": ("avg_pool3d", [VOLUMES], {"kernel_size": 2, "padding": 1, "exclusive": False}),
+    "a divisor of one's own": ("avg_pool3d", [VOLUMES], {"kernel_size": 2, "divisor_override": 3}),
+    "frames with channels behind": ("temporal_shift", [np.moveaxis(IMAGES, 1, -1).copy()], {"seg_num": 2, "data_format": "NHWC"}),
+    "a tree of one's own": ("hsigmoid_loss", OWN_TREE, {}),
+    "padded windows": (
+        "fold",
+        [DRAW.rand(2, 12, 16).astype("float32")],
+        {"output_sizes": [4, 5], "kernel_sizes": 2, "strides": [2, 1], "paddings": [2, 0, 2, 0]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FURTHER)
+def test_other_arguments_of_a_functional_give_the_same_in_both_graphs(static, case):
+    name, given, more = FURTHER[case]
+    arrays = [one for one in given if isinstance(one, np.ndarray)]
+    with paddle.fluid.dygraph.guard():
+        computed = parts(getattr(F, name)(*(paddle.to_tensor(one) if isinstance(one, np.ndarray) else one for one in given), **more))
+    variables = iter(declared(arrays, batch=False))
+    check(computed, ran(parts(getattr(F, name)(*(next(variables) if isinstance(one, np.ndarray) else one for one in given), **more)), arrays))

@@ -6,6 +6,7 @@ from comparing import BOOLEANS, BOXES, DRAW, IDS, IMAGES, OTHER, ROWS, SMALL, WH
 
 import paddle
 
+SQUARE = (DRAW.rand(4, 4) + 2 * np.eye(4)).astype("float32")
 LISTS = "add_n concat stack broadcast_tensors".split()  # of tensors are their first argument
 FUNCTIONS = {  # name -> (arrays, the arguments behind them)
     **{
@@ -24,6 +25,25 @@ FUNCTIONS = {  # name -> (arrays, the arguments behind them)
             "floor_divide less_than less_equal greater_than greater_equal equal not_equal floor_mod expand_as view_as"
         ).split()
     },
+    **{name: ([SMALL], ()) for name in "angle digamma erfinv lgamma i0 i0e i1 i1e".split()},
+    **{name: ([SMALL, OTHER], ()) for name in "atan2 nextafter".split()},
+    "gcd": ([WHOLE, WHOLE[::-1].copy() - 4], ()),
+    "lcm": ([WHOLE, WHOLE[::-1].copy() + 1], ()),
+    "polygamma": ([ROWS], (2,)),
+    "multigammaln": ([ROWS + 2], (3,)),
+    "inverse": ([SQUARE], ()),
+    "cholesky": ([SQUARE @ SQUARE.T], (True,)),
+    "bincount": ([IDS[:, 0].copy(), ROWS[:, 0].copy()], (9,)),
+    "histogram": ([ROWS], (5, 0, 2)),
+    "cummax": ([ROWS], (1,)),
+    "cummin": ([ROWS], ()),
+    "mode": ([IDS], (1, True)),
+    "unique": ([IDS], (True, True, True)),
+    "unique_consecutive": ([IDS.reshape(-1)], (True, True)),
+    "as_strided": ([ROWS], ([3, 2], [2, 5], 1)),
+    "unfold": ([ROWS], (1, 3, 2)),
+    "renorm": ([ROWS], (2.0, 0, 0.7)),
+    "fill_diagonal_tensor": ([ROWS, ROWS[0, :4].copy()], (1,)),
     "acosh": ([ROWS + 1], ()),
     "lerp": ([SMALL, OTHER], (0.3,)),
     "masked_fill": ([ROWS, BOOLEANS], (7.0,)),
@@ -144,12 +164,16 @@ SMOOTH = [
     not in (
         "ceil floor round sign sgn trunc heaviside isfinite isinf isnan numel shape rank argmax argmin argsort nonzero zeros_like ones_like is_empty full_like cast equal "
         "not_equal less_than less_equal greater_than greater_equal isclose allclose equal_all floor_divide count_nonzero searchsorted bucketize is_floating_point is_complex "
-        "is_integer fmax fmin increment quantile"
+        "is_integer fmax fmin increment quantile angle nextafter histogram"
     ).split()
 ]
 
 
 FURTHER = {  # other arguments of functions with a row above
+    "distinct rows": ("unique", [IDS[[0, 1, 0, 2]]], (True, True, True, 0)),
+    "runs of equal rows": ("unique_consecutive", [IDS[[0, 0, 1, 0]]], (True, True, 0)),
+    "counts": ("bincount", [IDS[:, 0].copy()], ()),
+    "the largest so far of all": ("cummax", [ROWS], (None, "int32")),
     "quantile of all": ("quantile", [ROWS], (0.4,)),
     "quantile along an axis": ("quantile", [BOXES], (0.4, 1)),
     "quantile along an axis that stays": ("quantile", [BOXES], (0.4, 1, True)),
@@ -201,3 +225,48 @@ def test_einsum_gives_the_same_in_both_graphs(static, equation, shapes):
     with paddle.fluid.dygraph.guard():
         computed = [paddle.einsum(equation, *map(paddle.to_tensor, arrays))]
     check(computed, ran([paddle.einsum(equation, *declared(arrays))], arrays))
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_index_put_gives_the_same_in_both_graphs(static, accumulate):
+    arrays = [ROWS, np.array([0, 3, 1, 3]), np.array([2, 0, 1, 4]), ROWS[:, 0].copy()]  # no place twice
+    with paddle.fluid.dygraph.guard():
+        x, *places, value = map(paddle.to_tensor, arrays)
+        computed = [paddle.index_put(x, tuple(places), value, accumulate)]
+    x, *places, value = declared(arrays)
+    x.stop_gradient = value.stop_gradient = False
+    built = paddle.index_put(x, tuple(places), value, accumulate)
+    gradients = paddle.static.gradients(paddle.sum(built * built), [value])
+    found = ran([built, *gradients], arrays)
+    check(computed, found[:1])
+    assert np.allclose(found[1], 2 * found[0][arrays[1], arrays[2]])
+
+
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        (lambda x: paddle.inverse(x), "square matrices"),
+        (lambda x: paddle.imag(x), "complex numbers, which programs do not have"),
+        (lambda x: paddle.polygamma(x, -1), "n is a whole number"),
+        (lambda x: paddle.unfold(x, 5, 2, 1), "axis"),
+        (lambda x: paddle.cummax(x, 7), "axis"),
+    ],
+)
+def test_what_does_not_fit_is_said_when_it_is_built(static, call, said):
+    with pytest.raises(Exception, match=said):
+        call(*declared([ROWS], batch=False))
+
+
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        (lambda x: paddle.as_strided(x, [9, 9], [3, 3]), "entry 48 is asked for"),
+        (lambda x: paddle.unfold(x, 1, 2, 1), "do not fit|expected"),
+        (lambda x: paddle.bincount(paddle.cast(paddle.flatten(x), "int64") - 7), "0 or more"),
+    ],
+)
+def test_what_does_not_fit_is_said_when_it_runs(static, call, said):
+    arrays = [ROWS[:, :1].copy()]
+    x = paddle.static.data("in0", [-1, -1])
+    with pytest.raises(Exception, match=said):
+        ran([call(x)], arrays)

@@ -87,3 +87,44 @@ def test_ids_that_a_table_does_not_have_say_nothing(tmp_path):
     table = paddle.nn.Embedding(1, 3)  # the check's other ids lie outside of it
     paddle.jit.save(table, str(tmp_path / "net"), [InputSpec([-1], "int64")])
     assert paddle.jit.load(str(tmp_path / "net"))(paddle.zeros([4], "int64")).shape == [4, 3]
+
+
+class Towers(paddle.nn.Layer):
+    """Lists of inputs, tables, a running statistic and several outputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.norm = paddle.nn.Embedding(10, 4, sparse=True), paddle.nn.BatchNorm1D(3)
+        self.mix = paddle.nn.Sequential(paddle.nn.Linear(11, 8), paddle.nn.ReLU(), paddle.nn.Linear(8, 2))
+
+    def forward(self, slots, dense):
+        pooled = [self.table(slot).sum(axis=1) for slot in slots]
+        out = self.mix(paddle.concat([*pooled, self.norm(dense)], axis=1))
+        return F.softmax(out), out.sum(axis=1, keepdim=True)
+
+
+SPECS = [[InputSpec([None, 1], "int64", "a"), InputSpec([None, 1], "int64", "b")], InputSpec([None, 3], "float32", "dense")]
+
+
+def test_a_layer_is_saved_as_a_program_too(fluid, tmp_path):
+    """Also after training, with inputs in lists; the program has the layer's parameters under their names."""
+    layer = Towers()
+    arrays = [np.array([[1], [2], [9]]), np.array([[3], [3], [0]]), np.random.rand(3, 3).astype("float32")]
+    a, b, dense = map(paddle.to_tensor, arrays)
+    layer([a, b], dense)  # moves the running statistics
+    paddle.jit.save(paddle.jit.to_static(layer, input_spec=SPECS), str(tmp_path / "net"))
+    assert layer.training and isinstance(layer.table.weight, paddle.Tensor) and paddle.in_dynamic_mode()
+    layer.eval()
+    expected = [one.numpy() for one in layer([a, b], dense)]
+    exe = paddle.static.Executor()
+    program, feeds, fetches = paddle.static.load_inference_model(str(tmp_path / "net"), exe)
+    found = exe.run(program, feed=dict(zip(feeds, arrays, strict=True)), fetch_list=fetches)
+    assert feeds == ["a", "b", "dense"] and all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, expected, strict=True))
+    assert {one.name for one in layer.parameters()} <= {one.name for one in program.list_vars() if one.persistable}
+
+
+@pytest.mark.parametrize("function", [lambda x: x / x.shape[0], lambda x: x * 2 if float(x.sum()) > -1e9 else x])
+def test_a_layer_that_is_no_program_is_saved_as_torchscript_alone(tmp_path, function):
+    with pytest.warns(UserWarning, match="net.pt alone: as a program it fails"):
+        paddle.jit.save(Computed(function), str(tmp_path / "net"), [InputSpec([-1, 4])])
+    assert (tmp_path / "net.pt").exists() and not (tmp_path / "net.pdmodel").exists()

@@ -6,3 +6,4 @@ from argosy.building.elementwise import *  # noqa: F403
 from argosy.building.positions import *  # noqa: F403
 from argosy.building.reductions import *  # noqa: F403
 from argosy.building.shapes import *  # noqa: F403
+from argosy.building.special import *  # noqa: F403

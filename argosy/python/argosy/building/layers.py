@@ -1,10 +1,12 @@
-"""What layers build that compute with torch's kernels. Recurrent ones go step by step; the products of their inputs with the weights are made for
-all steps at once."""
+"""What layers build that compute with torch's kernels."""
+
+import functools
 
 from argosy import tensor as T
+from argosy.building.operators import append, append_lists
 from argosy.fluid import layers
 from argosy.fluid.methods import detach
-from argosy.nn.functional import both_graphs as F
+from argosy.nn.structures import kept, leaves, mapped
 
 
 def _simple(activation):
@@ -42,52 +44,74 @@ def cell_step(cell, inputs, states):
     return found if len(found) > 1 else found[0]
 
 
-def _first_states(layer, inputs, given, batch_axis):
-    """[layers * directions][states]."""
-    from argosy.nn import parts
-
-    count = layer.num_layers * layer.num_directions
-    if given is None:
-        return [[parts.states(inputs, batch_axis, [layer.hidden_size], "float32", 0.0) for _ in range(layer._states)] for _ in range(count)]
-    whole = list(given) if isinstance(given, (list, tuple)) else [given]
-    return [[one[i] for one in whole] for i in range(count)]
+def _first_states(layer, inputs, given):
+    """[layers * directions, batch, hidden] of each state; inputs are [time, batch, size]."""
+    if given is not None:
+        return list(given) if isinstance(given, (list, tuple)) else [given]
+    shape = [layer.num_layers * layer.num_directions, -1, layer.hidden_size]
+    return [layers.fill_constant_batch_size_like(inputs, shape, inputs.dtype, 0.0, input_dim_idx=1, output_dim_idx=1) for _ in range(layer._states)]
 
 
-def _pass(layer, inputs, part, states, lengths, time_axis, backwards):
-    """(outputs, last states) of one layer in one direction; `part` are its weights."""
-    from argosy.nn.unrolled import _kept, _length
-
-    rule, outputs = _rule(layer), {}
-    times = range(_length(inputs, time_axis))
-    gates = layers.unstack(_product(inputs, part["weight_ih"], part["bias_ih"]), axis=time_axis, num=len(times))
-    for time in reversed(times) if backwards else times:
-        new = rule(gates[time], _product(states[0], part["weight_hh"], part["bias_hh"]), states)
-        outputs[time] = new[0]
-        if lengths is not None:
-            running = layers.cast(layers.less_than(layers.fill_constant([1], lengths.dtype, time), lengths), "float32")
-            outputs[time] = _kept(running, layers.zeros_like(new[0]), new[0])
-            new = tuple(_kept(running, old, one) for old, one in zip(states, new, strict=True))
-        states = new
-    return layers.stack([outputs[time] for time in times], axis=time_axis), states
+def _weights(layer):
+    """As the operator takes them: the matrices of each layer and direction, then the biases."""
+    parts = [f"_l{depth}{suffix}" for depth in range(layer.num_layers) for suffix in ("", "_reverse")[: layer.num_directions]]
+    kinds = (("weight_ih", "weight_hh"), ("bias_ih", "bias_hh"))
+    return [one for pair in kinds for part in parts for kind in pair if (one := layer._parameters[kind + part]) is not None]
 
 
 def recurrent(layer, inputs, initial_states=None, sequence_length=None):
     """What SimpleRNN, LSTM and GRU build: (outputs, last states)."""
-    time_axis = 0 if layer.time_major else 1
-    states, last = _first_states(layer, inputs, initial_states, 1 - time_axis), []
-    for depth in range(layer.num_layers):
-        if depth and layer.dropout:
-            inputs = F.dropout(inputs, layer.dropout, training=layer.training)
-        outputs = []
-        for direction in range(layer.num_directions):
-            suffix = f"_l{depth}" + ("_reverse" if direction else "")
-            part = {name: layer._parameters[name + suffix] for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
-            found, state = _pass(layer, inputs, part, tuple(states[len(last)]), sequence_length, time_axis, direction == 1)
-            outputs.append(found)
-            last.append(state)
-        inputs = layers.concat(outputs, axis=-1) if len(outputs) > 1 else outputs[0]
-    whole = tuple(layers.stack([state[i] for state in last], axis=0) for i in range(layer._states))
-    return inputs, whole if layer._states > 1 else whole[0]
+    inputs = inputs if layer.time_major else layers.transpose(inputs, [1, 0, 2])
+    given = {"Input": inputs, "PreState": _first_states(layer, inputs, initial_states), "WeightList": _weights(layer)}
+    if sequence_length is not None:
+        given["SequenceLength"] = sequence_length
+    attrs = {
+        "mode": {1: f"RNN_{getattr(layer, 'activation', '').upper()}", 3: "GRU", 4: "LSTM"}[layer._gates],
+        "input_size": layer.input_size,
+        "hidden_size": layer.hidden_size,
+        "num_layers": layer.num_layers,
+        "is_bidirec": layer.num_directions == 2,
+        "dropout_prob": float(layer.dropout),
+        "is_test": not layer.training,
+    }
+    outputs, states = append_lists("rnn", given, {"Out": 1, "State": layer._states}, attrs, inputs.dtype)
+    found = outputs[0] if layer.time_major else layers.transpose(outputs[0], [1, 0, 2])
+    return found, tuple(states) if layer._states > 1 else states[0]
+
+
+def stepwise(layer, inputs, states, sequence_length, **kwargs):
+    """What RNN builds of a cell where the number of steps is open: the first step, then a loop over the rest. Lists keep the outputs."""
+    axis = 0 if layer.time_major else 1
+    in_time = mapped(lambda x: layers.transpose(x, [1, 0, *range(2, len(x.shape))]) if axis else x, inputs)
+    count = layers.cast(layers.slice(layers.shape(leaves(in_time)[0]), axes=[0], starts=[0], ends=[1]), "int64")
+
+    def walked(step, before):
+        time = count - 1 - step if layer.is_reverse else step
+        outputs, new = layer.cell(mapped(lambda x: layers.squeeze(layers.gather(x, time), [0]), in_time), before, **kwargs)
+        if sequence_length is not None:
+            going = layers.less_than(time, layers.cast(sequence_length, "int64"))
+            new = mapped(functools.partial(kept, going), before, new)
+        return time, outputs, new
+
+    step = layers.fill_constant([1], "int64", 0)
+    time, outputs, new = walked(step, states)
+    lists = [layers.array_write(one, time) for one in leaves(outputs)]
+    carried = mapped(layers.assign, new)
+    layers.increment(step)
+    running = layers.less_than(step, count)
+    with layers.While(running).block():
+        time, further, new = walked(step, carried)
+        for place, one in zip(lists, leaves(further), strict=True):
+            layers.array_write(one, time, place)
+        mapped(lambda old, one: layers.assign(one, old), carried, new)
+        layers.increment(step)
+        layers.less_than(step, count, cond=running)
+    stacked = iter([_stacked(one, axis) for one in lists])
+    return mapped(lambda _: next(stacked), outputs), carried
+
+
+def _stacked(array, axis):
+    return append("tensor_array_to_tensor", {"X": array}, {"Out": array.dtype, "OutIndex": "int32"}, {"axis": axis, "use_stack": True})[0]
 
 
 def spectral_norm(layer, x):

@@ -4,7 +4,7 @@ from typing import Any
 
 from argosy import _core
 
-__all__ = ["append", "constant", "sizes_of"]
+__all__ = ["append", "append_lists", "constant", "sizes_of"]
 
 
 def append(op, inputs, outputs, attrs, name=None, layer=None):
@@ -12,6 +12,15 @@ def append(op, inputs, outputs, attrs, name=None, layer=None):
     block = _core.default_main_program().current_block()
     prefix = name or _core.unique_name(layer or op)
     made = {slot: block.create_var(name=_core.unique_name(f"{prefix}.tmp"), dtype=dtype) for slot, dtype in outputs.items()}
+    block.append_op(type=op, inputs=inputs, outputs=made, attrs=attrs)
+    return tuple(made.values())
+
+
+def append_lists(op, inputs, outputs, attrs, dtype, name=None):
+    """Adds an operator and returns its outputs, lists of new variables of one type: slot -> how many."""
+    block = _core.default_main_program().current_block()
+    prefix = name or _core.unique_name(op)
+    made = {slot: [block.create_var(name=_core.unique_name(f"{prefix}.tmp"), dtype=dtype) for _ in range(count)] for slot, count in outputs.items()}
     block.append_op(type=op, inputs=inputs, outputs=made, attrs=attrs)
     return tuple(made.values())
 

@@ -86,6 +86,11 @@ class InMemoryDataset(_OneCall, dataset.InMemoryDataset):
             "candidate_size": lambda size: None,  # of fea_eval, which says no itself
         }
 
+    def _set_use_ps_gpu(self, use_ps_gpu):
+        """False is all there is: tables are in the servers' memory."""
+        if use_ps_gpu:
+            raise ValueError("_set_use_ps_gpu(True): tables are in the servers' memory, and not on GPUs; leave it at False")
+
     def load_into_memory(self, is_shuffle=False):
         """Reads the files; is_shuffle puts their samples into random order."""
         super().load_into_memory()

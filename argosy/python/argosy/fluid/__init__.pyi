@@ -52,6 +52,8 @@ from .dygraph import save_dygraph as save_dygraph
 from .executor import Executor as Executor
 from .executor import global_scope as global_scope
 from .executor import scope_guard as scope_guard
+from .flags import get_flags as get_flags
+from .flags import set_flags as set_flags
 from .framework import Program as Program
 from .framework import Variable as Variable
 from .framework import cpu_places as cpu_places

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from typing import Any
 
 from argosy.fluid import dataset_settings
@@ -45,6 +46,7 @@ class DatasetBase(dataset_settings.Base):
         self._max_bad_lines, self._drop_last = 0, False
         self._criteo = None
         self._file_handout, self._handout = False, None
+        self._no_files = False  # the script has given an empty list: this worker has none
 
     def set_use_var(self, var_list):
         """The variables that the slots of a line feed, in order."""
@@ -81,6 +83,10 @@ class DatasetBase(dataset_settings.Base):
         if isinstance(filelist, str):
             raise TypeError("set_filelist takes a list of paths; found the text %r" % filelist)
         self._filelist = [str(path) for path in filelist]
+        self._no_files = not self._filelist
+        if self._no_files:
+            warnings.warn("set_filelist: the list is empty, and passes over this dataset have no batch; a job has workers without files where it has "
+                          "fewer files than workers (set_file_handout deals them out)", stacklevel=2)  # fmt: skip
 
     def set_hdfs_config(self, fs_name, fs_ugi):
         """How `hadoop fs` reaches files whose path begins with hdfs: or afs:."""
@@ -109,7 +115,7 @@ class DatasetBase(dataset_settings.Base):
         handout: Any = self._handout if self._file_handout else None
         return _core.DatasetOptions(
             self._use_var,
-            self._filelist,
+            [os.devnull] if self._no_files else self._filelist,
             self._whole_pipe(),
             self._batch_size,
             self._threads,

@@ -8,6 +8,7 @@ import numpy
 from argosy import _core, device
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.fluid import framework, parallel, rate, reader
+from argosy.fluid.data_feeder import convert_dtype
 from argosy.fluid.dataset import DatasetBase
 from argosy.fluid.fetch_handler import FetchHandler
 
@@ -79,17 +80,37 @@ def _feed_values(feed):
     return {name.name if isinstance(name, framework.Variable) else name: value for name, value in feed.items()}
 
 
+def _sizes(value):
+    """The shape of a fed value that may get another one; None of sequences and of what is not known."""
+    if isinstance(value, (bool, int, float, numpy.generic)):
+        return ()
+    if isinstance(value, numpy.ndarray):
+        return value.shape
+    return value.shape() if isinstance(value, _core.LoDTensor) and not value.lod() else None
+
+
 def _fitted(program, feed):
-    """Values without the last axes of a declaration get them where their sizes are 1: [32] for [-1, 1], which Paddle takes too."""
+    """Values of fewer axes than declared, which Paddle takes too, get those whose size is 1: a number for [1], [32] for [-1, 1], one sample for a batch."""
     block = program.global_block()
     for name, value in feed.items():
-        sizes = value.shape if isinstance(value, numpy.ndarray) else value.shape() if isinstance(value, _core.LoDTensor) and not value.lod() else None
+        sizes = _sizes(value)
         if sizes is None or not block.has_var(name):
             continue
-        declared = block.var(name).shape
-        if 0 < len(sizes) < len(declared) and all(size == 1 for size in declared[len(sizes) :]):
-            feed[name] = numpy.reshape(numpy.asarray(value), [*sizes, *declared[len(sizes) :]])
+        declared = list(block.var(name).shape)
+        if len(sizes) >= len(declared):
+            continue
+        behind, missing = declared[len(sizes) :], len(declared) - len(sizes)
+        if all(size == 1 for size in behind) or (not sizes and all(size in (1, -1) for size in declared)):
+            feed[name] = numpy.reshape(_plain(value, block.var(name)), [*sizes, *[1] * missing])
+        elif missing == 1 and declared[0] == -1 and all(size in (-1, have) for size, have in zip(declared[1:], sizes, strict=True)):
+            feed[name] = numpy.reshape(numpy.asarray(value), [1, *sizes])
     return feed
+
+
+def _plain(value, variable):
+    """A number of Python's as the variable's type."""
+    is_number = isinstance(value, (bool, int, float))
+    return numpy.asarray(value, convert_dtype(variable.dtype)) if is_number else numpy.asarray(value)
 
 
 class DatasetReport:

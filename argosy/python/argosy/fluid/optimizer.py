@@ -9,6 +9,7 @@ from argosy.dispatch import is_tensor
 from argosy.errors import FailedPreconditionError, InvalidArgumentError, UnavailableError
 from argosy.fluid import executor, framework, rate
 from argosy.fluid.backward import append_backward
+from argosy.fluid.clip import is_own
 
 __all__ = [
     "Optimizer",
@@ -103,8 +104,8 @@ class Optimizer:
         return {}
 
     def _spec(self, grad_clip=None):
-        number = self._first_rate()
-        return _core.Optimizer(self._rule, self._hyper_parameters(), number, self.regularization, grad_clip or self._grad_clip, **self._options())
+        number, clip = self._first_rate(), grad_clip or self._grad_clip
+        return _core.Optimizer(self._rule, self._hyper_parameters(), number, self.regularization, None if is_own(clip) else clip, **self._options())
 
     def _first_rate(self):
         given = self._learning_rate
@@ -128,6 +129,9 @@ class Optimizer:
     def _apply(self, params_grads, startup_program=None, grad_clip=None):
         if not params_grads:
             raise InvalidArgumentError("there is no gradient to apply")
+        own = grad_clip or self._grad_clip
+        if is_own(own):
+            params_grads = own(params_grads)  # pyright: ignore[reportOptionalCall]
         program = params_grads[0][0].block.program
         block = program.global_block()
         count = len(block.ops)

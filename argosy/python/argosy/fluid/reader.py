@@ -4,12 +4,12 @@ import weakref
 
 import numpy as np
 
-from argosy import _core
+from argosy import _core, graph_mode
 from argosy.errors import EOFException
 from argosy.fluid.data_feeder import DataFeeder, convert_dtype, in_groups
 from argosy.reader.ahead import Ahead
 
-__all__ = ["DataLoader", "GeneratorLoader", "PyReader"]
+__all__ = ["DataLoader", "DatasetLoader", "GeneratorLoader", "PyReader"]
 
 
 def _tensor(value, variable):
@@ -35,6 +35,28 @@ def _feed_of(variables, batch):
     return {variable.name: _tensor(value, variable) for variable, value in zip(variables, batch)}
 
 
+def _stacked(samples):
+    """A batch of samples: an array per field."""
+    return [np.stack([np.asarray(value) for value in field]) for field in zip(*samples, strict=True)]
+
+
+def _as_tensors(batch):
+    from argosy.creation import to_tensor
+
+    return [to_tensor(value) for value in batch]
+
+
+class _Queue:
+    def __init__(self, loader):
+        self._loader = loader
+
+    def size(self):
+        return self._loader._ahead.waiting() if self._loader._ahead is not None else 0
+
+    def capacity(self):
+        return self._loader._capacity
+
+
 class GeneratorLoader:
     """What DataLoader.from_generator returns.
 
@@ -54,9 +76,12 @@ class GeneratorLoader:
     def __init__(self, feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False, use_multiprocess=False, drop_last=True):
         if capacity is None or capacity <= 0:
             raise ValueError("capacity is %r, expected how many batches to make ahead, such as 64" % (capacity,))
-        if not feed_list:
+        if not feed_list and not graph_mode.in_dynamic_mode():
             raise ValueError("feed_list is empty: name the variables that the generator gives values for")
-        self._feed_list, self._capacity, self._iterable = list(feed_list), capacity, iterable
+        self._of_tensors = not feed_list  # the dynamic graph, where a batch is a list of tensors
+        if self._of_tensors and not iterable:
+            raise ValueError("iterable=False is for programs; in the dynamic graph loop over the loader")
+        self._feed_list, self._capacity, self._iterable = list(feed_list or ()), capacity, iterable
         self._names = [variable.name for variable in self._feed_list]
         self._return_list, self._drop_last = return_list, drop_last
         self._make, self._places, self._ahead = None, 1, None
@@ -78,6 +103,11 @@ class GeneratorLoader:
     def queue_capacity(self):
         return self._capacity
 
+    @property
+    def queue(self):
+        """What was made ahead: queue.size() batches of at most queue.capacity()."""
+        return _Queue(self)
+
     def set_sample_generator(self, reader, batch_size, drop_last=True, places=None):
         """`reader` yields one sample at a time: a value for each variable."""
         from argosy._batch import batch
@@ -86,6 +116,8 @@ class GeneratorLoader:
 
     def set_sample_list_generator(self, reader, places=None):
         """`reader` yields lists of samples."""
+        if self._of_tensors:
+            return self._set(lambda: (_stacked(samples) for samples in reader()), places)
         feeder = DataFeeder(self._feed_list)
 
         def feeds():
@@ -96,6 +128,8 @@ class GeneratorLoader:
 
     def set_batch_generator(self, reader, places=None):
         """`reader` yields whole batches: an array or LoDTensor for each variable, in order or by name."""
+        if self._of_tensors:
+            return self._set(lambda: (list(batch) if isinstance(batch, (list, tuple)) else [batch] for batch in reader()), places)
         variables = self._feed_list
 
         def feeds():
@@ -120,6 +154,9 @@ class GeneratorLoader:
 
     def _pass(self, ahead):
         try:
+            if self._of_tensors:
+                yield from (_as_tensors(batch) for batch in ahead)
+                return
             for group in in_groups(ahead, self._places, self._drop_last):
                 yield [[feed[name] for name in self._names] for feed in group] if self._return_list else group
         finally:
@@ -173,10 +210,43 @@ class PyReader(GeneratorLoader):
     decorate_sample_generator = GeneratorLoader.set_sample_generator
     decorate_sample_list_generator = GeneratorLoader.set_sample_list_generator
     decorate_batch_generator = GeneratorLoader.set_batch_generator
+    decorate_paddle_reader = GeneratorLoader.set_sample_list_generator
+    decorate_tensor_provider = GeneratorLoader.set_batch_generator
+
+
+class DatasetLoader:
+    """What DataLoader.from_dataset returns: a loop over it is a pass over the dataset, a feed after the other.
+
+    >>> for feed in fluid.io.DataLoader.from_dataset(dataset, fluid.cpu_places(1)):  # doctest: +SKIP
+    ...     exe.run(feed=feed)
+    """
+
+    def __init__(self, dataset, places, drop_last=True):
+        from argosy.fluid.dataset import DatasetBase
+
+        if not isinstance(dataset, DatasetBase):
+            raise TypeError("from_dataset takes a dataset of fluid.DatasetFactory; found %s" % type(dataset).__name__)
+        dataset.set_drop_last(drop_last)
+        self._dataset, self._places = dataset, len(places) if isinstance(places, (list, tuple)) else 1
+
+    def _feeds(self):
+        source, variables = self._dataset._source(), self._dataset._use_var
+        source.start()
+        try:
+            while (values := source.next_batch(variables[0].block.program)) is not None:
+                yield {variable.name: value for variable, value in zip(variables, values, strict=True)}
+        finally:
+            source.stop()
+
+    def __iter__(self):
+        yield from in_groups(self._feeds(), self._places, False) if self._places > 1 else self._feeds()
+
+    def __call__(self):
+        return self.__iter__()
 
 
 class DataLoader:
-    """Makes loaders of what generators give: from_generator.
+    """Makes loaders of what generators give, from_generator, or of a dataset, from_dataset.
 
     >>> loader = fluid.io.DataLoader.from_generator(feed_list=[fluid.data("x", [None, 1])], capacity=4)
     >>> loader.iterable
@@ -186,6 +256,10 @@ class DataLoader:
     @staticmethod
     def from_generator(feed_list=None, capacity=None, use_double_buffer=True, iterable=True, return_list=False, use_multiprocess=False, drop_last=True):
         return GeneratorLoader(feed_list, capacity, use_double_buffer, iterable, return_list, use_multiprocess, drop_last)
+
+    @staticmethod
+    def from_dataset(dataset, places, drop_last=True):
+        return DatasetLoader(dataset, places, drop_last)
 
 
 def add_loader_feeds(program, feed):

@@ -1,6 +1,6 @@
 """Tensors in lists, tuples and dicts."""
 
-__all__ = ["leaves", "mapped"]
+__all__ = ["kept", "leaves", "mapped"]
 
 
 def mapped(function, *structures):
@@ -19,3 +19,11 @@ def leaves(structure):
     if isinstance(structure, dict):
         structure = list(structure.values())
     return [leaf for part in structure for leaf in leaves(part)] if isinstance(structure, (list, tuple)) else [structure]
+
+
+def kept(running, old, new):
+    """The new state of the sequences that are still running, the old one of the others; running is 1 or 0 for each."""
+    from argosy import tensor
+
+    shown = tensor.reshape(running, [-1] + [1] * (len(new.shape) - 1)).astype(new.dtype)
+    return new * shown + old * (1 - shown)

@@ -3,27 +3,12 @@
 import functools
 
 from argosy import tensor
+from argosy.building.layers import stepwise
 from argosy.errors import InvalidArgumentError
 from argosy.nn.layer import Layer
-from argosy.nn.structures import leaves, mapped
+from argosy.nn.structures import kept, leaves, mapped
 
 __all__ = ["RNN", "BiRNN"]
-
-
-def _kept(running, old, new):
-    """The new state of the sequences that are still running, the old one of the others; running is 1 or 0 for each."""
-    shown = tensor.reshape(running, [-1] + [1] * (len(new.shape) - 1)).astype(new.dtype)
-    return new * shown + old * (1 - shown)
-
-
-def _length(x, axis):
-    """How many steps a sequence has; a program has as many for each batch."""
-    if x.shape[axis] < 0:
-        raise InvalidArgumentError(
-            f"a recurrent layer of a program takes its steps one by one, and '{x.name}' has shape {list(x.shape)}: declare how many "
-            f"steps there are (axis {axis}), and pad the sequences"
-        )
-    return x.shape[axis]
 
 
 class RNN(Layer):
@@ -43,14 +28,17 @@ class RNN(Layer):
     def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
         axis = 0 if self.time_major else 1
         states = self.cell.get_initial_states(inputs, batch_dim_idx=1 - axis) if initial_states is None else initial_states
-        times = range(_length(leaves(inputs)[0], axis))
+        length = leaves(inputs)[0].shape[axis]
+        if length < 0:  # of a program, which learns it when it runs
+            return stepwise(self, inputs, states, sequence_length, **kwargs)
+        times = range(length)
         outputs = {}
         for time in reversed(times) if self.is_reverse else times:
             step = mapped(lambda x, at=time: x[at] if axis == 0 else x[:, at], inputs)
             outputs[time], new = self.cell(step, states, **kwargs)
             if sequence_length is not None:
                 running = sequence_length > time
-                new = mapped(functools.partial(_kept, running), states, new)
+                new = mapped(functools.partial(kept, running), states, new)
             states = new
         return mapped(lambda *steps: tensor.stack(list(steps), axis), *(outputs[time] for time in times)), states
 

@@ -5,7 +5,7 @@ import re
 import torch
 
 from argosy import _core
-from argosy.dynamic.tensor import Tensor, unwrap
+from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import clip as clips
 from argosy.optimizer.lr import LRScheduler
@@ -36,6 +36,8 @@ def _limited(clip, gradients):
 
 def clipped(clip, pairs):
     """[(parameter, torch gradient)] with gradients limited, but of parameters whose need_clip is False. Gradients are not changed in place."""
+    if clips.is_own(clip):
+        return [(parameter, unwrap(gradient)) for parameter, gradient in clip([(parameter, wrap(gradient)) for parameter, gradient in pairs])]
     if clip is None:
         return pairs
     chosen = [i for i, (parameter, _) in enumerate(pairs) if getattr(parameter, "need_clip", True)]

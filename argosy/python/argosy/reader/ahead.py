@@ -61,6 +61,11 @@ class Ahead:
                 raise self._error
             raise StopIteration
 
+    def waiting(self):
+        """How many items were made and not taken yet."""
+        with self._changed:
+            return len(self._items)
+
     def close(self, patience=_PATIENCE):
         with self._changed:
             self._closed = True

@@ -6,3 +6,4 @@ from argosy.building.functional.further import *  # noqa: F403
 from argosy.building.functional.images import *  # noqa: F403
 from argosy.building.functional.losses import *  # noqa: F403
 from argosy.building.functional.norm import *  # noqa: F403
+from argosy.building.functional.volumes import *  # noqa: F403

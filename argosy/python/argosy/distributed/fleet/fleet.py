@@ -3,6 +3,7 @@
 from argosy import graph_mode
 from argosy.distributed import environment
 from argosy.distributed.collective_options import options_of
+from argosy.distributed.fleet.base.distributed_strategy import DistributedStrategy
 from argosy.distributed.fleet.base.role_maker import PaddleCloudRoleMaker
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.fluid.incubate.fleet.base import fleet_base
@@ -63,6 +64,7 @@ class Fleet(fleet_base.Fleet):
         0.1
         """
         strategy = self._strategy if strategy is None else strategy
+        optimizer = strategy._applied(optimizer) if isinstance(strategy, DistributedStrategy) else optimizer
         if self._is_collective and optimizer._is_dynamic():
             self._optimizer = self._collective().CollectiveOptimizer(optimizer, options_of(strategy))
             if self._model is not None:

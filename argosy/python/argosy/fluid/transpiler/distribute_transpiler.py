@@ -59,10 +59,10 @@ class DistributeTranspilerConfig(Settings):
         "hierarchical_allreduce_inter_nranks": 0,
         "settings": {},
     }
-    _fixed = {
+    _fixed = {"enable_dc_asgd": "servers do not compensate for delayed gradients; geo_sgd_mode or sync_mode have none"}
+    _hints = {
         "slice_var_up": "dense parameters are always cut into blocks, so that every server has its share",
         "min_block_size": "dense parameters are cut into blocks of 8192 elements",
-        "enable_dc_asgd": "servers do not compensate for delayed gradients; geo_sgd_mode or sync_mode have none",
         "nccl_comm_num": _NCCL,
         "use_hierarchical_allreduce": _NCCL,
         "hierarchical_allreduce_inter_nranks": _NCCL,
@@ -156,6 +156,7 @@ class DistributeTranspiler:
         endpoints of all processes, one text, and current_endpoint is this one's.
         """
         main = framework.default_main_program() if program is None else program
+        current_endpoint = pservers.split(",")[0] if current_endpoint is None else current_endpoint  # of a server only
         if self.config.mode in _COLLECTIVE_MODES:
             self._share(trainer_id, main, trainers, startup_program, current_endpoint)
             return

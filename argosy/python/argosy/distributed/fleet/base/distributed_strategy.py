@@ -14,6 +14,22 @@ from argosy.fluid.settings import Settings
 __all__ = ["DistributedStrategy"]
 
 _NOT_HERE = "it is not there, neither in parameter-server jobs nor in collective ones"
+_DEVICE = "processes exchange gradients in one way, which is the device's own"
+_KERNELS = "kernels are those of libtorch"
+_HINTS = {  # name -> (default, why it changes nothing)
+    "use_hierarchical_allreduce": (False, _DEVICE),
+    "hierarchical_allreduce_inter_nranks": (1, _DEVICE),
+    "nccl_comm_num": (1, _DEVICE),
+    "sync_nccl_allreduce": (True, _DEVICE),
+    "fuse_grad_size_in_num": (8, "fuse_grad_size_in_MB says how gradients are put together"),
+    "fuse_grad_merge": (False, "gradients of several batches are added up where they lie"),
+    "split_data": (True, "each process reads what it is given"),
+    "without_graph_optimization": (True, "a program is prepared in one way"),
+    "cudnn_exhaustive_search": (False, _KERNELS),
+    "cudnn_batchnorm_spatial_persistent": (False, _KERNELS),
+    "conv_workspace_size_limit": (512, _KERNELS),
+}
+_LAMB = {"lamb": False, "lamb_configs": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []}}
 _STRATEGIES = {"execution_strategy": ExecutionStrategy, "build_strategy": BuildStrategy}
 _TRAINER = {"dump_fields_path": "", "dump_fields": [], "dump_param": [], "stat_var_names": [], "local_sparse": [], "remote_sparse": []}
 _COLLECTIVE = {  # what only collective jobs have
@@ -116,6 +132,13 @@ def _trainer_options(value):
     return {**_TRAINER, **value}
 
 
+def _lamb_options(value):
+    known = _LAMB["lamb_configs"]
+    if not isinstance(value, dict) or set(value) - set(known):
+        raise InvalidArgumentError(f"lamb_configs is a dict with {' and '.join(known)}; found {value!r}")
+    return {**known, **value}
+
+
 class DistributedStrategy(Settings):
     """With parameter servers. a_sync False: workers go in step, which is the standard. True: nobody waits; with k_steps in a_sync_configs above 0
     a worker trains a copy of its own and exchanges differences every k_steps batches. The two may be set in either order.
@@ -129,6 +152,8 @@ class DistributedStrategy(Settings):
     fleet_desc_configs: of sparse tables in parameter-server jobs, {table: {option: number}}: sparse_delete_threshold,
     sparse_delete_after_unseen_days and sparse_delete_after_unseen_steps say which rows shrink() drops, sparse_show_click_decay_rate,
     sparse_nonclk_coeff and sparse_click_coeff what a row's score is, and sparse_embedx_threshold from which score on a key gets a row.
+
+    In both. lamb: an Adam moves by LAMB's rule, with lamb_weight_decay, but for parameters in whose names one of exclude_from_weight_decay occurs.
 
     settings: those of docs/settings.md, by name. What a job cannot do is refused by name.
 
@@ -145,7 +170,6 @@ class DistributedStrategy(Settings):
         "sharding": False,
         "dgc": False,
         "lars": False,
-        "lamb": False,
         "qat": False,
         "asp": False,
         "auto": False,
@@ -155,17 +179,6 @@ class DistributedStrategy(Settings):
         "heter_ccl_mode": False,
         "is_fl_ps_mode": False,
         "is_with_coordinator": False,
-        "fuse_grad_merge": False,
-        "use_hierarchical_allreduce": False,
-        "hierarchical_allreduce_inter_nranks": 1,
-        "nccl_comm_num": 1,
-        "sync_nccl_allreduce": True,
-        "split_data": True,
-        "without_graph_optimization": True,
-        "fuse_grad_size_in_num": 8,
-        "cudnn_exhaustive_search": False,
-        "cudnn_batchnorm_spatial_persistent": False,
-        "conv_workspace_size_limit": 512,
         "amp_configs": {},
         "recompute_configs": {},
         "pipeline_configs": {},
@@ -173,7 +186,6 @@ class DistributedStrategy(Settings):
         "sharding_configs": {},
         "dgc_configs": {},
         "lars_configs": {},
-        "lamb_configs": {},
         "gradient_scale_configs": {},
         "hybrid_configs": {},
         "qat_configs": {},
@@ -189,10 +201,13 @@ class DistributedStrategy(Settings):
         "fleet_desc_configs": {},
         "trainer_desc_configs": _TRAINER,
         "adam_d2sum": False,
+        **{name: default for name, (default, _) in _HINTS.items()},
+        **_LAMB,
         **_standard,
         **_COLLECTIVE,
     }
     _fixed = dict.fromkeys(_standard, _NOT_HERE)
+    _hints = {name: why for name, (_, why) in _HINTS.items()}
 
     def __init__(self):
         super().__init__()
@@ -219,6 +234,8 @@ class DistributedStrategy(Settings):
             value = _table_options(value)
         if name == "trainer_desc_configs":
             value = _trainer_options(value)
+        if name == "lamb_configs":
+            value = _lamb_options(value)
         if name == "adam_d2sum" and value:
             warnings.warn(
                 "DistributedStrategy.adam_d2sum = True: servers move dense parameters of Adam by Adam's own rule, and not by sums of squares that "
@@ -254,6 +271,27 @@ class DistributedStrategy(Settings):
         strategy.settings = {name: str(value) for name, value in self.settings.items()}
         strategy.tables = self.fleet_desc_configs
         return strategy
+
+    def _applied(self, optimizer):
+        """The optimizer that a job has where a script gives `optimizer`."""
+        if not self.lamb:
+            return optimizer
+        from argosy.optimizer import Lamb
+        from argosy.optimizer.optimizers import Adam
+
+        if type(optimizer) is not Adam:
+            warnings.warn(f"DistributedStrategy.lamb = True is for paddle.optimizer.Adam; {type(optimizer).__name__} stays as it is", stacklevel=3)
+            return optimizer
+        left_out = self.lamb_configs["exclude_from_weight_decay"]
+        return Lamb(
+            optimizer._learning_rate,
+            self.lamb_configs["lamb_weight_decay"],
+            *optimizer._betas,
+            optimizer._epsilon,
+            parameters=optimizer._parameter_list,
+            grad_clip=optimizer._grad_clip,
+            exclude_from_weight_decay_fn=(lambda parameter: any(part in parameter.name for part in left_out)) if left_out else None,
+        )
 
     # ---- a file form
 

@@ -41,8 +41,9 @@ class PaddleCloudRoleMaker(role_maker.PaddleCloudRoleMaker):
 
 
 class UserDefinedRoleMaker(role_maker.UserDefinedRoleMaker):
-    """As the script says: current_id, role, worker_num, server_endpoints, worker_endpoints. Workers meet through the servers, so
-    that there is no init_gloo. is_collective: a job without servers, whose processes are worker_endpoints.
+    """As the script says: current_id, role, worker_num, server_endpoints, worker_endpoints. Workers meet through the servers, or where the first of
+    them listens: init_gloo, and path, which says where Gloo would meet, change nothing. is_collective: a job without servers, whose processes are
+    worker_endpoints.
 
     >>> fleet = paddle.distributed.fleet
     >>> role = fleet.UserDefinedRoleMaker(current_id=0, role=fleet.Role.WORKER, worker_num=2, server_endpoints=["127.0.0.1:6170"])
@@ -50,9 +51,7 @@ class UserDefinedRoleMaker(role_maker.UserDefinedRoleMaker):
     (2, True, ['127.0.0.1:6170'])
     """
 
-    def __init__(self, is_collective=False, init_gloo=False, **kwargs):
-        if init_gloo:
-            raise ValueError("UserDefinedRoleMaker(init_gloo=True): workers meet through the servers, or where the first of them listens; leave it out")
+    def __init__(self, is_collective=False, init_gloo=False, path="", **kwargs):
         if is_collective:
             self._init_collective(**kwargs)
         else:

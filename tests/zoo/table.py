@@ -1,0 +1,58 @@
+"""The page about the zoo, of a run's results."""
+
+from kinds import KINDS
+
+INTRODUCTION = """# The zoo
+PaddleRec's models, their sources unchanged, on their sample data: one epoch each by its own trainers on the CPU, by `make zoo ZOO=checkout`, which writes this page.
+`tests/zoo/run.py` sets `runner.epochs=1`, `runner.use_gpu=False` and `runner.print_interval=1`, and installs what the models import beside paddle
+(`tests/zoo/requirements.txt`). With `JUDGE=python` of an environment with PaddlePaddle 2.6.2, which `tests/parity/environments.sh` makes, each is run there first: the first values
+of its parameters are taken here, dropout is off, data stay in order, and the numbers at the end of the epoch are compared: they agree within 0.005 (of the
+number itself where it is above 1), or the line says which differs. "agrees with dense gradients": it does once `Embedding(sparse=False)` is asked for in both;
+Adam moves a sparse table by another rule here, on purpose (docs/dynamic_graph.md, docs/parity.md). "runs" says that the script came to its end, and for trainers that it saved the model, not that
+the model is good: sample data are a few hundred lines. "slow" is a model that trained until the time for it was over.
+
+The kinds: `static` is `tools/static_trainer.py`, `dynamic` is `tools/trainer.py` or the model's own `trainer.py`, `infer` and `static_infer` load what these saved,
+`to_static` is `tools/to_static.py`, whose inputs are those of `rank/dnn`; `sync`, `async` and `geo` are `tools/static_ps_trainer.py` by `fleetrun` with a server and
+a worker, for the models whose configuration has a `pipe_command`.
+"""
+REMARKS = {}
+
+
+def summary(results):
+    parts = []
+    for kind in KINDS:
+        of_kind = [found for key, found in results.items() if key.split()[1] == kind and "here" in found]
+        if of_kind:
+            judged = [found["judge"]["status"] == "runs" for found in of_kind if "judge" in found]
+            there = f" (2.6.2: {sum(judged)} of {len(judged)})" if judged else ""
+            parts.append(f"{kind}: {sum(found['here']['status'] == 'runs' for found in of_kind)} of {len(of_kind)}{there}")
+    return "; ".join(parts)
+
+
+def _cell(found):
+    if found is None:
+        return "", ""
+    return found["status"], found["said"].replace("|", "/").replace("\n", " ")
+
+
+def _compared(found):
+    if "differs" not in found:
+        return ""
+    if found["differs"] is None:
+        return "agrees"
+    return "agrees with dense gradients" if found.get("differs_dense", "-") is None else f"{found['differs']} differs"
+
+
+def document(results):
+    lines = [
+        INTRODUCTION,
+        summary(results) + ".",
+        "",
+        "| model | kind | status | at the end, or why not | 2.6.2 | at the end there, or why not | numbers |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for key in sorted(results, key=lambda one: (one.split()[0], list(KINDS).index(one.split()[1]))):
+        name, kind = key.split()
+        cells = [name, kind, *_cell(results[key].get("here")), *_cell(results[key].get("judge")), _compared(results[key])]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
