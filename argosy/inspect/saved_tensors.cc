@@ -55,6 +55,9 @@ constexpr uint64_t kMaxLevels = 8;     // of sequences, in what is taken for a t
 
 // Whether a file begins as a tensor does, by its first bytes alone: its format's version, which is 0, and a number of levels.
 bool begins_as_tensor(const fs::path& file) {
+  std::error_code error;
+  const auto size = fs::file_size(file, error);
+  if (error || size == 0) return false;  // files of the system that wait for their reader have no size
   std::ifstream stream(file, std::ios::binary);
   uint32_t version = 1;
   uint64_t levels = 0;
