@@ -23,8 +23,8 @@ MODELS = {
     "dcn_v2": 0.09,
     "xdeepfm": 0.08,
     "din": 0.11,
-    "mmoe": 0.09,
-    "dssm": 0.12,
+    "mmoe": 0.1,
+    "dssm": 0.13,
     "gru4rec": 0.12,
 }
 EVERY = bool(os.environ.get("ARGOSY_EVERY_EXAMPLE"))

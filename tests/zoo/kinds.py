@@ -77,7 +77,11 @@ def options_of(kind, name, saved: pathlib.Path):
     """`saved` is the folder of the model's runs; each kind saves in a folder of its own there."""
     options = [*CHEAP, *kind.options, *MORE.get(name, ()), f"runner.model_save_path={saved / kind.name}"]
     if kind.on_servers:
-        options += ["runner.geo_step=10", "runner.train_batch_size=10", f"runner.reader_type={'InmemoryDataset' if kind.name.endswith('memory') else 'QueueDataset'}"]
+        options += [
+            "runner.geo_step=10",
+            "runner.train_batch_size=10",
+            f"runner.reader_type={'InmemoryDataset' if kind.name.endswith('memory') else 'QueueDataset'}",
+        ]
     if kind.on_servers and name == "rank/slot_dnn":
         options += ["runner.pipe_command=python queuedataset_reader.py", "runner.use_auc=False"]  # it names python3.7, and has no states of an AUC
     if kind.after:

@@ -117,7 +117,10 @@ def exchange_of_programs(paddle, values):
         if program is not None and program is paddle.static.default_startup_program():
             scope = paddle.static.global_scope()
             tensor = lambda one: scope.find_var(one.name).get_tensor()
-            parameters = [one for one in paddle.static.default_main_program().all_parameters() if one.trainable]  # 2.6.2 counts running means as well
+            main = paddle.static.default_main_program()
+            read = {name for i in range(main.num_blocks) for op in main.block(i).ops for name in op.input_arg_names}
+            # 2.6.2 has running means, and second copies of recurrent layers' weights, among its parameters
+            parameters = [one for one in main.all_parameters() if one.trainable and one.name in read]
             values.exchange(parameters, lambda one: np.array(tensor(one)), lambda one, array: tensor(one).set(array, paddle.CPUPlace()))
         return result
 

@@ -123,7 +123,9 @@ def _write_program(layer, path, specs, samples):
     try:
         jit_program.write(layer, path, specs, samples)
     except Exception as error:  # forward() is the user's, and may do anything
-        warnings.warn(f"jit.save: {type(layer).__name__} is written as {path}.pt alone: as a program it fails with {type(error).__name__}: {error}", stacklevel=3)
+        warnings.warn(
+            f"jit.save: {type(layer).__name__} is written as {path}.pt alone: as a program it fails with {type(error).__name__}: {error}", stacklevel=3
+        )
 
 
 class TranslatedLayer(Layer):
