@@ -78,7 +78,7 @@ std::string workers_text(const JobView& view) {
                     is_known(process.pass_ratio) ? fmt::format("{:.0f} %", 100 * process.pass_ratio) : "–",
                     bytes_text(process.memory_bytes), state_text(process)});
   }
-  return rows.size() == 1 ? "" : "\n" + table_text(rows);
+  return rows.size() == 1 ? "" : fmt::format("\n{}", table_text(rows));
 }
 
 std::string servers_text(const JobView& view) {
@@ -91,7 +91,7 @@ std::string servers_text(const JobView& view) {
                     is_known(process.snapshot_age_seconds) ? duration_text(process.snapshot_age_seconds) + " ago" : "none",
                     bytes_text(process.memory_bytes), state_text(process)});
   }
-  return rows.size() == 1 ? "" : "\n" + table_text(rows);
+  return rows.size() == 1 ? "" : fmt::format("\n{}", table_text(rows));
 }
 
 std::string tables_text(const JobView& view) {
@@ -102,7 +102,7 @@ std::string tables_text(const JobView& view) {
     rows.push_back({table.name, dense ? "–" : count_text(table.rows), dense ? "–" : count_text(table.cold_rows),
                     bytes_text(table.memory_bytes), ""});
   }
-  return "\n" + table_text(rows);
+  return fmt::format("\n{}", table_text(rows));
 }
 
 }  // namespace

@@ -28,13 +28,13 @@ std::string labels_text(const Labels& labels) {
   if (labels.empty()) return "";
   std::vector<std::string> parts;
   for (const auto& [name, value] : labels) parts.push_back(fmt::format("{}=\"{}\"", name, escaped(value, true)));
-  return "{" + join(parts, ",") + "}";
+  return fmt::format("{{{}}}", join(parts, ","));
 }
 
 // One more label in a text of labels.
 std::string with_label(const std::string& labels, std::string_view name, std::string_view value) {
   const std::string more = fmt::format("{}=\"{}\"", name, value);
-  return labels.empty() ? "{" + more + "}" : labels.substr(0, labels.size() - 1) + "," + more + "}";
+  return labels.empty() ? fmt::format("{{{}}}", more) : labels.substr(0, labels.size() - 1) + "," + more + "}";
 }
 
 std::string number_text(double value) {
