@@ -38,7 +38,8 @@ TEST(Measures, AreTheLossAndTheAucOverAllBatches) {
 
 TEST(TrainingMetrics, CountWhatWasTrained) {
   const auto read = [](const std::string& name) {
-    for (const observe::Sample& sample : *observe::parse_samples(observe::Registry::process().brief())) {
+    const auto samples = observe::parse_samples(observe::Registry::process().brief());
+    for (const observe::Sample& sample : *samples) {
       if (sample.name == name) return sample.value;
     }
     return 0.0;

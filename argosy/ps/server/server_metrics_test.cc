@@ -17,7 +17,8 @@ using testing::Not;
 double reading(const std::string& name, const std::string& label = "") {
   double sum = 0;
   bool found = false;
-  for (const observe::Sample& sample : *observe::parse_samples(observe::Registry::process().text())) {
+  const auto samples = observe::parse_samples(observe::Registry::process().text());
+  for (const observe::Sample& sample : *samples) {
     bool has = label.empty();
     for (const auto& [key, value] : sample.labels) has |= value == label;
     if (sample.name != name || !has) continue;
