@@ -86,7 +86,7 @@ class RemoteParameters {
   // says what it is done to. An operation whose body fails is not done. `body` gets the operation's number, the same for the next
   // process where this one dies in it. After close() `body` is run, with the number 0.
   struct Outcome {
-    bool before = false;   // it had been done; nothing was done now
+    bool before = false;  // it had been done; nothing was done now
     bool dropped = false;  // so long ago that the answer is not known any more
     std::string answer;
   };

@@ -335,7 +335,8 @@ Result<TrainReport> run_remote_pass(const std::vector<std::unique_ptr<Frame>>& f
     source.skip();
     return TrainReport{};
   }
-  auto report = wanted.ok() ? run_pass(frames, source, options, measures, &remote, capture) : Result<TrainReport>(wanted.status());
+  auto report =
+      wanted.ok() ? run_pass(frames, source, options, measures, &remote, capture) : Result<TrainReport>(wanted.status());
   if (report.ok()) return report;
   if (wanted.ok()) source.repeat();
   if (ARGOSY_PLANTED("leave_after_error"))

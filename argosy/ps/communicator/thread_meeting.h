@@ -29,7 +29,8 @@ class ThreadMeeting {
   // This thread takes part no more. Where the others wait for it alone, it acts for them.
   Status leave();
 
-  // A thread ends by an error: a step without its part is not taken. Who waits, and who arrives before the next open(), gets `why`.
+  // A thread ends by an error: a step without its part is not taken. Who waits, and who arrives before the next open(), gets
+  // `why`.
   void fail(const Status& why);
   bool failed() const;
 
