@@ -70,6 +70,34 @@ Result<std::string> ledger_text(const fs::path& path) {
   return "ledger:\n" + ledger + "\n";
 }
 
+std::vector<std::string> program_differences(const graph::Program* a, const graph::Program* b) {
+  if ((a == nullptr) != (b == nullptr)) return {"one is a model, the other has no program"};
+  if (a == nullptr || program_text(*a) == program_text(*b)) return {};
+  return {"the programs differ:", "A: " + program_text(*a) + "B: " + program_text(*b)};
+}
+
+// Tensors of the same name, but two single ones whatever their names are.
+Result<std::vector<std::string>> tensor_differences(const SavedModelFiles& a, const SavedModelFiles& b) {
+  const auto &left = a.tensors.names(), &right = b.tensors.names();
+  const bool single = a.program == nullptr && b.program == nullptr && left.size() == 1 && right.size() == 1;
+  std::vector<std::string> lines;
+  std::map<std::string, std::string> bytes;  // of A, by the name in B
+  RETURN_IF_ERROR(a.tensors.each([&](const std::string& name, const graph::TensorFile& tensor) {
+    if (single || std::binary_search(right.begin(), right.end(), name))
+      graph::append_tensor(tensor, bytes[single ? right[0] : name]);
+    else
+      lines.push_back(fmt::format("'{}' is in {} alone", name, a.path.string()));
+  }));
+  RETURN_IF_ERROR(b.tensors.each([&](const std::string& name, const graph::TensorFile& tensor) {
+    const auto other = bytes.find(name);
+    const auto decoded =
+        other == bytes.end() ? Status::not_found("is in {} alone", b.path.string()) : graph::decode_tensor(other->second);
+    const std::string difference = decoded.ok() ? difference_of(*decoded, tensor) : decoded.status().message();
+    if (!difference.empty()) lines.push_back(fmt::format("'{}': {}", name, difference));
+  }));
+  return lines;
+}
+
 }  // namespace
 
 Result<std::string> summary(const fs::path& path) {
@@ -103,40 +131,13 @@ Result<std::string> raw_text(const fs::path& path) {
 Result<Difference> compare(const fs::path& a, const fs::path& b) {
   ASSIGN_OR_RETURN(const auto left, open_saved(a));
   ASSIGN_OR_RETURN(const auto right, open_saved(b));
-  Difference found;
-  const auto add = [&found](std::string line) {
-    found.equal = false;
-    found.text += line + "\n";
-  };
-  if ((left.program == nullptr) != (right.program == nullptr)) add("one is a model, the other has no program");
-  if (left.program != nullptr && right.program != nullptr && program_text(*left.program) != program_text(*right.program)) {
-    add("the programs differ:");
-    add("A: " + program_text(*left.program) + "B: " + program_text(*right.program));
-  }
-  // Two single tensors are compared whatever their names are.
-  const bool single = left.program == nullptr && left.tensors.names().size() == 1 && right.tensors.names().size() == 1;
-  const auto known = [&](const SavedTensors& tensors, const std::string& name) {
-    return single || std::binary_search(tensors.names().begin(), tensors.names().end(), name);
-  };
-  std::map<std::string, std::string> bytes;  // of A, by name
-  for (const std::string& name : right.tensors.names())
-    if (!known(left.tensors, name)) add(fmt::format("'{}' is in {} alone", name, b.string()));
-  Status problem;
-  RETURN_IF_ERROR(left.tensors.each([&](const std::string& name, const graph::TensorFile& tensor) {
-    if (!known(right.tensors, name)) return add(fmt::format("'{}' is in {} alone", name, a.string()));
-    graph::append_tensor(tensor, bytes[single ? right.tensors.names()[0] : name]);
-  }));
-  RETURN_IF_ERROR(right.tensors.each([&](const std::string& name, const graph::TensorFile& tensor) {
-    const auto other = bytes.find(name);
-    if (other == bytes.end()) return;
-    const auto decoded = graph::decode_tensor(other->second);
-    const std::string difference = decoded.ok() ? difference_of(*decoded, tensor) : decoded.status().message();
-    if (!difference.empty()) add(fmt::format("'{}': {}", name, difference));
-  }));
-  if (found.equal)
-    found.text = fmt::format("equal: {} tensors{}\n", left.tensors.names().size(),
-                             left.program != nullptr ? ", the inputs, outputs and operators" : "");
-  return found;
+  std::vector<std::string> lines = program_differences(left.program.get(), right.program.get());
+  ASSIGN_OR_RETURN(const auto tensors, tensor_differences(left, right));
+  lines.insert(lines.end(), tensors.begin(), tensors.end());
+  if (!lines.empty()) return Difference{.equal = false, .text = join(lines, "\n") + "\n"};
+  return Difference{.equal = true,
+                    .text = fmt::format("equal: {} tensors{}\n", left.tensors.names().size(),
+                                        left.program != nullptr ? ", the inputs, outputs and operators" : "")};
 }
 
 }  // namespace argosy::inspect

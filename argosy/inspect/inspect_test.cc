@@ -99,7 +99,7 @@ TEST_F(InspectTest, WhatDiffersIsNamedByTensorRowAndColumn) {
   write_tensor(folder_ / "p/v", {1}, {1});
   const auto mixed = compare(folder_ / "one", folder_ / "p");
   EXPECT_THAT(mixed->text, HasSubstr("one is a model, the other has no program"));
-  EXPECT_THAT(mixed->text, HasSubstr("'v' is in"));
+  EXPECT_THAT(mixed->text, HasSubstr("'v': is in"));
   EXPECT_THAT(mixed->text, HasSubstr("'w': float32 [2, 2] against float32 [4, 1]"));
 }
 

@@ -1,12 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "argosy/base/status.h"
 #include "argosy/graph/tensor_file.h"
 
 namespace argosy::inspect {
@@ -26,12 +23,6 @@ struct TensorFacts {
 };
 
 TensorFacts facts_of(const graph::TensorFile& tensor);
-
-// A tensor and the bytes that it shows.
-struct LoadedTensor {
-  std::string bytes;  // of the file; `tensor` points into it
-  graph::TensorFile tensor;
-};
 
 std::string bytes_text(uint64_t bytes);  // "39.1 KiB"
 
