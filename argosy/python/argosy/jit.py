@@ -87,8 +87,8 @@ def _specs(layer, input_spec):
 
 
 def save(layer, path, input_spec=None, **configs):
-    """Writes path.pdmodel, path.pdiparams and path.pt: the layer in its evaluating state, with its parameters. A layer that cannot be built as a program, because
-    Python decides by values in its forward(), has path.pt alone, and a warning says why.
+    """Writes path.pdmodel, path.pdiparams and path.pt: the layer in its evaluating state, with its parameters. A layer that cannot be built as a
+    program, because Python decides by values in its forward(), has path.pt alone, and a warning says why.
 
     >>> paddle.jit.save(nn.Linear(2, 1), "linear", input_spec=[paddle.static.InputSpec([None, 2])])
     >>> paddle.jit.load("linear")(paddle.ones([3, 2])).shape
