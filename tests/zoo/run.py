@@ -98,7 +98,7 @@ class Runs:
 
 def one_model(args, here, judge, folder, kind):
     key = f"{folder.relative_to(args.zoo / 'models')} {kind.name}"
-    found = {"judge": judge.run(folder, kind)} if judge and not (kind.on_servers) else {}
+    found = {"judge": judge.run(folder, kind)} if judge and kind.compared else {}
     if here:
         found["here"] = here.run(folder, kind)
         theirs = found.get("judge")

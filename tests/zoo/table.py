@@ -12,10 +12,13 @@ Adam moves a sparse table by another rule here, on purpose (docs/dynamic_graph.m
 the model is good: sample data are a few hundred lines. "slow" is a model that trained until the time for it was over.
 
 The kinds: `static` is `tools/static_trainer.py`, `dynamic` is `tools/trainer.py` or the model's own `trainer.py`, `infer` and `static_infer` load what these saved,
-`to_static` is `tools/to_static.py`, whose inputs are those of `rank/dnn`; `sync`, `async` and `geo` are `tools/static_ps_trainer.py` by `fleetrun` with a server and
-a worker, for the models whose configuration has a `pipe_command`.
+`to_static` is `tools/to_static.py`, whose inputs are those of `rank/dnn`; `sync`, `async`, `geo` and `async-memory` (an InMemoryDataset) are `tools/static_ps_trainer.py` by
+`fleetrun` with a server and a worker, for the models that have a configuration for it; their ledger has to be exact.
+
+What a line does not say: the data of `demo/movie_recommand` and `treebased/tdm` have to be downloaded by their scripts, and are not in the checkout. `rank/fastformer` sets
+parameters to variables in static mode, which PaddlePaddle 2.6.2 refuses too. `geo` takes SGD only, and these models train with Adam. The sample data of `rank/slot_dnn` have 302
+slots, and its configuration 410. `rank/dlrm` normalizes over batches of two, where rounding decides.
 """
-REMARKS = {}
 
 
 def summary(results):

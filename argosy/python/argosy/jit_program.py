@@ -65,12 +65,12 @@ def _check(main, inputs, outputs, samples):
     names = [one.name for one in leaves(inputs)]
     for arrays, expected in samples:
         found = executor.Executor().run(main, feed=dict(zip(names, arrays, strict=True)), fetch_list=leaves(outputs))
-        for one, wanted in zip(found, expected, strict=True):
+        for one, wanted in zip(map(numpy.asarray, found), expected, strict=True):
             same = one.size == wanted.size and numpy.allclose(one.ravel(), wanted.ravel(), rtol=1e-3, atol=1e-4, equal_nan=True)
             if not same:
                 raise InvalidArgumentError(
-                    f"its numbers for inputs of shapes {[list(array.shape) for array in arrays]} are others than the layer's; sizes that are open are -1 while "
-                    "a program is built: use paddle.shape(x), and functions instead of Python's decisions"
+                    f"its numbers for inputs of shapes {[list(array.shape) for array in arrays]} are others than the layer's; sizes that are open "
+                    "are -1 while a program is built: use paddle.shape(x), and functions instead of Python's decisions"
                 )
 
 

@@ -7,10 +7,35 @@ from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
 __all__ = [
-    *"angle digamma erfinv lgamma i0 i0e i1 i1e".split(),
-    *"atan2 nextafter gcd lcm polygamma multigammaln inverse cholesky imag".split(),
-    *"bincount histogram cummax cummin mode unique unique_consecutive".split(),
-    *"as_strided unfold renorm index_put fill_diagonal_tensor".split(),
+    "angle",
+    "digamma",
+    "erfinv",
+    "lgamma",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "atan2",
+    "nextafter",
+    "gcd",
+    "lcm",
+    "polygamma",
+    "multigammaln",
+    "inverse",
+    "cholesky",
+    "imag",
+    "bincount",
+    "histogram",
+    "cummax",
+    "cummin",
+    "mode",
+    "unique",
+    "unique_consecutive",
+    "as_strided",
+    "unfold",
+    "renorm",
+    "index_put",
+    "fill_diagonal_tensor",
 ]
 
 
@@ -77,7 +102,7 @@ def histogram(input, bins=100, min=0, max=0, name=None):
 
 
 def _number_of(dtype):
-    return int(_core.to_dtype(dtype))
+    return int(_core.to_dtype(dtype))  # pyright: ignore[reportArgumentType, reportCallIssue]  # an enumeration
 
 
 def _running(op):

@@ -10,8 +10,22 @@ from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
 __all__ = [
-    *"conv3d conv3d_transpose max_pool3d avg_pool3d adaptive_avg_pool3d adaptive_max_pool3d".split(),
-    *"max_unpool1d max_unpool2d max_unpool3d affine_grid grid_sample temporal_shift fold gather_tree ctc_loss hsigmoid_loss".split(),
+    "conv3d",
+    "conv3d_transpose",
+    "max_pool3d",
+    "avg_pool3d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool3d",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+    "affine_grid",
+    "grid_sample",
+    "temporal_shift",
+    "fold",
+    "gather_tree",
+    "ctc_loss",
+    "hsigmoid_loss",
 ]
 
 
@@ -36,7 +50,7 @@ def conv3d_transpose(
     return convolve("conv3d_transpose", x, weight, bias, stride, padding, dilation, groups, data_format, name, **more)
 
 
-def _window(kernel_size, stride, padding):
+def _window(kernel_size, stride, padding) -> tuple[dict[str, Any], str]:
     kernel = numbers(kernel_size, 3)
     widths, algorithm = paddings_of(padding, 3)
     return {"ksize": kernel, "strides": kernel if stride is None else numbers(stride, 3), "paddings": widths}, algorithm
@@ -79,7 +93,8 @@ def adaptive_max_pool3d(x, output_size, return_mask=False, name=None):
     return found if return_mask else found[0]
 
 
-def _unpooled(op, axes, x, indices, kernel_size, stride, padding, output_size, name):
+def _unpooled(op, axes, x, indices, window, output_size, name):
+    kernel_size, stride, padding = window
     kernel = numbers(kernel_size, axes)
     stride = kernel if stride is None else numbers(stride, axes)
     widths = numbers(padding, axes)
@@ -96,15 +111,15 @@ def max_unpool1d(x, indices, kernel_size, stride=None, padding: Any = 0, data_fo
     kernel, step, width = ([one, value] for one, value in ((1, kernel_size), (1, stride or kernel_size), (0, padding)))
     flat = [[one[0], one[1] if isinstance(one[1], int) else int(one[1][0])] for one in (kernel, step, width)]
     size = None if output_size is None else [1, int(list(output_size)[-1])]
-    return layers.squeeze(_unpooled("unpool", 2, image, places, *flat, size, name), [2])
+    return layers.squeeze(_unpooled("unpool", 2, image, places, flat, size, name), [2])
 
 
 def max_unpool2d(x, indices, kernel_size, stride=None, padding: Any = 0, data_format="NCHW", output_size=None, name=None):
-    return _unpooled("unpool", 2, x, indices, kernel_size, stride, padding, output_size, name)
+    return _unpooled("unpool", 2, x, indices, (kernel_size, stride, padding), output_size, name)
 
 
 def max_unpool3d(x, indices, kernel_size, stride=None, padding: Any = 0, data_format="NCDHW", output_size=None, name=None):
-    return _unpooled("unpool3d", 3, x, indices, kernel_size, stride, padding, output_size, name)
+    return _unpooled("unpool3d", 3, x, indices, (kernel_size, stride, padding), output_size, name)
 
 
 def affine_grid(theta, out_shape, align_corners=True, name=None):
