@@ -47,7 +47,9 @@ def in_the_middle(job):
 
 
 def logs_have(job, pattern):
-    return re.search(pattern, job.output) or any(re.search(pattern, path.read_text(errors="replace")) for path in (job.folder / "logs").glob("*") if path.is_file())
+    return re.search(pattern, job.output) or any(
+        re.search(pattern, path.read_text(errors="replace")) for path in (job.folder / "logs").glob("*") if path.is_file()
+    )
 
 
 @cause("kill_worker")
