@@ -20,7 +20,10 @@ Result<at::Tensor> CapturedStep::run() {
 
 Status CapturedStep::run_or_replay() {
   const auto step = [this] { return guarded([this] { result_ = step_(); }); };
-  if (warm_up_-- > 0) return recording_->rehearse(step);
+  if (warm_up_ > 0) {
+    --warm_up_;
+    return recording_->rehearse(step);
+  }
   if (!recorded_) {
     RETURN_IF_ERROR(recording_->record(step));
     recorded_ = true;
