@@ -231,7 +231,9 @@ void JobBoard::note_samples(Row& row, double samples) {
 }
 
 void JobBoard::note_ratio(Row& row, double ratio) {
-  if (row.since_pass && ratio >= row.pass_begin) return;
+  const bool same_pass = row.since_pass && ratio >= row.last_ratio;
+  row.last_ratio = ratio;
+  if (same_pass) return;
   row.since_pass.emplace();
   row.pass_begin = ratio;
 }

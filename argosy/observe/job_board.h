@@ -66,6 +66,7 @@ class JobBoard {
     std::deque<Point> points;  // of the last seconds
     std::optional<Stopwatch> since_pass;
     double pass_begin = 0;  // the ratio at which since_pass began
+    double last_ratio = 0;
     std::vector<TableView> tables;
     std::map<std::string, HistogramSum> histograms;
   };

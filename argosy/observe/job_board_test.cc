@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "argosy/observe/json_writer.h"
 
 namespace argosy::observe {
@@ -50,6 +53,17 @@ TEST(JobBoard, AddsUpWhatProcessesReport) {
   EXPECT_EQ(view.tables[0].rows, 10);
   EXPECT_EQ(view.tables[0].memory_bytes, 800);
   EXPECT_EQ(view.tables[1].memory_bytes, 160);
+}
+
+// The time left is that of the pass that runs, not of one that has ended: the second pass begins where less has been read.
+TEST(JobBoard, ANewPassIsTimedAnew) {
+  JobBoard board = two_and_two();
+  board.started(2, 100);
+  const auto report = [&](double ratio) { board.report(2, fmt::format("argosy_worker_pass_ratio {}\n", ratio)); };
+  for (const double ratio : {0.01, 0.9, 0.05}) report(ratio);
+  std::this_thread::sleep_for(std::chrono::milliseconds(3200));  // a time left is told after some seconds of a pass
+  report(0.06);
+  EXPECT_GT(board.view().eta_seconds, 290) << "0.01 of it took 3.2 s";
 }
 
 TEST(JobBoard, CountsRestartsAndKeepsTheCause) {
