@@ -89,17 +89,19 @@ def lose_worker_1(job, mode, threads, files, handout):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("mode", ["async", "sync"])
 def test_files_of_a_lost_worker_are_read_on_where_it_was(job, mode, threads):
-    """Nothing is trained twice, and nothing is given up."""
+    """Nothing is trained twice, and nothing is given up; but where the worker dies between two servers of an async push, and then the ledger counts its samples."""
     files = 6 * threads
     counts, ledger, _ = lose_worker_1(job, mode, threads, files, handout=True)
     once = [1.0] if mode == "async" else [1 / (workers * sharing) for workers in (1, 2) for sharing in range(1, threads + 1)]
-    assert set(np.unique(counts)) <= set(once), (np.flatnonzero(~np.isin(counts, once)), counts, job.logs())
     (lost,) = ledger["open"]
     done, *empty = ledger["passes"]  # in sync mode a barrier ends a round of its own, in which nothing was trained
+    in_parts = done["lines_in_parts"]
+    assert set(np.unique(counts)) <= {*once, *([0.0] if in_parts else [])}, (np.flatnonzero(~np.isin(counts, once)), ledger, counts, job.logs())
+    assert (counts == 0).sum() <= in_parts <= (BATCH if mode == "async" else 0), ledger
     assert all(other["batches"] == 0 for other in empty), ledger
     assert lost["worker"] == 1 and lost["state"] == "lost" and lost["samples"] > 0, ledger
     assert done["samples_read"] + lost["samples"] == files * LINES, ledger
-    assert done["samples_lost"] == 0 and done["lines_of_lost"] == lost["samples"] and done["lines_in_parts"] == 0, ledger
+    assert done["samples_lost"] == 0 and done["lines_of_lost"] == lost["samples"], ledger
     assert lost["files_left"] == 0 and lost["given_up"] == 0, ledger
     all_of_the_first = lost["samples"] > threads * LINES  # in async mode the last batches that it computed may have died with it
     assert lost["files_handed_on"] == 2 * threads or (not all_of_the_first and threads <= lost["files_handed_on"] <= 2 * threads), ledger
