@@ -347,7 +347,8 @@ def test_a_second_job_keeps_the_logs_of_the_first(job):
     assert "run two" in job.log("worker 0") and "run one" not in job.log("worker 0")
     (old,) = (job.folder / "logs" / "old").iterdir()
     assert re.fullmatch(r"\d{8}-\d{6}", old.name)
-    assert "run one" in (old / "workerlog.0").read_text()
+    assert "run one" in (old / "workerlog.0.log").read_text()
+    assert len(list(job.folder.rglob("workerlog.0"))) == 1, "those of the job before are not taken for this one's"
     assert json.loads((old / "status.json").read_text())["state"] == "ended well"
 
 

@@ -51,6 +51,12 @@ void keep_newest(const fs::path& old) {
   for (size_t i = 0; i + kOldLogs < folders.size(); ++i) fs::remove_all(folders[i], error);
 }
 
+// workerlog.0 becomes workerlog.0.log: a search for the logs of a job by their names, in all folders, finds none of older jobs.
+std::string old_name(const fs::path& file) {
+  const bool is_log = file.filename().string().find("log.") != std::string::npos;
+  return file.filename().string() + (is_log ? ".log" : "");
+}
+
 Status cannot_write(const std::string& path, int error) {
   return Status::unavailable(
       "cannot write the log '{}': {}; what processes say is lost. Make room there, or start the job with another --log_dir", path,
@@ -80,7 +86,7 @@ void set_aside(const std::string& path) {
   const fs::path file(path), old = file.parent_path() / "old";
   if (!fs::is_regular_file(file, error) || fs::file_size(file, error) == 0 || error) return;
   fs::create_directories(old / date, error);
-  if (!error) fs::rename(file, old / date / file.filename(), error);
+  if (!error) fs::rename(file, old / date / old_name(file), error);
   if (!error) keep_newest(old);
 }
 
