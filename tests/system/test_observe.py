@@ -164,7 +164,8 @@ def test_status_of_a_running_job_by_page_folder_and_terminal(job, running):
     assert found["job"] == "clicks" and found["state"] == "running" and found["alive"] == 4
     assert [process["name"] for process in found["processes"]] == ["server 0", "server 1", "worker 0", "worker 1"]
     assert found["processes"][2]["pid"] == job.pid_of(launcher, "worker 0")
-    until(lambda: (job.folder / "logs" / "status.json").exists() and json.loads((job.folder / "logs" / "status.json").read_text())["samples"] > 0, job.logs)
+    shown = job.folder / "logs" / "status.txt"  # written every two seconds, after status.json
+    until(lambda: shown.exists() and "embedding_0.w_0" in shown.read_text() and "worker 1" in shown.read_text(), job.logs)
 
     for where in ("logs", url, None):
         words = ["argosy", "status", *([where] if where else [])]
