@@ -119,7 +119,7 @@ TEST(CallTable, ACallbackMayBeginAnotherCall) {
   EXPECT_EQ(answers.next().code(), Code::deadline_exceeded);
 }
 
-// Answers, deadlines, broken connections and takers race for each call: whoever is first, its callback runs exactly once.
+// Answers, deadlines, broken connections and takers race for each call: the first one wins, and the callback runs exactly once.
 TEST(CallTable, EachCallbackRunsExactlyOnceWhoeverIsFirst) {
   constexpr uint64_t kCalls = 2000;
   std::vector<std::atomic<int>> runs(kCalls);

@@ -70,7 +70,7 @@ TEST_F(LogFileTest, FewOldLogsAreKept) {
   EXPECT_THAT(left, testing::Not(testing::Contains("20200104-000000")));
 }
 
-// Whoever writes goes on at the end of the file, which is its beginning now.
+// A process that writes goes on at the end of the file, which is its beginning now.
 TEST_F(LogFileTest, ALogThatIsTooLongIsRotated) {
   const std::string path = file("12345");
   const Fd writer = std::move(*open_log(path, O_WRONLY | O_APPEND));
