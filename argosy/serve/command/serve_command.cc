@@ -23,7 +23,7 @@ constexpr const char* kExamples = R"(Serves a saved model over HTTP.
 
 MODEL is what save_inference_model has written, here or in PaddlePaddle; or a folder of such models whose names are numbers, of
 which the highest serves. Other pages: GET /v1/models/NAME, /healthz, /readyz, /metrics. SIGTERM ends it when the requests that
-have begun are answered. There is no password: whoever reaches the address can ask. A wrong command line ends with status 2.
+have begun are answered. There is no password: anybody who reaches the address can ask. A wrong command line ends with status 2.
 )";
 
 struct Arguments {
