@@ -6,12 +6,12 @@
 #include "argosy/engine/program/model_io.h"
 #include "argosy/engine/program/scope.h"
 #include "argosy/engine/remote/remote_rows.h"
-#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/runner.h"
 #include "argosy/fleet/process_context.h"
-#include "argosy/python/array.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/interrupt.h"
+#include "argosy/python/numpy_array.h"
 
 namespace argosy::python {
 

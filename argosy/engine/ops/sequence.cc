@@ -77,7 +77,7 @@ ARGOSY_OP("sequence_expand_as",
             op.set_output("Out", take_rows(x, rows), op.input("Y").lod);
           })
     .doc("Row i of X becomes a sequence as long as sequence i of Y.")
-    .input("X", "one row a sequence")
+    .input("X", "one row per sequence")
     .input("Y", "its boundaries count")
     .output("Out", "sequences like Y's")
     .infer_shape([](ShapeContext& context) {
@@ -163,8 +163,8 @@ ARGOSY_OP("sequence_slice",
           })
     .doc("Of each sequence a part.")
     .input("X", "sequences")
-    .input("Offset", "where the part begins, one a sequence")
-    .input("Length", "how long it is, one a sequence")
+    .input("Offset", "where the part begins, one per sequence")
+    .input("Length", "how long it is, one per sequence")
     .output("Out", "shorter sequences")
     .infer_shape([](ShapeContext& context) {
       context.set_output("Out", context.input("X").shape, context.input("X").dtype);

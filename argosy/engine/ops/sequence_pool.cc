@@ -229,9 +229,9 @@ Status infer_sequence_pool(graph::ShapeContext& context) {
 }
 
 ARGOSY_OP("sequence_pool", run_sequence_pool)
-    .doc("One row a sequence: sum, average, sum over the root of the length, maximum, first or last row.")
+    .doc("One row per sequence: sum, average, sum over the root of the length, maximum, first or last row.")
     .input("X", "sequences; the innermost level is pooled")
-    .output("Out", "one row a sequence")
+    .output("Out", "one row per sequence")
     .optional_output("MaxIndex", "the row of each maximum; MAX only")
     .attr("pooltype", std::string("AVERAGE"), "SUM | AVERAGE | SQRT | MAX | FIRST | LAST")
     .attr("is_test", false, "no effect: nothing is kept where no gradient is wanted")
