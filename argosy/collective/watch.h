@@ -50,7 +50,7 @@ class Watch {
 
   const int rank_, size_;
   const WatchOptions options_;
-  Mutex store_mutex_;  // calls of the store are short: no key is waited for
+  Mutex store_mutex_;  // calls of the store are short: a key is waited for in the destructor alone
   c10::intrusive_ptr<c10d::Store> store_ ARGOSY_GUARDED_BY(store_mutex_);
 
   Mutex mutex_;

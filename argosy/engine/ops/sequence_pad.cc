@@ -9,6 +9,7 @@
 #include "argosy/engine/program/device.h"
 #include "argosy/engine/program/op.h"
 #include "argosy/engine/program/row_adder.h"
+#include "argosy/graph/function_call.h"
 
 namespace argosy::engine {
 namespace {

@@ -4,12 +4,14 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "argosy/engine/program/device.h"
 #include "argosy/engine/program/op.h"
 #include "argosy/engine/program/row_adder.h"
+#include "argosy/graph/function_call.h"
 
 namespace argosy::engine {
 namespace {
