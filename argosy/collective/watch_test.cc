@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <thread>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
 #include "argosy/base/clock.h"
@@ -32,8 +33,8 @@ class WatchTest : public testing::Test {
 TEST_F(WatchTest, WritesABeatWithWhatItDoes) {
   const auto one = watch(1, 2);
   one->doing("all_reduce 7");
-  for (std::string beat = get("beat/1"); beat.find("all_reduce 7") == std::string::npos; beat = get("beat/1")) {
-  }
+  for (std::string beat = get("beat/1"); beat.find("all_reduce 7") == std::string::npos; beat = get("beat/1"))
+    std::this_thread::yield();
   one->doing("");
   set("left/0", "1");
 }
