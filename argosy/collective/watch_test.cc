@@ -12,10 +12,10 @@
 namespace argosy::collective {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class WatchTest : public testing::Test {
+class WatchTest : public ::testing::Test {
  protected:
   std::unique_ptr<Watch> watch(int rank, int size, WatchOptions options = {}) {
     options.beat = std::chrono::milliseconds(20);
@@ -27,7 +27,7 @@ class WatchTest : public testing::Test {
     return {bytes.begin(), bytes.end()};
   }
 
-  c10::intrusive_ptr<c10d::HashStore> store_ = c10::make_intrusive<c10d::HashStore>();
+  c10::intrusive_ptr<c10d::Store> store_ = c10::make_intrusive<c10d::HashStore>();
 };
 
 TEST_F(WatchTest, WritesABeatWithWhatItDoes) {
@@ -60,8 +60,8 @@ TEST_F(WatchTest, SaysWhoIsSilent) {
   const auto zero = watch(0, 3);
   set("beat/1", "5 broadcast 2");
   set("left/2", "1");
-  EXPECT_THAT(zero->report(), testing::AllOf(HasSubstr("rank 1 is lost: no sign of life for 0.1 s, last seen in broadcast 2"),
-                                             HasSubstr("rank 2 has left the job")));
+  EXPECT_THAT(zero->report(), ::testing::AllOf(HasSubstr("rank 1 is lost: no sign of life for 0.1 s, last seen in broadcast 2"),
+                                               HasSubstr("rank 2 has left the job")));
 }
 
 TEST_F(WatchTest, ASilenceIsToldToAll) {

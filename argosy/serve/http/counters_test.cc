@@ -61,7 +61,9 @@ TEST(ServeCounters, EachNumberIsDescribedOnce) {
   counters.add_request(200, 0.001);
   std::set<std::string> described;
   for (const std::string& line : split(counters.text("m", "1"), '\n')) {
-    if (line.starts_with("# TYPE ")) EXPECT_TRUE(described.insert(split(line, ' ')[2]).second) << line;
+    if (line.starts_with("# TYPE ")) {
+      EXPECT_TRUE(described.insert(split(line, ' ')[2]).second) << line;
+    }
     if (line.empty() || line.starts_with('#')) continue;
     std::string name = line.substr(0, line.find_first_of(" {"));
     for (const char* part : {"_bucket", "_sum", "_count"}) {
