@@ -111,11 +111,7 @@ def main():
 
     build, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else ""
     lines = [
-<<<<<<< HEAD
         f"Measured on one {torch.cuda.get_device_name()}, {os.cpu_count()} cores, torch {torch.__version__}, {datetime.date.today()}; medians of {ROUNDS} rounds in turns, "
-=======
-        f"Measured on one {torch.cuda.get_device_name()}, {os.cpu_count()} cores, torch {torch.__version__}, {datetime.date.today()}; medians of {ROUNDS} rounds, "
->>>>>>> house12
         "ms per step. Adam is fused in both (CIFAR), SGD plain (ResNet). The ratio is to the fastest peer.",
         "",
         "| step | ours | PyTorch eager | torch.compile | reduce-overhead | ratio | bound | |",
