@@ -154,14 +154,9 @@ Result<int> run_collective(const CollectiveOptions& options, const TrainingProgr
   if (!options.nodes.given() && !has_cloud_nodes()) {
     ASSIGN_OR_RETURN(launcher, rank_info_from_environment());
   }
-<<<<<<< HEAD
-  CollectiveJob job{.program = program, .log_dir = options.log_dir, .max_restarts = options.max_restarts};
+  NodeJob job{.program = program, .log_dir = options.log_dir, .max_restarts = options.max_restarts};
   const bool shared_gpus = program.setting("ARGOSY_COLLECTIVE_BACKEND") == "gloo";
   ASSIGN_OR_RETURN(job.devices, choose_devices(options.gpus, options.processes, launcher, shared_gpus));
-=======
-  NodeJob job{.program = program, .log_dir = options.log_dir, .max_restarts = options.max_restarts};
-  ASSIGN_OR_RETURN(job.devices, choose_devices(options.gpus, options.processes, launcher));
->>>>>>> house12
   ASSIGN_OR_RETURN(const Nodes nodes, find_nodes(options.nodes, job.devices.processes, launcher));
   if (options.follow >= job.devices.processes)
     return Status::invalid_argument("--follow {}: this node has {}, numbered from 0", options.follow,
