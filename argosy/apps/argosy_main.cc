@@ -9,7 +9,7 @@
 #include "argosy/apps/other_programs.h"
 #include "argosy/apps/rows_command.h"
 #include "argosy/base/text.h"
-#include "argosy/cli/arguments.h"
+#include "argosy/cli/program_arguments.h"
 #include "argosy/data/criteo.h"
 #include "argosy/ps/server/repair.h"
 #include "argosy/ps/server/reshard.h"

@@ -18,8 +18,8 @@
 namespace argosy::ps {
 namespace {
 
-constexpr double kReadSeconds = 30;
-constexpr uint64_t kExportBytes = uint64_t{8} << 20;
+constexpr double kReaderCallSeconds = 30;
+constexpr uint64_t kReaderExportBytes = uint64_t{8} << 20;
 
 // One endpoint: says who it is, and calls again while it is away. Thread-safe.
 class ReadSource {
@@ -36,11 +36,11 @@ class ReadSource {
 
   template <typename Reply, typename Request>
   Result<Reply> call(wire::Method method, Request request, std::vector<rpc::Slice> payload = {},
-                     rpc::Buffer* received = nullptr) {
+                     rpc::PayloadBuffer* received = nullptr) {
     return patiently([&]() -> Result<Reply> {
       *request.mutable_caller() = caller();
       auto answer = channel_->call_and_wait({static_cast<uint16_t>(method), request.SerializeAsString(), payload},
-                                            Deadline::after_seconds(kReadSeconds));
+                                            Deadline::after_seconds(kReaderCallSeconds));
       if (answer.status().code() == Code::unauthenticated) {  // a new process, which does not know this reader
         RETURN_IF_ERROR(greet().status());
         return Status::unavailable("{}", answer.status().message());
@@ -65,7 +65,7 @@ class ReadSource {
       hello.set_run(run_);
     }
     ASSIGN_OR_RETURN(const auto answer, channel_->call_and_wait({wire::HELLO, hello.SerializeAsString(), {}},
-                                                                Deadline::after_seconds(kReadSeconds)));
+                                                                Deadline::after_seconds(kReaderCallSeconds)));
     ASSIGN_OR_RETURN(auto reply, parse_reply<wire::HelloReply>(answer));
     const MutexLock lock(mutex_);
     run_ = reply.run();
@@ -135,7 +135,7 @@ class ServersRowReader final : public RowReader {
       wire::Section* section = request.add_sections();
       section->set_table(static_cast<uint32_t>(table));
       section->set_count(own.size());
-      rpc::Buffer found;
+      rpc::PayloadBuffer found;
       RETURN_IF_ERROR(
           source(server).call<wire::PullRowsReply>(wire::PULL_ROWS, request, {rpc::Slice::own(std::move(own))}, &found).status());
       RETURN_IF_ERROR(check_size(server, found, places.size() * width * sizeof(float)));
@@ -153,7 +153,7 @@ class ServersRowReader final : public RowReader {
       if (range.size() == 0) continue;
       wire::PullDenseRequest request;
       request.add_tables(static_cast<uint32_t>(table));
-      rpc::Buffer found;
+      rpc::PayloadBuffer found;
       RETURN_IF_ERROR(source(server).call<wire::PullDenseReply>(wire::PULL_DENSE, request, {}, &found).status());
       RETURN_IF_ERROR(check_size(server, found, range.size() * sizeof(float)));
       std::memcpy(values.data() + range.begin, found.data(), found.size());
@@ -194,7 +194,7 @@ class ServersRowReader final : public RowReader {
     if (spec_.tables[table].sparse == sparse) return {};
     return Status::invalid_argument("table '{}' is {}", spec_.tables[table].name, sparse ? "dense" : "sparse");
   }
-  Status check_size(int server, const rpc::Buffer& found, size_t expected) {
+  Status check_size(int server, const rpc::PayloadBuffer& found, size_t expected) {
     if (found.size() == expected) return {};
     return Status::data_loss("{} has answered {} bytes, expected {}", source(server).endpoint(), found.size(), expected);
   }
@@ -203,10 +203,10 @@ class ServersRowReader final : public RowReader {
     const size_t width = spec_.tables[table].width;
     wire::ExportRowsRequest request;
     request.set_table(static_cast<uint32_t>(table));
-    request.set_max_bytes(kExportBytes);
+    request.set_max_bytes(kReaderExportBytes);
     for (uint64_t number = 0;; ++number) {
       request.set_number(number);
-      rpc::Buffer found;
+      rpc::PayloadBuffer found;
       ASSIGN_OR_RETURN(const auto reply, source(server).call<wire::ExportRowsReply>(wire::EXPORT_ROWS, request, {}, &found));
       RETURN_IF_ERROR(check_size(server, found, reply.count() * (sizeof(uint64_t) + width * sizeof(float))));
       const auto keys = found.values<uint64_t>(0, reply.count());

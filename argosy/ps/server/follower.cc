@@ -9,11 +9,11 @@
 namespace argosy::ps {
 namespace {
 
-constexpr double kCallSeconds = 10;   // a call that waits for a record; an idle server answers it a little earlier
+constexpr double kFollowSeconds = 10;   // a call that waits for a record; an idle server answers it a little earlier
 constexpr double kAtOnceSeconds = 5;   // one that does not
-constexpr double kAgainSeconds = 0.2;  // between two tries
+constexpr double kFollowAgainSeconds = 0.2;  // between two tries
 constexpr double kFinishedSeconds = 2;  // where nothing is expected any more
-constexpr uint64_t kReplyBytes = uint64_t{4} << 20;
+constexpr uint64_t kFollowBytes = uint64_t{4} << 20;
 
 // A server that is away, or busy: it will be back. Everything else is final.
 bool may_pass(const Status& status) {
@@ -27,7 +27,7 @@ bool may_pass(const Status& status) {
   }
 }
 
-std::set<size_t> all_of(const Tables& tables) {
+std::set<size_t> every_table_of(const Tables& tables) {
   std::set<size_t> all;
   for (size_t i = 0; i < tables.size(); ++i) all.insert(i);
   return all;
@@ -93,7 +93,7 @@ std::optional<double> Follower::report_trouble(const Status& status) {
   told_end_ = finished;
   if (may_pass(status)) {
     if (!finished) set_waiting(status.message());
-    return finished ? kFinishedSeconds : kAgainSeconds;
+    return finished ? kFinishedSeconds : kFollowAgainSeconds;
   }
   if (finished && status.code() == Code::failed_precondition) return std::nullopt;
   (void)ending_.fatal(status.with_context("this follower of {} cannot go on", primary_));
@@ -109,7 +109,7 @@ bool Follower::is_finished() const {
 
 Status Follower::go_on() {
   if (!greeted_) {
-    RETURN_IF_ERROR(link_->hello(Deadline::after_seconds(kCallSeconds)));
+    RETURN_IF_ERROR(link_->hello(Deadline::after_seconds(kFollowSeconds)));
     log_info("{} is back; this follower goes on at position {}", primary_, stream_.next());
     greeted_ = true;
     verified_ = false;
@@ -127,15 +127,15 @@ Status Follower::read_more() {
   const State* state = state_;
   wire::FollowRequest request;
   request.set_from(stream_.next());
-  request.set_max_bytes(kReplyBytes);
+  request.set_max_bytes(kFollowBytes);
   request.set_loaded(state == nullptr ? 0 : state->last_loaded());
   request.set_at_once(!all_);
   if (!verified_) {
     request.set_last_position(stream_.last_position());
     request.set_last_checksum(stream_.last_checksum());
   }
-  rpc::Buffer payload;
-  const Deadline deadline = Deadline::after_seconds(all_ ? kCallSeconds : kAtOnceSeconds);
+  rpc::PayloadBuffer payload;
+  const Deadline deadline = Deadline::after_seconds(all_ ? kFollowSeconds : kAtOnceSeconds);
   const auto reply = link_->call<wire::FollowReply>(wire::FOLLOW, request, deadline, &payload);
   const bool idle = all_ && reply.status().code() == Code::deadline_exceeded;
   all_ = false;
@@ -206,7 +206,7 @@ Status Follower::replace_state(const table::Snapshot& snapshot) {
   const ReadOptions how{.only = {}, .state = [&](std::string_view piece) { return pieces.add(piece); }};
   RETURN_IF_ERROR(read_tables(snapshot, *filled, how).status());
   ASSIGN_OR_RETURN(const wire::StateImage image, std::move(pieces).finish(snapshot.states().at(0)));
-  RETURN_IF_ERROR(state.tables().adopt(*filled, all_of(state.tables())));
+  RETURN_IF_ERROR(state.tables().adopt(*filled, every_table_of(state.tables())));
   return state.restore(image);
 }
 

@@ -9,11 +9,11 @@
 namespace argosy::ps {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{16} << 20;  // of records in an answer, but for one that is larger alone
-constexpr std::chrono::seconds kSilence{30};         // after which a follower is gone; it asks again every few seconds
+constexpr uint64_t kMostFedBytes = uint64_t{16} << 20;  // of records in an answer, but for one that is larger alone
+constexpr std::chrono::seconds kFollowerSilence{30};         // after which a follower is gone; it asks again every few seconds
 
 // Ends a replay that has shown enough.
-Status enough() { return Status::cancelled("the rest comes later"); }
+Status enough_read() { return Status::cancelled("the rest comes later"); }
 
 }  // namespace
 
@@ -25,7 +25,7 @@ LogFeed::LogFeed(const Uses& uses, std::string name)
       answer_(uses.answer),
       name_(std::move(name)) {}
 
-bool LogFeed::is_live(const Follower& follower) { return SteadyClock::now() - follower.heard < kSilence; }
+bool LogFeed::is_live(const Place& follower) { return SteadyClock::now() - follower.heard < kFollowerSilence; }
 
 Status LogFeed::note(uint64_t number) {
   const MutexLock lock(mutex_);
@@ -62,7 +62,7 @@ void LogFeed::drain(Deadline deadline) {
 }
 
 // Whether what the follower has is what this log begins with.
-Status LogFeed::check_from(const table::Log& log, const wire::FollowRequest& request) const {
+Status LogFeed::check_from(const table::RecordLog& log, const wire::FollowRequest& request) const {
   if (const uint64_t end = log.end(); request.from() > end) {
     return Status::failed_precondition(
         "the log of {} ends at position {}, and the follower has records up to {}: the server has gone backwards, as after a "
@@ -74,7 +74,7 @@ Status LogFeed::check_from(const table::Log& log, const wire::FollowRequest& req
   bool same = false;
   (void)log.replay(last, [&](uint64_t position, argosy::Bytes bytes) {
     same = position == last && table::checksum_of(bytes) == request.last_checksum();
-    return enough();
+    return enough_read();
   });
   if (same) return {};
   return Status::failed_precondition(
@@ -84,18 +84,18 @@ Status LogFeed::check_from(const table::Log& log, const wire::FollowRequest& req
       name_, last);
 }
 
-bool LogFeed::needs_snapshot(const table::Log& log, const State& state, const wire::FollowRequest& request) const {
+bool LogFeed::needs_snapshot(const table::RecordLog& log, const State& state, const wire::FollowRequest& request) const {
   if (request.loaded() != state.last_loaded() || request.from() < log.first()) return true;
   if (request.from() != 0) return false;
   const auto newest = newest_snapshot(options_);  // of this run, which the beginning of the log may not be
   return newest.ok() && *newest != 0;
 }
 
-Status LogFeed::read(const table::Log& log, uint64_t from, uint64_t max_bytes, wire::FollowReply& reply,
+Status LogFeed::read(const table::RecordLog& log, uint64_t from, uint64_t max_bytes, wire::FollowReply& reply,
                      std::vector<std::byte>& payload) {
   uint64_t after = from;
   const Status status = log.replay(from, [&](uint64_t position, argosy::Bytes bytes) {
-    if (!payload.empty() && payload.size() + bytes.size() > max_bytes) return enough();
+    if (!payload.empty() && payload.size() + bytes.size() > max_bytes) return enough_read();
     wire::FollowReply::One* one = reply.add_records();
     one->set_position(position);
     one->set_after(after);
@@ -121,7 +121,7 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
   }
   const uint64_t number = request.caller().incarnation();
   if (Status s = note(number); !s.ok()) return call->fail(s);
-  const table::Log& log = journal->log();
+  const table::RecordLog& log = journal->log();
   changes_.await_log();  // before the log is looked at: what is appended later wakes this call
   const uint64_t seen = parking_.version(Topic::log);
   wire::FollowReply reply;
@@ -131,7 +131,7 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
   bool snapshot = needs_snapshot(log, state, request);
   if (!snapshot) {
     if (Status s = check_from(log, request); !s.ok()) return call->fail(s);
-    const uint64_t most = std::clamp<uint64_t>(request.max_bytes(), 1, std::min(kMostBytes, answer_.most() / 2));
+    const uint64_t most = std::clamp<uint64_t>(request.max_bytes(), 1, std::min(kMostFedBytes, answer_.most() / 2));
     const uint64_t end = log.end();
     const Status status = read(log, request.from(), most, reply, payload);
     // The log may have been cut meanwhile, or a load may have come before records that were just read.

@@ -43,20 +43,20 @@ class LogFeed {
   uint32_t followers() const;
 
  private:
-  struct Follower {
+  struct Place {
     uint64_t told = 0;  // the log's end when there was nothing more for it
     SteadyClock::time_point heard;
   };
-  using Known = std::map<uint64_t, Follower>;
+  using Known = std::map<uint64_t, Place>;
 
   Status note(uint64_t number);
   void note_told(uint64_t number, uint64_t end);
-  Status check_from(const table::Log& log, const wire::FollowRequest& request) const;
-  bool needs_snapshot(const table::Log& log, const State& state, const wire::FollowRequest& request) const;
+  Status check_from(const table::RecordLog& log, const wire::FollowRequest& request) const;
+  bool needs_snapshot(const table::RecordLog& log, const State& state, const wire::FollowRequest& request) const;
   // The records of one answer, and whether they are all.
-  static Status read(const table::Log& log, uint64_t from, uint64_t max_bytes, wire::FollowReply& reply,
+  static Status read(const table::RecordLog& log, uint64_t from, uint64_t max_bytes, wire::FollowReply& reply,
                      std::vector<std::byte>& payload);
-  static bool is_live(const Follower& follower);
+  static bool is_live(const Place& follower);
 
   const ServerOptions& options_;
   Changes& changes_;

@@ -9,10 +9,12 @@
 namespace argosy::ps {
 namespace {
 
-constexpr double kHelloSeconds = 5, kAgainSeconds = 0.2, kLineSeconds = 5;
-constexpr std::chrono::seconds kLate{5};  // the channel answers by the deadline
+constexpr double kFindHelloSeconds = 5, kFindAgainSeconds = 0.2, kFindLineSeconds = 5;
+constexpr std::chrono::seconds kLateAnswer{5};  // the channel answers by the deadline
 
-bool is_away(const Status& status) { return status.code() == Code::unavailable || status.code() == Code::deadline_exceeded; }
+bool primary_is_away(const Status& status) {
+  return status.code() == Code::unavailable || status.code() == Code::deadline_exceeded;
+}
 
 }  // namespace
 
@@ -54,7 +56,7 @@ Result<rpc::Received> PrimaryLink::send(wire::Method method, std::string header,
                  });
   MutexLock lock(answer.mutex);
   const bool ended = answer.changed.wait_until(
-      lock, deadline.when() + kLate, [&]() ARGOSY_REQUIRES(answer.mutex) { return answer.interrupted || answer.received; });
+      lock, deadline.when() + kLateAnswer, [&]() ARGOSY_REQUIRES(answer.mutex) { return answer.interrupted || answer.received; });
   if (!ended) return Status::deadline_exceeded("{} has not answered in time", peer());
   if (answer.interrupted) return Status::cancelled("the follower is stopping");
   return std::move(*answer.received);
@@ -117,10 +119,10 @@ Status PrimaryLink::find(double seconds) {
   Stopwatch silent, since_line;
   bool first_line = true;
   for (;;) {
-    const Status status = hello(Deadline::after_seconds(kHelloSeconds));
+    const Status status = hello(Deadline::after_seconds(kFindHelloSeconds));
     if (status.ok()) return {};
-    if (!is_away(status)) return status.with_context("the server at {}", peer());
-    const bool answers = channel_->wait_ready(Deadline::after_seconds(kAgainSeconds)).ok();
+    if (!primary_is_away(status)) return status.with_context("the server at {}", peer());
+    const bool answers = channel_->wait_ready(Deadline::after_seconds(kFindAgainSeconds)).ok();
     if (answers) silent.restart();
     if (silent.seconds() > seconds) {
       return Status::unavailable(
@@ -129,12 +131,12 @@ Status PrimaryLink::find(double seconds) {
           "server of a run that has finished has ended: serve its saved model instead",
           peer(), silent.seconds(), status.message());
     }
-    if (first_line || since_line.seconds() > kLineSeconds) {
+    if (first_line || since_line.seconds() > kFindLineSeconds) {
       log_warning("waiting for the server at {}: {}", peer(), status.message());
       since_line.restart();
       first_line = false;
     }
-    RETURN_IF_ERROR(wait(kAgainSeconds));
+    RETURN_IF_ERROR(wait(kFindAgainSeconds));
   }
 }
 

@@ -43,7 +43,7 @@ class PrimaryLink {
 
   // `request.caller` is filled in.
   template <typename Reply, typename Request>
-  Result<Reply> call(wire::Method method, Request request, Deadline deadline, rpc::Buffer* payload = nullptr) {
+  Result<Reply> call(wire::Method method, Request request, Deadline deadline, rpc::PayloadBuffer* payload = nullptr) {
     *request.mutable_caller() = caller_;
     ASSIGN_OR_RETURN(auto answer, send(method, request.SerializeAsString(), deadline));
     Reply reply;

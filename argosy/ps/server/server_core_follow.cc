@@ -27,12 +27,12 @@ void Core::add_follower_methods() {
 
 // Leases, and steps that are due, are the other server's; here nobody is ever lost.
 void Core::add_follower_tasks() {
-  keeper_.add(0, [this](double) {
+  periodic_work_.add(0, [this](double) {
     if (!state_) return;
     state_->members().touch_all();
     waiting_.answer_due(*state_);
   });
-  keeper_.add(10, [this](double) { exports_.drop_idle(); });
+  periodic_work_.add(10, [this](double) { exports_.drop_idle(); });
 }
 
 void Core::greet_reader(const CallPtr& call, wire::HelloRequest& request) {

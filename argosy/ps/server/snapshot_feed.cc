@@ -11,9 +11,9 @@
 namespace argosy::ps {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{16} << 20;
+constexpr uint64_t kMostCopiedBytes = uint64_t{16} << 20;
 
-std::filesystem::path part_of(const ServerOptions& options, uint64_t number) {
+std::filesystem::path copied_part_of(const ServerOptions& options, uint64_t number) {
   return table::server_folder(table::numbered_snapshot(options.directory / "snapshots", number),
                               static_cast<uint32_t>(options.server), static_cast<uint32_t>(options.servers));
 }
@@ -25,7 +25,7 @@ Result<uint64_t> newest_snapshot(const ServerOptions& options) {
   if (options.directory.empty()) return 0;
   ASSIGN_OR_RETURN(const auto numbers, table::list_snapshots(options.directory / "snapshots"));
   for (const uint64_t number : numbers | std::views::reverse) {
-    if (table::open_server_folder(part_of(options, number)).ok()) return number;
+    if (table::open_server_folder(copied_part_of(options, number)).ok()) return number;
   }
   return 0;
 }
@@ -34,7 +34,7 @@ Result<wire::CopySnapshotReply> SnapshotFeed::newest() const {
   wire::CopySnapshotReply reply;
   ASSIGN_OR_RETURN(const uint64_t number, newest_snapshot(options_));
   if (number == 0) return reply;
-  const std::filesystem::path part = part_of(options_, number);
+  const std::filesystem::path part = copied_part_of(options_, number);
   const auto manifest = table::open_server_folder(part);
   std::error_code error;
   const uint64_t manifest_bytes = std::filesystem::file_size(part / "manifest", error);
@@ -53,7 +53,7 @@ Result<wire::CopySnapshotReply> SnapshotFeed::newest() const {
 
 Result<std::vector<std::byte>> SnapshotFeed::bytes(const wire::CopySnapshotRequest& request) const {
   const Status gone = Status::not_found("{} has no snapshot {} any more; begin anew with the newest", name_, request.number());
-  const std::filesystem::path part = part_of(options_, request.number());
+  const std::filesystem::path part = copied_part_of(options_, request.number());
   const auto manifest = table::open_server_folder(part);
   if (!manifest.ok()) return gone;
   const bool listed = request.file() == "manifest" || request.file() == "state" ||
@@ -61,7 +61,7 @@ Result<std::vector<std::byte>> SnapshotFeed::bytes(const wire::CopySnapshotReque
   if (!listed) return Status::invalid_argument("snapshot {} of {} has no file '{}'", request.number(), name_, request.file());
   const auto file = DiskFile::open(part / request.file());
   if (!file.ok()) return gone;
-  const uint64_t most = std::min(kMostBytes, answer_.most() / 2);
+  const uint64_t most = std::min(kMostCopiedBytes, answer_.most() / 2);
   std::vector<std::byte> room(std::clamp<uint64_t>(request.max_bytes(), 1, most));
   ASSIGN_OR_RETURN(const size_t read, file->read_at(request.offset(), room));
   room.resize(read);

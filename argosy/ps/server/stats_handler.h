@@ -6,7 +6,7 @@
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_limits.h"
 #include "argosy/ps/server/snapshotter.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 
 namespace argosy::ps {
 
@@ -19,7 +19,7 @@ class StatsHandler {
       : changes_(changes), limits_(limits), snapshotter_(snapshotter) {}
 
   // Those of the port.
-  void set_counters(std::function<rpc::ServerCounters()> counters) { counters_ = std::move(counters); }
+  void set_counters(std::function<rpc::RpcServerCounters()> counters) { counters_ = std::move(counters); }
 
   // What a server that is followed, or follows, says besides.
   void set_followers(std::function<void(wire::StatsReply&)> add) { add_followers_ = std::move(add); }
@@ -35,7 +35,7 @@ class StatsHandler {
   Changes& changes_;
   ServerLimits& limits_;
   const Snapshotter& snapshotter_;
-  std::function<rpc::ServerCounters()> counters_;
+  std::function<rpc::RpcServerCounters()> counters_;
   std::function<void(wire::StatsReply&)> add_followers_ = [](wire::StatsReply&) {};
 };
 
