@@ -240,7 +240,7 @@ class ServersRowReader final : public RowReader {
 };
 
 // Whether two endpoints belong together.
-Status check_alike(const wire::HelloReply& one, const std::string& at, const wire::HelloReply& other,
+Status check_same_job(const wire::HelloReply& one, const std::string& at, const wire::HelloReply& other,
                    const std::string& other_at) {
   if (one.job() != other.job() || one.run() != other.run() || one.servers() != other.servers()) {
     return Status::failed_precondition(
@@ -277,7 +277,7 @@ Result<std::unique_ptr<RowReader>> RowReader::connect(const RowReaderOptions& op
       first = hello;
       by_server.resize(hello.servers());
     }
-    RETURN_IF_ERROR(check_alike(*first, options.endpoints.front(), hello, endpoint));
+    RETURN_IF_ERROR(check_same_job(*first, options.endpoints.front(), hello, endpoint));
     if (hello.server_index() >= by_server.size())
       return Status::data_loss("{} says that it is server {}", endpoint, hello.server_index());
     std::unique_ptr<ReadSource>& place = by_server[hello.server_index()];
