@@ -1,4 +1,4 @@
-"""Followers of a launched job, as processes: they hold what the servers hold, whoever is killed, and say why where they cannot."""
+"""Followers of a launched job, as processes: they hold what the servers hold, whichever side is killed, and say why where they cannot."""
 
 import re
 import signal

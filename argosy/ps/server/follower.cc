@@ -86,7 +86,7 @@ Status Follower::try_to_go_on() {
   }
 }
 
-// The server of a run that has finished ends: then what is here stays as it is, whoever has the address next.
+// The server of a run that has finished ends: then what is here stays as it is, also where another run has the address next.
 std::optional<double> Follower::report_trouble(const Status& status) {
   const bool finished = is_finished();
   if (finished && !told_end_) notice("the run has finished, and its last version, {}, stays here", state_.load()->version());
