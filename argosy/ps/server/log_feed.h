@@ -1,9 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/mutex.h"

@@ -1,7 +1,9 @@
 #pragma once
 
-#include <filesystem>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_options.h"
