@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kWatchSeconds = 0.5, kFollowSeconds = 0.05;  // between two looks where nothing happens
 constexpr double kCauseSeconds = 5;  // for the process that failed first to end
+constexpr double kLeftSeconds = 5;   // for workers to say that they have left the job, which servers hear first
 
 std::vector<ProcessSpec> all_specs(const ServerJob& job) {
   std::vector<ProcessSpec> specs = job.servers;
@@ -85,13 +86,31 @@ int Supervisor::watch() {
 }
 
 std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
-  const LocalProcesses::Ending end = group_.ending(i, exit);
+  LocalProcesses::Ending end = group_.ending(i, exit);
+  if (end.in_order && !members_[i].worker && !judge_server(i, end)) return std::nullopt;
   if (end.in_order) {
     members_[i].done = true;
     return std::nullopt;
   }
   if (waits_for_cause(i) || restarts(i, end.text)) return std::nullopt;
   return give_up(i, end);
+}
+
+// Servers end when all workers have said goodbye. One that was told to end by somebody else, with SIGTERM, has status 0 too.
+bool Supervisor::judge_server(size_t i, LocalProcesses::Ending& end) {
+  group_.show_notices();
+  for (size_t other = 0; other < members_.size(); ++other) {
+    if (!members_[other].worker || members_[other].done || !group_.in_job(other)) continue;
+    if (!members_[i].ended_early) members_[i].ended_early.emplace();
+    if (members_[i].ended_early->seconds() <= kLeftSeconds) return false;
+    end = {
+        .in_order = false,
+        .code = 1,
+        .text = fmt::format("{} while {} is in its job: a signal from elsewhere, or a script that does not wait in run_server()",
+                            end.text, group_.spec(other).name)};
+    return true;
+  }
+  return true;
 }
 
 const Supervisor::Member* Supervisor::cause_of(size_t i) const {
@@ -124,6 +143,7 @@ bool Supervisor::restarts(size_t i, const std::string& how) {
               spec.log);
   member.failures_before = failures_;
   member.waits_for_cause.reset();
+  member.ended_early.reset();
   const Status status = group_.start(i);
   if (!status.ok()) log_error("{}", status.message());
   return status.ok();

@@ -149,6 +149,24 @@ TEST_F(SupervisorTest, AWorkerThatEndsWellInTheMiddleOfItsJobHasFailed) {
       0);
 }
 
+// SIGTERM of somebody else, say: workers would wait for it for ten minutes. A server that ends because its workers have said
+// goodbye is heard of before they are.
+TEST_F(SupervisorTest, AServerThatEndsWhileAWorkerIsInItsJobHasFailed) {
+  const std::string joins = says("jjob") + "touch joined; ",
+                    ends = "while [ ! -e joined ]; do sleep 0.02; done; echo asked to end";
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({ends}, {joins + "sleep 60"}), 1);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown, HasSubstr("---- server 0: exit status 0 while worker 0 is in its job"));
+  EXPECT_THAT(shown, HasSubstr("asked to end\n----"));
+  fs::remove(folder_ / "joined");
+  EXPECT_EQ(run({ends}, {joins + "while ! grep -qs asked server0; do sleep 0.02; done; sleep 1; " + says("ljob")}), 0);
+  fs::remove(folder_ / "joined");
+  EXPECT_EQ(run({"[ -e once ] && touch back && sleep 60; touch once; " + ends},
+                {joins + "while [ ! -e back ]; do sleep 0.02; done; " + says("ljob")}, {.max_restarts = 1}),
+            0);
+}
+
 // Worker 1 fails twice and takes worker 0 with it each time, which then still has all of its own restarts.
 TEST_F(SupervisorTest, OnlyFailuresOfItsOwnCountAgainstAProcess) {
   const std::string fails =
