@@ -29,7 +29,7 @@ class TrainingCalls {
   Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline);
   Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline);
   Status push(const Push& push);
-  Status leave(uint32_t round, uint32_t steps, const PassReading* reading);
+  Result<PassLoss> leave(uint32_t round, uint32_t steps, const PassReading* reading);
   Result<Position> position();
   Result<std::optional<std::vector<StepNorm>>> step_norms(Position step, Deadline deadline);
   Status apply_step(Position step, std::span<const ClipFactor> factors);
@@ -40,6 +40,7 @@ class TrainingCalls {
   void resume() { std::ranges::fill(changed_calls_, 0); }
 
  private:
+  Status leave(uint32_t round, uint32_t steps, const PassReading* reading, std::span<const int> whom, PassLoss& most);
   // The memory of one push or pull on its way; see Pool.
   struct Scratch {
     RowSplit split;
