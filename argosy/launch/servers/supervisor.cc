@@ -96,20 +96,31 @@ std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
   return give_up(i, end);
 }
 
-// Servers end when all workers have said goodbye. One that was told to end by somebody else, with SIGTERM, has status 0 too.
+// Servers end when all workers have said goodbye; under `shrink` when those have that are left.
+const std::string* Supervisor::who_needs_servers() const {
+  const std::string* in_job = nullptr;
+  for (size_t i = 0; i < members_.size(); ++i) {
+    if (!members_[i].worker) continue;
+    if (!members_[i].done && group_.in_job(i)) {
+      in_job = &group_.spec(i).name;
+    } else if (options_.shrink) {
+      return nullptr;
+    }
+  }
+  return in_job;
+}
+
+// One that was told to end by somebody else, with SIGTERM, has status 0 too.
 bool Supervisor::judge_server(size_t i, LocalProcesses::Ending& end) {
   group_.show_notices();
-  for (size_t other = 0; other < members_.size(); ++other) {
-    if (!members_[other].worker || members_[other].done || !group_.in_job(other)) continue;
-    if (!members_[i].ended_early) members_[i].ended_early.emplace();
-    if (members_[i].ended_early->seconds() <= kLeftSeconds) return false;
-    end = {
-        .in_order = false,
-        .code = 1,
-        .text = fmt::format("{} while {} is in its job: a signal from elsewhere, or a script that does not wait in run_server()",
-                            end.text, group_.spec(other).name)};
-    return true;
-  }
+  const std::string* const worker = who_needs_servers();
+  if (worker == nullptr) return true;
+  if (!members_[i].ended_early) members_[i].ended_early.emplace();
+  if (members_[i].ended_early->seconds() <= kLeftSeconds) return false;
+  end = {.in_order = false,
+         .code = 1,
+         .text = fmt::format("{} while {} is in its job: a signal from elsewhere, or a script that does not wait in run_server()",
+                             end.text, *worker)};
   return true;
 }
 
