@@ -3,9 +3,9 @@
 
 #include "argosy/base/error.h"
 #include "argosy/engine/ops/layers.h"
-#include "argosy/fleet/dataset.h"
 #include "argosy/fleet/executor.h"
 #include "argosy/fleet/fleet.h"
+#include "argosy/fleet/make_dataset.h"
 #include "argosy/fleet/model.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"

@@ -18,7 +18,7 @@
 #include "argosy/base/error.h"
 #include "argosy/collective/captured_step.h"
 #include "argosy/collective/fused_adam.h"
-#include "argosy/fleet/collective.h"
+#include "argosy/fleet/collective_training.h"
 #include "bench/image_models.h"
 
 namespace argosy::bench {

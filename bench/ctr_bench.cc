@@ -1,5 +1,5 @@
 // CTR-DNN against its own matrix products, in one process and one run: each round measures every way once, so that all of
-// them meet the same noise. Prints one JSON object a line.
+// them meet the same noise. Prints one JSON object per line.
 //
 //   ctr_bench 'data/train/part-*' 'data/test/part-*' [ROUNDS]
 //
@@ -19,7 +19,7 @@
 namespace argosy::bench {
 namespace {
 
-// Seconds a step of the products that forward and backward cannot do without.
+// Seconds per step of the products that forward and backward cannot do without.
 double gemm_seconds() {
   at::NoGradGuard no_grad;
   const std::vector<int64_t> widths = {26 * kWidth + 13, kHidden, kHidden, kHidden, 2};

@@ -2,7 +2,7 @@
 //
 //   ctr_ps_bench 'FILES' FOLDER PASSES criteo|multislot
 //
-// Each worker streams its share of the files PASSES times, in async mode, and prints one JSON object a pass; the first worker's
+// Each worker streams its share of the files PASSES times, in async mode, and prints one JSON object per pass; the first worker's
 // also says what the servers did meanwhile. FOLDER is where servers leave their process numbers, by which the kernel is asked
 // for their processor time.
 #include <ATen/Parallel.h>

@@ -1,5 +1,5 @@
 // How fast MultiSlot text comes into memory: InMemoryDataset::load_into_memory with one parsing thread, on a file of Criteo's
-// slots. Prints one JSON object a line; a new dataset each time.
+// slots. Prints one JSON object per line; a new dataset each time.
 //
 //   load_bench FILE [TIMES]
 #include <cstdio>

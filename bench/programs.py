@@ -42,7 +42,7 @@ def read_google_benchmark(text):
 
 
 def read_wire(text):
-    """MB/s of what counts bytes, microseconds a call of what does not."""
+    """MB/s of what counts bytes, microseconds per call of what does not."""
     return {
         "wire." + run["name"].removesuffix("/real_time").removesuffix("/process_time"): run["bytes_per_second"] / 1e6
         if "bytes_per_second" in run
@@ -74,7 +74,7 @@ def read_job(name):
 
 
 def read_steps(name):
-    """Steps a second."""
+    """Steps per second."""
     return lambda text: {name: 1000 / json_lines(text)[-1]["ms"]}
 
 
@@ -92,7 +92,7 @@ def read_replay(text):
 
 
 def read_items(name):
-    """Millions of items a second of each benchmark."""
+    """Millions of items per second of each benchmark."""
     return lambda text: {f"{name}.{run['name']}": run["items_per_second"] / 1e6 for run in json.loads(text)["benchmarks"]}
 
 
@@ -122,7 +122,7 @@ def read_memory(text):
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """One process a round, in `rounds` rounds at most. Its series are those whose names begin with `gives`."""
+    """One process per round, in `rounds` rounds at most. Its series are those whose names begin with `gives`."""
 
     gives: str
     command: list

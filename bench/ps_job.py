@@ -3,7 +3,7 @@
 
     bench/ps_job.py SERVERSxWORKERS 'FILES' [--passes 2] [--format criteo|multislot] [--durability none|wal]
 
-Prints one JSON object a pass over the files: samples a second; processor seconds of all workers and of all servers; bytes that
+Prints one JSON object per pass over the files: samples per second; processor seconds of all workers and of all servers; bytes that
 crossed the wire. A pass takes as long as its slowest worker. With wal the servers' logs are under build/, on a disk.
 """
 

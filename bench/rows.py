@@ -6,7 +6,7 @@ import statistics
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One comparison. `ours` and `peer` name series of measurements, one number a round; without `peer` ours stands alone.
+    """One comparison. `ours` and `peer` name series of measurements, one number per round; without `peer` ours stands alone.
 
     `measure` says what is held against the bound: the ratio of the medians, their difference, or our median by itself. A row
     without a bound is there to be read.
@@ -37,9 +37,9 @@ ROWS = [
         "<=",
         0.0005,
     ),
-    Row("parse", "MultiSlot parsing, Criteo's slots, floats of 6 decimals", "parse.BM_MultiSlotShortFloats", "", "MB/s a core", "value", ">=", 300),
-    Row("parse-long", "MultiSlot parsing, floats of up to 17 digits", "parse.BM_MultiSlotLongFloats", "", "MB/s a core", "value", ">=", 300),
-    Row("parse-keys", "MultiSlot parsing, ragged slots of 64-bit keys", "parse.BM_MultiSlotKeys", "", "MB/s a core", "value", ">=", 300),
+    Row("parse", "MultiSlot parsing, Criteo's slots, floats of 6 decimals", "parse.BM_MultiSlotShortFloats", "", "MB/s per core", "value", ">=", 300),
+    Row("parse-long", "MultiSlot parsing, floats of up to 17 digits", "parse.BM_MultiSlotLongFloats", "", "MB/s per core", "value", ">=", 300),
+    Row("parse-keys", "MultiSlot parsing, ragged slots of 64-bit keys", "parse.BM_MultiSlotKeys", "", "MB/s per core", "value", ">=", 300),
     Row("paddle", "load_into_memory, 1 thread, against PaddlePaddle 2.6.2's", "load", "paddle", "MB/s", "ratio", ">=", 3.0),
     Row("overhead", "an operator of the executor against the call by hand", "overhead.by_executor", "overhead.by_hand", "ns", "difference", "<=", 1000),
     Row("wire", "1 MiB slices to a server that drops them, TCP, against iperf3", "wire.BM_Wire/tcp", "iperf3", "MB/s", "ratio", ">=", 0.5),
@@ -85,7 +85,7 @@ ROWS = [
         ">=",
         0.85,
     ),
-    Row("store", "pushes to a table of a million rows, Adagrad, width 10", "store", "", "M rows/s a core", "value", ">=", 12),
+    Row("store", "pushes to a table of a million rows, Adagrad, width 10", "store", "", "M rows/s per core", "value", ">=", 12),
     Row(
         "together",
         "a pull and a push of 26,000 keys x 10 floats, against wire alone and store alone added up",
@@ -226,10 +226,10 @@ JOB_COLUMNS = {
     "servers": "servers",
     "workers": "workers",
     "samples_per_second": "samples/s",
-    "worker_us": "µs a sample, workers",
-    "server_us": "µs a sample, servers",
-    "bytes_to_servers": "bytes a sample to servers",
-    "bytes_to_workers": "bytes a sample to workers",
+    "worker_us": "µs per sample, workers",
+    "server_us": "µs per sample, servers",
+    "bytes_to_servers": "bytes per sample to servers",
+    "bytes_to_workers": "bytes per sample to workers",
 }
 
 

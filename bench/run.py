@@ -148,7 +148,7 @@ def document(outcomes, jobs, about):
         f"Each number is the median of {about['rounds']} rounds ({min(about['rounds'], programs.SLOW)} where a run takes long); in a round every program runs once, ours beside its\n"
         f"peer. CTR-DNN: 13 numbers, 26 slots, a table of {HASH_DIM:,} x 10, layers of 400-400-400-2, batches of 1,000, Adam; {LINES:,} lines, in memory\n"
         f"where there are no servers. The speed is that of the second pass over them, the AUC that of {TEST_LINES:,} other lines after the first. Jobs with servers\n"
-        f"(`ps-*`, `wal`) are processes that stream the lines from files, one thread a worker; so do PaddlePaddle's. [What helped](benchmarks-notes.md).\n\n"
+        f"(`ps-*`, `wal`) are processes that stream the lines from files, one thread per worker; so do PaddlePaddle's. [What helped](benchmarks-notes.md).\n\n"
         f"{rows.table(outcomes)}"
     )
     text += f"\n## On a GPU\n\nBy `bench/gpu.py`, on a machine of its own.\n\n{(ROOT / 'bench/gpu_results.md').read_text()}"
@@ -156,7 +156,7 @@ def document(outcomes, jobs, about):
         return text
     return text + (
         f"\n## More and more processes\n\nThe same job as 1 to 8 servers and workers on {about['cores']} cores, measured once: processor time and bytes on the wire count here,\n"
-        f"samples a second mean little where there are more processes than cores.\n\n{rows.jobs_table(jobs)}"
+        f"samples per second mean little where there are more processes than cores.\n\n{rows.jobs_table(jobs)}"
     )
 
 

@@ -5,7 +5,7 @@ set(ARGOSY_PUBLIC_COLLECTIVE
     argosy/collective.h
     argosy/collective/captured_step.h argosy/collective/data_parallel.h argosy/collective/fused_adam.h argosy/collective/gradient_type.h argosy/collective/group.h
     argosy/collective/local_sgd.h argosy/collective/sampler.h
-    argosy/fleet/collective.h argosy/fleet/collective_job.h argosy/fleet/process.h argosy/fleet/role.h argosy/fleet/sync_batch_norm.h argosy/fleet/util.h)
+    argosy/fleet/collective_training.h argosy/fleet/collective_job.h argosy/fleet/process.h argosy/fleet/role.h argosy/fleet/sync_batch_norm.h argosy/fleet/util.h)
 
 set(ARGOSY_PUBLIC_PROGRAMS
     argosy/argosy.h
@@ -13,8 +13,8 @@ set(ARGOSY_PUBLIC_PROGRAMS
     argosy/data/batch.h argosy/data/buffer.h argosy/data/criteo.h argosy/data/criteo_options.h argosy/data/dataset.h argosy/data/in_memory_dataset.h
     argosy/data/line_parser.h argosy/data/queue_dataset.h argosy/data/record_store.h argosy/data/remote_store.h argosy/data/slot.h
     argosy/engine/program/kernel.h argosy/engine/program/op.h argosy/engine/program/model_io.h argosy/engine/program/scope.h argosy/engine/program/value.h
-    argosy/engine/train/executor.h argosy/engine/train/trainer.h
-    argosy/fleet/dataset.h argosy/fleet/executor.h argosy/fleet/fleet.h argosy/fleet/model.h argosy/fleet/process_context.h argosy/fleet/server_model.h
+    argosy/engine/train/runner.h argosy/engine/train/trainer.h
+    argosy/fleet/make_dataset.h argosy/fleet/executor.h argosy/fleet/fleet.h argosy/fleet/model.h argosy/fleet/process_context.h argosy/fleet/server_model.h
     argosy/fleet/strategy.h
     argosy/graph/attribute.h argosy/graph/backward.h argosy/graph/build.h argosy/graph/dtype.h argosy/graph/function_call.h
     argosy/graph/function_schema.h argosy/graph/initializer.h
@@ -25,7 +25,7 @@ set(ARGOSY_PUBLIC_PROGRAMS
     argosy/graph/op_schema.h argosy/graph/program.h argosy/graph/var_desc.h argosy/graph/variable.h
     argosy/optim/clip.h argosy/optim/optimizer.h argosy/optim/regularize.h argosy/optim/rule.h argosy/optim/schedule.h
     argosy/ps/spec/job_spec.h argosy/ps/spec/ledger.h argosy/ps/spec/mode.h argosy/ps/client/server_stats.h argosy/ps/spec/window.h
-    argosy/graph/model_files.h argosy/serve/predict/predictor.h argosy/serve/predict/tensor.h
+    argosy/graph/model_files.h argosy/serve/predict/predictor.h argosy/serve/predict/predict_tensor.h
     argosy/table/spec.h)
 
 # Made at build time (cmake/ArgosyFunctions.cmake), in the build folder.

@@ -2,7 +2,7 @@
 #             [TEST_USES rooms…] [TESTS_WITHOUT_TSAN files…])
 #
 # One folder, one static library: every .cc of the folder but tests and benchmarks. Tests (x_test.cc) make one program a
-# room, NAME_test; benchmarks (x_bench.cc) one program a room, NAME_bench, where Google Benchmark is installed. A TESTS_ONLY
+# room, NAME_test; benchmarks (x_bench.cc) one program per room, NAME_bench, where Google Benchmark is installed. A TESTS_ONLY
 # room is for the TEST_USES of others and goes into no library or program, a PROGRAMS_ONLY room into programs that name it and
 # into no library. TESTS_WITHOUT_TSAN run through libraries that are
 # not built for ThreadSanitizer, where it takes their locks for none. ONLY these files (x for x.h and x.cc, without tests) are

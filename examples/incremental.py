@@ -1,6 +1,6 @@
 """Incremental training: a job learns what one day shows, saves it, and the next day's job goes on from there on its servers.
 
-The twin of incremental.cc; each takes up what the other saved.
+The twin of incremental.cc; each goes on from what the other saved.
 
     fleetrun --server_num 2 --worker_num 2 incremental.py 1 day1          learns the first half of 100 keys
     fleetrun --server_num 2 --worker_num 2 incremental.py 2 day2 day1     sees only the second half, and knows both

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "argosy/base/check.h"
-#include "argosy/rpc/frame.h"
+#include "argosy/rpc/wire_frame.h"
 
 using namespace argosy::rpc;
 

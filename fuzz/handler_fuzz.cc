@@ -97,7 +97,7 @@ class Target {
   }
 
   void call(uint16_t method, std::string header, std::string_view bytes, std::string* answer = nullptr) {
-    rpc::Buffer payload(bytes.size());
+    rpc::PayloadBuffer payload(bytes.size());
     if (!bytes.empty()) std::memcpy(payload.data(), bytes.data(), bytes.size());
     server_->handler()({.method = method,
                         .header = std::move(header),

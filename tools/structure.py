@@ -17,10 +17,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^#include "(argosy/[^"]+)"', re.M)
-TEST = re.compile(r"_(test|bench)\.(cc|h)$|_scratch\.h$|/testing/")
+TEST = re.compile(r"_(test|bench)\.(cc|h)$|_scratch\.h$|/testing/|/goldens/")
 # clang-format puts a function's first line and its closing brace at one indentation; namespaces and types are not functions.
 OTHERS = "namespace|struct|class|enum|union|extern|if|for|while|switch|do|else|try|return|case|default|public|private"
-OPENS = re.compile(rf"^(?P<indent> *)(?!{OTHERS})[\w~].*\)[^;]*\{{$")
+NO_FUNCTION = re.compile(rf" *(\}} *)?({OTHERS})\b")
+OPENS = re.compile(r"^ *[\w~}].*\)[^;]*\{$")
 
 
 def sources(root):
@@ -31,10 +32,16 @@ def function_lengths(text):
     """Lines of each function, from the line that opens its body to the brace that closes it."""
     lines, lengths = text.splitlines(), []
     for number, line in enumerate(lines):
-        match = OPENS.match(line)
-        if not match:
+        if not OPENS.match(line):
             continue
-        closing = match["indent"] + "}"
+        first, unmatched = number, line.count(")") - line.count("(")
+        # Back over arguments, a condition or the list of a constructor's members.
+        while first > 0 and (unmatched > 0 or lines[first - 1].endswith(",") or lines[first].lstrip().startswith(":")):
+            first -= 1
+            unmatched += lines[first].count(")") - lines[first].count("(")
+        if NO_FUNCTION.match(lines[first]):
+            continue
+        closing = re.match(" *", lines[first]).group() + "}"
         end = next((later for later in range(number + 1, len(lines)) if lines[later].rstrip(";,)") == closing), None)
         if end is not None:
             lengths.append(end - number + 1)

@@ -8,7 +8,7 @@
 #include "argosy/apps/observe_commands.h"
 #include "argosy/apps/other_programs.h"
 #include "argosy/base/text.h"
-#include "argosy/cli/arguments.h"
+#include "argosy/cli/program_arguments.h"
 #include "argosy/data/criteo.h"
 #include "argosy/ps/server/repair.h"
 #include "argosy/ps/server/reshard.h"

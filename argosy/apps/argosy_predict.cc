@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "argosy/cli/arguments.h"
+#include "argosy/cli/program_arguments.h"
 #include "argosy/serve/command/commands.h"
 
 int main(int argc, char** argv) {

@@ -8,10 +8,10 @@
 #include "argosy/base/address.h"
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
-#include "argosy/cli/arguments.h"
+#include "argosy/cli/program_arguments.h"
 #include "argosy/observe/process_observer.h"
 #include "argosy/ps/server/server.h"
-#include "argosy/ps/server/settings.h"
+#include "argosy/ps/server/server_settings.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/text.h"
-#include "argosy/cli/arguments.h"
+#include "argosy/cli/program_arguments.h"
 #include "argosy/launch/command/command_line.h"
 #include "argosy/launch/process/interpreter.h"
 #include "argosy/launch/process/stop_signal.h"

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "argosy/base/check.h"
+#include "argosy/base/kill_session.h"
 #include "argosy/base/log.h"
 #include "argosy/base/poll.h"
-#include "argosy/base/session.h"
 #include "argosy/base/text.h"
 
 extern char** environ;

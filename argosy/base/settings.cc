@@ -18,8 +18,9 @@ using Kind = Setting::Kind;
 
 constexpr std::string_view kPrefix = "ARGOSY_";
 
-const std::vector<Setting>& table() {
-  static const std::vector<Setting>& rows = *new std::vector<Setting>{
+// What a job is, and what servers keep of it.
+std::vector<Setting> kept_state() {
+  return {
       {.name = "job", .default_value = "job", .help = "the job's name; servers refuse workers of another one"},
       {.name = "run_id",
        .help = "the same for all processes of one run, and of no other; servers refuse who has another one. A launcher of all "
@@ -57,6 +58,12 @@ const std::vector<Setting>& table() {
        .kind = Kind::bytes,
        .default_value = "0",
        .help = "memory for a server's rows, beyond which cold ones go to disk; 0: no limit"},
+  };
+}
+
+// Whom servers wait for, and how much may wait meanwhile.
+std::vector<Setting> workers_and_limits() {
+  return {
       {.name = "on_worker_loss",
        .kind = Kind::choice,
        .default_value = "fail",
@@ -102,6 +109,12 @@ const std::vector<Setting>& table() {
        .help =
            "gradients that are NaN or infinite: the push fails and names them, their rows are left out, or NaN becomes 0 and an "
            "infinity the table's clip bound"},
+  };
+}
+
+// How long workers wait.
+std::vector<Setting> waits() {
+  return {
       {.name = "server_wait_seconds",
        .kind = Kind::seconds,
        .default_value = "600",
@@ -115,6 +128,11 @@ const std::vector<Setting>& table() {
        .kind = Kind::seconds,
        .default_value = "3600",
        .help = "how long a worker waits until a snapshot is saved or loaded; then it is cancelled"},
+  };
+}
+
+std::vector<Setting> security_and_peers() {
+  return {
       {.name = "token", .help = "a secret that every call of the job carries; better in the variable than in a command line"},
       {.name = "security",
        .kind = Kind::choice,
@@ -141,6 +159,13 @@ const std::vector<Setting>& table() {
        .default_value = "on",
        .choices = {"on", "off"},
        .help = "whether the processes compare what they are about to do before each collective call of a program"},
+      {.name = "collective_backend",
+       .kind = Kind::choice,
+       .default_value = "auto",
+       .choices = {"auto", "gloo"},
+       .help =
+           "what carries tensors on GPUs between processes: auto: NCCL; gloo: Gloo, by way of the CPU, which is slower and lets "
+           "several processes share a GPU (--gpus 0,0)"},
       {.name = "peer_seconds",
        .kind = Kind::seconds,
        .default_value = "30",
@@ -150,6 +175,11 @@ const std::vector<Setting>& table() {
        .default_value = "end",
        .choices = {"end", "wait"},
        .help = "when one is lost: the others end, or they wait until their operation's own deadline"},
+  };
+}
+
+std::vector<Setting> what_is_shown() {
+  return {
       {.name = "metrics_port",
        .kind = Kind::port,
        .default_value = "off",
@@ -163,6 +193,15 @@ const std::vector<Setting>& table() {
            "folder into which every process writes what its batches spend their time on (read, pull, compute, push, apply), as "
            "Chrome's trace events, which Perfetto opens; the launcher joins the files to trace.json; none: no trace"},
   };
+}
+
+const std::vector<Setting>& table() {
+  static const std::vector<Setting>& rows = *[] {
+    auto* made = new std::vector<Setting>(kept_state());
+    for (const auto& more : {workers_and_limits(), waits(), security_and_peers(), what_is_shown()})
+      made->insert(made->end(), more.begin(), more.end());
+    return made;
+  }();
   return rows;
 }
 

@@ -3,7 +3,7 @@
 namespace argosy {
 
 // Long waits, such as those for servers and other workers, ask now and then whether somebody wants them to end: a user who
-// pressed Ctrl-C. Who embeds the core (Python) says so.
+// pressed Ctrl-C. The embedding application (Python) sets the check.
 
 // True: the wait that asks is to end with `cancelled`. May be called by any thread, with no lock held.
 using WaitCheck = bool (*)();

@@ -6,10 +6,10 @@
 
 #include "argosy/collective/captured_step.h"
 #include "argosy/collective/fused_adam.h"
+#include "argosy/collective/group_batch_norm.h"
 #include "argosy/collective/local_sgd.h"
 #include "argosy/collective/ranks_test.h"
 #include "argosy/collective/sampler.h"
-#include "argosy/collective/sync_batch_norm.h"
 
 namespace argosy::collective {
 namespace {

@@ -16,7 +16,7 @@ struct BatchSamplerOptions {
 };
 
 // A rank's share of a dataset, in batches. Every rank has as many: the list of samples is filled up from its beginning, so that
-// no collective waits for one that ran out. The position within a pass can be saved and taken up again. Thread-compatible.
+// no collective waits for one that ran out. The position within a pass can be saved and restored. Thread-compatible.
 class BatchSampler {
  public:
   // `size` samples; REQUIRES: 0 <= rank < ranks, batch_size > 0.
@@ -24,7 +24,7 @@ class BatchSampler {
 
   void set_epoch(int64_t epoch);  // from the beginning of that pass
   int64_t epoch() const { return epoch_; }
-  int64_t size() const;  // batches a pass
+  int64_t size() const;  // batches per pass
 
   // The next batch, of indices into the dataset; empty at the end of the pass.
   std::vector<int64_t> next();

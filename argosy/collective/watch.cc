@@ -40,18 +40,19 @@ Watch::~Watch() {
   if (rank_ != 0 || !told) return;
   std::vector<std::string> all;
   for (int other = 1; other < size_; ++other) all.push_back(left_key(other));
-  const auto deadline = Clock::now() + kFarewell;
-  bool gone = all.empty() || lost_;
-  while (!gone && Clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    const MutexLock lock(store_mutex_);
-    if (!guarded([&] { gone = store_->check(all); }).ok()) return;
-  }
+  if (all.empty() || is_lost()) return;
+  const MutexLock lock(store_mutex_);
+  static_cast<void>(guarded([&] { store_->wait(all, kFarewell); }));  // who has not gone by then is waited for no longer
 }
 
 void Watch::doing(std::string what) {
   const MutexLock lock(mutex_);
   doing_ = std::move(what);
+}
+
+bool Watch::is_lost() {
+  const MutexLock lock(mutex_);
+  return lost_;
 }
 
 std::string Watch::text() {
@@ -124,7 +125,10 @@ void Watch::lose(const std::string& who) {
 std::string Watch::report() {
   std::vector<std::string> before(size_);
   for (int other = 0; other < size_; ++other) before[other] = read(beat_key(other));
-  std::this_thread::sleep_for(kBeatsOfAReport * options_.beat);
+  {
+    MutexLock lock(mutex_);  // this long others are listened to; a process that leaves does not
+    stop_changed_.wait_for(lock, kBeatsOfAReport * options_.beat, [&]() ARGOSY_REQUIRES(mutex_) { return stop_; });
+  }
   const std::string mine = text();
   std::string lines;
   bool lost = false;

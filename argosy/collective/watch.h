@@ -34,7 +34,7 @@ class Watch {
   // What this process is doing from now on, for the others' reports.
   void doing(std::string what);
 
-  // A line a peer that is silent or elsewhere, after listening to their beats for a short while; "" where all are well and
+  // A line per peer that is silent or elsewhere, after listening to their beats for a short while; "" where all are well and
   // doing the same.
   std::string report();
 
@@ -46,10 +46,11 @@ class Watch {
   void lose(const std::string& who);
   std::string read(const std::string& key);  // "" where there is none, or no store
   std::string text();
+  bool is_lost();
 
   const int rank_, size_;
   const WatchOptions options_;
-  Mutex store_mutex_;  // calls of the store are short: no key is waited for
+  Mutex store_mutex_;  // calls of the store are short: a key is waited for in the destructor alone
   c10::intrusive_ptr<c10d::Store> store_ ARGOSY_GUARDED_BY(store_mutex_);
 
   Mutex mutex_;

@@ -39,7 +39,7 @@ class InMemoryDataset : public BatchSource {
   Status release_memory();
 
   // For a shuffle across workers: begin_exchange() sets all records aside; take_records() then deals some of them to one
-  // block a worker (appended to what is in `blocks`) until it returns false; blocks go to give_records() of the worker
+  // block per worker (appended to what is in `blocks`) until it returns false; blocks go to give_records() of the worker
   // that they are for, which may run at any time from begin_exchange() on. end_exchange() fails if some were not taken.
   Status begin_exchange(uint64_t seed);
   bool take_records(std::span<std::string> blocks);

@@ -90,8 +90,8 @@ const char* MultiSlotParser::fail_count(const char* at, size_t slot, LineError& 
   const std::string where = fmt::format("slot '{}' ({} of {})", spec.name, slot + 1, slots_.size());
   const std::string found = quote_word(at);
   if (spec.dense) {
-    error = {at, fmt::format("{}: found {} where the count is, expected {}: the slot is dense and has {} values a sample", where,
-                             found, spec.width, spec.width)};
+    error = {at, fmt::format("{}: found {} where the count is, expected {}: the slot is dense and has {} values per sample",
+                             where, found, spec.width, spec.width)};
   } else if (found == "'0'") {
     error = {at,
              fmt::format("{}: found the count 0, expected 1 or more; give a sample without a feature one that stands for none",

@@ -7,7 +7,7 @@
 #include "argosy/base/log.h"
 #include "argosy/base/resume.h"
 #include "argosy/collective/guard.h"
-#include "argosy/fleet/collective.h"
+#include "argosy/fleet/collective_training.h"
 
 // A checkpoint is one archive of libtorch's: "model" and "optimizer" as torch::save() would write them, "sampler" as text.
 namespace argosy::fleet {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/runner.h"
 #include "argosy/engine/train/trainer.h"
 #include "argosy/fleet/process_context.h"
 #include "argosy/graph/build.h"

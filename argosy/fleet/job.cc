@@ -4,7 +4,7 @@
 #include "argosy/engine/remote/context.h"
 #include "argosy/fleet/apply_strategy.h"
 #include "argosy/observe/process_observer.h"
-#include "argosy/ps/server/settings.h"
+#include "argosy/ps/server/server_settings.h"
 
 namespace argosy::fleet {
 namespace {

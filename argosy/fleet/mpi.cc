@@ -142,7 +142,7 @@ class OpenMpi : public Mpi {
         return Status::deadline_exceeded("rank {} timed out waiting for the other {} ranks; did all of them make their role?",
                                          rank_, size_ - 1);
       }
-      std::this_thread::sleep_for(kPollEvery);
+      std::this_thread::sleep_for(kPollEvery);  // MPI has no wait with a deadline, and goes on only while it is called
     }
   }
 

@@ -18,7 +18,7 @@ class Mpi {
   static bool was_started_by_it();
 
   // Begins MPI in this process unless somebody has. Fails where there is no library, where it is not OpenMPI's, and where
-  // MPI has been ended already: it can be begun once a process.
+  // MPI has been ended already: it can be begun once per process.
   static Result<std::unique_ptr<Mpi>> begin();
   virtual ~Mpi() = default;  // ends MPI if begin() began it
 

@@ -103,7 +103,7 @@ Result<RoleInfo> find_out() {
 
 }  // namespace
 
-// MPI can be begun once a process, and a rank's role does not change.
+// MPI can be begun once per process, and a rank's role does not change.
 Result<RoleInfo> mpi_symmetric_role() {
   static Mutex mutex;
   static std::optional<RoleInfo>& known = *new std::optional<RoleInfo>;

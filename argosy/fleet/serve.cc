@@ -6,7 +6,7 @@
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 #include "argosy/observe/process_observer.h"
-#include "argosy/ps/server/settings.h"
+#include "argosy/ps/server/server_settings.h"
 
 namespace argosy::fleet {
 namespace {

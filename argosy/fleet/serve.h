@@ -8,7 +8,7 @@
 #include "argosy/base/settings.h"
 #include "argosy/base/status.h"
 #include "argosy/engine/program/scope.h"
-#include "argosy/fleet/model_files.h"
+#include "argosy/fleet/load_into_server.h"
 #include "argosy/fleet/plan.h"
 #include "argosy/ps/server/server.h"
 

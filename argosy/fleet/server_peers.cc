@@ -3,7 +3,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/data/in_memory_dataset.h"
-#include "argosy/engine/train/metrics.h"
+#include "argosy/engine/train/evaluation_metrics.h"
 #include "argosy/fleet/fleet.h"
 #include "argosy/fleet/job.h"
 

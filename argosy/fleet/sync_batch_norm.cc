@@ -1,7 +1,7 @@
 #include "argosy/fleet/sync_batch_norm.h"
 
-#include "argosy/collective/sync_batch_norm.h"
-#include "argosy/fleet/collective.h"
+#include "argosy/collective/group_batch_norm.h"
+#include "argosy/fleet/collective_training.h"
 
 namespace argosy::fleet {
 

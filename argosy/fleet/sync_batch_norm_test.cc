@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "argosy/base/error.h"
-#include "argosy/fleet/collective.h"
+#include "argosy/fleet/collective_training.h"
 #include "argosy/testing/ranks.h"
 
 namespace argosy::fleet {

@@ -1,5 +1,7 @@
 #include "argosy/graph/function_call.h"
 
+#include <algorithm>
+
 #include "argosy/base/error.h"
 #include "argosy/graph/layer_helper.h"
 
@@ -108,7 +110,9 @@ std::vector<Variable> call(const OpSchema& op, const FunctionSchema& function, s
   FunctionCall call = prepare_call(op, function, std::move(arguments));
   LayerHelper helper(function.layer, text_argument(call, ArgumentSchema::layer_name));
   for (const std::string& slot : function.makes) {
-    if (!call.outputs.contains(slot)) call.outputs[slot] = helper.create_tmp(first_dtype(call), function.stop_gradient);
+    if (call.outputs.contains(slot)) continue;
+    const bool stops = function.stop_gradient || std::ranges::find(function.stops, slot) != function.stops.end();
+    call.outputs[slot] = helper.create_tmp(first_dtype(call), stops);
   }
   for (const SlotSchema& slot : op.outputs) {
     if (const auto made = call.outputs.find(slot.name); made != call.outputs.end())

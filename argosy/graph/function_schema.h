@@ -48,6 +48,7 @@ struct FunctionSchema {
   std::map<std::string, std::string> targets;
   std::vector<std::string> returns;            // output slots; empty: the first one. "Out:values" is .values of C++'s struct
   std::vector<std::string> makes;              // output slots in the order in which variables are made; empty: all, in order
+  std::vector<std::string> stops;              // output slots that no gradient reaches
   std::string module = "fluid.layers";         // where scripts find it: that, "nn.functional" or "tensor" (paddle itself)
   std::string layer;                           // begins generated names; empty: the operator's type
   std::string options;  // C++: the struct of the arguments with a default; empty: they follow each other

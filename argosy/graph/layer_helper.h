@@ -23,7 +23,7 @@ struct ParamAttr {
   std::optional<optim::GradientClip> gradient_clip;
   bool trainable = true;
   bool need_clip = true;
-  // Taken for PaddlePaddle's sake: there is no ModelAverage to read it. Where it is set a warning says so, once a process.
+  // Taken for PaddlePaddle's sake: there is no ModelAverage to read it. Where it is set a warning says so, once per process.
   std::optional<bool> do_model_average;
   bool absent = false;  // no such parameter: `bias_attr=False`
 

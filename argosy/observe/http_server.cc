@@ -6,7 +6,7 @@
 
 #include <chrono>
 #include <deque>
-#include <thread>
+#include <future>
 
 #include "argosy/base/mutex.h"
 #include "argosy/base/text.h"
@@ -19,7 +19,7 @@ constexpr int kThreads = 2;
 constexpr size_t kMostWaiting = 16;  // connections
 constexpr int kSilentSeconds = 5;    // of a connection
 constexpr int kKeepAliveRequests = 100;
-constexpr double kStartSeconds = 60;
+constexpr auto kStartTime = std::chrono::seconds(60);
 
 // Connections beyond the waiting ones are answered by the thread that accepts: nobody else is accepted meanwhile.
 class BoundedPool final : public httplib::TaskQueue {
@@ -78,7 +78,10 @@ bool is_ip_address(const std::string& host) {
 class RunningServer final : public HttpServer {
  public:
   RunningServer(const Address& address, HttpPages pages) : address_(address), pages_(std::move(pages)) {
-    server_.new_task_queue = [] { return new BoundedPool; };
+    server_.new_task_queue = [this] {
+      running_.set_value();
+      return new BoundedPool;
+    };
     server_.set_keep_alive_max_count(kKeepAliveRequests);
     server_.set_keep_alive_timeout(kSilentSeconds);
     server_.set_read_timeout(kSilentSeconds, 0);
@@ -111,10 +114,9 @@ class RunningServer final : public HttpServer {
     }
     address_.port = port;
     acceptor_ = Thread("http-accept", [this] { server_.listen_after_bind(); });
-    // stop() of a server that does not run yet does nothing; the library has no other way to wait for it.
-    const Deadline deadline = Deadline::after_seconds(kStartSeconds);
-    while (!server_.is_running() && !deadline.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return server_.is_running() ? Status() : Status::deadline_exceeded("HTTP at {} does not begin", address_.to_string());
+    // stop() of a server that does not run yet does nothing. The library asks for its task queue when it runs, once.
+    if (running_.get_future().wait_for(kStartTime) == std::future_status::ready) return {};
+    return Status::deadline_exceeded("HTTP at {} does not begin", address_.to_string());
   }
 
   const Address& address() const override { return address_; }
@@ -148,6 +150,7 @@ class RunningServer final : public HttpServer {
 
   Address address_;
   const HttpPages pages_;
+  std::promise<void> running_;  // that the library's loop has begun
   httplib::Server server_;
   Thread acceptor_;
 };

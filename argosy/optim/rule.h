@@ -81,7 +81,7 @@ class Array;  // array.h
 
 // An update rule with its hyper-parameters. A step has two phases, so that what is common to all elements is computed once:
 //
-//   Step step = rule.begin_step(rate, scalars);           // once a parameter and step
+//   Step step = rule.begin_step(rate, scalars);           // once per parameter and step
 //   rule.apply(step, param, grad, states, n);             // all of it, or any part of it, in any order
 //
 // Arithmetic is in float32 and gives the same bits on every machine and however a parameter is cut into calls (for rules

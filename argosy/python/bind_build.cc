@@ -60,8 +60,18 @@ void bind_build(py::module_& m) {
   m.def(
       "to_dtype", [](graph::DType dtype) { return dtype; }, py::arg("value"),
       "The VarType of anything that stands for an element type.");
-  m.def("default_main_program", &graph::default_main_program);
-  m.def("default_startup_program", &graph::default_startup_program);
+  m.def("default_main_program", &graph::default_main_program, R"(The program that layer functions add to.
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> fluid.default_main_program().global_block().has_var("x")
+    True
+    )");
+  m.def("default_startup_program", &graph::default_startup_program,
+        R"(The program that makes the parameters' first values; it is run once.
+
+    >>> _ = fluid.layers.fc(fluid.data("x", [None, 4]), 2)
+    >>> _ = fluid.Executor().run(fluid.default_startup_program())
+    )");
   m.def("switch_main_program", &graph::switch_main_program, py::arg("program").none(false));
   m.def("switch_startup_program", &graph::switch_startup_program, py::arg("program").none(false));
   py::class_<graph::UniqueNames, std::shared_ptr<graph::UniqueNames>>(m, "UniqueNames", "Counters by key.")

@@ -4,9 +4,9 @@
 #include "argosy/base/resume.h"
 #include "argosy/collective/data_parallel.h"
 #include "argosy/collective/group.h"
+#include "argosy/collective/group_batch_norm.h"
 #include "argosy/collective/local_sgd.h"
-#include "argosy/collective/sync_batch_norm.h"
-#include "argosy/fleet/collective.h"
+#include "argosy/fleet/collective_training.h"
 #include "argosy/fleet/process_context.h"
 #include "argosy/fleet/shared_program.h"
 #include "argosy/python/bindings.h"
@@ -95,7 +95,7 @@ void bind_place(py::module_& m) {
   m.def("checkpoint_to_resume", &checkpoint_to_resume);
 }
 
-// The job of this process; see fleet/collective.h.
+// The job of this process; see fleet/collective_training.h.
 void bind_job(py::module_& m) {
   m.def(
       "announce_job",

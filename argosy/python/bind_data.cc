@@ -2,10 +2,10 @@
 #include "argosy/data/queue_dataset.h"
 #include "argosy/engine/train/column_value.h"
 #include "argosy/engine/train/trainer.h"
-#include "argosy/python/array.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/interrupt.h"
+#include "argosy/python/numpy_array.h"
 
 // Datasets, and runs over them. Everything that reads or computes releases the GIL and can be ended by Ctrl-C; lines that a run
 // prints come back to Python's own print, so that they keep their place among the script's.

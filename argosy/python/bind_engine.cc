@@ -6,12 +6,12 @@
 #include "argosy/engine/program/model_io.h"
 #include "argosy/engine/program/scope.h"
 #include "argosy/engine/remote/remote_rows.h"
-#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/runner.h"
 #include "argosy/fleet/process_context.h"
-#include "argosy/python/array.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/interrupt.h"
+#include "argosy/python/numpy_array.h"
 
 namespace argosy::python {
 
@@ -204,7 +204,12 @@ void bind_tensor_details(py::class_<TensorHandle>& tensor) {
 }
 
 void bind_tensor(py::module_& m) {
-  py::class_<TensorHandle> tensor(m, "LoDTensor", "A tensor with levels of sequence boundaries.");
+  py::class_<TensorHandle> tensor(m, "LoDTensor", R"(A tensor with levels of sequence boundaries.
+
+    >>> tensor = fluid.create_lod_tensor(np.array([[1], [2], [3]]), [[2, 1]])
+    >>> tensor.lod()
+    [[0, 2, 3]]
+    )");
   bind_tensor_details(tensor);
   tensor.def(py::init<>())
       .def(
@@ -273,7 +278,12 @@ void bind_scope(py::module_& m) {
   py::class_<ScopeVariable>(m, "ScopeVariable", "A variable of a scope.")
       .def_readonly("name", &ScopeVariable::name)
       .def("get_tensor", [](const ScopeVariable& v) { return v.tensor; });
-  py::class_<Scope, SharedScope>(m, "Scope", "The variables that outlive a run, by name.")
+  py::class_<Scope, SharedScope>(m, "Scope", R"(The variables that outlive a run, by name.
+
+    >>> scope = fluid.Scope()
+    >>> with fluid.scope_guard(scope):
+    ...     _ = fluid.Executor().run(fluid.default_startup_program())
+    )")
       .def(py::init([] { return std::make_shared<Scope>(); }))
       .def("find_var", &find_in_scope, py::arg("name"), "The variable, here or in a parent; None where there is none.")
       .def("var", &make_in_scope, py::arg("name"), "The variable, made here where there is none.")
@@ -287,7 +297,15 @@ void bind_scope(py::module_& m) {
           py::arg("names"))
       .def("local_var_names", &Scope::names)
       .def_property_readonly("_id", &Scope::id);
-  m.def("global_scope", [] { return unowned(global_scope()); });
+  m.def(
+      "global_scope", [] { return unowned(global_scope()); },
+      R"(The scope of this process, which programs use where they are given no other.
+
+    >>> _ = fluid.layers.create_global_var([1], 2.0, "float32", persistable=True, name="two")
+    >>> _ = fluid.Executor().run(fluid.default_startup_program())
+    >>> np.array(fluid.global_scope().find_var("two").get_tensor()).tolist()
+    [2.0]
+    )");
   m.def("switch_global_scope", [](Scope* scope) { switch_global_scope(scope); }, py::arg("scope"));
 }
 

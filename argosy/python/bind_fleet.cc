@@ -1,6 +1,6 @@
 #include "argosy/base/log.h"
 #include "argosy/data/in_memory_dataset.h"
-#include "argosy/engine/train/metrics.h"
+#include "argosy/engine/train/evaluation_metrics.h"
 #include "argosy/fleet/file_handout.h"
 #include "argosy/fleet/fleet.h"
 #include "argosy/fleet/job.h"

@@ -6,10 +6,10 @@
 #include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/graph/tensor_file.h"
 #include "argosy/graph/variable.h"
-#include "argosy/python/array.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/interrupt.h"
+#include "argosy/python/numpy_array.h"
 
 namespace argosy::python {
 

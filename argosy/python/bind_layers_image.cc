@@ -61,7 +61,12 @@ void bind_convolutions(py::module_& m) {
       py::arg("input"), py::arg("num_filters"), py::arg("filter_size"), py::arg("stride") = 1, py::arg("padding") = 0,
       py::arg("dilation") = 1, py::arg("groups") = py::none(), py::arg("param_attr") = py::none(),
       py::arg("bias_attr") = py::none(), py::arg("use_cudnn") = true, py::arg("act") = py::none(), py::arg("name") = py::none(),
-      py::arg("data_format") = "NCHW");
+      py::arg("data_format") = "NCHW", R"(Images through num_filters filters of filter_size, plus a bias, through `act`.
+
+    >>> image = fluid.data("image", [None, 3, 8, 8])
+    >>> fluid.layers.conv2d(image, num_filters=4, filter_size=3, padding=1, act="relu").shape
+    (-1, 4, 8, 8)
+    )");
   m.def(
       "conv2d_transpose",
       [](const Variable& input, int32_t num_filters, const py::object& output_size, const py::object& filter_size,
@@ -85,7 +90,13 @@ void bind_convolutions(py::module_& m) {
       py::arg("input"), py::arg("num_filters"), py::arg("output_size") = py::none(), py::arg("filter_size") = py::none(),
       py::arg("padding") = 0, py::arg("stride") = 1, py::arg("dilation") = 1, py::arg("groups") = py::none(),
       py::arg("param_attr") = py::none(), py::arg("bias_attr") = py::none(), py::arg("use_cudnn") = true,
-      py::arg("act") = py::none(), py::arg("name") = py::none(), py::arg("data_format") = "NCHW");
+      py::arg("act") = py::none(), py::arg("name") = py::none(), py::arg("data_format") = "NCHW",
+      R"(The transposed convolution: images that become larger by the stride.
+
+    >>> image = fluid.data("image", [None, 3, 8, 8])
+    >>> fluid.layers.conv2d_transpose(image, num_filters=4, filter_size=2, stride=2).shape
+    (-1, 4, 16, 16)
+    )");
 }
 
 void bind_poolings(py::module_& m) {
@@ -106,7 +117,13 @@ void bind_poolings(py::module_& m) {
       },
       py::arg("input"), py::arg("pool_size") = -1, py::arg("pool_type") = "max", py::arg("pool_stride") = 1,
       py::arg("pool_padding") = 0, py::arg("global_pooling") = false, py::arg("use_cudnn") = true, py::arg("ceil_mode") = false,
-      py::arg("name") = py::none(), py::arg("exclusive") = true, py::arg("data_format") = "NCHW");
+      py::arg("name") = py::none(), py::arg("exclusive") = true, py::arg("data_format") = "NCHW",
+      R"(Images pooled by windows of pool_size: their maxima, or averages with pool_type 'avg'.
+
+    >>> image = fluid.data("image", [None, 3, 8, 8])
+    >>> fluid.layers.pool2d(image, pool_size=2, pool_stride=2).shape
+    (-1, 3, 4, 4)
+    )");
   m.def(
       "adaptive_pool2d",
       [](const Variable& input, const py::object& pool_size, const std::string& pool_type, bool require_index, const Text& name) {
@@ -114,10 +131,16 @@ void bind_poolings(py::module_& m) {
         return require_index ? py::object(py::make_tuple(made.out, made.index)) : py::cast(made.out);
       },
       py::arg("input"), py::arg("pool_size"), py::arg("pool_type") = "max", py::arg("require_index") = false,
-      py::arg("name") = py::none());
+      py::arg("name") = py::none(),
+      R"(Images pooled to pool_size, whatever their size; with require_index the places of the maxima too.
+
+    >>> image = fluid.data("image", [None, 3, 8, 8])
+    >>> fluid.layers.adaptive_pool2d(image, 2, "avg").shape
+    (-1, 3, 2, 2)
+    )");
 }
 
-void bind_norms(py::module_& m) {
+void bind_batch_norm(py::module_& m) {
   m.def(
       "batch_norm",
       [](const Variable& input, const Text& act, bool is_test, float momentum, float epsilon, const ParamAttr& param_attr,
@@ -142,7 +165,16 @@ void bind_norms(py::module_& m) {
       py::arg("epsilon") = 1e-5f, py::arg("param_attr") = py::none(), py::arg("bias_attr") = py::none(),
       py::arg("data_layout") = "NCHW", py::arg("in_place") = false, py::arg("name") = py::none(),
       py::arg("moving_mean_name") = py::none(), py::arg("moving_variance_name") = py::none(),
-      py::arg("do_model_average_for_mean_and_var") = py::none(), py::arg("use_global_stats") = false);
+      py::arg("do_model_average_for_mean_and_var") = py::none(), py::arg("use_global_stats") = false,
+      R"(Each channel with mean 0 and variance 1 over the batch, then scaled and shifted; with is_test by the running statistics.
+
+    >>> image = fluid.data("image", [None, 3, 8, 8])
+    >>> fluid.layers.batch_norm(image, act="relu").shape
+    (-1, 3, 8, 8)
+    )");
+}
+
+void bind_layer_norm_and_dropout(py::module_& m) {
   m.def(
       "layer_norm",
       [](const Variable& input, bool scale, bool shift, int32_t begin_norm_axis, float epsilon, const ParamAttr& param_attr,
@@ -158,7 +190,12 @@ void bind_norms(py::module_& m) {
       },
       py::arg("input"), py::arg("scale") = true, py::arg("shift") = true, py::arg("begin_norm_axis") = 1,
       py::arg("epsilon") = 1e-5f, py::arg("param_attr") = py::none(), py::arg("bias_attr") = py::none(),
-      py::arg("act") = py::none(), py::arg("name") = py::none());
+      py::arg("act") = py::none(), py::arg("name") = py::none(),
+      R"(Each sample with mean 0 and variance 1 over the dimensions from begin_norm_axis on, then scaled and shifted.
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> y = fluid.layers.layer_norm(x)
+    )");
   m.def(
       "dropout",
       [](const Variable& x, float dropout_prob, bool is_test, std::optional<int32_t> seed, const Text& name,
@@ -167,7 +204,12 @@ void bind_norms(py::module_& m) {
                                {.is_test = is_test, .seed = seed, .name = name, .dropout_implementation = implementation});
       },
       py::arg("x"), py::arg("dropout_prob"), py::arg("is_test") = false, py::arg("seed") = py::none(),
-      py::arg("name") = py::none(), py::arg("dropout_implementation") = "downgrade_in_infer");
+      py::arg("name") = py::none(), py::arg("dropout_implementation") = "downgrade_in_infer",
+      R"(x with a part dropout_prob of its elements set to 0, drawn anew in every run; with is_test as dropout_implementation says.
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> y = fluid.layers.dropout(x, 0.5)
+    )");
 }
 
 }  // namespace
@@ -175,7 +217,8 @@ void bind_norms(py::module_& m) {
 void bind_layers_image(py::module_& m) {
   bind_convolutions(m);
   bind_poolings(m);
-  bind_norms(m);
+  bind_batch_norm(m);
+  bind_layer_norm_and_dropout(m);
 }
 
 }  // namespace argosy::python

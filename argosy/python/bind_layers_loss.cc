@@ -1,10 +1,9 @@
 #include "argosy/graph/layers/loss.h"
 #include "argosy/graph/layers/metric.h"
-#include "argosy/graph/layers/sequence.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 
-// Losses, metrics and sequences: the arguments as fluid.layers has them.
+// Losses and metrics: the arguments as fluid.layers has them.
 namespace argosy::python {
 
 using graph::Variable;
@@ -17,7 +16,13 @@ void bind_losses(py::module_& m) {
       [](const Variable& input, const Variable& label, bool soft_label, int32_t ignore_index) {
         return layers::cross_entropy(input, label, {.soft_label = soft_label, .ignore_index = ignore_index});
       },
-      py::arg("input"), py::arg("label"), py::arg("soft_label") = false, py::arg("ignore_index") = -100);
+      py::arg("input"), py::arg("label"), py::arg("soft_label") = false, py::arg("ignore_index") = -100,
+      R"(-log of the probability of the label, [batch, 1]; with soft_label of a distribution over the classes.
+
+    >>> guess, label = fluid.data("guess", [None, 10]), fluid.data("label", [None, 1], "int64")
+    >>> fluid.layers.cross_entropy(guess, label).shape
+    (-1, 1)
+    )");
 }
 
 void bind_metric_layers(py::module_& m) {
@@ -26,7 +31,12 @@ void bind_metric_layers(py::module_& m) {
       [](const Variable& input, const Variable& label, int32_t k, const VariableOrNone& correct, const VariableOrNone& total) {
         return layers::accuracy(input, label, {.k = k, .correct = correct, .total = total});
       },
-      py::arg("input"), py::arg("label"), py::arg("k") = 1, py::arg("correct") = py::none(), py::arg("total") = py::none());
+      py::arg("input"), py::arg("label"), py::arg("k") = 1, py::arg("correct") = py::none(), py::arg("total") = py::none(),
+      R"(The part of the samples whose label is among the k largest scores, one float.
+
+    >>> scores, label = fluid.data("scores", [None, 10]), fluid.data("label", [None, 1], "int64")
+    >>> share = fluid.layers.accuracy(scores, label)
+    )");
   m.def(
       "auc",
       [](const Variable& input, const Variable& label, const std::string& curve, int32_t num_thresholds, int32_t topk,
@@ -37,18 +47,12 @@ void bind_metric_layers(py::module_& m) {
         return py::make_tuple(auc.value, auc.batch_value, auc.states);
       },
       py::arg("input"), py::arg("label"), py::arg("curve") = "ROC", py::arg("num_thresholds") = 4095, py::arg("topk") = 1,
-      py::arg("slide_steps") = 1);
-}
+      py::arg("slide_steps") = 1,
+      R"(The area under the curve of a binary classifier: (over all batches, over the last slide_steps, [the counts behind them]).
 
-void bind_sequence_layers(py::module_& m) {
-  m.def(
-      "sequence_pool",
-      [](const Variable& input, const std::string& pool_type, bool is_test, float pad_value) {
-        return layers::sequence_pool(input, pool_type, {.is_test = is_test, .pad_value = pad_value});
-      },
-      py::arg("input"), py::arg("pool_type"), py::arg("is_test") = false, py::arg("pad_value") = 0.0f);
-  m.def("sequence_first_step", &layers::sequence_first_step, py::arg("input"));
-  m.def("sequence_last_step", &layers::sequence_last_step, py::arg("input"));
+    >>> scores, label = fluid.data("scores", [None, 2]), fluid.data("label", [None, 1], "int64")
+    >>> over_all, of_the_batch, counts = fluid.layers.auc(scores, label)
+    )");
 }
 
 }  // namespace
@@ -56,7 +60,6 @@ void bind_sequence_layers(py::module_& m) {
 void bind_layers_loss(py::module_& m) {
   bind_losses(m);
   bind_metric_layers(m);
-  bind_sequence_layers(m);
 }
 
 }  // namespace argosy::python

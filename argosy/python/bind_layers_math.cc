@@ -14,7 +14,12 @@ void bind_layers_math(py::module_& m) {
         const auto wanted = dtype.is_none() ? std::nullopt : std::optional(dtype_from_python(dtype));
         return layers::log_softmax(input, axis.value_or(-1), wanted, name);
       },
-      py::arg("input"), py::arg("axis") = py::none(), py::arg("dtype") = py::none(), py::arg("name") = py::none());
+      py::arg("input"), py::arg("axis") = py::none(), py::arg("dtype") = py::none(), py::arg("name") = py::none(),
+      R"(The logarithm of softmax along an axis.
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> y = fluid.layers.log_softmax(x)
+    )");
 }
 
 }  // namespace argosy::python

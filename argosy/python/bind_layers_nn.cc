@@ -30,9 +30,7 @@ void bind_embedding(py::module_& m, const char* name, Embedding function, const 
       py::arg("padding_idx") = py::none(), py::arg("param_attr") = py::none(), py::arg("dtype") = "float32", doc);
 }
 
-}  // namespace
-
-void bind_layers_nn(py::module_& m) {
+void bind_data_and_fc(py::module_& m) {
   m.def(
       "data",
       [](const std::string& name, const std::vector<std::optional<int64_t>>& shape, bool append_batch_size, DType dtype,
@@ -44,7 +42,11 @@ void bind_layers_nn(py::module_& m) {
       },
       py::arg("name"), py::arg("shape"), py::arg("append_batch_size") = true, py::arg("dtype") = "float32",
       py::arg("lod_level") = 0, py::arg("type") = py::none(), py::arg("stop_gradient") = true,
-      "A variable to feed. Its shape gets -1 in front, for the batch, unless it has one or append_batch_size is False.");
+      R"(A variable to feed. Its shape gets -1 in front, for the batch, unless it has one or append_batch_size is False.
+
+    >>> fluid.layers.data("x", [4]).shape
+    (-1, 4)
+    )");
   m.def(
       "fc",
       [](const OneOrMore& input, int64_t size, int32_t num_flatten_dims, const ParamAttrs& param_attr, const ParamAttr& bias_attr,
@@ -58,9 +60,30 @@ void bind_layers_nn(py::module_& m) {
       },
       py::arg("input"), py::arg("size"), py::arg("num_flatten_dims") = 1, py::arg("param_attr") = py::none(),
       py::arg("bias_attr") = py::none(), py::arg("act") = py::none(), py::arg("name") = py::none(),
-      "act(sum of input @ weights + bias).");
-  bind_embedding(m, "embedding", &layers::embedding, "Rows of a table by id; the last dimension of the ids is 1 and is dropped.");
-  bind_embedding(m, "embedding_v2", &layers::embedding_v2, "Rows of a table by id; the ids keep all their dimensions.");
+      R"(act(sum of input @ weights + bias).
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> fluid.layers.fc(x, size=2, act="relu").shape
+    (-1, 2)
+    )");
+}
+
+}  // namespace
+
+void bind_layers_nn(py::module_& m) {
+  bind_data_and_fc(m);
+  bind_embedding(m, "embedding", &layers::embedding, R"(Rows of a table by id; the last dimension of the ids is 1 and is dropped.
+
+    >>> ids = fluid.data("ids", [None, 1], "int64")
+    >>> fluid.layers.embedding(ids, size=[100, 8], is_sparse=True).shape
+    (-1, 8)
+    )");
+  bind_embedding(m, "embedding_v2", &layers::embedding_v2, R"(Rows of a table by id; the ids keep all their dimensions.
+
+    >>> ids = fluid.data("ids", [None, 3], "int64")
+    >>> fluid.embedding(ids, size=[100, 8]).shape
+    (-1, 3, 8)
+    )");
   m.def(
       "sparse_embedding",
       [](const Variable& input, const std::vector<int64_t>& size, std::optional<int64_t> padding_idx, bool is_test,
@@ -76,7 +99,11 @@ void bind_layers_nn(py::module_& m) {
       },
       py::arg("input"), py::arg("size"), py::arg("padding_idx") = py::none(), py::arg("is_test") = false,
       py::arg("entry") = "none", py::arg("table_class") = "MemorySparseTable", py::arg("param_attr") = py::none(),
-      py::arg("dtype") = "float32", py::arg("slot") = 0, "A table that lives on the parameter servers.");
+      py::arg("dtype") = "float32", py::arg("slot") = 0, R"(A table that lives on the parameter servers.
+
+    >>> ids = fluid.data("ids", [None, 1], "int64")
+    >>> rows = fluid.layers.sparse_embedding(ids, size=[100, 8])
+    )");
 }
 
 }  // namespace argosy::python

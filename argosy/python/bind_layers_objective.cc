@@ -50,10 +50,23 @@ Variable sampled_softmax(const Variable& logits, const Variable& label, int32_t 
 
 void bind_pointwise(py::module_& m) {
   const auto none = py::none();
-  m.def("square_error_cost", &layers::square_error_cost, py::arg("input"), py::arg("label"));
-  m.def("mse_loss", &layers::mse_loss, py::arg("input"), py::arg("label"));
+  m.def("square_error_cost", &layers::square_error_cost, py::arg("input"), py::arg("label"), R"((input - label)^2 of each element.
+
+    >>> guess, label = fluid.data("guess", [None, 1]), fluid.data("label", [None, 1])
+    >>> cost = fluid.layers.square_error_cost(guess, label)
+    )");
+  m.def("mse_loss", &layers::mse_loss, py::arg("input"), py::arg("label"), R"(The mean of (input - label)^2.
+
+    >>> guess, label = fluid.data("guess", [None, 1]), fluid.data("label", [None, 1])
+    >>> loss = fluid.layers.mse_loss(guess, label)
+    )");
   m.def("label_smooth", &label_smooth, py::arg("label"), py::arg("prior_dist") = none, py::arg("epsilon") = 0.1f,
-        py::arg("dtype") = "float32", py::arg("name") = none);
+        py::arg("dtype") = "float32", py::arg("name") = none,
+        R"(Labels as probabilities that give a part epsilon to the other classes, evenly or as prior_dist says.
+
+    >>> one = fluid.data("one", [None, 10])
+    >>> smooth = fluid.layers.label_smooth(one, epsilon=0.1)
+    )");
 }
 
 }  // namespace
@@ -63,10 +76,21 @@ void bind_layers_objective(py::module_& m) {
   bind_pointwise(m);
   m.def("nce", &nce, py::arg("input"), py::arg("label"), py::arg("num_total_classes"), py::arg("sample_weight") = none,
         py::arg("param_attr") = none, py::arg("bias_attr") = none, py::arg("num_neg_samples") = none, py::arg("name") = none,
-        py::arg("sampler") = "uniform", py::arg("custom_dist") = none, py::arg("seed") = 0, py::arg("is_sparse") = false);
+        py::arg("sampler") = "uniform", py::arg("custom_dist") = none, py::arg("seed") = 0, py::arg("is_sparse") = false,
+        R"(The loss of noise-contrastive estimation, [batch, 1]: the label against num_neg_samples classes that are drawn.
+
+    >>> x, label = fluid.data("x", [None, 8]), fluid.data("label", [None, 1], "int64")
+    >>> fluid.layers.nce(x, label, num_total_classes=1000, num_neg_samples=5).shape
+    (-1, 1)
+    )");
   m.def("sampled_softmax_with_cross_entropy", &sampled_softmax, py::arg("logits"), py::arg("label"), py::arg("num_samples"),
         py::arg("num_true") = 1, py::arg("remove_accidental_hits") = true, py::arg("use_customized_samples") = false,
-        py::arg("customized_samples") = none, py::arg("customized_probabilities") = none, py::arg("seed") = 0);
+        py::arg("customized_samples") = none, py::arg("customized_probabilities") = none, py::arg("seed") = 0,
+        R"(The cross-entropy of softmax over the label and num_samples classes that are drawn.
+
+    >>> scores, label = fluid.data("scores", [None, 1000]), fluid.data("label", [None, 1], "int64")
+    >>> loss = fluid.layers.sampled_softmax_with_cross_entropy(scores, label, num_samples=20)
+    )");
 }
 
 }  // namespace argosy::python

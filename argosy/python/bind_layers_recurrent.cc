@@ -72,16 +72,37 @@ void bind_layers_recurrent(py::module_& m) {
   const auto none = py::none();
   m.def("dynamic_gru", &dynamic_gru, py::arg("input"), py::arg("size"), py::arg("param_attr") = none, py::arg("bias_attr") = none,
         py::arg("is_reverse") = false, py::arg("gate_activation") = "sigmoid", py::arg("candidate_activation") = "tanh",
-        py::arg("h_0") = none, py::arg("origin_mode") = false);
+        py::arg("h_0") = none, py::arg("origin_mode") = false,
+        R"(A GRU along each sequence of rows of 3 * size numbers, which a layer such as fc has made.
+
+    >>> x = fluid.data("x", [None, 4], lod_level=1)
+    >>> steps = fluid.layers.fc(x, 3 * 8)
+    >>> fluid.layers.dynamic_gru(steps, size=8).shape
+    (-1, 8)
+    )");
   m.def("dynamic_lstm", &dynamic_lstm, py::arg("input"), py::arg("size"), py::arg("h_0") = none, py::arg("c_0") = none,
         py::arg("param_attr") = none, py::arg("bias_attr") = none, py::arg("use_peepholes") = true, py::arg("is_reverse") = false,
         py::arg("gate_activation") = "sigmoid", py::arg("cell_activation") = "tanh", py::arg("candidate_activation") = "tanh",
-        py::arg("dtype") = "float32", py::arg("name") = none);
+        py::arg("dtype") = "float32", py::arg("name") = none,
+        R"(An LSTM along each sequence of rows of `size` numbers, four times the width of its state: (hidden, cell).
+
+    >>> x = fluid.data("x", [None, 4], lod_level=1)
+    >>> hidden, cell = fluid.layers.dynamic_lstm(fluid.layers.fc(x, 4 * 8), size=4 * 8)
+    )");
   m.def("gru_unit", &gru_unit, py::arg("input"), py::arg("hidden"), py::arg("size"), py::arg("param_attr") = none,
         py::arg("bias_attr") = none, py::arg("activation") = "tanh", py::arg("gate_activation") = "sigmoid",
-        py::arg("origin_mode") = false);
+        py::arg("origin_mode") = false,
+        R"(One step of a GRU; size is three times the width of the state: (hidden, reset hidden, gate).
+
+    >>> x, state = fluid.data("x", [None, 24]), fluid.data("state", [None, 8])
+    >>> hidden, reset, gate = fluid.layers.gru_unit(x, state, size=24)
+    )");
   m.def("lstm_unit", &lstm_unit, py::arg("x_t"), py::arg("hidden_t_prev"), py::arg("cell_t_prev"), py::arg("forget_bias") = 0.0f,
-        py::arg("param_attr") = none, py::arg("bias_attr") = none, py::arg("name") = none);
+        py::arg("param_attr") = none, py::arg("bias_attr") = none, py::arg("name") = none, R"(One step of an LSTM: (hidden, cell).
+
+    >>> x, h, c = (fluid.data(name, [None, 8]) for name in "xhc")
+    >>> hidden, cell = fluid.layers.lstm_unit(x, h, c)
+    )");
 }
 
 }  // namespace argosy::python

@@ -1,6 +1,6 @@
 #include <pybind11/numpy.h>
 
-#include "argosy/engine/train/metrics.h"
+#include "argosy/engine/train/evaluation_metrics.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 

@@ -30,7 +30,11 @@ T checked(T value) {
 }
 
 void bind_clips(py::module_& m) {
-  py::class_<Regularization>(m, "Regularization", "A penalty on the size of a parameter, added to its gradient.")
+  py::class_<Regularization>(m, "Regularization", R"(A penalty on the size of a parameter, added to its gradient.
+
+    >>> isinstance(fluid.regularizer.L2Decay(0.01), fluid.regularizer.WeightDecayRegularizer)
+    True
+    )")
       .def(py::init<const Regularization&>())
       .def_readonly("coeff", &Regularization::coeff)
       .def_property_readonly("kind", [](const Regularization& r) { return r.kind == Regularization::l1 ? "l1" : "l2"; });

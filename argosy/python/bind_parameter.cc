@@ -33,7 +33,11 @@ void append_init_op(const Initializer& initializer, const graph::Variable& varia
 }  // namespace
 
 void bind_parameter(py::module_& m) {
-  py::class_<Initializer>(m, "Initializer", "How a parameter gets its first values.")
+  py::class_<Initializer>(m, "Initializer", R"(How a parameter gets its first values.
+
+    >>> isinstance(fluid.initializer.Constant(0.5), fluid.initializer.Initializer)
+    True
+    )")
       .def(py::init<const Initializer&>())
       .def_readonly("seed", &Initializer::seed)
       .def("__call__", &append_init_op, py::arg("var"), py::arg("block"),

@@ -134,7 +134,12 @@ struct ProgramBytes {
 };
 
 void bind_operator(py::module_& m) {
-  py::class_<OperatorHandle>(m, "Operator", "An operator of a block.")
+  py::class_<OperatorHandle>(m, "Operator", R"(An operator of a block.
+
+    >>> _ = fluid.layers.relu(fluid.data("x", [None, 4]))
+    >>> fluid.default_main_program().global_block().ops[-1].type
+    'relu'
+    )")
       .def_property_readonly("type", [](const OperatorHandle& o) { return o.get().type; })
       .def_property_readonly("idx", &OperatorHandle::index)
       .def_property_readonly("block", [](const OperatorHandle& o) { return BlockHandle{o.program, o.block}; })
@@ -175,15 +180,25 @@ void bind_operator(py::module_& m) {
       .def("__hash__", [](const OperatorHandle& o) { return std::hash<const void*>()(o.desc); });
 }
 
+OperatorHandle append_op(const BlockHandle& b, const std::string& type, const py::object& inputs, const py::object& outputs,
+                         const py::object& attrs) {
+  return insert_op(b, b.block->ops().size(), type, inputs, outputs, attrs);
+}
+
+OperatorHandle insert_op_at(const BlockHandle& b, int64_t index, const std::string& type, const py::object& inputs,
+                            const py::object& outputs, const py::object& attrs) {
+  check_op_index(b, index, b.block->ops().size() + 1);
+  return insert_op(b, static_cast<size_t>(index), type, inputs, outputs, attrs);
+}
+
 void bind_block(py::module_& m) {
-  const auto appended = [](const BlockHandle& b, const std::string& type, const py::object& inputs, const py::object& outputs,
-                           const py::object& attrs) { return insert_op(b, b.block->ops().size(), type, inputs, outputs, attrs); };
-  const auto inserted = [](const BlockHandle& b, int64_t index, const std::string& type, const py::object& inputs,
-                           const py::object& outputs, const py::object& attrs) {
-    check_op_index(b, index, b.block->ops().size() + 1);
-    return insert_op(b, static_cast<size_t>(index), type, inputs, outputs, attrs);
-  };
-  py::class_<BlockHandle>(m, "Block", "Variables by name and operators in order.")
+  py::class_<BlockHandle>(m, "Block", R"(Variables by name and operators in order.
+
+    >>> block = fluid.default_main_program().global_block()
+    >>> _ = fluid.data("x", [None, 4])
+    >>> block.var("x").shape
+    (-1, 4)
+    )")
       .def_property_readonly("idx", [](const BlockHandle& b) { return b.block->index(); })
       .def_property_readonly("parent_idx", [](const BlockHandle& b) { return b.block->parent_index(); })
       .def_property_readonly("program", [](const BlockHandle& b) { return b.program; })
@@ -216,9 +231,9 @@ void bind_block(py::module_& m) {
       .def("create_var", &create_var, py::arg("name") = py::none(), py::arg("shape") = py::none(), py::arg("dtype") = py::none(),
            py::arg("lod_level") = 0, py::arg("persistable") = false, py::arg("stop_gradient") = false, py::arg("is_data") = false,
            py::arg("type") = py::none(), "Adds a variable; one of that name takes the new description.")
-      .def("append_op", appended, py::arg("type"), py::arg("inputs") = py::none(), py::arg("outputs") = py::none(),
+      .def("append_op", &append_op, py::arg("type"), py::arg("inputs") = py::none(), py::arg("outputs") = py::none(),
            py::arg("attrs") = py::none(), "Adds an operator at the end and infers the shapes of its outputs.")
-      .def("_insert_op", inserted, py::arg("index"), py::arg("type"), py::arg("inputs") = py::none(),
+      .def("_insert_op", &insert_op_at, py::arg("index"), py::arg("type"), py::arg("inputs") = py::none(),
            py::arg("outputs") = py::none(), py::arg("attrs") = py::none())
       .def(
           "_remove_op",
@@ -275,7 +290,14 @@ void bind_program(py::module_& m) {
   py::class_<ProgramBytes>(m, "ProgramDesc", "A program as the bytes of Paddle's wire format.")
       .def("serialize_to_string", [](const ProgramBytes& d) { return py::bytes(graph::serialize_program(*d.program)); })
       .def("num_blocks", [](const ProgramBytes& d) { return d.program->block_count(); });
-  py::class_<Program, Shared>(m, "Program", py::dynamic_attr(), "What to compute: blocks of variables and operators.")
+  py::class_<Program, Shared>(m, "Program", py::dynamic_attr(), R"(What to compute: blocks of variables and operators.
+
+    >>> program = fluid.Program()
+    >>> with fluid.program_guard(program):
+    ...     y = fluid.layers.relu(fluid.data("x", [None, 4]))
+    >>> len(program.global_block().ops)
+    1
+    )")
       .def(py::init(&Program::create))
       .def("global_block", [](const Shared& p) { return BlockHandle{p, &p->global_block()}; })
       .def("current_block", [](const Shared& p) { return BlockHandle{p, &p->current_block()}; })

@@ -1,9 +1,9 @@
 #include "argosy/base/error.h"
 #include "argosy/graph/wire.h"
-#include "argosy/python/array.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/interrupt.h"
+#include "argosy/python/numpy_array.h"
 #include "argosy/serve/predict/predictor.h"
 
 namespace argosy::python {

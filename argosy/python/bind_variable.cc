@@ -13,7 +13,12 @@ namespace {
 ParameterInfo& info(const Parameter& parameter) { return *parameter.desc().parameter; }
 
 void bind_parameter_class(py::module_& m) {
-  py::class_<Parameter, Variable, std::shared_ptr<Parameter>>(m, "Parameter", "A variable that training changes.")
+  py::class_<Parameter, Variable, std::shared_ptr<Parameter>>(m, "Parameter", R"(A variable that training changes.
+
+    >>> _ = fluid.layers.fc(fluid.data("x", [None, 4]), 2)
+    >>> [parameter.shape for parameter in fluid.default_main_program().all_parameters()]
+    [(4, 2), (2,)]
+    )")
       .def_property(
           "trainable", [](const Parameter& p) { return info(p).trainable; },
           [](const Parameter& p, bool value) { info(p).trainable = value, p.program()->touch(); })
@@ -41,7 +46,12 @@ void bind_parameter_class(py::module_& m) {
 
 void bind_variable(py::module_& m) {
   py::class_<Variable, std::shared_ptr<Variable>>(m, "Variable", py::dynamic_attr(),
-                                                  "A variable of a program: what layer functions take and return.")
+                                                  R"(A variable of a program: what layer functions take and return.
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> x.name, x.shape, (x + x).shape
+    ('x', (-1, 4), (-1, 4))
+    )")
       .def_property_readonly("name", &Variable::name)
       .def_property_readonly("shape", [](const Variable& v) { return shape_object(v.shape()); })
       .def_property_readonly("dtype", &Variable::dtype)

@@ -5,7 +5,7 @@
 // Long work of the core that Ctrl-C can end.
 namespace argosy::python {
 
-// Calls `work` in a thread of its own and waits for it without the GIL, looking for Python's signals a few times a second. When
+// Calls `work` in a thread of its own and waits for it without the GIL, looking for Python's signals a few times per second. When
 // a signal handler raises, calls `stop`, again and again until `work` has ended, and throws what the handler raised. Waits for
 // servers and other workers end by themselves then.
 //

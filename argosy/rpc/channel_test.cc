@@ -13,7 +13,7 @@
 #include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
 #include "argosy/rpc/in_process.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 
 namespace argosy::rpc {
 namespace {
@@ -24,7 +24,7 @@ enum Method : uint16_t { kEcho = 1, kFail = 2, kDrop = 3, kKeep = 4 };
 
 Deadline soon() { return Deadline::after_seconds(60); }
 
-std::string text_of(const Buffer& buffer) { return {reinterpret_cast<const char*>(buffer.data()), buffer.size()}; }
+std::string text_of(const PayloadBuffer& buffer) { return {reinterpret_cast<const char*>(buffer.data()), buffer.size()}; }
 
 // Answers by method, and keeps the replies of kKeep. Thread-safe.
 class TestHandler {
@@ -72,7 +72,7 @@ class ChannelTest : public ::testing::TestWithParam<Transport> {
       channel_ = connect_in_process(std::move(handler));
       return;
     }
-    auto server = Server::start({.address = "127.0.0.1:0"}, std::move(handler));
+    auto server = RpcServer::start({.address = "127.0.0.1:0"}, std::move(handler));
     ASSERT_TRUE(server.ok()) << server.status().to_string();
     server_ = std::move(*server);
     auto channel = connect_channel(server_->endpoint(), {.unix_socket = GetParam() == Transport::unix_socket});
@@ -81,7 +81,7 @@ class ChannelTest : public ::testing::TestWithParam<Transport> {
   }
 
   TestHandler handler_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<RpcServer> server_;
   std::unique_ptr<Channel> channel_;
 };
 
@@ -110,7 +110,7 @@ TEST_P(ChannelTest, CarriesHeaderAndPayloadAndJoinsSlices) {
   EXPECT_EQ(answer->method, kEcho);
   EXPECT_EQ(answer->header, "header");
   EXPECT_EQ(text_of(answer->payload), "one two");
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(answer->payload.data()) % Buffer::kAlignment, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(answer->payload.data()) % PayloadBuffer::kAlignment, 0u);
 }
 
 TEST_P(ChannelTest, CarriesEmptyMessages) {

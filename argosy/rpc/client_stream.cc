@@ -6,9 +6,9 @@
 #include "argosy/base/mutex.h"
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/door_pass.h"
-#include "argosy/rpc/frame.h"
 #include "argosy/rpc/grpc_bytes.h"
 #include "argosy/rpc/grpc_settings.h"
+#include "argosy/rpc/wire_frame.h"
 
 namespace argosy::rpc {
 namespace {
@@ -21,7 +21,7 @@ uint64_t microseconds_left(Deadline deadline) {
   return static_cast<uint64_t>(std::max<int64_t>(left.count(), 0));
 }
 
-Result<Received> to_answer(uint16_t method, Frame frame) {
+Result<Received> to_answer(uint16_t method, WireFrame frame) {
   constexpr auto kLastCode = static_cast<uint16_t>(Code::unauthenticated);
   if (frame.info.kind == 0) return Received{method, std::move(frame.header), std::move(frame.payload)};
   return Status(frame.info.kind <= kLastCode ? static_cast<Code>(frame.info.kind) : Code::unknown, std::move(frame.header));

@@ -43,7 +43,7 @@ uint64_t inode_of(int fd) {
 
 // What this process can have: two files for a connection that gRPC has, one for a stranger at the threshold. Many systems let
 // a process open 1024 files unless it asks for more.
-ServerLimits within_open_files(ServerLimits limits) {
+RpcLimits within_open_files(RpcLimits limits) {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return limits;
   const rlim_t wanted = std::min<rlim_t>(files.rlim_max, 2 * (limits.connections + kOwnFiles) + limits.strangers);
@@ -63,14 +63,14 @@ pollfd polled_for_reading(int fd) { return {.fd = fd, .events = POLLIN, .revents
 
 }  // namespace
 
-Result<std::unique_ptr<Door>> Door::open(const Address& endpoint, const std::string& token, const ServerLimits& limits) {
+Result<std::unique_ptr<Door>> Door::open(const Address& endpoint, const std::string& token, const RpcLimits& limits) {
   ASSIGN_OR_RETURN(Listeners listeners, open_listeners(endpoint));
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake.open()) return Status::unavailable("cannot listen on {}: {}", endpoint.to_string(), std::strerror(errno));
   return std::unique_ptr<Door>(new Door(limits, door_pass(token), std::move(listeners), std::move(wake)));
 }
 
-Door::Door(const ServerLimits& limits, std::string pass, Listeners listeners, Fd wake)
+Door::Door(const RpcLimits& limits, std::string pass, Listeners listeners, Fd wake)
     : limits_(within_open_files(limits)),
       pass_(std::move(pass)),
       listeners_(std::move(listeners)),

@@ -14,8 +14,8 @@
 #include "argosy/base/status.h"
 #include "argosy/base/thread.h"
 #include "argosy/rpc/arrival_budget.h"
-#include "argosy/rpc/limits.h"
 #include "argosy/rpc/listeners.h"
+#include "argosy/rpc/rpc_limits.h"
 
 namespace argosy::rpc {
 
@@ -32,7 +32,7 @@ class Door {
 
   // Binds and listens; an error names the address and the system's reason. Nobody is let in before start(). Without a token
   // everybody has the pass.
-  static Result<std::unique_ptr<Door>> open(const Address& endpoint, const std::string& token, const ServerLimits& limits);
+  static Result<std::unique_ptr<Door>> open(const Address& endpoint, const std::string& token, const RpcLimits& limits);
   ~Door() { stop(); }
 
   int port() const { return listeners_.port; }
@@ -80,7 +80,7 @@ class Door {
   using Callers = std::list<Caller>;                // the oldest first
   using Visitors = std::map<std::string, Visitor>;  // by peer
 
-  Door(const ServerLimits& limits, std::string pass, Listeners listeners, Fd wake);
+  Door(const RpcLimits& limits, std::string pass, Listeners listeners, Fd wake);
   void run();
   // The next ones are the door's thread's.
   bool tend();  // what time brings; false once stopped
@@ -96,7 +96,7 @@ class Door {
   void forget(Visitors::iterator visitor) ARGOSY_REQUIRES(mutex_);
   Visitors::iterator find(std::string_view peer) ARGOSY_REQUIRES(mutex_);
 
-  const ServerLimits limits_;
+  const RpcLimits limits_;
   const std::string pass_;
   Listeners listeners_;  // constant until stop()
   const Fd wake_;

@@ -19,7 +19,7 @@
 #include "argosy/base/check.h"
 #include "argosy/base/fd.h"
 #include "argosy/rpc/channel.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 #include "argosy/testing/flooder.h"
 
 namespace argosy::rpc {
@@ -39,8 +39,8 @@ Deadline soon() { return Deadline::after_seconds(20); }
 
 // What the server's process runs: says its port, and serves until the other end is closed.
 void serve(benchmark::State& state, int control) {
-  const ServerOptions options{.address = "127.0.0.1:0", .security = {.token = "secret"}, .unix_socket = false};
-  auto server = Server::start(
+  const RpcServerOptions options{.address = "127.0.0.1:0", .security = {.token = "secret"}, .unix_socket = false};
+  auto server = RpcServer::start(
       options, [](Request request, Reply reply) { reply.send("", {Slice::own(std::string(request.payload.size(), 'y'))}); });
   ARGOSY_CHECK(server.ok(), server.status().message());
   const int port = (*server)->port();

@@ -29,7 +29,7 @@ grpc::ByteBuffer to_byte_buffer(const FrameInfo& info, std::string_view header, 
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
-Result<Frame> decode_frame(const grpc::ByteBuffer& bytes) {
+Result<WireFrame> decode_frame(const grpc::ByteBuffer& bytes) {
   std::vector<grpc::Slice> slices;
   if (bytes.Valid() && !bytes.Dump(&slices).ok()) return Status::invalid_argument("a message could not be unpacked");
   std::vector<std::string_view> pieces;

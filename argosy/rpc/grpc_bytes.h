@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "argosy/base/status.h"
-#include "argosy/rpc/frame.h"
 #include "argosy/rpc/message.h"
+#include "argosy/rpc/wire_frame.h"
 
 namespace argosy::rpc {
 
@@ -17,7 +17,7 @@ namespace argosy::rpc {
 // shares the slices' owners.
 grpc::ByteBuffer to_byte_buffer(const FrameInfo& info, std::string_view header, const std::vector<Slice>& payload);
 
-Result<Frame> decode_frame(const grpc::ByteBuffer& bytes);
+Result<WireFrame> decode_frame(const grpc::ByteBuffer& bytes);
 
 // The method of a request, without reading all of it; nothing where it is none.
 std::optional<uint16_t> peek_kind(const grpc::ByteBuffer& bytes);

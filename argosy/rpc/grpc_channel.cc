@@ -14,9 +14,9 @@
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/door_greeting.h"
 #include "argosy/rpc/endpoint.h"
-#include "argosy/rpc/frame.h"
 #include "argosy/rpc/grpc_library.h"
 #include "argosy/rpc/grpc_settings.h"
+#include "argosy/rpc/wire_frame.h"
 
 namespace argosy::rpc {
 namespace {

@@ -12,11 +12,11 @@
 #include "argosy/base/thread.h"
 #include "argosy/rpc/credentials.h"
 #include "argosy/rpc/endpoint.h"
-#include "argosy/rpc/frame.h"
 #include "argosy/rpc/grpc_library.h"
 #include "argosy/rpc/grpc_settings.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 #include "argosy/rpc/server_stream.h"
+#include "argosy/rpc/wire_frame.h"
 
 namespace argosy::rpc {
 namespace {
@@ -33,7 +33,7 @@ class Service final : public grpc::CallbackGenericService {
   std::shared_ptr<ServerShared> shared_;
 };
 
-void set_arguments(grpc::ServerBuilder& builder, const ServerLimits& limits) {
+void set_arguments(grpc::ServerBuilder& builder, const RpcLimits& limits) {
   builder.SetMaxReceiveMessageSize(kLargestFrame);  // our own limit ends one call, gRPC's would end the stream
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // or two servers share one port without a word
@@ -68,7 +68,7 @@ using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 
 // One gRPC server with the service, on one address or behind a door.
 struct Listener {
-  Listener(std::shared_ptr<ServerShared> shared, const ServerLimits& port_limits)
+  Listener(std::shared_ptr<ServerShared> shared, const RpcLimits& port_limits)
       : service(std::move(shared)), limits(port_limits) {}
 
   // False where the address cannot be had.
@@ -105,18 +105,18 @@ struct Listener {
   }
 
   Service service;
-  const ServerLimits limits;
+  const RpcLimits limits;
   std::unique_ptr<Acceptor> acceptor;
   std::unique_ptr<grpc::Server> server;
 };
 
-class GrpcServer final : public Server {
+class GrpcServer final : public RpcServer {
  public:
   explicit GrpcServer(std::shared_ptr<ServerShared> shared)
       : shared_(std::move(shared)), tcp_(shared_, shared_->limits), unix_(shared_, shared_->limits) {}
   ~GrpcServer() override { stop(Deadline::after(std::chrono::nanoseconds(0))); }
 
-  Status listen(Address endpoint, const ServerOptions& options) {
+  Status listen(Address endpoint, const RpcServerOptions& options) {
     ASSIGN_OR_RETURN(auto credentials, server_credentials(options.security));
     ASSIGN_OR_RETURN(shared_->door, Door::open(endpoint, shared_->token, shared_->limits));
     endpoint.port = shared_->door->port();
@@ -130,9 +130,9 @@ class GrpcServer final : public Server {
 
   int port() const override { return shared_->door->port(); }
   const std::string& endpoint() const override { return shared_->endpoint; }
-  ServerCounters counters() const override {
+  RpcServerCounters counters() const override {
     const Door::Counters door = shared_->door->counters();
-    const ServerLimits& limits = shared_->limits;
+    const RpcLimits& limits = shared_->limits;
     return {.calls = shared_->calls,
             .refused = shared_->refused + door.wrong_passes,
             .bytes_in = shared_->bytes_in,
@@ -175,7 +175,7 @@ class GrpcServer final : public Server {
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Handler handler) {
+Result<std::unique_ptr<RpcServer>> RpcServer::start(const RpcServerOptions& options, Handler handler) {
   ASSIGN_OR_RETURN(const Address endpoint, Address::parse_with_port(options.address));
   const int threads = options.threads > 0 ? options.threads : std::max(2, available_cores());
   auto shared = std::make_shared<ServerShared>(std::move(handler), threads);
@@ -188,7 +188,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Hand
   auto server = std::make_unique<GrpcServer>(std::move(shared));
   RETURN_IF_ERROR(server->listen(endpoint, options));
   warn_of_open_address(endpoint, options.security);
-  return std::unique_ptr<Server>(std::move(server));
+  return std::unique_ptr<RpcServer>(std::move(server));
 }
 
 }  // namespace argosy::rpc

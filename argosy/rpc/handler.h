@@ -16,7 +16,7 @@ namespace argosy::rpc {
 struct Request {
   uint16_t method = 0;
   std::string header;
-  Buffer payload;
+  PayloadBuffer payload;
   std::string peer;  // who called, for messages
   Deadline deadline;  // when the caller stops waiting
 };

@@ -9,8 +9,8 @@
 namespace argosy::rpc {
 namespace {
 
-Buffer join_slices(const std::vector<Slice>& payload) {
-  Buffer joined(payload_bytes(payload));
+PayloadBuffer join_slices(const std::vector<Slice>& payload) {
+  PayloadBuffer joined(payload_bytes(payload));
   std::byte* to = joined.data();
   for (const Slice& slice : payload) {
     if (slice.size > 0) std::memcpy(to, slice.data, slice.size);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "argosy/rpc/buffer.h"
+#include "argosy/rpc/payload_buffer.h"
 
 namespace argosy::rpc {
 
@@ -27,7 +27,7 @@ struct Slice {
     static_assert(std::is_trivially_copyable_v<T>);
     return {values.data(), values.size_bytes(), std::move(owner)};
   }
-  // Takes over a vector, string or Buffer of plain values.
+  // Takes over a vector, string or PayloadBuffer of plain values.
   template <typename Container>
   static Slice own(Container values) {
     static_assert(std::is_trivially_copyable_v<std::remove_pointer_t<decltype(values.data())>>);
@@ -52,7 +52,7 @@ size_t payload_bytes(const std::vector<Slice>& payload);
 struct Received {
   uint16_t method = 0;  // of the call that this is the answer to
   std::string header;
-  Buffer payload;
+  PayloadBuffer payload;
 };
 
 }  // namespace argosy::rpc

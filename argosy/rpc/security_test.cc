@@ -11,9 +11,9 @@
 #include "argosy/base/file.h"
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/door_greeting.h"
-#include "argosy/rpc/frame.h"
 #include "argosy/rpc/grpc_settings.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
+#include "argosy/rpc/wire_frame.h"
 #include "argosy/testing/certificates.h"
 #include "argosy/testing/temporary_folder.h"
 
@@ -29,13 +29,13 @@ Deadline very_soon() { return Deadline::after_seconds(0.5); }
 
 void answer_nothing(Request, Reply reply) { reply.send(""); }
 
-std::unique_ptr<Server> start(const Security& security) {
-  auto server = Server::start({.address = "127.0.0.1:0", .security = security}, answer_nothing);
+std::unique_ptr<RpcServer> start(const Security& security) {
+  auto server = RpcServer::start({.address = "127.0.0.1:0", .security = security}, answer_nothing);
   EXPECT_TRUE(server.ok()) << server.status().to_string();
   return std::move(*server);
 }
 
-Status try_to_call(const Server& server, const Security& security, Deadline deadline) {
+Status try_to_call(const RpcServer& server, const Security& security, Deadline deadline) {
   auto channel = connect_channel(server.endpoint(), {.security = security});
   if (!channel.ok()) return channel.status();
   RETURN_IF_ERROR((*channel)->wait_ready(deadline));
@@ -115,7 +115,7 @@ TEST_F(TlsTest, WorksTogetherWithAToken) {
 
 TEST_F(TlsTest, NamesFilesAndFieldsThatAreWrong) {
   const auto error = [](const Security& security) {
-    return Server::start({.address = "127.0.0.1:0", .security = security}, answer_nothing).status().message();
+    return RpcServer::start({.address = "127.0.0.1:0", .security = security}, answer_nothing).status().message();
   };
   EXPECT_THAT(error({.certificate = "/no/such.pem", .key = job_->key}), HasSubstr("/no/such.pem"));
   EXPECT_THAT(error({.certificate = job_->certificate}), HasSubstr("without its key"));
@@ -164,7 +164,7 @@ TEST(Token, MayHaveAnyBytes) {
 }
 
 // Sends bytes over a stream as any program could, and gives the status that the server ends it with.
-grpc::Status send_raw(const Server& server, const std::string& bytes) {
+grpc::Status send_raw(const RpcServer& server, const std::string& bytes) {
   struct RawStream : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
     void OnDone(const grpc::Status& status) override {
       ended = status;

@@ -217,7 +217,7 @@ void ServerStream::resume() {
 
 // Answers too: who asks and does not take them would fill the memory with small ones, which reply_bytes does not refuse.
 bool ServerStream::too_many_wait() const {
-  const ServerLimits& limits = shared_->limits;
+  const RpcLimits& limits = shared_->limits;
   return waiting_bytes_ > limits.waiting_bytes || waiting_requests_ > limits.waiting_requests ||
          state_.waiting() > limits.waiting_answers;
 }
@@ -231,7 +231,7 @@ void ServerStream::OnWriteDone(bool ok) {
 // On a thread of a pool. The request stops counting towards waiting_bytes_ when it has been copied; from then on it is the
 // handler's, whose limits are its own.
 void ServerStream::handle(const grpc::ByteBuffer& request) {
-  Result<Frame> frame = Status::resource_exhausted("there is no memory for a message of {} bytes", request.Length());
+  Result<WireFrame> frame = Status::resource_exhausted("there is no memory for a message of {} bytes", request.Length());
   try {
     frame = decode_frame(request);
   } catch (const std::bad_alloc&) {
@@ -244,7 +244,7 @@ void ServerStream::handle(const grpc::ByteBuffer& request) {
 
 // From here on a call is answered exactly once: `reply` answers by itself where the handler drops it or throws. The ticket goes
 // with the reply and then with the answer, so that stop() waits until the last answer has left or its caller has gone.
-void ServerStream::handle(Frame frame) {
+void ServerStream::handle(WireFrame frame) {
   auto ticket = CallsUnderWay::enter(shared_->under_way);
   const bool stopping = ticket == nullptr;
   const auto sink = std::make_shared<StreamSink>(shared_from_this(), frame.info, std::move(ticket));

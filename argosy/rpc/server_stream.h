@@ -9,11 +9,11 @@
 #include "argosy/base/clock.h"
 #include "argosy/base/mutex.h"
 #include "argosy/rpc/door.h"
-#include "argosy/rpc/frame.h"
 #include "argosy/rpc/handler.h"
 #include "argosy/rpc/read_turns.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 #include "argosy/rpc/stream_state.h"
+#include "argosy/rpc/wire_frame.h"
 #include "argosy/rpc/work_pool.h"
 
 namespace argosy::rpc {
@@ -65,7 +65,7 @@ struct ServerShared {
 
   const Handler handler;
   std::function<Lane(uint16_t)> lane;
-  ServerLimits limits;
+  RpcLimits limits;
   std::unique_ptr<Door> door;
   std::string endpoint;
   std::string token;
@@ -110,7 +110,7 @@ class ServerStream final : public grpc::ServerGenericBidiReactor, public std::en
   void resume();
   bool too_many_wait() const ARGOSY_REQUIRES(mutex_);
   void handle(const grpc::ByteBuffer& request);
-  void handle(Frame frame);
+  void handle(WireFrame frame);
 
   const std::shared_ptr<ServerShared> shared_;
   const std::string peer_;

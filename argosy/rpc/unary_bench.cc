@@ -14,10 +14,10 @@
 
 #include "argosy/base/check.h"
 #include "argosy/rpc/channel.h"
-#include "argosy/rpc/frame.h"
 #include "argosy/rpc/grpc_bytes.h"
 #include "argosy/rpc/grpc_settings.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
+#include "argosy/rpc/wire_frame.h"
 #include "argosy/rpc/work_pool.h"
 
 namespace argosy::rpc {
@@ -119,8 +119,8 @@ class UnaryWire {
 class StreamWire {
  public:
   StreamWire() {
-    auto started = Server::start({.address = "127.0.0.1:0", .threads = 2},
-                                 [](Request request, Reply reply) { reply.send("", answer_to(request.method)); });
+    auto started = RpcServer::start({.address = "127.0.0.1:0", .threads = 2},
+                                    [](Request request, Reply reply) { reply.send("", answer_to(request.method)); });
     ARGOSY_CHECK(started.ok(), started.status().message());
     server_ = std::move(*started);
     auto connected = connect_channel(server_->endpoint(), {.unix_socket = false});
@@ -136,7 +136,7 @@ class StreamWire {
   }
 
  private:
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<RpcServer> server_;
   std::unique_ptr<Channel> channel_;
 };
 

@@ -7,7 +7,7 @@
 
 #include "argosy/base/check.h"
 #include "argosy/rpc/channel.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 
 namespace argosy::rpc {
 namespace {
@@ -16,7 +16,7 @@ Deadline soon() { return Deadline::after_seconds(20); }
 
 struct Wire {
   explicit Wire(bool unix_socket) {
-    auto started = Server::start({.address = "127.0.0.1:0"}, [](Request, Reply reply) { reply.send(""); });
+    auto started = RpcServer::start({.address = "127.0.0.1:0"}, [](Request, Reply reply) { reply.send(""); });
     ARGOSY_CHECK(started.ok(), started.status().message());
     server = std::move(*started);
     auto connected = connect_channel(server->endpoint(), {.unix_socket = unix_socket});
@@ -24,7 +24,7 @@ struct Wire {
     channel = std::move(*connected);
   }
 
-  std::unique_ptr<Server> server;
+  std::unique_ptr<RpcServer> server;
   std::unique_ptr<Channel> channel;
 };
 

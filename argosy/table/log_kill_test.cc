@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "argosy/base/random.h"
-#include "argosy/table/log.h"
 #include "argosy/table/log_scratch.h"
+#include "argosy/table/record_log.h"
 
 // A process that appends and says so is killed with -9 at a random moment, again and again on one log.
 namespace argosy::table {
@@ -36,7 +36,7 @@ std::string record_of(Identity identity) {
 }
 
 [[noreturn]] void append_until_killed(const std::filesystem::path& folder, bool sync, Progress next, int pipe) {
-  auto log = Log::open(folder, {.sync = sync});
+  auto log = RecordLog::open(folder, {.sync = sync});
   if (!log.ok()) ::_exit(1);
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < kThreads; ++t) {
@@ -77,7 +77,7 @@ Progress run_and_kill(const std::filesystem::path& folder, bool sync, Progress n
 
 // Checks that each thread's records are there, whole and in order, and returns how many.
 Progress check_log(const std::filesystem::path& folder) {
-  const auto log = Log::open(folder, {});
+  const auto log = RecordLog::open(folder, {});
   EXPECT_TRUE(log.ok()) << log.status().message();
   Progress found{};
   if (!log.ok()) return found;

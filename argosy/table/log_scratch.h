@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "argosy/base/check.h"
-#include "argosy/table/log.h"
+#include "argosy/table/record_log.h"
 
 // For the tests of logs and snapshots only.
 namespace argosy::table {
@@ -63,13 +63,13 @@ class SmallDisk {
   rlimit before_{};
 };
 
-inline Result<uint64_t> append_text(Log& log, const std::string& text) {
+inline Result<uint64_t> append_text(RecordLog& log, const std::string& text) {
   const Bytes piece = std::as_bytes(std::span(text));
   return log.append({&piece, 1});
 }
 
 // The records of the log by position.
-inline Result<std::map<uint64_t, std::string>> records_of(const Log& log, uint64_t from) {
+inline Result<std::map<uint64_t, std::string>> records_of(const RecordLog& log, uint64_t from) {
   std::map<uint64_t, std::string> records;
   RETURN_IF_ERROR(log.replay(from, [&](uint64_t position, Bytes record) {
     ARGOSY_CHECK(records.empty() || position > records.rbegin()->first, "positions must rise");
@@ -79,7 +79,7 @@ inline Result<std::map<uint64_t, std::string>> records_of(const Log& log, uint64
   return records;
 }
 
-inline std::vector<std::string> texts_of(const Log& log) {
+inline std::vector<std::string> texts_of(const RecordLog& log) {
   std::vector<std::string> texts;
   const auto records = records_of(log, log.first());
   ARGOSY_CHECK(records.ok(), records.status().message());

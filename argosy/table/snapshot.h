@@ -39,7 +39,7 @@ class Snapshot {
   uint32_t servers() const { return newest().front().manifest.info.servers; }
   uint64_t step() const;  // the largest of any server
 
-  // What the servers gave to commit(): one a server, in their order, or that of the one which was asked for.
+  // What the servers gave to commit(): one per server, in their order, or that of the one which was asked for.
   const std::vector<std::string>& states() const { return states_; }
   // By name, what the newest snapshot of the chain has.
   std::vector<SnapshotTable> tables() const;

@@ -94,7 +94,7 @@ TEST(SnapshotStore, PublishingReplacesInOneStep) {
   EXPECT_THAT(numbers_in(scratch / ""), ElementsAre()) << "the old one does not stay under the other name";
 }
 
-// The rows of a table that 2 servers held, taken up by 3, are the rows of the table.
+// The rows of a table that 2 servers held, read by 3, are the rows of the table.
 TEST(SnapshotStore, SavedByTwoServersLoadedByThree) {
   const ScratchFolder scratch;
   SparseSpec spec{.name = "emb", .width = 3};

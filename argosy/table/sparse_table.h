@@ -42,7 +42,7 @@ struct TableProgress {
   friend bool operator==(const TableProgress&, const TableProgress&) = default;
 };
 
-// What the pushes of a table carry besides gradients: one number a key each, or empty spans, which mean show 1 and click 0.
+// What the pushes of a table carry besides gradients: one number per key each, or empty spans, which mean show 1 and click 0.
 struct Impressions {
   std::span<const float> shows;
   std::span<const float> clicks;
@@ -80,7 +80,7 @@ class SparseTable {
   Status pull(std::span<const uint64_t> keys, std::span<float> rows, bool create);
 
   // Whether the memory limit can be kept, to be asked before rows are made: `unavailable` while the disk of the
-  // overflow is full (tried again once a second), data_loss where it fails otherwise. Rows that are there stay readable.
+  // overflow is full (tried again once per second), data_loss where it fails otherwise. Rows that are there stay readable.
   // pull() with `create` asks it itself.
   Status check_room();
 
@@ -169,7 +169,7 @@ class SparseTable {
     explicit Cut(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
   };
-  // In a few microseconds a shard. changed_since: as begin_export(). failed_precondition while another one is open.
+  // In a few microseconds per shard. changed_since: as begin_export(). failed_precondition while another one is open.
   // REQUIRES: no apply, add, set_rows, import, shrink or erase is under way, so that it is one moment.
   Result<Cut> begin_cut(std::optional<uint64_t> changed_since = {});
 

@@ -14,7 +14,7 @@
 
 #include "argosy/base/check.h"
 #include "argosy/rpc/door_pass.h"
-#include "argosy/rpc/frame.h"
+#include "argosy/rpc/wire_frame.h"
 
 namespace argosy::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "argosy/rpc/channel.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 
 namespace argosy::testing {
 namespace {
@@ -18,7 +18,7 @@ Deadline soon() { return Deadline::after_seconds(60); }
 class TcpProxyTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto server = rpc::Server::start({.address = "127.0.0.1:0"}, [this](rpc::Request request, rpc::Reply reply) {
+    auto server = rpc::RpcServer::start({.address = "127.0.0.1:0"}, [this](rpc::Request request, rpc::Reply reply) {
       ++executed_;
       reply.send(request.header, {rpc::Slice::own(std::move(request.payload))});
     });
@@ -34,7 +34,7 @@ class TcpProxyTest : public ::testing::Test {
   }
 
   std::atomic<int> executed_ = 0;
-  std::unique_ptr<rpc::Server> server_;
+  std::unique_ptr<rpc::RpcServer> server_;
   std::unique_ptr<TcpProxy> proxy_;
   std::unique_ptr<rpc::Channel> channel_;
 };

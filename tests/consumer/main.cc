@@ -1,7 +1,7 @@
 // Runs the operator of soft_cap.cc, forward and backward, in a Program.
 #include <ATen/ATen.h>
 #include <argosy/base/error.h>
-#include <argosy/engine/train/executor.h>
+#include <argosy/engine/train/runner.h>
 #include <argosy/graph/backward.h>
 #include <argosy/graph/build.h>
 #include <argosy/graph/function_call.h>

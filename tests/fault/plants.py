@@ -99,11 +99,16 @@ PLANTS = (
     ),
     Plant(
         "write_not_undone",
-        "argosy/table/log.cc",
+        "argosy/table/record_log.cc",
         "half of a record that did not fit on the disk stays in the log",
         ("table_test:Log.AFullDisk*", "disk_full-async-feeder-1"),
     ),
-    Plant("log_cut_too_far", "argosy/table/log.cc", "a log file is removed that the snapshot does not cover", ("table_test:Log.*", "ps_test:ServerSnapshot*")),
+    Plant(
+        "log_cut_too_far",
+        "argosy/table/record_log.cc",
+        "a log file is removed that the snapshot does not cover",
+        ("table_test:Log.*", "ps_test:ServerSnapshot*"),
+    ),
     Plant("replay_drops_last", "argosy/table/log_segment.cc", "the last record of a log is not replayed", ("table_test:Log.*", "kill_server-async-dataset-1")),
     Plant("torn_record_kept", "argosy/table/log_segment.cc", "a record whose bytes do not have its checksum is applied", ("table_test:Log.*",)),
     Plant("unsynced_rename", "argosy/base/file.cc", "a file gets its name before its bytes are on the disk", ("sync_order.py",)),

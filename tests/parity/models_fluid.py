@@ -3,7 +3,7 @@
     python tests/parity/models_fluid.py save FOLDER
     python tests/parity/models_fluid.py predict FOLDER OUT.npz
 
-`save` leaves FOLDER/<model> (one file a parameter), FOLDER/<model>_combined (two files) and FOLDER/expected.npz, the predictions of
+`save` leaves FOLDER/<model> (one file per parameter), FOLDER/<model>_combined (two files) and FOLDER/expected.npz, the predictions of
 the program that was saved. Runs with PaddlePaddle 1.8.5 and with ours, under Python 3.7 and newer.
 """
 

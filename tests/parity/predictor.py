@@ -2,7 +2,7 @@
 
     python tests/parity/predictor.py FOLDER OUT.npz
 
-A model is FOLDER/<model> with one file a parameter, FOLDER/<model>_combined with the files `model` and `params`, or
+A model is FOLDER/<model> with one file per parameter, FOLDER/<model>_combined with the files `model` and `params`, or
 FOLDER/<model>.pdmodel beside FOLDER/<model>.pdiparams; those that are there are opened.
 """
 

@@ -61,11 +61,6 @@ def docstring(value):
     return inspect.cleandoc(vars(value).get("__doc__") or "") if isinstance(value, type) else inspect.getdoc(value) or ""
 
 
-def is_core(value):
-    """Whether it is defined in C++."""
-    return (getattr(value, "__module__", None) or "").startswith("argosy._core") or isinstance(value, types.BuiltinFunctionType)
-
-
 class _Checker(doctest.OutputChecker):
     """Takes numbers with a point as equal where they nearly are."""
 

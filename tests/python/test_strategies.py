@@ -155,7 +155,7 @@ def test_a_worker_of_an_asynchronous_job_is_told_how_to_send():
     strategy.set_trainer_runtime_config({"communicator_max_merge_var_num": "20", "communicator_independent_recv_thread": 0, "rpc_deadline": "5000"})
     core = core_strategy(strategy)
     assert (core.max_merge_var_num, core.independent_recv_thread, core.settings) == (20, False, {"call_seconds": "5.0"})
-    assert core.send_queue_size is None  # FLAGS_communicator_send_queue_size, or the standard
+    assert core.send_queue_size is None  # FLAGS_communicator_send_queue_size, or the default
     runtime = TrainerRuntimeConfig()
     runtime.runtime_configs["communicator_send_queue_size"] = 3
     strategy.set_trainer_runtime_config(runtime)
@@ -192,7 +192,7 @@ def test_runtime_settings_that_nothing_honours_are_refused():
     strategy.set_trainer_runtime_config({"communicator_send_queue_size": 9})
     with pytest.raises(ValueError, match="communicator_send_queue_size = 9: only asynchronous jobs.*sync strategy"):
         core_strategy(strategy)
-    with pytest.raises(ValueError, match="one thread a core"):
+    with pytest.raises(ValueError, match="one thread per core"):
         strategy.set_server_runtime_config({"_rpc_send_thread_num": 3})
     with pytest.raises(ValueError, match="dump no variables"):
         strategy.set_debug_opt({"dump_slot": True})
@@ -281,7 +281,7 @@ def test_a_sync_configs_are_checked_when_they_are_set(name, value, message):
 @pytest.mark.parametrize("name, value", [("amp", True), ("sharding", True), ("hybrid_configs", {"mp_degree": 2}), ("dgc", True)])
 def test_what_no_job_has_is_refused(name, value):
     strategy = DistributedStrategy()
-    setattr(strategy, name, type(value)())  # its standard value says nothing
+    setattr(strategy, name, type(value)())  # its default says nothing
     with pytest.raises(ValueError, match=f"DistributedStrategy.{name} = .*not there, neither in parameter-server jobs nor"):
         setattr(strategy, name, value)
     with pytest.raises(AttributeError, match="has no setting 'asynchronous'"):
@@ -303,8 +303,8 @@ def test_what_only_collective_jobs_have_is_refused_with_servers(name, value):
 
 def test_a_collective_strategy_says_how_gradients_travel(tmp_path):
     strategy = DistributedStrategy()
-    standard = options_of(strategy)
-    assert standard == options_of(None) and (standard.bucket_mb, standard.merge_steps, standard.local_steps) == (32, 1, 0)
+    default = options_of(strategy)
+    assert default == options_of(None) and (default.bucket_mb, default.merge_steps, default.local_steps) == (32, 1, 0)
     strategy.gradient_merge_configs = {"k_steps": 4}
     assert options_of(strategy).merge_steps == 1  # gradient_merge is off
     strategy.gradient_merge, strategy.fp16_allreduce, strategy.find_unused_parameters = True, True, True

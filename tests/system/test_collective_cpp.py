@@ -1,10 +1,11 @@
-"""A libtorch program that became distributed by five lines: examples/cifar, alone and by the launcher."""
+"""A libtorch program that became distributed by five lines: examples/cifar and its twin in Python, alone and by the launcher."""
 
 import os
 import pathlib
 import random
 import re
 import signal
+import sys
 import time
 
 import pytest
@@ -53,6 +54,16 @@ def test_alone_it_is_an_ordinary_program(job, images):
     text = job.end(job.start(CIFAR, images, 3))
     assert losses(text)[0, 2] < losses(text)[0, 0] and accuracy(text) > 0.8
     assert (images / "checkpoint").is_file()
+
+
+def test_its_twin_in_python_learns_the_same_alone_and_as_two(job, images):
+    twin = ROOT / "examples/cifar.py"
+    text = job.end(job.start(sys.executable, twin, images, 3))
+    assert losses(text)[0, 2] < losses(text)[0, 0] and accuracy(text) > 0.8
+    assert (images / "model.pdparams").is_file()
+    job.end(job.start(FLEETRUN, f"--started_port={free_range(2)}", "--nproc_per_node=2", twin, images, 6))
+    text = logs(job, 2)
+    assert set(losses(text)) == {(rank, epoch) for rank in range(2) for epoch in range(6)} and accuracy(text) > 0.8
 
 
 def launched(job, images, *flags, epochs=3, **env):

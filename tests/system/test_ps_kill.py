@@ -131,7 +131,7 @@ def test_every_batch_counts_once_whoever_is_killed(job, mode):
     np.testing.assert_array_equal(values["table"], share * rows)
     np.testing.assert_array_equal(values["w"], np.full(6, share * 2 * STEPS))
     for i in range(2):
-        assert re.search(r"replayed [\d,]+ records of the log|took up ", job.log(f"server {i}")), job.logs()
+        assert re.search(r"replayed [\d,]+ records of the log|recovered from ", job.log(f"server {i}")), job.logs()
         assert f"worker {i} was started before" in job.log(f"worker {i}"), job.logs()
 
 
@@ -227,4 +227,4 @@ def test_other_durabilities(job, durability):
     else:
         assert (table <= rows).all(), table
         assert STEPS < values["w"][0] <= 2 * STEPS, values["w"]
-        assert "took up" in job.log("server 0") and "took up" in job.log("server 1"), job.logs()
+        assert "recovered from" in job.log("server 0") and "recovered from" in job.log("server 1"), job.logs()

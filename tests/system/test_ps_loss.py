@@ -49,7 +49,7 @@ class TwoMachines:
 
 
 def test_a_dead_worker_is_named_within_15_seconds_and_fails_the_job(job):
-    """With the standard settings: a lease of 10 seconds, on_worker_loss=fail."""
+    """With the default settings: a lease of 10 seconds, on_worker_loss=fail."""
     machines = TwoMachines(job)
     killed = machines.kill()
     out = job.end(machines.first, 1)

@@ -1,7 +1,7 @@
 // Two-dimensional convolutions and their transpose.
 #include <ATen/ATen.h>
 
-#include "argosy/engine/ops/window.h"
+#include "argosy/engine/ops/image_window.h"
 #include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
@@ -18,7 +18,7 @@ WindowRule rule_of(const Context& op, int64_t height, int64_t width) {
           .padding_algorithm = op.template attribute_or<std::string>("padding_algorithm", "EXPLICIT")};
 }
 
-Window conv_window(const OpContext& op, const at::Tensor& image, const at::Tensor& filter) {
+ImageWindow conv_window(const OpContext& op, const at::Tensor& image, const at::Tensor& filter) {
   if (image.dim() != 4 || filter.dim() != 4) op.fail("expected an image and a filter of 4 dimensions");
   auto window = make_window(rule_of(op.desc(), filter.size(2), filter.size(3)), image.size(2), image.size(3));
   if (!window.ok()) throw KernelError(window.status());
@@ -31,7 +31,7 @@ void run_conv(const OpContext& op) {
   const bool last = is_channels_last(op.attr<std::string>("data_format"));
   at::Tensor image = channels_first(op.tensor("Input"), last);
   const at::Tensor& filter = op.tensor("Filter");
-  const Window window = conv_window(op, image, filter);
+  const ImageWindow window = conv_window(op, image, filter);
   std::array<int64_t, 2> padding = {window.edges[0], window.edges[2]};
   if (!window.symmetric()) {
     image = at::constant_pad_nd(image, {window.edges[2], window.edges[3], window.edges[0], window.edges[1]}, 0);
@@ -54,7 +54,8 @@ Status infer_conv(ShapeContext& context) {
     return Status::invalid_argument("'{}' has {} channels, but filter '{}' {} with {} groups takes {}", input.name, shape[1],
                                     filter.name, graph::shape_to_string(filter.shape), groups, filter.shape[1] * groups);
   }
-  ASSIGN_OR_RETURN(const Window window, make_window(rule_of(context.op(), filter.shape[2], filter.shape[3]), shape[2], shape[3]));
+  ASSIGN_OR_RETURN(const ImageWindow window,
+                   make_window(rule_of(context.op(), filter.shape[2], filter.shape[3]), shape[2], shape[3]));
   for (size_t i : {0, 1}) {
     if (shape[2 + i] > 0)
       shape[2 + i] = window_positions(window, shape[2 + i], i);
@@ -68,7 +69,7 @@ Status infer_conv(ShapeContext& context) {
 
 // Pixels beyond the natural size of a transposed convolution that `output_size` asks for.
 Result<std::array<int64_t, 2>> extra_pixels(const std::vector<int32_t>& output_size, const std::array<int64_t, 2>& natural,
-                                            const Window& window) {
+                                            const ImageWindow& window) {
   std::array<int64_t, 2> extra = {0, 0};
   if (output_size.empty()) return extra;
   for (size_t i : {0, 1}) {
@@ -82,7 +83,7 @@ Result<std::array<int64_t, 2>> extra_pixels(const std::vector<int32_t>& output_s
   return extra;
 }
 
-int64_t transposed_size(const Window& window, int64_t image, size_t dimension) {
+int64_t transposed_size(const ImageWindow& window, int64_t image, size_t dimension) {
   return (image - 1) * window.stride[dimension] - window.edges[2 * dimension] - window.edges[2 * dimension + 1] +
          window.dilation[dimension] * (window.size[dimension] - 1) + 1;
 }
@@ -91,7 +92,7 @@ void run_transpose(const OpContext& op) {
   const bool last = is_channels_last(op.attr<std::string>("data_format"));
   const at::Tensor image = channels_first(op.tensor("Input"), last);
   const at::Tensor& filter = op.tensor("Filter");
-  const Window window = conv_window(op, image, filter);
+  const ImageWindow window = conv_window(op, image, filter);
   const std::array<int64_t, 2> natural = {transposed_size(window, image.size(2), 0), transposed_size(window, image.size(3), 1)};
   const auto extra = extra_pixels(op.attr<std::vector<int32_t>>("output_size"), natural, window);
   if (!extra.ok()) throw KernelError(extra.status());
@@ -115,7 +116,8 @@ Status infer_conv_transpose(ShapeContext& context) {
     return Status::invalid_argument("filter '{}' {} does not take the {} channels of '{}'", filter.name,
                                     graph::shape_to_string(filter.shape), shape[1], input.name);
   }
-  ASSIGN_OR_RETURN(const Window window, make_window(rule_of(context.op(), filter.shape[2], filter.shape[3]), shape[2], shape[3]));
+  ASSIGN_OR_RETURN(const ImageWindow window,
+                   make_window(rule_of(context.op(), filter.shape[2], filter.shape[3]), shape[2], shape[3]));
   if (shape[2] > 0 && shape[3] > 0) {
     const std::array<int64_t, 2> natural = {transposed_size(window, shape[2], 0), transposed_size(window, shape[3], 1)};
     ASSIGN_OR_RETURN(const auto extra, extra_pixels(context.attribute<std::vector<int32_t>>("output_size"), natural, window));

@@ -11,7 +11,7 @@
 
 #include "argosy/base/error.h"
 #include "argosy/engine/program/device_test.h"
-#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/runner.h"
 #include "argosy/graph/backward.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layer_helper.h"

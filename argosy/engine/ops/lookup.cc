@@ -271,7 +271,7 @@ ARGOSY_OP("fused_embedding_concat", run_fused)
     .input("W", "the table")
     .input_list("Ids", "the slots")
     .optional_input_list("Dense", "inputs without gradient")
-    .output("Out", "one row a sample")
+    .output("Out", "one row per sample")
     .attr("layout", std::string(), "the order of the parts: e for a slot, d for a dense input")
     .attr("average", false, "pool by the mean instead of the sum");
 

@@ -188,7 +188,7 @@ ARGOSY_OP("bpr_loss",
             const int64_t classes = x.tensor.size(-1);
             if (label.dim() != x.tensor.dim() || label.size(-1) != 1)
               op.fail("label '{}' must be [..., 1]", op.input_name("Label"));
-            if (classes < 2) op.fail("'{}' has {} scores a row, expected at least 2", op.input_name("X"), classes);
+            if (classes < 2) op.fail("'{}' has {} scores per row, expected at least 2", op.input_name("X"), classes);
             if (label.numel() > 0 && (label.min().item<int64_t>() < 0 || label.max().item<int64_t>() >= classes)) {
               op.fail("label '{}' has a class outside 0 to {}", op.input_name("Label"), classes - 1);
             }

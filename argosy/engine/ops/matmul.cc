@@ -158,8 +158,8 @@ Status infer_matmul(graph::ShapeContext& context) {
   for (size_t i = x_dims; i < x.shape.size(); ++i) inner_x *= x.shape[i], known = known && x.shape[i] >= 0;
   for (size_t i = 0; i < y_dims; ++i) inner_y *= y.shape[i];
   if (known && inner_x != inner_y) {
-    return Status::invalid_argument("'{}' {} has {} values a row, but '{}' {} takes {}", x.name, graph::shape_to_string(x.shape),
-                                    inner_x, y.name, graph::shape_to_string(y.shape), inner_y);
+    return Status::invalid_argument("'{}' {} has {} values per row, but '{}' {} takes {}", x.name,
+                                    graph::shape_to_string(x.shape), inner_x, y.name, graph::shape_to_string(y.shape), inner_y);
   }
   std::vector<int64_t> shape(x.shape.begin(), x.shape.begin() + static_cast<std::ptrdiff_t>(x_dims));
   shape.insert(shape.end(), y.shape.begin() + static_cast<std::ptrdiff_t>(y_dims), y.shape.end());

@@ -52,7 +52,7 @@ struct Updater {
   std::vector<KnownNumber> scalars;
 };
 
-// Scalar states (powers of beta) are read and advanced by every trainer thread; a lock a parameter keeps them exact.
+// Scalar states (powers of beta) are read and advanced by every trainer thread; a lock per parameter keeps them exact.
 Mutex& scalar_lock(const void* parameter) {
   static std::array<Mutex, 64>& locks = *new std::array<Mutex, 64>;
   return locks[reinterpret_cast<uintptr_t>(parameter) / 64 % locks.size()];

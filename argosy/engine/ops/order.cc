@@ -186,6 +186,8 @@ Status infer_unique(ShapeContext& context) {
   return {};
 }
 
+const std::string kDistinctExample = "x = fluid.data('x', [None], 'int64')\n";
+
 OpRegistration unique_op(const char* type) {
   return OpRegistration(type, unique)
       .doc("The distinct elements.")
@@ -201,9 +203,21 @@ OpRegistration unique_op(const char* type) {
       .infer_shape(infer_unique)
       .no_gradient();
 }
-const OpRegistration kUnique =
-    unique_op("unique").optional_output("Indices", "the first occurrences").optional_output("Counts", "how often each occurs");
-const OpRegistration kUniqueWithCounts = unique_op("unique_with_counts").output("Count", "how often each occurs");
+const OpRegistration kUnique = unique_op("unique")
+                                   .optional_output("Indices", "the first occurrences")
+                                   .optional_output("Counts", "how often each occurs")
+                                   .function({.signature = "unique(x, dtype='int32')",
+                                              .returns = {"Out:values", "Index"},
+                                              .makes = {"Out", "Index"},
+                                              .result = "Distinct",
+                                              .example = kDistinctExample + "values, index = fluid.layers.unique(x)"});
+const OpRegistration kUniqueWithCounts =
+    unique_op("unique_with_counts")
+        .output("Count", "how often each occurs")
+        .function({.signature = "unique_with_counts(x, dtype='int32')",
+                   .returns = {"Out:values", "Index", "Count"},
+                   .result = "CountedDistinct",
+                   .example = kDistinctExample + "values, index, count = fluid.layers.unique_with_counts(x)"});
 
 }  // namespace
 }  // namespace argosy::engine

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "argosy/engine/ops/window.h"
+#include "argosy/engine/ops/image_window.h"
 #include "argosy/engine/program/op.h"
 
 namespace argosy::engine {
@@ -15,10 +15,10 @@ using graph::ShapeContext;
 bool whole_image(const OpDesc& op) { return op.attribute_or<bool>("global_pooling", false); }
 bool adaptive(const OpDesc& op) { return op.attribute_or<bool>("adaptive", false); }
 
-Result<Window> pool_window(const OpDesc& op, int64_t height, int64_t width) {
+Result<ImageWindow> pool_window(const OpDesc& op, int64_t height, int64_t width) {
   const auto size = op.attribute_or<std::vector<int32_t>>("ksize", {});
   if (size.size() != 2) return Status::invalid_argument("ksize has {} values, expected 2", size.size());
-  if (whole_image(op)) return Window{.size = {height, width}, .stride = {1, 1}, .dilation = {1, 1}, .edges = {0, 0, 0, 0}};
+  if (whole_image(op)) return ImageWindow{.size = {height, width}, .stride = {1, 1}, .dilation = {1, 1}, .edges = {0, 0, 0, 0}};
   if (size[0] < 1 || size[1] < 1)
     return Status::invalid_argument("the pool's size is {} x {}, expected at least 1 x 1", size[0], size[1]);
   return make_window({.size = {size[0], size[1]},
@@ -30,14 +30,14 @@ Result<Window> pool_window(const OpDesc& op, int64_t height, int64_t width) {
 }
 
 // With ceil_mode a last window that hangs over the edge counts too.
-int64_t positions(const Window& window, int64_t image, size_t dimension, bool ceil_mode) {
+int64_t positions(const ImageWindow& window, int64_t image, size_t dimension, bool ceil_mode) {
   if (!ceil_mode) return window_positions(window, image, dimension);
   const int64_t room = image + window.edges[2 * dimension] + window.edges[2 * dimension + 1] - window.size[dimension];
   return (room + window.stride[dimension] - 1) / window.stride[dimension] + 1;
 }
 
 // The image with its edges filled by `value`, as wide as the windows reach.
-at::Tensor filled(const at::Tensor& image, const Window& window, bool ceil_mode, double value) {
+at::Tensor filled(const at::Tensor& image, const ImageWindow& window, bool ceil_mode, double value) {
   Edges reach = window.edges;
   for (size_t i : {0, 1}) {
     const int64_t size = image.size(static_cast<int64_t>(i) + 2);
@@ -48,17 +48,17 @@ at::Tensor filled(const at::Tensor& image, const Window& window, bool ceil_mode,
 }
 
 // libtorch's own padding is symmetric and at most half a window; anything else is filled in first.
-bool is_plain(const Window& window, bool ceil_mode) {
+bool is_plain(const ImageWindow& window, bool ceil_mode) {
   return !ceil_mode && window.symmetric() && 2 * window.edges[0] <= window.size[0] && 2 * window.edges[2] <= window.size[1];
 }
 
-at::Tensor pool_maximum(const at::Tensor& image, const Window& window, bool ceil_mode) {
+at::Tensor pool_maximum(const at::Tensor& image, const ImageWindow& window, bool ceil_mode) {
   if (is_plain(window, ceil_mode)) return at::max_pool2d(image, window.size, window.stride, {window.edges[0], window.edges[2]});
   return at::max_pool2d(filled(image, window, ceil_mode, -std::numeric_limits<double>::infinity()), window.size, window.stride);
 }
 
 // `exclusive`: the mean is over pixels of the image only.
-at::Tensor pool_average(const at::Tensor& image, const Window& window, bool ceil_mode, bool exclusive) {
+at::Tensor pool_average(const at::Tensor& image, const ImageWindow& window, bool ceil_mode, bool exclusive) {
   if (is_plain(window, ceil_mode)) {
     return at::avg_pool2d(image, window.size, window.stride, {window.edges[0], window.edges[2]}, false, !exclusive);
   }
@@ -113,7 +113,7 @@ Status infer_pool(ShapeContext& context) {
   const std::string kind = context.op().attribute_or<std::string>("pooling_type", "max");
   if (kind != "max" && kind != "avg") return Status::invalid_argument("pool type '{}' is not known; expected max or avg", kind);
   ASSIGN_OR_RETURN(auto shape, image_shape(x, last));
-  ASSIGN_OR_RETURN(const Window window, pool_window(context.op(), shape[2], shape[3]));
+  ASSIGN_OR_RETURN(const ImageWindow window, pool_window(context.op(), shape[2], shape[3]));
   for (size_t i : {0, 1}) {
     if (whole_image(context.op()))
       shape[2 + i] = 1;

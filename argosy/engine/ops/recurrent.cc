@@ -301,7 +301,7 @@ ARGOSY_OP("lstm_unit",
             const at::Tensor &x = op.tensor("X"), &before = op.tensor("C_prev");
             const int64_t width = before.size(1);
             if (x.size(1) != 4 * width)
-              op.fail("'{}' has {} values a row, expected 4 * {}", op.input_name("X"), x.size(1), width);
+              op.fail("'{}' has {} values per row, expected 4 * {}", op.input_name("X"), x.size(1), width);
             const auto part = [&](int64_t i) { return x.narrow(1, i * width, width); };
             const at::Tensor forget = at::sigmoid(part(1) + op.attr<float>("forget_bias"));
             const at::Tensor cell = forget * before + at::sigmoid(part(0)) * at::tanh(part(3));

@@ -132,14 +132,14 @@ void add_dense(Sender& sender, size_t i, const at::Tensor& gradient) {
       {.table = sender.variables[i].table, .values = {gradient.const_data_ptr<float>(), static_cast<size_t>(gradient.numel())}});
 }
 
-// The shows or clicks of each key of a batch, from one number a sample.
+// The shows or clicks of each key of a batch, from one number per sample.
 const float* add_up(const OpContext& op, std::string_view slot, size_t at, const LookupGradient& gradient, RowMerger& merger,
                     std::vector<float>& sums) {
   const at::Tensor numbers = op.on_cpu(slot, at).to(at::kFloat).flatten().contiguous();
   for (const auto& piece : gradient.pieces) {
     const int64_t samples = piece.lod == nullptr ? piece.ids.numel() : static_cast<int64_t>(piece.lod->back().size()) - 1;
     if (samples != numbers.numel()) {
-      op.fail("variable '{}' has {} values for {} samples; it counts shows or clicks, one a sample", op.input_name(slot, at),
+      op.fail("variable '{}' has {} values for {} samples; it counts shows or clicks, one per sample", op.input_name(slot, at),
               numbers.numel(), samples);
     }
   }

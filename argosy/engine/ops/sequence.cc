@@ -61,7 +61,10 @@ ARGOSY_OP("sequence_expand",
       shape[0] = -1;
       context.set_output("Out", std::move(shape), x.dtype, x.lod_level);
       return Status();
-    });
+    })
+    .function({.signature = "sequence_expand(x, y, ref_level=-1, name=None)",
+               .example = "x = fluid.data('x', [None, 4])\ny = fluid.data('y', [None, 1], lod_level=1)\nz = "
+                          "fluid.layers.sequence_expand(x, y)"});
 
 ARGOSY_OP("sequence_expand_as",
           [](const OpContext& op) {
@@ -77,7 +80,7 @@ ARGOSY_OP("sequence_expand_as",
             op.set_output("Out", take_rows(x, rows), op.input("Y").lod);
           })
     .doc("Row i of X becomes a sequence as long as sequence i of Y.")
-    .input("X", "one row a sequence")
+    .input("X", "one row per sequence")
     .input("Y", "its boundaries count")
     .output("Out", "sequences like Y's")
     .infer_shape([](ShapeContext& context) {
@@ -87,7 +90,10 @@ ARGOSY_OP("sequence_expand_as",
       shape[0] = -1;
       context.set_output("Out", std::move(shape), x.dtype, context.input("Y").lod_level);
       return Status();
-    });
+    })
+    .function({.signature = "sequence_expand_as(x, y, name=None)",
+               .example = "x = fluid.data('x', [None, 4])\ny = fluid.data('y', [None, 1], lod_level=1)\nz = "
+                          "fluid.layers.sequence_expand_as(x, y)"});
 
 ARGOSY_OP("sequence_concat",
           [](const OpContext& op) {
@@ -124,7 +130,10 @@ ARGOSY_OP("sequence_concat",
       }
       context.set_output("Out", std::move(shape), x.dtype, x.lod_level);
       return Status();
-    });
+    })
+    .function({.signature = "sequence_concat(input, name=None)",
+               .targets = {{"input", "X"}},
+               .example = "x = fluid.data('x', [None, 1], lod_level=1)\ny = fluid.layers.sequence_concat([x, x])"});
 
 ARGOSY_OP("sequence_reverse",
           [](const OpContext& op) {
@@ -138,7 +147,9 @@ ARGOSY_OP("sequence_reverse",
     .doc("Each sequence from its end to its beginning.")
     .input("X", "sequences")
     .output("Y", "like X")
-    .infer_shape(graph::same_shape_as("X", "Y"));
+    .infer_shape(graph::same_shape_as("X", "Y"))
+    .function({.signature = "sequence_reverse(x, name=None)",
+               .example = "x = fluid.data('x', [None, 1], lod_level=1)\ny = fluid.layers.sequence_reverse(x)"});
 
 ARGOSY_OP("sequence_slice",
           [](const OpContext& op) {
@@ -163,13 +174,18 @@ ARGOSY_OP("sequence_slice",
           })
     .doc("Of each sequence a part.")
     .input("X", "sequences")
-    .input("Offset", "where the part begins, one a sequence")
-    .input("Length", "how long it is, one a sequence")
+    .input("Offset", "where the part begins, one per sequence")
+    .input("Length", "how long it is, one per sequence")
     .output("Out", "shorter sequences")
     .infer_shape([](ShapeContext& context) {
       context.set_output("Out", context.input("X").shape, context.input("X").dtype);
       return Status();
-    });
+    })
+    .function(
+        {.signature = "sequence_slice(input, offset, length, name=None)",
+         .targets = {{"input", "X"}},
+         .example = "x = fluid.data('x', [None, 1], lod_level=1)\noffset = fluid.data('offset', [None, 1], 'int64')\nlength = "
+                    "fluid.data('length', [None, 1], 'int64')\ny = fluid.layers.sequence_slice(x, offset, length)"});
 
 ARGOSY_OP("sequence_reshape",
           [](const OpContext& op) {
@@ -196,7 +212,10 @@ ARGOSY_OP("sequence_reshape",
         return Status::invalid_argument("'{}' has shape {}, expected [rows, width]", x.name, graph::shape_to_string(x.shape));
       context.set_output("Out", {-1, context.attribute<int32_t>("new_dim")}, x.dtype, x.lod_level);
       return Status();
-    });
+    })
+    .function({.signature = "sequence_reshape(input, new_dim)",
+               .targets = {{"input", "X"}},
+               .example = "x = fluid.data('x', [None, 4], lod_level=1)\ny = fluid.layers.sequence_reshape(x, 2)"});
 
 Offsets new_level(const OpContext& op) {
   if (!op.has_input("Y")) {

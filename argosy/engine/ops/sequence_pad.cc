@@ -9,6 +9,7 @@
 #include "argosy/engine/program/device.h"
 #include "argosy/engine/program/op.h"
 #include "argosy/engine/program/row_adder.h"
+#include "argosy/graph/function_call.h"
 
 namespace argosy::engine {
 namespace {
@@ -64,7 +65,18 @@ ARGOSY_OP("sequence_pad",
       context.set_output("Out", std::move(shape), x.dtype);
       context.set_output("Length", {-1}, DType::int64);
       return Status();
-    });
+    })
+    .function({.signature = "sequence_pad(x, pad_value, maxlen=None, name=None)",
+               .targets = {{"pad_value", "PadValue"}, {"maxlen", "padded_length"}},
+               .returns = {"Out", "Length"},
+               .stops = {"Length"},
+               .result = "PaddedSequences",
+               .example =
+                   "x = fluid.data('x', [None, 1], lod_level=1)\nfilling = fluid.layers.fill_constant([1], 'float32', 0.0)\nout, "
+                   "length = fluid.layers.sequence_pad(x, filling)",
+               .prepare = [](graph::FunctionCall& call) {
+                 graph::Variable(call.variable("pad_value")).set_stop_gradient(true);
+               }});
 
 ARGOSY_OP("sequence_unpad",
           [](const OpContext& op) {
@@ -97,7 +109,10 @@ ARGOSY_OP("sequence_unpad",
       if (shape.size() == 1) shape.push_back(1);
       context.set_output("Out", std::move(shape), x.dtype, 1);
       return Status();
-    });
+    })
+    .function({.signature = "sequence_unpad(x, length, name=None)",
+               .example = "x = fluid.data('x', [None, 8, 4])\nlength = fluid.data('length', [None], 'int64')\ny = "
+                          "fluid.layers.sequence_unpad(x, length)"});
 
 ARGOSY_OP("sequence_mask",
           [](const OpContext& op) {
@@ -121,7 +136,11 @@ ARGOSY_OP("sequence_mask",
       context.set_output("Y", std::move(shape), context.dtype_attribute("out_dtype", DType::int64));
       return Status();
     })
-    .no_gradient();
+    .no_gradient()
+    .function({.signature = "sequence_mask(x, maxlen=None, dtype='int64', name=None)",
+               .targets = {{"maxlen", "maxlen|MaxLenTensor"}, {"dtype", "out_dtype"}},
+               .example = "x = fluid.data('x', [None], 'int64')\ny = fluid.layers.sequence_mask(x, maxlen=8)",
+               .stop_gradient = true});
 
 // y = softmax of each sequence of a column.
 struct SoftmaxWithin : torch::autograd::Function<SoftmaxWithin> {
@@ -188,7 +207,10 @@ ARGOSY_OP("sequence_softmax",
     .doc("softmax over the values of each sequence.")
     .input("X", "sequences of rows with one value")
     .output("Out", "like X")
-    .infer_shape(graph::same_shape_as_x);
+    .infer_shape(graph::same_shape_as_x)
+    .function({.signature = "sequence_softmax(input, use_cudnn=False, name=None)",
+               .targets = {{"input", "X"}, {"use_cudnn", "-"}},
+               .example = "x = fluid.data('x', [None, 1], lod_level=1)\ny = fluid.layers.sequence_softmax(x)"});
 
 // For each row the rows `start` to `start + length` from it, kNoRow where they are outside its sequence.
 std::vector<int64_t> windows(const Offsets& offsets, int64_t start, int64_t length) {
@@ -257,7 +279,12 @@ ARGOSY_OP("sequence_enumerate",
       context.set_output("Out", {x.shape[0], context.attribute<int32_t>("win_size")}, x.dtype, x.lod_level);
       return Status();
     })
-    .no_gradient();
+    .no_gradient()
+    .function(
+        {.signature = "sequence_enumerate(input, win_size, pad_value=0, name=None)",
+         .targets = {{"input", "X"}},
+         .example = "x = fluid.data('x', [None, 1], 'int64', lod_level=1)\ny = fluid.layers.sequence_enumerate(x, win_size=2)",
+         .stop_gradient = true});
 
 }  // namespace
 }  // namespace argosy::engine

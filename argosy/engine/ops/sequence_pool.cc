@@ -4,12 +4,14 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "argosy/engine/program/device.h"
 #include "argosy/engine/program/op.h"
 #include "argosy/engine/program/row_adder.h"
+#include "argosy/graph/function_call.h"
 
 namespace argosy::engine {
 namespace {
@@ -228,15 +230,38 @@ Status infer_sequence_pool(graph::ShapeContext& context) {
   return {};
 }
 
+// SUM, however it was written.
+void settle_kind(graph::FunctionCall& call) {
+  std::string kind = call.value<std::string>("pool_type", "");
+  std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  call.op.attributes["pooltype"] = kind;
+}
+
+graph::FunctionSchema pool_of_kind(const std::string& name, const char* kind) {
+  return {.signature = name + "(input)",
+          .targets = {{"input", "X"}},
+          .stops = {"MaxIndex"},
+          .example = "x = fluid.data('x', [None, 4], lod_level=1)\ny = fluid.layers." + name + "(x)",
+          .prepare = [kind](graph::FunctionCall& call) { call.op.attributes["pooltype"] = std::string(kind); }};
+}
+
 ARGOSY_OP("sequence_pool", run_sequence_pool)
-    .doc("One row a sequence: sum, average, sum over the root of the length, maximum, first or last row.")
+    .doc("One row per sequence: sum, average, sum over the root of the length, maximum, first or last row.")
     .input("X", "sequences; the innermost level is pooled")
-    .output("Out", "one row a sequence")
+    .output("Out", "one row per sequence")
     .optional_output("MaxIndex", "the row of each maximum; MAX only")
     .attr("pooltype", std::string("AVERAGE"), "SUM | AVERAGE | SQRT | MAX | FIRST | LAST")
     .attr("is_test", false, "no effect: nothing is kept where no gradient is wanted")
     .attr("pad_value", 0.0f, "what an empty sequence gives")
-    .infer_shape(infer_sequence_pool);
+    .infer_shape(infer_sequence_pool)
+    .function({.signature = "sequence_pool(input, pool_type, is_test=False, pad_value=0.0)",
+               .targets = {{"input", "X"}, {"pool_type", "pooltype"}},
+               .stops = {"MaxIndex"},
+               .options = "SequencePoolOptions",
+               .example = "x = fluid.data('x', [None, 4], lod_level=1)\ny = fluid.layers.sequence_pool(x, 'sum')",
+               .prepare = settle_kind})
+    .function(pool_of_kind("sequence_first_step", "FIRST"))
+    .function(pool_of_kind("sequence_last_step", "LAST"));
 
 }  // namespace
 }  // namespace argosy::engine

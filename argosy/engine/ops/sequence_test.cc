@@ -92,6 +92,8 @@ TEST_F(Sequence, SliceTakesAPartOfEach) {
 TEST_F(Sequence, PadAndUnpadAreInverse) {
   const Variable x = sequences("x", {2, 0, 3}, 2), filling = layers::fill_constant({1}, DType::float64, 7);
   const auto padded = layers::sequence_pad(x, filling, 4);
+  EXPECT_TRUE(padded.length.stop_gradient()) << "a count";
+  EXPECT_FALSE(padded.out.stop_gradient());
   const Variable back = layers::sequence_unpad(padded.out, padded.length);
   EXPECT_EQ(padded.out.shape(), (std::vector<int64_t>{-1, 4, 2}));
   const auto got = run(feed_, {padded.out, padded.length, back});

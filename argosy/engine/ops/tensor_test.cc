@@ -151,7 +151,8 @@ TEST_F(Tensors, TopkGivesTheLargestFirst) {
 
 TEST_F(Tensors, DistinctValuesInOrderOfOccurrence) {
   const Variable x = data("x", {5}, DType::int64);
-  const L::Distinct found = L::unique(x, kInt64), counted = L::unique_with_counts(x);
+  const L::Distinct found = L::unique(x, kInt64);
+  const L::CountedDistinct counted = L::unique_with_counts(x);
   EXPECT_EQ(found.index.shape(), (Shape{5}));
   const Feed feed = {{"x", {.tensor = longs({5, 3, 5, 1, 3})}}};
   EXPECT_TRUE(at::equal(run(feed, found.values), longs({5, 3, 1})));

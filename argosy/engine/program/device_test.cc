@@ -10,7 +10,7 @@
 #include "argosy/engine/program/prepared.h"
 #include "argosy/engine/program/row_adder.h"
 #include "argosy/engine/program/row_merge.h"
-#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/runner.h"
 #include "argosy/graph/build.h"
 
 namespace argosy::engine {

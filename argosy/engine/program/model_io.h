@@ -11,7 +11,7 @@
 
 namespace argosy::engine {
 
-// Values of variables on disk, in Paddle's tensor files: one file a variable, or all in `filename`, in the order of their
+// Values of variables on disk, in Paddle's tensor files: one file per variable, or all in `filename`, in the order of their
 // names. A folder is written under another name and renamed, so that a kill leaves the old one or the new one; other files
 // that were in it stay, but not in a remote store. With the values of parameter servers goes the ledger of what they were trained
 // on (RemoteParameters::ledger), as the file __ledger__.
@@ -38,7 +38,7 @@ struct InferenceModel {
 };
 
 // The part of `program` that computes `targets` from `feeds`, as `model_filename` (Paddle's __model__), with the values that it
-// needs. `params_filename` empty: one file a parameter.
+// needs. `params_filename` empty: one file per parameter.
 Status save_inference_model(const graph::Program& program, const std::vector<std::string>& feeds,
                             const std::vector<std::string>& targets, const Scope& scope, const data::FolderPlace& place,
                             const std::string& model_filename = "__model__", const std::string& params_filename = "");

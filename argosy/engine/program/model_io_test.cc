@@ -8,7 +8,7 @@
 
 #include "argosy/base/file.h"
 #include "argosy/engine/program/device_test.h"
-#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/runner.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layer_helper.h"
 

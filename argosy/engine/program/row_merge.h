@@ -10,7 +10,7 @@
 namespace argosy::engine {
 
 // Adds up the gradients of equal rows; keeps its memory from step to step. Rows are found by a hash, or, in a table that has not
-// many more than the gradient (rows that were pulled for a batch), by their place. Thread-compatible: one a thread.
+// many more than the gradient (rows that were pulled for a batch), by their place. Thread-compatible: one per thread.
 class RowMerger {
  public:
   // After it, index() has each row once, in order of first appearance, and gradients() their sums, row after row. REQUIRES: ids

@@ -21,7 +21,7 @@
 #include "argosy/engine/remote/context.h"
 #include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/engine/train/column_value.h"
-#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/runner.h"
 #include "argosy/engine/train/trainer.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"

@@ -8,7 +8,7 @@
 
 #include "argosy/base/status.h"
 #include "argosy/data/dataset.h"
-#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/runner.h"
 
 namespace argosy::engine {
 
@@ -27,7 +27,7 @@ struct TrainOptions {
   int threads = 0;  // 0: as many as the dataset says
   bool debug = false;  // print where the time went, phase by phase and operator by operator
   std::function<void(std::string_view)> print;  // takes one line; stdout where empty. Never called by two threads at once.
-  std::function<void(const TrainProgress&)> on_progress;  // a few times a second, from one thread; may be empty
+  std::function<void(const TrainProgress&)> on_progress;  // a few times per second, from one thread; may be empty
 
   std::vector<std::string> watch;  // variables that on_watch wants to see
   double watch_seconds = 60;       // between two calls of it, and before the first

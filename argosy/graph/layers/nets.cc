@@ -1,5 +1,6 @@
 #include "argosy/graph/layers/nets.h"
 
+#include "argosy/graph/function_call.h"
 #include "argosy/graph/layers/sequence.h"
 
 namespace argosy::nets {
@@ -25,7 +26,7 @@ Variable sequence_conv_pool(const Variable& input, int32_t num_filters, int32_t 
                             const SequenceConvPoolOptions& options) {
   const Variable seen = layers::sequence_conv(
       input, num_filters, {.filter_size = filter_size, .bias = options.bias, .param = options.param, .act = options.act});
-  return layers::sequence_pool(seen, options.pool_type);
+  return graph::call("sequence_pool", {seen, graph::Attribute(options.pool_type)})[0];
 }
 
 }  // namespace argosy::nets

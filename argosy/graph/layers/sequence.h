@@ -7,39 +7,8 @@
 #include "argosy/graph/layers/types.h"
 
 // Layer functions over sequences: variables whose rows are cut into sequences by boundaries (LoD). See nn.h for what holds
-// for all layer functions.
+// for all layer functions. Those that are one operator each are in <argosy/engine/ops/layers.h>.
 namespace argosy::layers {
-
-struct SequencePoolOptions {
-  bool is_test = false;
-  float pad_value = 0.0f;  // what an empty sequence gives
-};
-// One row for each sequence of the innermost level: its sum, average, sqrt (sum over root of length), max, first or last.
-Variable sequence_pool(const Variable& input, const std::string& pool_type, const SequencePoolOptions& options = {});
-Variable sequence_first_step(const Variable& input);
-Variable sequence_last_step(const Variable& input);
-
-// Each row (or sequence, where x has any) of x as often as a sequence of y, of its level `ref_level`, is long.
-Variable sequence_expand(const Variable& x, const Variable& y, int32_t ref_level = -1, const std::string& name = "");
-// Row i of x becomes a sequence as long as sequence i of y.
-Variable sequence_expand_as(const Variable& x, const Variable& y, const std::string& name = "");
-Variable sequence_concat(const std::vector<Variable>& input, const std::string& name = "");
-Variable sequence_softmax(const Variable& input, const std::string& name = "");  // of rows with one value
-Variable sequence_reshape(const Variable& input, int32_t new_dim);
-Variable sequence_reverse(const Variable& x, const std::string& name = "");
-Variable sequence_slice(const Variable& input, const Variable& offset, const Variable& length, const std::string& name = "");
-Variable sequence_enumerate(const Variable& input, int32_t win_size, int32_t pad_value = 0, const std::string& name = "");
-
-struct PaddedSequences {
-  Variable out;     // [sequences, length, ...]
-  Variable length;  // of each
-};
-// Sequences filled up with `pad_value`, one number or a row, to `maxlen` rows (-1: to the longest). No gradient reaches
-// pad_value.
-PaddedSequences sequence_pad(const Variable& x, Variable pad_value, int32_t maxlen = -1, const std::string& name = "");
-Variable sequence_unpad(const Variable& x, const Variable& length, const std::string& name = "");
-// For each length n of x: n ones, then zeros up to maxlen (-1: the largest of x).
-Variable sequence_mask(const Variable& x, const Number& maxlen = -1, DType dtype = kInt64, const std::string& name = "");
 
 // The rows of x cut into sequences as those of y; y without sequences holds the boundaries themselves.
 Variable lod_reset(const Variable& x, const Variable& y);

@@ -10,14 +10,6 @@
 // They add to the default main program and throw argosy::Error. Confined to the building thread.
 namespace argosy::layers {
 
-struct Distinct {
-  Variable values;  // in the order of their first occurrence
-  Variable index;   // for each element of x: its place in `values`
-  Variable count;   // unique_with_counts only
-};
-Distinct unique(const Variable& x, DType dtype = kInt32);
-Distinct unique_with_counts(const Variable& x, DType dtype = kInt32);
-
 Variable where(const Variable& condition);                                        // the positions of true elements
 Variable where(const Variable& condition, const Variable& x, const Variable& y);  // x where true, y elsewhere
 

@@ -16,7 +16,7 @@ constexpr double kLookSeconds = 0.05;  // the log that is followed, and the time
 
 }  // namespace
 
-Agent::Agent(NodeLink& link, CollectiveJob job, AgentOptions options)
+Agent::Agent(NodeLink& link, NodeJob job, AgentOptions options)
     : link_(link), job_(std::move(job)), options_(std::move(options)) {}
 
 int Agent::run() {

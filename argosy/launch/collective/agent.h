@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "argosy/launch/collective/collective_job.h"
+#include "argosy/launch/collective/node_job.h"
 #include "argosy/launch/collective/node_link.h"
 #include "argosy/launch/process/job_watch.h"
 #include "argosy/launch/process/local_processes.h"
@@ -21,7 +21,7 @@ struct AgentOptions {
   std::string job;
   double grace_seconds = 5;  // between SIGTERM and SIGKILL
   int follow = 0;            // whose log is shown as it grows, by number on this node
-  WatchOptions watch = {};
+  JobWatchOptions watch = {};
 };
 
 // Runs this node's part of a collective job as the meeting place says: all processes of the job start together, and end
@@ -33,7 +33,7 @@ struct AgentOptions {
 class Agent {
  public:
   // The link must outlive it.
-  Agent(NodeLink& link, CollectiveJob job, AgentOptions options);
+  Agent(NodeLink& link, NodeJob job, AgentOptions options);
 
   int run();
 
@@ -58,7 +58,7 @@ class Agent {
   void tell(const std::string& kind, std::map<std::string, std::string> fields = {});
 
   NodeLink& link_;
-  const CollectiveJob job_;
+  const NodeJob job_;
   const AgentOptions options_;
   std::deque<LauncherMessage> inbox_;
   std::unique_ptr<JobWatch> watch_;        // from the first round on

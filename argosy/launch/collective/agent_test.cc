@@ -28,11 +28,11 @@ class AgentTest : public testing::Test {
 
   // The job's exit code.
   int run(const std::string& script, int processes, int max_restarts = 0) {
-    CollectiveJob job{.program = {.command = {"/bin/sh", "-c", "cd " + folder_.string() + "; " + script},
-                                  .kind = TrainingProgram::Kind::executable},
-                      .devices = {.processes = processes},
-                      .log_dir = (folder_ / "log").string(),
-                      .max_restarts = max_restarts};
+    NodeJob job{.program = {.command = {"/bin/sh", "-c", "cd " + folder_.string() + "; " + script},
+                            .kind = TrainingProgram::Kind::executable},
+                .devices = {.processes = processes},
+                .log_dir = (folder_ / "log").string(),
+                .max_restarts = max_restarts};
     AgentOptions options{.grace_seconds = 1};
     for (int i = 0; i < processes; ++i) options.endpoints.push_back(fmt::format("127.0.0.1:{}", 1 + i));
     Meeting meeting(
@@ -125,8 +125,8 @@ TEST_F(AgentTest, TheWholeGroupStartsAgainFromTheLastCheckpoint) {
 }
 
 TEST_F(AgentTest, AProgramThatIsNotThereIsNamed) {
-  CollectiveJob job{.program = {.command = {"./no-such-program"}, .kind = TrainingProgram::Kind::executable},
-                    .log_dir = (folder_ / "log").string()};
+  NodeJob job{.program = {.command = {"./no-such-program"}, .kind = TrainingProgram::Kind::executable},
+              .log_dir = (folder_ / "log").string()};
   Meeting meeting({});
   const auto link = meeting.first_link();
   testing::internal::CaptureStderr();

@@ -5,8 +5,8 @@
 #include "argosy/launch/collective/meeting_wire.h"
 #include "argosy/launch/collective/remote_link.h"
 #include "argosy/rpc/channel.h"
+#include "argosy/rpc/rpc_server.h"
 #include "argosy/rpc/security_settings.h"
-#include "argosy/rpc/server.h"
 
 namespace argosy::launch {
 namespace {
@@ -15,7 +15,7 @@ constexpr double kStopSeconds = 1;
 
 class RpcMeetingServer : public MeetingServer {
  public:
-  RpcMeetingServer(Meeting& meeting, std::unique_ptr<rpc::Server> server) : meeting_(meeting), server_(std::move(server)) {}
+  RpcMeetingServer(Meeting& meeting, std::unique_ptr<rpc::RpcServer> server) : meeting_(meeting), server_(std::move(server)) {}
   ~RpcMeetingServer() override {
     meeting_.close();
     server_->stop(Deadline::after_seconds(kStopSeconds));
@@ -23,18 +23,18 @@ class RpcMeetingServer : public MeetingServer {
 
  private:
   Meeting& meeting_;
-  std::unique_ptr<rpc::Server> server_;
+  std::unique_ptr<rpc::RpcServer> server_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<MeetingServer>> serve_meeting(Meeting& meeting, const Address& address) {
   ASSIGN_OR_RETURN(const Settings settings, Settings::from_environment());
-  const rpc::ServerOptions options{.address = address.to_string(),
-                                   .security = rpc::security_of(settings),
-                                   .max_message_bytes = kMostMeetingBytes,
-                                   .unix_socket = false};
-  auto server = rpc::Server::start(options, meeting_handler(meeting));
+  const rpc::RpcServerOptions options{.address = address.to_string(),
+                                      .security = rpc::security_of(settings),
+                                      .max_message_bytes = kMostMeetingBytes,
+                                      .unix_socket = false};
+  auto server = rpc::RpcServer::start(options, meeting_handler(meeting));
   if (!server.ok() && is_port_in_use(address)) return Status(Code::already_exists, server.status().message());
   if (!server.ok()) return server.status();
   return std::unique_ptr<MeetingServer>(std::make_unique<RpcMeetingServer>(meeting, std::move(*server)));

@@ -13,7 +13,7 @@ class NodeLink {
   virtual ~NodeLink() = default;
 
   virtual void send(const LauncherMessage& message) = 0;
-  // What has come since the last call. To be called often, 10 times a second at least: it also keeps the line alive.
+  // What has come since the last call. To be called often, 10 times per second at least: it also keeps the line alive.
   virtual std::vector<LauncherMessage> receive() = 0;
   // Readable where something has come.
   virtual int fd() const = 0;

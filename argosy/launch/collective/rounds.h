@@ -25,7 +25,7 @@ struct RoundsOptions {
 };
 
 // What the meeting place of a job's launchers decides: who takes part, when all start, stop and start again, how the job ends.
-// It does no I/O and has no clock. Members, one a node, are numbers that the caller gives; one of them is the first node, which
+// It does no I/O and has no clock. Members, one per node, are numbers that the caller gives; one of them is the first node, which
 // must stay. Thread-compatible.
 //
 // A round: all members gather; each is told "start", and starts its processes. When a process fails, or nodes come or go in a job

@@ -34,7 +34,7 @@ std::string job_name(const TrainingProgram& program) {
   return given.empty() ? "job" : given;
 }
 
-RoundsOptions rounds_options(const CollectiveOptions& options, const Nodes& nodes, const CollectiveJob& job) {
+RoundsOptions rounds_options(const CollectiveOptions& options, const Nodes& nodes, const NodeJob& job) {
   return {.least = nodes.least,
           .most = nodes.most,
           .max_restarts = options.max_restarts,
@@ -95,7 +95,7 @@ Result<Way> open_meeting(const Nodes& nodes, RoundsOptions options) {
   return way;
 }
 
-Result<Way> find_way(const CollectiveOptions& options, const Nodes& nodes, const CollectiveJob& job) {
+Result<Way> find_way(const CollectiveOptions& options, const Nodes& nodes, const NodeJob& job) {
   ASSIGN_OR_RETURN(Way way, open_meeting(nodes, rounds_options(options, nodes, job)));
   way.host = nodes.host;
   if (way.meeting) {
@@ -154,8 +154,9 @@ Result<int> run_collective(const CollectiveOptions& options, const TrainingProgr
   if (!options.nodes.given() && !has_cloud_nodes()) {
     ASSIGN_OR_RETURN(launcher, rank_info_from_environment());
   }
-  CollectiveJob job{.program = program, .log_dir = options.log_dir, .max_restarts = options.max_restarts};
-  ASSIGN_OR_RETURN(job.devices, choose_devices(options.gpus, options.processes, launcher));
+  NodeJob job{.program = program, .log_dir = options.log_dir, .max_restarts = options.max_restarts};
+  const bool shared_gpus = program.setting("ARGOSY_COLLECTIVE_BACKEND") == "gloo";
+  ASSIGN_OR_RETURN(job.devices, choose_devices(options.gpus, options.processes, launcher, shared_gpus));
   ASSIGN_OR_RETURN(const Nodes nodes, find_nodes(options.nodes, job.devices.processes, launcher));
   if (options.follow >= job.devices.processes)
     return Status::invalid_argument("--follow {}: this node has {}, numbered from 0", options.follow,

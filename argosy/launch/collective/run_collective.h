@@ -21,7 +21,7 @@ struct CollectiveOptions {
   int follow = 0;             // the number, on this node, of the process whose log is shown
   double join_seconds = 600;  // how long nodes are waited for
   double last_call_seconds = 2;
-  WatchOptions watch;
+  JobWatchOptions watch;
 };
 
 // Runs this node's part of the job to its end; the result is the job's exit code. An error is one of the command line, the

@@ -10,8 +10,9 @@
 #include "argosy/base/log.h"
 #include "argosy/base/rank_info.h"
 #include "argosy/base/text.h"
-#include "argosy/cli/arguments.h"
+#include "argosy/cli/program_arguments.h"
 #include "argosy/launch/collective/devices.h"
+#include "argosy/launch/command/add_flags.h"
 #include "argosy/launch/command/flags.h"
 
 namespace argosy::launch {

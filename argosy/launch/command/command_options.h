@@ -18,7 +18,7 @@ struct CommandLine {
   ServerJobOptions job;                // of a parameter-server job
   SupervisorOptions supervisor;  // likewise
   CollectiveOptions collective;  // of a collective one
-  WatchOptions watch;            // of both
+  JobWatchOptions watch;            // of both
   std::string text;  // what the user wants to see instead of a job: the help, the version, the table of settings; empty: nothing
   bool print_config = true;  // of a collective job
   std::map<std::string, std::string> given;  // the flags that were given, by name without dashes, as text

@@ -1,6 +1,5 @@
 #include "argosy/launch/command/flags.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 
@@ -8,7 +7,6 @@
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/text.h"
-#include "argosy/cli/arguments.h"
 
 namespace argosy::launch {
 namespace {
@@ -103,7 +101,7 @@ Status set_backend(CommandLine&, const std::string& text) {
                                text);
 }
 
-Set seconds(double WatchOptions::* field, bool zero) {
+Set seconds(double JobWatchOptions::* field, bool zero) {
   return [=](CommandLine& line, const std::string& text) {
     const auto value = parse_number(text);
     if (!value || *value >= 1e9 || !(*value > 0 || (zero && *value == 0)))
@@ -230,6 +228,42 @@ std::vector<Flag> ps_flags() {
   };
 }
 
+// How a job is shown while it runs.
+std::vector<Flag> watch_flags() {
+  return {
+      {{"--quiet"},
+       Part::both,
+       "",
+       "do not show how the job goes on: samples/s, loss, AUC, time left, processes alive",
+       [](CommandLine& l, const std::string&) { return l.watch.quiet = true, Status(); }},
+      {{"--progress_seconds"},
+       Part::both,
+       "SECONDS",
+       "between two such lines where the output is no terminal (30)",
+       seconds(&JobWatchOptions::line_seconds, false)},
+      {{"--status_port"},
+       Part::both,
+       "PORT",
+       "show the job in a browser, at this port of 127.0.0.1; 0: any free one (off)",
+       number([](CommandLine& l, int v) { l.watch.status_port = v; }, 0, 65535)},
+      {{"--status_host"},
+       Part::both,
+       "HOST",
+       "the address of the status page instead; anybody who reaches it can read it",
+       [](CommandLine& l, const std::string& v) { return l.watch.status_host = v, Status(); }},
+      {{"--stall_seconds"},
+       Part::both,
+       "SECONDS",
+       "without a batch of any worker before what all threads do is saved beside the logs; 0: never (600)",
+       seconds(&JobWatchOptions::stall_seconds, true)},
+      {{"--tensorboard"},
+       Part::both,
+       "FOLDER",
+       "write loss, AUC, samples/s, tables and latencies as an event file for TensorBoard there (none)",
+       [](CommandLine& l, const std::string& v) { return l.watch.tensorboard = v, Status(); }},
+  };
+}
+
 std::vector<Flag> common_flags() {
   return {
       {{"--run_mode"}, Part::both, "ps|collective", "the kind of job, where no other option says it", set_mode},
@@ -254,36 +288,12 @@ std::vector<Flag> common_flags() {
        "where workerlog.N and serverlog.N go (log; with servers logs)",
        [](CommandLine& l, const std::string& v) { return l.job.log_dir = l.collective.log_dir = v, Status(); }},
       {{"--follow"}, Part::both, "N", "show what worker N of this machine writes, as it comes (collective: 0)", set_follow},
-      {{"--quiet"},
-       Part::both,
-       "",
-       "do not show how the job goes on: samples/s, loss, AUC, time left, processes alive",
-       [](CommandLine& l, const std::string&) { return l.watch.quiet = true, Status(); }},
-      {{"--progress_seconds"},
-       Part::both,
-       "SECONDS",
-       "between two such lines where the output is no terminal (30)",
-       seconds(&WatchOptions::line_seconds, false)},
-      {{"--status_port"},
-       Part::both,
-       "PORT",
-       "show the job in a browser, at this port of 127.0.0.1; 0: any free one (off)",
-       number([](CommandLine& l, int v) { l.watch.status_port = v; }, 0, 65535)},
-      {{"--status_host"},
-       Part::both,
-       "HOST",
-       "the address of the status page instead; anybody who reaches it can read it",
-       [](CommandLine& l, const std::string& v) { return l.watch.status_host = v, Status(); }},
-      {{"--stall_seconds"},
-       Part::both,
-       "SECONDS",
-       "without a batch of any worker before what all threads do is saved beside the logs; 0: never (600)",
-       seconds(&WatchOptions::stall_seconds, true)},
-      {{"--tensorboard"},
-       Part::both,
-       "FOLDER",
-       "write loss, AUC, samples/s, tables and latencies as an event file for TensorBoard there (none)",
-       [](CommandLine& l, const std::string& v) { return l.watch.tensorboard = v, Status(); }},
+  };
+}
+
+// What is started, under which name, and what the launcher says of it.
+std::vector<Flag> program_flags() {
+  return {
       {{"--max_restart", "--max_restarts"},
        Part::both,
        "N",
@@ -318,35 +328,6 @@ std::vector<Flag> common_flags() {
   };
 }
 
-// The flag's kind of job becomes the line's, and must not be the other one.
-Status set_kind(const Flag& flag, CommandLine& line) {
-  using Mode = CommandLine::Mode;
-  if (flag.part != Part::ps && flag.part != Part::collective) return {};
-  const Mode wanted = flag.part == Part::ps ? Mode::ps : Mode::collective;
-  if (line.mode == Mode::unsaid) line.mode = wanted;
-  if (line.mode == wanted) return {};
-  return Status::invalid_argument("{} is for {}, and the options before it say the other; leave one out", flag.names[0],
-                                  wanted == Mode::ps ? "a job with parameter servers" : "a collective job");
-}
-
-Status apply(const Flag& flag, const std::string& value, CommandLine& line) {
-  RETURN_IF_ERROR(flag.set(line, value).with_context("option {}", flag.names[0]));
-  const std::string bare = flag.names[0].substr(flag.names[0].find_first_not_of('-'));
-  if (flag.part != Part::setting) line.given[bare] = value;
-  return set_kind(flag, line);
-}
-
-std::string group_of(const Flag& flag) {
-  const bool listed_with_ps = flag.names[0].starts_with("--heter") || flag.names[0] == "--http_port";
-  switch (listed_with_ps ? Part::ps : flag.part) {
-    case Part::collective: return "Collective jobs (options have dashes or underscores)";
-    case Part::ps: return "Jobs with parameter servers";
-    case Part::both: return "All jobs";
-    case Part::setting: return "Settings of the job, which become ARGOSY_* variables of every process";
-  }
-  return "";
-}
-
 Flag setting_flag(const Setting& setting) {
   return {{"--" + setting.name},
           Part::setting,
@@ -364,7 +345,8 @@ Flag setting_flag(const Setting& setting) {
 const std::vector<Flag>& all_flags() {
   static const std::vector<Flag>& all = *[] {
     auto* made = new std::vector<Flag>(collective_flags());
-    for (const auto& more : {ps_flags(), common_flags()}) made->insert(made->end(), more.begin(), more.end());
+    for (const auto& more : {ps_flags(), common_flags(), watch_flags(), program_flags()})
+      made->insert(made->end(), more.begin(), more.end());
     for (const Setting& setting : all_settings()) made->push_back(setting_flag(setting));
     return made;
   }();
@@ -376,20 +358,6 @@ const Flag& flag_named(const std::string& name) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const Flag& flag) { return flag.names[0] == name; });
   ARGOSY_CHECK(found != all.end(), "an option of the table");
   return *found;
-}
-
-void add_flags(CLI::App& app, CommandLine& line) {
-  for (const Flag& flag : all_flags()) {
-    const std::string names = join(flag.names, ",");
-    const auto set = [&flag, &line](const std::string& value) {
-      if (const Status status = apply(flag, value, line); !status.ok()) throw CLI::ParseError(status.message(), cli::kUsageError);
-    };
-    CLI::Option* option = flag.argument.empty()
-                              ? app.add_flag_callback(
-                                    names, [set] { set("True"); }, flag.help)
-                              : app.add_option_function<std::string>(names, set, flag.help)->type_name(flag.argument);
-    option->trigger_on_parse()->group(group_of(flag));
-  }
 }
 
 }  // namespace argosy::launch

@@ -7,10 +7,6 @@
 #include "argosy/base/status.h"
 #include "argosy/launch/command/command_options.h"
 
-namespace CLI {
-class App;
-}
-
 namespace argosy::launch {
 
 // An option of the launcher: its names (the first is the one in messages), what kind of job it belongs to, its argument for
@@ -32,8 +28,5 @@ const std::vector<Flag>& all_flags();
 
 // By its first name. REQUIRES: there is such an option.
 const Flag& flag_named(const std::string& name);
-
-// Declares all of them to CLI11. What is given is set in `line`, in the order of the words. `line` must outlive `app`.
-void add_flags(CLI::App& app, CommandLine& line);
 
 }  // namespace argosy::launch

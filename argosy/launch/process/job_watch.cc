@@ -96,7 +96,7 @@ Status choose_metrics_ports(std::vector<ProcessSpec*> processes, const Settings&
   return {};
 }
 
-JobWatch::JobWatch(JobBoard::Job job, const std::vector<const ProcessSpec*>& processes, const WatchOptions& options,
+JobWatch::JobWatch(JobBoard::Job job, const std::vector<const ProcessSpec*>& processes, const JobWatchOptions& options,
                    const Settings& settings)
     : folder_(job.folder),
       board_(std::move(job), rows_of(processes)),
@@ -109,7 +109,7 @@ JobWatch::~JobWatch() {
 }
 
 Result<std::unique_ptr<JobWatch>> JobWatch::start(JobBoard::Job job, const std::vector<const ProcessSpec*>& processes,
-                                                  const WatchOptions& options, const Settings& settings) {
+                                                  const JobWatchOptions& options, const Settings& settings) {
   for (const char* name : {"status.json", "status.txt", "launcher", "metrics.json"}) set_aside(job.folder + "/" + name);
   std::unique_ptr<JobWatch> watch(new JobWatch(std::move(job), processes, options, settings));
   watch->finished_ = true;  // nothing to leave behind where a port is not to be had
@@ -119,7 +119,7 @@ Result<std::unique_ptr<JobWatch>> JobWatch::start(JobBoard::Job job, const std::
   return watch;
 }
 
-Status JobWatch::open(const WatchOptions& options, const Settings& settings) {
+Status JobWatch::open(const JobWatchOptions& options, const Settings& settings) {
   RETURN_IF_ERROR(open_metrics(settings));
   if (!options.tensorboard.empty()) {
     ASSIGN_OR_RETURN(events_, EventLog::open(options.tensorboard));

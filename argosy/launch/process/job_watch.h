@@ -19,7 +19,7 @@
 namespace argosy::launch {
 
 // What a launcher shows of its job, besides the logs.
-struct WatchOptions {
+struct JobWatchOptions {
   bool quiet = false;              // no line that says how the job goes on
   double line_seconds = 30;        // between two of them where stderr is no terminal
   std::optional<int> status_port;  // of the status page; 0: any free one
@@ -43,7 +43,7 @@ class JobWatch {
  public:
   // `job.folder` is where the logs are. An error is one of a port.
   static Result<std::unique_ptr<JobWatch>> start(observe::JobBoard::Job job, const std::vector<const ProcessSpec*>& processes,
-                                                 const WatchOptions& options, const Settings& settings);
+                                                 const JobWatchOptions& options, const Settings& settings);
   ~JobWatch();
   JobWatch(const JobWatch&) = delete;
 
@@ -54,10 +54,10 @@ class JobWatch {
   void finish(int exit_code);
 
  private:
-  JobWatch(observe::JobBoard::Job job, const std::vector<const ProcessSpec*>& processes, const WatchOptions& options,
+  JobWatch(observe::JobBoard::Job job, const std::vector<const ProcessSpec*>& processes, const JobWatchOptions& options,
            const Settings& settings);
   void look_for_stall(LocalProcesses& group);
-  Status open(const WatchOptions& options, const Settings& settings);
+  Status open(const JobWatchOptions& options, const Settings& settings);
   Status open_metrics(const Settings& settings);
   void write_files();
   void write(const std::string& name, const std::string& text) const;

@@ -28,7 +28,7 @@ class JobWatchTest : public testing::Test {
     ::setenv("ARGOSY_METRICS_PORT", port.c_str(), 1);
     return *Settings::from_environment();
   }
-  Result<std::unique_ptr<JobWatch>> start(const WatchOptions& options, const Settings& settings) {
+  Result<std::unique_ptr<JobWatch>> start(const JobWatchOptions& options, const Settings& settings) {
     return JobWatch::start({.name = "clicks", .run = "", .folder = folder_.string(), .command = "train"}, {&server_, &worker_},
                            options, settings);
   }

@@ -59,7 +59,7 @@ class LocalProcesses {
 
   // SIGTERM to all, and SIGKILL to those that still run after the grace, or after more stop signals of the launcher's own than
   // those that made it stop: `signals_heeded`, 1 where it stops because of one and 0 otherwise. `meanwhile` is called again and
-  // again while it waits, 20 times a second at least. The stacks of those that are killed after the grace are saved before.
+  // again while it waits, 20 times per second at least. The stacks of those that are killed after the grace are saved before.
   void stop(double grace_seconds, int signals_heeded, const std::function<void()>& meanwhile = [] {});
 
  private:

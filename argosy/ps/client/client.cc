@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "argosy/base/notice.h"
+#include "argosy/ps/client/changed_rows_calls.h"
 #include "argosy/ps/client/comparison.h"
 #include "argosy/ps/client/heartbeats.h"
 #include "argosy/ps/client/operation_calls.h"
@@ -62,6 +63,7 @@ struct Client::Parts {
   Session session;
   Comparison comparison{session};
   TrainingCalls training{session, comparison};
+  ChangedRowsCalls changed_rows{session};
   TableCalls tables{session};
   StateCalls states{session};
   WorkerCalls workers{session, comparison};
@@ -134,7 +136,7 @@ void Client::abandon(uint32_t round, const std::string& why) {
 
 Status Client::resume() {
   parts_->comparison.resume();
-  parts_->training.resume();
+  parts_->changed_rows.resume();
   parts_->workers.resume();
   return parts_->session.resume();
 }
@@ -151,7 +153,7 @@ Status Client::apply_step(Position step, std::span<const ClipFactor> factors) {
 }
 
 Status Client::pull_changed(std::span<const int> tables, const ChangedRows& visit) {
-  return parts_->training.pull_changed(tables, visit);
+  return parts_->changed_rows.pull(tables, visit);
 }
 
 // ---- Between workers.

@@ -16,7 +16,7 @@
 
 namespace argosy::ps {
 
-// A worker's side of the parameter server: knows where each key and each block lives, sends one message a server, all at
+// A worker's side of the parameter server: knows where each key and each block lives, sends one message per server, all at
 // once, and joins the answers.
 //
 // A call whose server is away, or answers nothing in time, is repeated with the same bytes until the server has been away for

@@ -16,7 +16,7 @@
 #include "argosy/base/random.h"
 #include "argosy/ps/client/client.h"
 #include "argosy/rpc/channel.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 #include "argosy/table/sparse_table.h"
 
 extern char** environ;
@@ -181,7 +181,7 @@ void wire(benchmark::State& state) {
   static const std::vector<std::byte> keys(kBatch * sizeof(uint64_t)), rows(kBatch * kWidth * sizeof(float));
   const auto slice = [](const std::vector<std::byte>& bytes) { return rpc::Slice{bytes.data(), bytes.size(), nullptr}; };
   const rpc::Message pull{1, "", {slice(keys)}}, push{2, "", {slice(keys), slice(rows)}};
-  auto server = rpc::Server::start({.address = "127.0.0.1:0"}, [&](const rpc::Request& request, rpc::Reply reply) {
+  auto server = rpc::RpcServer::start({.address = "127.0.0.1:0"}, [&](const rpc::Request& request, rpc::Reply reply) {
     reply.send("", request.method == pull.method ? std::vector{slice(rows)} : std::vector<rpc::Slice>());
   });
   need(server.ok(), server.status().message());

@@ -137,7 +137,7 @@ enum class Reduce { sum, max, min };
 struct ClientCounters {
   uint64_t calls = 0;    // tries included
   uint64_t retries = 0;
-  uint64_t pushes = 0;          // messages, one a server
+  uint64_t pushes = 0;          // messages, one per server
   uint64_t bytes_sent = 0;      // headers and payloads
   uint64_t bytes_received = 0;
 };

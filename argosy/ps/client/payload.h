@@ -18,12 +18,12 @@ class Bytes {
  public:
   // At least `size` bytes, of any content.
   std::byte* reserve(size_t size) {
-    if (memory_.size() < size) memory_ = rpc::Buffer(std::max(size, size_t{4096}));
+    if (memory_.size() < size) memory_ = rpc::PayloadBuffer(std::max(size, size_t{4096}));
     return memory_.data();
   }
 
  private:
-  rpc::Buffer memory_;
+  rpc::PayloadBuffer memory_;
 };
 
 // Puts a payload together: pieces that are copied into pooled memory, and pieces that are sent from where they lie.

@@ -14,4 +14,9 @@ Result<Reply> parse_reply(const rpc::Received& received) {
                            received.header.size());
 }
 
+inline Status wrong_payload_size(const rpc::Received& received, size_t expected) {
+  return Status::data_loss("the answer to method {} has {} bytes of payload; expected {}", received.method,
+                           received.payload.size(), expected);
+}
+
 }  // namespace argosy::ps

@@ -8,7 +8,7 @@
 #include "argosy/base/notice.h"
 #include "argosy/base/plant.h"
 #include "argosy/base/wait_check.h"
-#include "argosy/ps/spec/loss.h"
+#include "argosy/ps/spec/worker_loss.h"
 
 namespace argosy::ps {
 namespace {

@@ -12,6 +12,7 @@
 #include "argosy/ps/client/reply.h"
 #include "argosy/ps/client/table_check.h"
 #include "argosy/ps/spec/job_spec_wire.h"
+#include "argosy/ps/spec/pass_book.h"
 
 namespace argosy::ps {
 namespace {
@@ -38,11 +39,6 @@ class CallTimer {
 
 observe::Histogram& call_seconds(const char* name, const char* help) {
   return observe::Registry::process().histogram(name, help, observe::seconds_bounds());
-}
-
-Status wrong_size(const rpc::Received& received, size_t expected) {
-  return Status::data_loss("the answer to method {} has {} bytes of payload; expected {}", received.method,
-                           received.payload.size(), expected);
 }
 
 }  // namespace
@@ -105,11 +101,11 @@ Status TrainingCalls::store_rows(int server, std::span<const RowRequest> request
     const size_t width = job().tables[static_cast<size_t>(requests[list].table)].width;
     const size_t floats = split.count(server, list) * width;
     const auto rows = received.payload.values<float>(offset, floats);
-    if (rows.size() != floats) return wrong_size(received, offset + floats * sizeof(float));
+    if (rows.size() != floats) return wrong_payload_size(received, offset + floats * sizeof(float));
     split.scatter(server, list, rows.data(), width, requests[list].rows);
     offset += rows.size_bytes();
   }
-  return offset == received.payload.size() ? Status() : wrong_size(received, offset);
+  return offset == received.payload.size() ? Status() : wrong_payload_size(received, offset);
 }
 
 Status TrainingCalls::pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline) {
@@ -140,11 +136,11 @@ Status TrainingCalls::store_dense(int server, std::span<const DenseRequest> requ
   for (const DenseRequest& request : requests) {
     const Range range = dense_range(job(), static_cast<size_t>(request.table), servers().size(), server);
     const auto values = received.payload.values<float>(offset, range.size());
-    if (values.size() != range.size()) return wrong_size(received, offset + range.size() * sizeof(float));
+    if (values.size() != range.size()) return wrong_payload_size(received, offset + range.size() * sizeof(float));
     store_relaxed(values, request.values.data() + range.begin);
     offset += values.size_bytes();
   }
-  return offset == received.payload.size() ? Status() : wrong_size(received, offset);
+  return offset == received.payload.size() ? Status() : wrong_payload_size(received, offset);
 }
 
 Result<Position> TrainingCalls::position() {
@@ -408,54 +404,6 @@ Status TrainingCalls::apply_step(Position step, std::span<const ClipFactor> fact
     number.set_value(factor.factor);
   }
   return servers().call(session_.to_all(wire::APPLY_STEP, request)).status();
-}
-
-Status TrainingCalls::pull_changed(std::span<const int> tables, const ChangedRows& visit) {
-  for (const int table : tables) RETURN_IF_ERROR(check_table_kind(job(), table, true));
-  std::vector<int> servers = session_.all();
-  // A server that has more than one answer holds is asked again.
-  while (!servers.empty()) {
-    ASSIGN_OR_RETURN(servers, pull_changed(servers, tables, visit));
-  }
-  return {};
-}
-
-Result<std::vector<int>> TrainingCalls::pull_changed(std::span<const int> asked, std::span<const int> tables,
-                                                     const ChangedRows& visit) {
-  std::vector<ServerCall> calls;
-  for (const int server : asked) {
-    wire::PullChangedRequest request;
-    request.set_number(changed_calls_[static_cast<size_t>(server)] + 1);
-    for (const int table : tables) request.add_tables(static_cast<uint32_t>(table));
-    calls.push_back({server, session_.message(wire::PULL_CHANGED, server, std::move(request))});
-  }
-  ASSIGN_OR_RETURN(const auto answers, servers().call(std::move(calls)));
-  std::vector<int> have_more;
-  for (size_t i = 0; i < asked.size(); ++i) {
-    const int server = asked[i];
-    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullChangedReply>(answers[i]));
-    if (Status s = give_changed(answers[i], reply, visit); !s.ok()) return s.with_context("{}", servers().name(server));
-    changed_calls_[static_cast<size_t>(server)] += 1;
-    if (reply.more()) have_more.push_back(server);
-  }
-  return have_more;
-}
-
-Status TrainingCalls::give_changed(const rpc::Received& received, const wire::PullChangedReply& reply,
-                                   const ChangedRows& visit) const {
-  size_t keys_at = 0, rows_at = 0;
-  for (const wire::Section& section : reply.sections()) rows_at += section.count() * sizeof(uint64_t);
-  for (const wire::Section& section : reply.sections()) {
-    RETURN_IF_ERROR(check_table_kind(job(), static_cast<int>(section.table()), true));
-    const size_t floats = section.count() * job().tables[section.table()].width;
-    const auto keys = received.payload.values<uint64_t>(keys_at, section.count());
-    const auto rows = received.payload.values<float>(rows_at, floats);
-    if (keys.size() != section.count() || rows.size() != floats) return wrong_size(received, rows_at + floats * sizeof(float));
-    RETURN_IF_ERROR(visit(static_cast<int>(section.table()), keys, rows));
-    keys_at += keys.size_bytes();
-    rows_at += rows.size_bytes();
-  }
-  return {};
 }
 
 }  // namespace argosy::ps

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -17,14 +16,13 @@
 
 namespace argosy::ps {
 
-// What a client does in every step: pull, push, the two-phase steps of sync mode, the differences of geo mode, the ends of
-// rounds. Cuts each call into one message per server and joins the answers. Client has the contracts.
+// What a client does in every step: pull, push, the two-phase steps of sync mode, the ends of rounds. Cuts each call into one
+// message per server and joins the answers. Client has the contracts.
 //
-// Thread-safe, but for pull_changed(), which one thread calls.
+// Thread-safe.
 class TrainingCalls {
  public:
-  TrainingCalls(Session& session, Comparison& comparison)
-      : session_(session), comparison_(comparison), changed_calls_(static_cast<size_t>(session.size())) {}
+  TrainingCalls(Session& session, Comparison& comparison) : session_(session), comparison_(comparison) {}
 
   Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline);
   Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline);
@@ -33,11 +31,8 @@ class TrainingCalls {
   Result<Position> position();
   Result<std::optional<std::vector<StepNorm>>> step_norms(Position step, Deadline deadline);
   Status apply_step(Position step, std::span<const ClipFactor> factors);
-  Status pull_changed(std::span<const int> tables, const ChangedRows& visit);
 
   uint64_t pushes() const { return pushes_; }  // messages sent
-  // The servers know this worker as another process now.
-  void resume() { std::ranges::fill(changed_calls_, 0); }
 
  private:
   Status leave(uint32_t round, uint32_t steps, const PassReading* reading, std::span<const int> whom, PassLoss& most);
@@ -69,15 +64,11 @@ class TrainingCalls {
   std::vector<rpc::Slice> push_payload(int server, const Push& push, std::span<const PushPart> parts, const RowSplit& split);
   void write_rows(int server, const PushPart& part, const RowSplit& split, const std::shared_ptr<const void>& owner,
                   PayloadWriter& payload) const;
-  // Asks these servers; returns those that have more.
-  Result<std::vector<int>> pull_changed(std::span<const int> asked, std::span<const int> tables, const ChangedRows& visit);
-  Status give_changed(const rpc::Received& received, const wire::PullChangedReply& reply, const ChangedRows& visit) const;
 
   Session& session_;
   Comparison& comparison_;
   Pool<Bytes> bytes_;
   Pool<Scratch> scratch_;
-  std::vector<uint64_t> changed_calls_;  // answered, by server; of the one thread that calls pull_changed
   std::atomic<uint64_t> sequence_{0};
   std::atomic<uint64_t> pushes_{0};
 };

@@ -23,7 +23,7 @@ struct CommunicatorCounters {
   uint64_t skipped_batches = 0;  // that every server had already, from an earlier start of this worker
 };
 
-// Moves one worker's parameters and gradients, as the job's mode says. One a worker process. The modes differ in whom a
+// Moves one worker's parameters and gradients, as the job's mode says. One per worker process. The modes differ in whom a
 // thread's step() waits for:
 //
 //   sync        all threads of all workers; the servers take one step for all

@@ -7,7 +7,6 @@
 
 #include "argosy/base/notice.h"
 #include "argosy/optim/finite.h"
-#include "argosy/ps/spec/window.h"
 
 namespace argosy::ps {
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 
 #include "argosy/base/log.h"
 #include "argosy/base/mutex.h"
@@ -10,6 +9,7 @@
 #include "argosy/optim/rule.h"
 #include "argosy/ps/communicator/communicator_base.h"
 #include "argosy/ps/communicator/finite_gradients.h"
+#include "argosy/ps/communicator/geo_dense.h"
 #include "argosy/ps/communicator/geo_rows.h"
 #include "argosy/ps/communicator/step_gate.h"
 
@@ -48,10 +48,7 @@ class GeoCommunicator final : public CommunicatorBase {
   Status start() override {
     RETURN_IF_ERROR(check_bound());
     RETURN_IF_ERROR(receive_dense({}, patience()));
-    for (size_t i = 0; i < dense_.size(); ++i) {
-      dense_[i].base.assign(storage(i).begin(), storage(i).end());
-      dense_[i].received.resize(storage(i).size());
-    }
+    for (size_t i = 0; i < dense_.size(); ++i) dense_[i].begin(storage(i));
     exchanger_ = Thread("ps-geo", [this] { exchange_until_stopped(); });
     return {};
   }
@@ -70,12 +67,6 @@ class GeoCommunicator final : public CommunicatorBase {
   Status store_rows(int table, std::span<const uint64_t> keys, std::span<const float> values) override;
 
  private:
-  struct Dense {
-    Mutex mutex;             // held while the table is trained
-    std::vector<float> base;      // as in GeoRows; the exchange's alone
-    std::vector<float> received;  // the exchange's alone
-  };
-
   void set_threads(int) override {}
   Status flush() override;
   Status refresh_all() override { return flush(); }
@@ -103,7 +94,7 @@ class GeoCommunicator final : public CommunicatorBase {
   const std::vector<std::unique_ptr<optim::Rule>> rules_;  // by table
   FiniteGradients finite_;
   std::vector<std::unique_ptr<GeoRows>> rows_;              // by table; null: dense
-  std::vector<Dense> dense_;                                // by table; empty: sparse
+  std::vector<GeoDense> dense_;                             // by table; empty: sparse
   Pool<GradientCopy> copies_;
   Pool<Differences> differences_;
   StepGate gate_;
@@ -199,20 +190,11 @@ void GeoCommunicator::train(const StepGradients& gradients) {
 void GeoCommunicator::train_dense(const DenseGradient& gradient, int64_t count, BatchId batch) {
   const auto table = static_cast<size_t>(gradient.table);
   const optim::Step step = rules_[table]->begin_step(rate(table, count), {});
-  MutexLock lock(dense_[table].mutex);
+  std::vector<Range> wanted;
   for (int server = 0; server < client().servers(); ++server) {
-    if (client().had(server, batch)) continue;
-    const Range range = dense_range(spec(), table, client().servers(), server);
-    const auto param = storage(table).subspan(range.begin, range.size());
-    const auto values = gradient.values.subspan(range.begin, range.size());
-    if (!spec().tables[table].regularization) {
-      rules_[table]->apply(step, param.data(), values.data(), nullptr, param.size());
-      continue;
-    }
-    std::vector<float> regularized(values.begin(), values.end());
-    optim::regularize(*spec().tables[table].regularization, param, regularized);
-    rules_[table]->apply(step, param.data(), regularized.data(), nullptr, param.size());
+    if (!client().had(server, batch)) wanted.push_back(dense_range(spec(), table, client().servers(), server));
   }
+  dense_[table].train(gradient.values, wanted, *rules_[table], step, spec().tables[table].regularization);
 }
 
 float GeoCommunicator::rate(size_t table, int64_t count) {
@@ -240,7 +222,7 @@ Status GeoCommunicator::set_rate(int table, std::optional<float> rate) {
 
 Status GeoCommunicator::store_dense(int table, std::span<const float> values) {
   RETURN_IF_ERROR(CommunicatorBase::store_dense(table, values));
-  std::ranges::copy(values, dense_[static_cast<size_t>(table)].base.begin());
+  dense_[static_cast<size_t>(table)].settle(values);
   return {};
 }
 
@@ -296,11 +278,7 @@ void GeoCommunicator::collect(Differences& differences) {
       differences.rows.push_back({.table = number, .keys = keys, .values = values.data()});
       continue;
     }
-    values.resize(storage(i).size());
-    for (size_t k = 0; k < values.size(); ++k) {
-      values[k] = share * (storage(i)[k] - dense_[i].base[k]);
-      dense_[i].base[k] += values[k];
-    }
+    dense_[i].collect(share, values);
     differences.dense.push_back({.table = number, .values = values});
   }
 }
@@ -338,7 +316,7 @@ Status GeoCommunicator::begin_again() {
     if (rows != nullptr) rows->clear();
   }
   RETURN_IF_ERROR(receive_dense({}, patience()));
-  for (size_t i = 0; i < dense_.size(); ++i) std::ranges::copy(storage(i), dense_[i].base.begin());
+  for (size_t i = 0; i < dense_.size(); ++i) dense_[i].settle(storage(i));
   trained_ = trained_before_round_;
   return {};
 }
@@ -356,9 +334,7 @@ double GeoCommunicator::unsent() {
   for (const auto& rows : rows_) {
     if (rows != nullptr) sum += rows->unsent();
   }
-  for (size_t i = 0; i < dense_.size(); ++i) {
-    for (size_t k = 0; k < dense_[i].base.size(); ++k) sum += std::abs(double{storage(i)[k]} - double{dense_[i].base[k]});
-  }
+  for (const GeoDense& dense : dense_) sum += dense.unsent();
   return sum;
 }
 
@@ -401,7 +377,7 @@ Status GeoCommunicator::exchange(const std::shared_ptr<Differences>& differences
     if (rows_[i] != nullptr) {
       sparse.push_back(number);
     } else {
-      dense.push_back({.table = number, .values = dense_[i].received});
+      dense.push_back({.table = number, .values = dense_[i].received()});
     }
   }
   if (!sparse.empty()) {
@@ -418,16 +394,7 @@ Status GeoCommunicator::exchange(const std::shared_ptr<Differences>& differences
 
 void GeoCommunicator::receive_into_dense() {
   gate_.enter_exclusive();
-  for (size_t i = 0; i < dense_.size(); ++i) {
-    const auto values = storage(i);
-    for (size_t k = 0; k < values.size(); ++k) {
-      std::atomic_ref<float> value(values[k]);
-      // In this order of sums a parameter of which nothing is unsent becomes the servers', to the bit.
-      const float unsent = value.load(std::memory_order_relaxed) - dense_[i].base[k];
-      value.store(dense_[i].received[k] + unsent, std::memory_order_relaxed);
-      dense_[i].base[k] = dense_[i].received[k];
-    }
-  }
+  for (GeoDense& dense : dense_) dense.receive();
   gate_.leave_exclusive();
 }
 

@@ -16,7 +16,7 @@ namespace argosy::ps {
 
 // What this worker has read in its current round, batch by batch.
 //
-// Thread-safe: one lock, held for a few instructions once a batch.
+// Thread-safe: one lock, held for a few instructions once per batch.
 class RoundReading {
  public:
   // Forgets everything: the round begins, or begins again.

@@ -44,7 +44,7 @@ class SyncCommunicator final : public MeetingCommunicator {
     return receive_dense({}, patience());
   }
 
-  // All servers are at next(): what is read now is what every worker reads at this step. Needed once a round, and once after a
+  // All servers are at next(): what is read now is what every worker reads at this step. Needed once per round, and once after a
   // start; after a step send() has seen to it.
   Status enter() {
     MutexLock lock(mutex_);

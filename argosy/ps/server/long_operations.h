@@ -20,7 +20,8 @@ namespace argosy::ps {
 // answered when it is done, or after about a second with `running` and how far it is. What was done is remembered and answered as
 // done; an error too, for calls of the attempt that met it: another attempt begins anew. An operation ends early when the attempt
 // that asked for it last is cancelled, and when nobody has asked for it for a minute.//
-// Owns no thread: somebody does the work and calls finish(), and somebody calls answer_due() several times a second. Thread-safe.
+// Owns no thread: somebody does the work and calls finish(), and somebody calls answer_due() several times per second.
+// Thread-safe.
 class LongOperations {
  public:
   struct Key {

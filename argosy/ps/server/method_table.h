@@ -9,7 +9,7 @@
 #include "argosy/ps/server/call_admission.h"
 #include "argosy/ps/server/ending.h"
 #include "argosy/ps/server/server_call.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 
 namespace argosy::ps {
 

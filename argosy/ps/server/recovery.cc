@@ -75,7 +75,7 @@ Status Recovery::recover_snapshot() {
   log_start_ = image.log_position();
   restored_ = true;
   lossy_ = durability == Durability::snapshot;
-  notice("took up {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
+  notice("recovered from {} in {:.3f} s", snapshot->folder().string(), watch.seconds());
   return {};
 }
 
@@ -137,7 +137,7 @@ Status Recovery::recover_log(const std::filesystem::path& folder) {
   return {};
 }
 
-// Where the log goes on behind the snapshot that was taken up.
+// Where the log goes on behind the snapshot that was read.
 uint64_t Recovery::replay_from(uint64_t first) const { return state_ && log_start_ != 0 ? log_start_ : first; }
 
 Status Recovery::replay_record(const Record& record) {

@@ -32,7 +32,7 @@ class LogRepair {
     RunGuard run("", false);
     Adoption adoption(options_, report_.directory.string(), limits, state);
     Recovery recovery(options_, report_.directory.string(), run, adoption, state);
-    RETURN_IF_ERROR(take_up_snapshot(recovery, adoption, state));
+    RETURN_IF_ERROR(recover_snapshot(recovery, adoption, state));
     for (const table::LogSegment& segment : segments_) RETURN_IF_ERROR(read(recovery, segment));
     if (set_aside) RETURN_IF_ERROR(move_problems());
     return report_;
@@ -77,7 +77,7 @@ class LogRepair {
   }
 
   // A server that was told its tables by its own process may have records before the first hello.
-  Status take_up_snapshot(Recovery& recovery, Adoption& adoption, const StateSlot& state) {
+  Status recover_snapshot(Recovery& recovery, Adoption& adoption, const StateSlot& state) {
     RETURN_IF_ERROR(recovery.recover_snapshot());
     from_ = recovery.replay_from(segments_.empty() ? 0 : segments_.front().first);
     if (!state && hello_) RETURN_IF_ERROR(adoption.adopt(*hello_, report_.directory.string()));

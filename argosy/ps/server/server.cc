@@ -8,7 +8,7 @@
 #include "argosy/base/port_claim.h"
 #include "argosy/ps/server/server_core.h"
 #include "argosy/ps/spec/job_spec_wire.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 
 namespace argosy::ps {
 namespace {
@@ -28,17 +28,17 @@ class RunningServer final : public Server {
     RETURN_IF_ERROR(claim_port());
     RETURN_IF_ERROR(core_.recover());
     core_.start([this] {
-      const rpc::Server* rpc = listening_;
-      return rpc == nullptr ? rpc::ServerCounters() : rpc->counters();
+      const rpc::RpcServer* rpc = listening_;
+      return rpc == nullptr ? rpc::RpcServerCounters() : rpc->counters();
     });
     if (options_.address.empty()) return {};
-    const rpc::ServerOptions listen{.address = options_.address,
-                                    .security = options_.security,
-                                    .threads = options_.threads,
-                                    .max_message_bytes = options_.max_message_bytes,
-                                    .lane = [this](uint16_t method) { return core_.lane_of(method); },
-                                    .limits = port_limits()};
-    ASSIGN_OR_RETURN(rpc_, rpc::Server::start(listen, handler()));
+    const rpc::RpcServerOptions listen{.address = options_.address,
+                                       .security = options_.security,
+                                       .threads = options_.threads,
+                                       .max_message_bytes = options_.max_message_bytes,
+                                       .lane = [this](uint16_t method) { return core_.lane_of(method); },
+                                       .limits = port_limits()};
+    ASSIGN_OR_RETURN(rpc_, rpc::RpcServer::start(listen, handler()));
     endpoint_ = rpc_->endpoint();
     listening_ = rpc_.get();
     return {};
@@ -121,8 +121,8 @@ class RunningServer final : public Server {
   }
 
   // Each worker has two connections to each server, and two more while it comes back.
-  rpc::ServerLimits port_limits() const {
-    rpc::ServerLimits limits{.reply_bytes = options_.reply_limit_bytes};
+  rpc::RpcLimits port_limits() const {
+    rpc::RpcLimits limits{.reply_bytes = options_.reply_limit_bytes};
     const auto workers = static_cast<uint64_t>(options_.spec ? options_.spec->workers : options_.workers);
     if (workers > 0) limits.connections = 64 + 4 * workers;
     limits.streams = std::min(limits.streams, limits.connections + 64);
@@ -160,8 +160,8 @@ class RunningServer final : public Server {
   std::optional<PortClaim> claim_;
   std::string endpoint_;
   Core core_;
-  std::unique_ptr<rpc::Server> rpc_;
-  std::atomic<const rpc::Server*> listening_ = nullptr;  // rpc_, for calls that come while it is being assigned
+  std::unique_ptr<rpc::RpcServer> rpc_;
+  std::atomic<const rpc::RpcServer*> listening_ = nullptr;  // rpc_, for calls that come while it is being assigned
 };
 
 }  // namespace

@@ -17,9 +17,9 @@
 namespace argosy::ps {
 
 // One parameter server: holds its part of a job's tables and answers the job's workers, as messages.proto says. With a
-// directory it takes up the state that an earlier process left there.
+// directory it recovers the state that an earlier process left there.
 //
-// Thread-safe. Owns its threads: those of the rpc server, "ps-wake", "ps-keeper" (deadlines, leases), "ps-snapshot".
+// Thread-safe. Owns its threads: those of the rpc server, "ps-wake", "ps-periodic" (deadlines, leases), "ps-snapshot".
 class Server {
  public:
   // Reads what is in the directory, then listens. Refuses a directory of another job, server or schema, naming both sides, and

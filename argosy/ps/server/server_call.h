@@ -24,7 +24,7 @@ Outgoing outgoing(const Message& message, std::vector<rpc::Slice> payload = {}) 
 }
 
 // A request and the duty to answer it. Has one owner at a time (a handler, or the place where it waits), and once more as
-// the keeper of a payload that is held for a step.
+// the owner of a payload that is held for a step.
 struct Call {
   Call(rpc::Request from, rpc::Reply to) : request(std::move(from)), reply(std::move(to)) {}
 

@@ -130,25 +130,25 @@ void Core::add_snapshot_methods() {
   methods_.add<wire::CancelOperationRequest>(wire::CANCEL_OPERATION, rpc::Lane::change, Allow::workers, cancel);
 }
 
-// What ps-keeper does, and how often; 0: as often as it looks.
+// What ps-periodic does, and how often; 0: as often as it looks.
 void Core::add_tasks() {
-  keeper_.add(0, [this](double since) { leases_.look(since); });
-  keeper_.add(0, [this](double) {
+  periodic_work_.add(0, [this](double since) { leases_.look(since); });
+  periodic_work_.add(0, [this](double) {
     if (!state_) return;
     changes_.retry_steps();
     waiting_.answer_due(*state_);
     snapshotter_.answer_due();
   });
-  keeper_.add(0.5, [this](double) {
+  periodic_work_.add(0.5, [this](double) {
     if (state_) stats_.watch_waiting_keys(*state_);
   });
-  keeper_.add(10, [this](double) { exports_.drop_idle(); });
+  periodic_work_.add(10, [this](double) { exports_.drop_idle(); });
 }
 
-void Core::start(std::function<rpc::ServerCounters()> counters) {
+void Core::start(std::function<rpc::RpcServerCounters()> counters) {
   stats_.set_counters(counters);
   metrics_.start(std::move(counters));
-  keeper_.start();
+  periodic_work_.start();
   snapshotter_.start();
 }
 
@@ -169,7 +169,7 @@ SnapshotterOptions Core::snapshotter_options() const {
 Status Core::stop(bool with_snapshot) {
   if (!ending_.stop()) return {};
   metrics_.stop();
-  keeper_.join();
+  periodic_work_.join();
   snapshotter_.stop();
   parking_.stop();
   if (!with_snapshot || !ending_.is_healthy()) return {};

@@ -10,12 +10,12 @@
 #include "argosy/ps/server/ending.h"
 #include "argosy/ps/server/exchange_handlers.h"
 #include "argosy/ps/server/exports.h"
-#include "argosy/ps/server/keeper.h"
 #include "argosy/ps/server/leases.h"
 #include "argosy/ps/server/method_table.h"
 #include "argosy/ps/server/observers.h"
 #include "argosy/ps/server/parking.h"
 #include "argosy/ps/server/pass_reports.h"
+#include "argosy/ps/server/periodic_work.h"
 #include "argosy/ps/server/run_notes.h"
 #include "argosy/ps/server/server_limits.h"
 #include "argosy/ps/server/server_metrics.h"
@@ -29,7 +29,7 @@
 #include "argosy/ps/server/training_handlers.h"
 #include "argosy/ps/server/waiting_calls.h"
 #include "argosy/ps/server/worker_handlers.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 #include "argosy/table/snapshot.h"
 
 namespace argosy::ps {
@@ -45,8 +45,8 @@ class Core {
 
   // Recovers what the directory has. Before anything else.
   Status recover();
-  // Starts the threads "ps-keeper" and "ps-snapshot". `counters` are those of the port, for Stats. Before the first handle().
-  void start(std::function<rpc::ServerCounters()> counters);
+  // Starts the threads "ps-periodic" and "ps-snapshot". `counters` are those of the port, for Stats. Before the first handle().
+  void start(std::function<rpc::RpcServerCounters()> counters);
 
   void handle(rpc::Request request, rpc::Reply reply);
   // Which threads of the port a method runs on.
@@ -111,7 +111,7 @@ class Core {
 
   Leases leases_;
   WaitingCalls waiting_;
-  Keeper keeper_{ending_};
+  PeriodicWork periodic_work_{ending_};
   ServerMetrics metrics_{options_.server, state_, changes_, limits_, snapshotter_, ending_};  // last: ends before what it reads
 };
 

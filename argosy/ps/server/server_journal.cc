@@ -85,7 +85,7 @@ Result<Record> decode_record(argosy::Bytes bytes) {
 }
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& folder, const table::LogOptions& options) {
-  ASSIGN_OR_RETURN(auto log, table::Log::open(folder, options));
+  ASSIGN_OR_RETURN(auto log, table::RecordLog::open(folder, options));
   return std::unique_ptr<Journal>(new Journal(std::move(log)));
 }
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "argosy/ps/state/state.h"
-#include "argosy/table/log.h"
+#include "argosy/table/record_log.h"
 
 namespace argosy::ps {
 
@@ -16,7 +16,7 @@ std::string set_aside_record(uint64_t bytes);
 // "PUSH of worker 1, batch 17 of round 0": which record is meant, as far as it can be read.
 std::string describe(const Record& record);
 
-// The log of a server: its records, in table::Log. A record's bytes, little-endian, everything from a multiple of 8 on:
+// The log of a server: its records, in table::RecordLog. A record's bytes, little-endian, everything from a multiple of 8 on:
 //
 //   u16 method · u16 version (1) · u32 seconds · u32 size of the header · u32 0 · header · zeros up to a multiple of 8 · payload
 //
@@ -33,12 +33,12 @@ class Journal {
   // record's file, position and kind before the message; a record that cannot be read is data_loss.
   Status replay(uint64_t from, const std::function<Status(const Record&)>& visit) const;
 
-  table::Log& log() { return *log_; }
+  table::RecordLog& log() { return *log_; }
 
  private:
-  explicit Journal(std::unique_ptr<table::Log> log) : log_(std::move(log)) {}
+  explicit Journal(std::unique_ptr<table::RecordLog> log) : log_(std::move(log)) {}
 
-  const std::unique_ptr<table::Log> log_;
+  const std::unique_ptr<table::RecordLog> log_;
 };
 
 }  // namespace argosy::ps

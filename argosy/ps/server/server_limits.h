@@ -8,7 +8,7 @@
 namespace argosy::ps {
 
 // Every limit of a server that callers can reach, in one table. What a caller is told, and Stats, name them as here. (The port
-// has its own, for those who have not shown that they belong to the job: rpc/limits.h.)
+// has its own, for those who have not shown that they belong to the job: rpc/rpc_limits.h.)
 struct ServerLimits {
   explicit ServerLimits(const ServerOptions& options)
       : parked_bytes("parked_limit", options.parked_limit_bytes, "bytes of calls that wait",

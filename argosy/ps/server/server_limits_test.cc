@@ -170,7 +170,7 @@ TEST(Answers, OfChangedRowsComeInPartsWhereTheyAreLarge) {
     *request.mutable_caller() = reader.caller();
     request.set_number(++calls);
     request.add_tables(0);
-    rpc::Buffer payload;
+    rpc::PayloadBuffer payload;
     const auto reply = reader.call<wire::PullChangedReply>(wire::PULL_CHANGED, request, {}, kPatience, &payload);
     ASSERT_OK(reply);
     EXPECT_LE(payload.size(), 4096u);

@@ -6,7 +6,7 @@
 
 namespace argosy::ps {
 
-void ServerMetrics::start(std::function<rpc::ServerCounters()> counters) {
+void ServerMetrics::start(std::function<rpc::RpcServerCounters()> counters) {
   counters_ = std::move(counters);
   collection_ = observe::Registry::process().collect([this](observe::Readings& readings) { read(readings); });
   healthy_ = observe::Health::process().add(observe::Health::Kind::healthy, [this] {
@@ -31,7 +31,7 @@ observe::Labels ServerMetrics::with(std::string name, std::string value) const {
 }
 
 void ServerMetrics::read(observe::Readings& readings) const {
-  const rpc::ServerCounters counters = counters_ ? counters_() : rpc::ServerCounters();
+  const rpc::RpcServerCounters counters = counters_ ? counters_() : rpc::RpcServerCounters();
   readings.counter("argosy_server_received_bytes_total", "Bytes that came over the network.",
                    static_cast<double>(counters.bytes_in), labels_);
   readings.counter("argosy_server_sent_bytes_total", "Bytes that went over the network.", static_cast<double>(counters.bytes_out),
@@ -99,7 +99,7 @@ void ServerMetrics::read_workers(observe::Readings& readings, const State& state
                    labels_);
 }
 
-void ServerMetrics::read_limits(observe::Readings& readings, const rpc::ServerCounters& counters) const {
+void ServerMetrics::read_limits(observe::Readings& readings, const rpc::RpcServerCounters& counters) const {
   {
     MutexLock lock(state_->mutex());
     state_->measure();

@@ -8,7 +8,7 @@
 #include "argosy/ps/server/changes.h"
 #include "argosy/ps/server/server_limits.h"
 #include "argosy/ps/server/snapshotter.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 
 namespace argosy::ps {
 
@@ -28,7 +28,7 @@ class ServerMetrics {
         ending_(ending) {}
 
   // From now on, until stop(). `counters`: those of the port.
-  void start(std::function<rpc::ServerCounters()> counters);
+  void start(std::function<rpc::RpcServerCounters()> counters);
   void stop();  // waits for a reading under way; safe to call twice
 
  private:
@@ -37,7 +37,7 @@ class ServerMetrics {
   void read_storage(observe::Readings& readings) const;
   void read_tables(observe::Readings& readings, const State& state) const;
   void read_workers(observe::Readings& readings, const State& state) const;
-  void read_limits(observe::Readings& readings, const rpc::ServerCounters& counters) const;
+  void read_limits(observe::Readings& readings, const rpc::RpcServerCounters& counters) const;
   observe::Labels with(std::string name, std::string value) const;
 
   const observe::Labels labels_;
@@ -46,7 +46,7 @@ class ServerMetrics {
   ServerLimits& limits_;
   const Snapshotter& snapshotter_;
   const Ending& ending_;
-  std::function<rpc::ServerCounters()> counters_;
+  std::function<rpc::RpcServerCounters()> counters_;
   observe::Registry::Collection collection_;
   observe::Health::Registration healthy_, ready_;
 };

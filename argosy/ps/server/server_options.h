@@ -69,7 +69,7 @@ struct ServerOptions {
   Nonfinite nonfinite = Nonfinite::refuse;
 
   rpc::Security security;
-  int threads = 0;  // that handle requests; 0: one a core
+  int threads = 0;  // that handle requests; 0: one per core
   uint64_t max_message_bytes = uint64_t{256} << 20;
   uint64_t mailbox_limit_bytes = uint64_t{1} << 30;
 

@@ -95,7 +95,7 @@ class Worker {
 
   template <typename Reply, typename Request>
   Result<Reply> call(wire::Method method, const Request& request, std::vector<rpc::Slice> payload = {}, double seconds = 10,
-                     rpc::Buffer* received = nullptr) {
+                     rpc::PayloadBuffer* received = nullptr) {
     const rpc::Message message{static_cast<uint16_t>(method), request.SerializeAsString(), std::move(payload)};
     auto answer = link_->channel->call_and_wait(message, Deadline::after_seconds(seconds));
     while (answer.status().code() == Code::unauthenticated && method != wire::COMPARE) {
@@ -206,7 +206,7 @@ class Worker {
     wire::Section* section = request.add_sections();
     section->set_table(table);
     section->set_count(keys.size());
-    rpc::Buffer payload;
+    rpc::PayloadBuffer payload;
     auto reply = call<wire::PullRowsReply>(wire::PULL_ROWS, request, {rpc::Slice::own(std::move(keys))}, seconds, &payload);
     if (!reply.ok()) return reply.status();
     return floats(payload);
@@ -217,7 +217,7 @@ class Worker {
     *request.mutable_caller() = caller();
     if (min_step) *request.mutable_min_step() = to_wire(*min_step);
     request.add_tables(table);
-    rpc::Buffer payload;
+    rpc::PayloadBuffer payload;
     auto reply = call<wire::PullDenseReply>(wire::PULL_DENSE, request, {}, seconds, &payload);
     if (!reply.ok()) return reply.status();
     return floats(payload);
@@ -256,7 +256,7 @@ class Worker {
     *request.mutable_caller() = caller();
     request.set_name(name);
     request.set_call(number);
-    rpc::Buffer payload;
+    rpc::PayloadBuffer payload;
     auto reply = call<wire::GatherReply>(wire::GATHER, request, {rpc::Slice::own(std::move(bytes))}, seconds, &payload);
     if (!reply.ok()) return reply.status();
     std::vector<std::string> parts;
@@ -277,7 +277,7 @@ class Worker {
   uint64_t incarnation() const { return incarnation_; }
 
  private:
-  static std::vector<float> floats(const rpc::Buffer& payload) {
+  static std::vector<float> floats(const rpc::PayloadBuffer& payload) {
     const auto values = payload.values<float>(0, payload.size() / sizeof(float));
     return {values.begin(), values.end()};
   }

@@ -62,7 +62,7 @@ TEST(ServerSteps, AStepThatWasLostWithTheProcessIsCommittedByTheNextOne) {
   process.kill();
   uint64_t last = 0;
   {
-    auto log = table::Log::open(folder.path() / "server-0" / "log", {});
+    auto log = table::RecordLog::open(folder.path() / "server-0" / "log", {});
     ASSERT_OK(log);
     ASSERT_OK((*log)->replay(0, [&](uint64_t position, Bytes) {
       last = position;

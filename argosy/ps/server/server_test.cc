@@ -373,7 +373,7 @@ TEST(ServerExchange, DeliversMessagesInOrderAndOnce) {
     wire::TakeRequest ask;
     *ask.mutable_caller() = second.caller();
     ask.set_number(number);
-    rpc::Buffer payload;
+    rpc::PayloadBuffer payload;
     const auto reply = second.call<wire::TakeReply>(wire::TAKE, ask, {}, seconds, &payload);
     if (!reply.ok()) return reply.status().to_string();
     return {reinterpret_cast<const char*>(payload.data()), payload.size()};
@@ -408,7 +408,7 @@ TEST(ServerCare, ExportsAndImportsRows) {
   get.set_max_bytes(2000);
   for (;;) {
     for (int repeat = 0; repeat < 2; ++repeat) {  // each piece twice: an answer may be lost
-      rpc::Buffer payload;
+      rpc::PayloadBuffer payload;
       const auto piece = worker.call<wire::ExportRowsReply>(wire::EXPORT_ROWS, get, {}, 10, &payload);
       ASSERT_OK(piece);
       const auto piece_keys = payload.values<uint64_t>(0, piece->count());

@@ -18,7 +18,7 @@ class ServerSnapshotHost final : public SnapshotHost {
       : state_(state), changes_(changes), parking_(parking), idle_(std::move(idle)) {}
 
   State* state() override { return state_.get(); }
-  table::Log* log() override { return changes_.journal() == nullptr ? nullptr : &changes_.journal()->log(); }
+  table::RecordLog* log() override { return changes_.journal() == nullptr ? nullptr : &changes_.journal()->log(); }
   uint64_t changes() const override { return changes_.counts().changes; }
   uint64_t news() const override { return changes_.counts().news; }
   Result<double> between_changes(const std::function<Status(State&)>& work) override { return changes_.between_changes(work); }

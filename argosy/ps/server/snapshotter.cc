@@ -66,7 +66,7 @@ void Snapshotter::run() {
 }
 
 void Snapshotter::cut_when_due() {
-  const table::Log* log = host_.log();
+  const table::RecordLog* log = host_.log();
   const bool changed = host_.changes() != changes_at_snapshot_;
   const bool full = log != nullptr && log->end() - log_position_ >= static_cast<uint64_t>(options_.log_limit_bytes);
   const bool time = options_.snapshot_seconds > 0 && since_snapshot_.seconds() > options_.snapshot_seconds;
@@ -136,7 +136,7 @@ Result<double> Snapshotter::between_changes(const std::function<Status(State&)>&
 // The log goes on in a new file from about this moment on, so that the old ones can go once the snapshot is safe.
 Status Snapshotter::cut() {
   const Stopwatch since_begin;
-  if (table::Log* log = host_.log()) RETURN_IF_ERROR(log->rotate().status());
+  if (table::RecordLog* log = host_.log()) RETURN_IF_ERROR(log->rotate().status());
   Moment moment;
   RETURN_IF_ERROR(between_changes([&](State& state) { return take(state, moment); }).status());
   RETURN_IF_ERROR(write_moment(moment));
@@ -149,7 +149,7 @@ Status Snapshotter::take(State& state, Moment& moment) {
   moment.changes = host_.changes();
   moment.news = host_.news();
   RETURN_IF_ERROR(host_.in_order([&](const State& now) { moment.state = now.cut(); }));
-  if (const table::Log* log = host_.log()) moment.state.head.set_log_position(log->end());
+  if (const table::RecordLog* log = host_.log()) moment.state.head.set_log_position(log->end());
   ASSIGN_OR_RETURN(TablesCut tables, TablesCut::begin(state.tables(), nullptr));
   moment.tables.emplace(std::move(tables));
   return {};
@@ -167,7 +167,7 @@ Status Snapshotter::write_moment(Moment& moment) {
     return writer->add({table::SnapshotChunk::Kind::state, table::kStateName, 0, 1, piece});
   }));
   // It names a place in the log. A power cut must not leave a log that ends before it, under which nothing can be recovered.
-  if (table::Log* log = host_.log()) RETURN_IF_ERROR(log->sync());
+  if (table::RecordLog* log = host_.log()) RETURN_IF_ERROR(log->sync());
   Status status = writer->commit(head);
   if (status.ok()) {
     if (options_.written) options_.written(part_of(folder));
@@ -204,7 +204,7 @@ Status Snapshotter::check_written(const fs::path& part) const {
 
 Status Snapshotter::trim(uint32_t keep) {
   RETURN_IF_ERROR(table::keep_newest_snapshots(root_, keep, me()));
-  table::Log* log = host_.log();
+  table::RecordLog* log = host_.log();
   if (log == nullptr) return {};
   ASSIGN_OR_RETURN(const auto numbers, table::list_snapshots(root_));
   for (const uint64_t number : numbers) {

@@ -16,7 +16,7 @@
 #include "argosy/ps/server/snapshot_roots.h"
 #include "argosy/ps/state/state.h"
 #include "argosy/ps/state/state_snapshot.h"
-#include "argosy/table/log.h"
+#include "argosy/table/record_log.h"
 
 namespace argosy::ps {
 
@@ -26,7 +26,7 @@ class SnapshotHost {
   virtual ~SnapshotHost() = default;
 
   virtual State* state() = 0;      // null: there is no job yet
-  virtual table::Log* log() = 0;   // null: durability has none
+  virtual table::RecordLog* log() = 0;   // null: durability has none
   // Counts of what would be lost without a snapshot: all changes, and those that must not be lost where there is no log.
   virtual uint64_t changes() const = 0;
   virtual uint64_t news() const = 0;
@@ -40,7 +40,7 @@ class SnapshotHost {
   virtual Status commit(wire::Method method, const std::string& header) = 0;
   // Tables have got other values.
   virtual void values_changed() = 0;
-  // Several times a second, by the thread that writes to the server's folder, where it has nothing else to do.
+  // Several times per second, by the thread that writes to the server's folder, where it has nothing else to do.
   virtual void idle() {}
 };
 

@@ -25,7 +25,7 @@ Result<wire::LoadSnapshotReply> Snapshotter::load_tables(Operation& operation, c
   if (!snapshot.states().empty() && head.ParseFromString(snapshot.states()[0])) reply.set_extra(head.extra());
   for (wire::TableReport& table : found->reports) *reply.add_tables() = std::move(table);
 
-  if (table::Log* log = host_.log()) RETURN_IF_ERROR(log->rotate().status());
+  if (table::RecordLog* log = host_.log()) RETURN_IF_ERROR(log->rotate().status());
   RETURN_IF_ERROR(
       between_changes([&](State& now) { return replace_tables(operation, now, *loaded, found->found, reply); }).status());
   host_.values_changed();

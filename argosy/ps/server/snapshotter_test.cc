@@ -157,7 +157,7 @@ class Host : public SnapshotHost {
   }
 
   State* state() override { return state_.get(); }
-  table::Log* log() override { return log_.get(); }
+  table::RecordLog* log() override { return log_.get(); }
   uint64_t changes() const override { return changes_; }
   uint64_t news() const override { return 0; }
   Result<double> between_changes(const std::function<Status(State&)>& work) override {
@@ -177,7 +177,7 @@ class Host : public SnapshotHost {
   void values_changed() override {}
 
   std::function<void()> before_, after_;  // the moment of a cut
-  std::unique_ptr<table::Log> log_;       // null: none
+  std::unique_ptr<table::RecordLog> log_;       // null: none
 
  private:
   const std::unique_ptr<State> state_;
@@ -225,7 +225,7 @@ class SnapshotterTest : public testing::Test {
 
 // A power cut under durability=wal takes what was not synced: it must not take the place in the log that a snapshot names.
 TEST_F(SnapshotterTest, NamesAPlaceInTheLogThatIsOnTheDisk) {
-  auto log = table::Log::open(folder_.path() / "log", {});
+  auto log = table::RecordLog::open(folder_.path() / "log", {});
   ASSERT_TRUE(log.ok()) << log.status().message();
   host_.log_ = std::move(*log);
   host_.before_ = [&] {  // between the beginning of a new file and the moment

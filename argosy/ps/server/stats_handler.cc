@@ -28,7 +28,7 @@ void StatsHandler::stats(const CallPtr& call, State& state, const wire::StatsReq
   reply.set_log_bytes(changes_.journal() == nullptr ? 0 : static_cast<uint64_t>(changes_.journal()->log().bytes()));
   reply.set_snapshots(snapshotter_.snapshots());
   reply.set_last_pause_seconds(snapshotter_.last_pause_seconds());
-  const rpc::ServerCounters counters = counters_ ? counters_() : rpc::ServerCounters();
+  const rpc::RpcServerCounters counters = counters_ ? counters_() : rpc::RpcServerCounters();
   reply.set_bytes_in(counters.bytes_in);
   reply.set_bytes_out(counters.bytes_out);
   for (size_t i = 0; i < state.tables().size(); ++i) {

@@ -6,7 +6,7 @@
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_limits.h"
 #include "argosy/ps/server/snapshotter.h"
-#include "argosy/rpc/server.h"
+#include "argosy/rpc/rpc_server.h"
 
 namespace argosy::ps {
 
@@ -19,7 +19,7 @@ class StatsHandler {
       : changes_(changes), limits_(limits), snapshotter_(snapshotter) {}
 
   // Those of the port.
-  void set_counters(std::function<rpc::ServerCounters()> counters) { counters_ = std::move(counters); }
+  void set_counters(std::function<rpc::RpcServerCounters()> counters) { counters_ = std::move(counters); }
 
   void stats(const CallPtr& call, State& state, const wire::StatsRequest& request);
   // Keys that are counted and not admitted yet take memory for as long as nobody shrinks their table: pushes are refused beyond a
@@ -32,7 +32,7 @@ class StatsHandler {
   Changes& changes_;
   ServerLimits& limits_;
   const Snapshotter& snapshotter_;
-  std::function<rpc::ServerCounters()> counters_;
+  std::function<rpc::RpcServerCounters()> counters_;
 };
 
 }  // namespace argosy::ps

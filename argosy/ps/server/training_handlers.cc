@@ -39,7 +39,7 @@ Status check_each_once(const google::protobuf::RepeatedField<uint32_t>& tables, 
   return {};
 }
 
-std::span<float> floats_at(rpc::Buffer& buffer, size_t offset, size_t count) {
+std::span<float> floats_at(rpc::PayloadBuffer& buffer, size_t offset, size_t count) {
   return {reinterpret_cast<float*>(buffer.data()) + offset, count};
 }
 
@@ -188,7 +188,7 @@ void TrainingHandlers::pull_dense(const CallPtr& call, State& state, const wire:
     section->set_table(table);
     section->set_count(tables.range(table).size());
   }
-  rpc::Buffer payload(size.bytes());
+  rpc::PayloadBuffer payload(size.bytes());
   size_t offset = 0;
   for (const wire::Section& section : reply.sections()) {
     if (section.count() == 0) continue;
@@ -213,7 +213,7 @@ void TrainingHandlers::pull_rows(const CallPtr& call, State& state, const wire::
     const uint64_t row_bytes = state.spec().tables[pull.table].width * sizeof(float);
     if (Status s = size.add(pull.keys.size(), row_bytes); !s.ok()) return call->fail(s);
   }
-  rpc::Buffer payload(size.bytes());
+  rpc::PayloadBuffer payload(size.bytes());
   size_t offset = 0;
   for (const TableGradient& pull : *pulls) {
     const size_t count = pull.keys.size() * state.spec().tables[pull.table].width;

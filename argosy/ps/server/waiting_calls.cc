@@ -5,7 +5,7 @@
 #include "argosy/base/mutex.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/server/leases.h"
-#include "argosy/ps/spec/loss.h"
+#include "argosy/ps/spec/worker_loss.h"
 
 namespace argosy::ps {
 namespace {

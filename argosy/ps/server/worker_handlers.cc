@@ -91,7 +91,7 @@ void WorkerHandlers::heartbeat(const CallPtr& call, State& state, const wire::He
 
 void WorkerHandlers::goodbye(const CallPtr& call, State& state, const wire::GoodbyeRequest& request) {
   if (!request.failed().empty()) {
-    // The lease of a worker that says that it has failed is over at once; the keeper does what on_worker_loss says.
+    // The lease of a worker that says that it has failed is over at once; ps-periodic does what on_worker_loss says.
     state.members().fail(static_cast<int>(request.caller().worker()), request.failed(), options_.lease_seconds);
     return call->send(outgoing(wire::GoodbyeReply()));
   }

@@ -37,7 +37,7 @@ struct TableSpec {
   std::string name;
   bool sparse = false;
   uint64_t size = 0;           // dense: elements
-  uint32_t width = 0;          // sparse: floats a row
+  uint32_t width = 0;          // sparse: floats per row
   uint64_t declared_rows = 0;  // sparse: keys 0 … n-1 exist for a user who asks for all of them; 0: no such size
   Initializer initializer;     // sparse; a row's first values are a function of (initializer.seed, key)
   std::string rule = "sgd";    // of optim::make_rule

@@ -95,14 +95,14 @@ Status Mailboxes::restore(const wire::ExchangeImage& image) {
 
 // A box may come in several pieces, the last of which has everything but messages.
 Status Mailboxes::restore(const wire::ExchangeImage::Box& in) {
-  if (in.from_size() != in.letters_size() || in.senders_size() != in.posted_size()) {
+  if (in.from_size() != in.messages_size() || in.senders_size() != in.posted_size()) {
     return Status::data_loss(
         "the messages to worker {} are damaged: {} messages of {} senders, {} counts of {} senders; expected as many of each",
-        in.to(), in.letters_size(), in.from_size(), in.posted_size(), in.senders_size());
+        in.to(), in.messages_size(), in.from_size(), in.posted_size(), in.senders_size());
   }
   Box& box = boxes_[static_cast<int>(in.to())];
   box.first = in.first();
-  for (int i = 0; i < in.from_size(); ++i) add(box, in.from(i), in.letters(i));
+  for (int i = 0; i < in.from_size(); ++i) add(box, in.from(i), in.messages(i));
   for (int i = 0; i < in.senders_size(); ++i) box.posted[static_cast<int>(in.senders(i))] = in.posted(i);
   return {};
 }

@@ -22,7 +22,7 @@ wire::ExchangeImage image_of(const Mailboxes& mail) {
     wire::ExchangeImage::Box* box = image.add_boxes();
     box->set_to(message.to);
     box->add_from(message.from);
-    box->add_letters(*message.bytes);
+    box->add_messages(*message.bytes);
   }
   mail.save(&image);
   return image;
@@ -104,7 +104,7 @@ TEST(Mailboxes, AnImageHasMessagesAndCounts) {
 TEST(Mailboxes, ADamagedImageIsRefused) {
   wire::ExchangeImage image;
   image.add_boxes()->set_to(1);
-  image.mutable_boxes(0)->add_letters("nobody's");
+  image.mutable_boxes(0)->add_messages("nobody's");
   Mailboxes mail({});
   const Status damaged = mail.restore(image);
   EXPECT_EQ(damaged.code(), Code::data_loss);

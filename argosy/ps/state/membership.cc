@@ -56,6 +56,7 @@ uint64_t Membership::hello(int worker, uint64_t process_id, const std::string& p
   member.failed.clear();
   member.failed_at.reset();
   member.abandoned.reset();
+  // What an earlier process has sent stays counted: the window and the book are the worker's, not its process's.
   if (member.worker.incarnation > 0) member.book.restarted();
   return ++member.worker.incarnation;
 }
@@ -73,6 +74,7 @@ void Membership::lose(int worker) {
 void Membership::leave(int worker, uint32_t round, const wire::PassLedger* ledger) {
   MutexLock lock(mutex_);
   Member& member = members_[at(worker)];
+  // A worker that was started again says once more what it said before; its pass was closed then.
   if (round < member.worker.window.round()) return;
   if (ledger != nullptr) {
     const PassDifference difference = compare(member.worker.window, round, *ledger);
@@ -120,6 +122,7 @@ std::optional<wire::PassRecord> Membership::finished(int worker, uint32_t round)
 Status Membership::check_pass(int worker, uint32_t round, const wire::PassLedger& ledger, bool may_lose) const {
   MutexLock lock(mutex_);
   const Member& member = members_[at(worker)];
+  // The sums below subtract one number of the ledger from another: what contradicts itself would wrap around.
   const auto strictly = std::ranges::adjacent_find(ledger.empty(), std::greater_equal<>()) == ledger.empty().end();
   if (!strictly || (!ledger.empty().empty() && ledger.empty().at(ledger.empty_size() - 1) >= ledger.batches()) ||
       ledger.given_up_samples() > ledger.samples() || ledger.lost_elsewhere_samples() > ledger.samples() ||
@@ -134,6 +137,7 @@ Status Membership::check_pass(int worker, uint32_t round, const wire::PassLedger
         round, worker, counted(difference.unexpected, "batch", "batches"),
         list_batches(difference.unexpected_batches, difference.unexpected));
   }
+  // Batches that nobody read are wrong under any durability; missing ones only where the server promises to keep them.
   if (may_lose || ARGOSY_PLANTED("ledger_not_compared")) return {};
   if (difference.missing > 0) {
     return Status::data_loss("pass {} of worker {} has {}, of which {} are missing here: {}", round, worker,
@@ -156,6 +160,7 @@ void Membership::restore(int worker, const Worker& saved) {
 
 Status Membership::fence(uint64_t worker, uint64_t incarnation) const {
   const Worker& known = members_[worker].worker;
+  // Of two processes of one worker the newer one counts: what the older one still sends would be trained twice.
   if (incarnation < known.incarnation && !ARGOSY_PLANTED("no_fence")) {
     return Status::aborted("fenced off: worker {} was started again, as {}; this is incarnation {}, the newest is {}", worker,
                            known.process, incarnation, known.incarnation);
@@ -164,6 +169,7 @@ Status Membership::fence(uint64_t worker, uint64_t incarnation) const {
     return Status::failed_precondition("incarnation {} of worker {} is not known here; the newest is {}", incarnation, worker,
                                        known.incarnation);
   }
+  // The others have agreed on the sums without this worker; it comes back by a hello, and is told what it lacks.
   if (known.phase == Phase::lost) {
     return Status::aborted("worker {} was silent for too long and the job went on without it; start it again to join", worker);
   }
@@ -192,6 +198,7 @@ uint64_t Membership::lacking(int worker, const Window& expected, bool& whole_rou
   whole_rounds = false;
   if (known.phase == Phase::lost) return 0;
   const uint64_t all = known.window.count_lacking(expected, whole_rounds);
+  // What a loss has dropped everywhere is not missing here.
   const auto given_up = std::ranges::count_if(known.given_up, [&](uint64_t batch) {
     return round_of(batch) == expected.round() && expected.contains(batch) && !known.window.contains(batch);
   });
@@ -207,6 +214,7 @@ bool Membership::adopt(uint64_t worker, uint64_t incarnation) {
   if (worker >= static_cast<uint64_t>(workers())) return false;
   MutexLock lock(mutex_);
   Member& member = members_[worker];
+  // Older processes stay fenced off.
   if (incarnation <= member.worker.incarnation) return false;
   member.worker.phase = Phase::live;
   member.worker.incarnation = incarnation;
@@ -225,6 +233,7 @@ bool Membership::is_new(int worker, uint64_t process_id) const {
 Status Membership::check_round(int worker, std::span<const uint64_t> batches) const {
   MutexLock lock(mutex_);
   const uint32_t open = members_[at(worker)].worker.window.round();
+  // A worker begins a pass when all servers have closed the one before: where it is open, the log has lost its end.
   if (batches.empty() || round_of(batches.front()) <= open) return {};
   return Status::failed_precondition(
       "worker {} is in pass {}, and pass {} was not finished here: this server was started again without the end of it. Its log "
@@ -240,6 +249,7 @@ Result<Membership::Admission> Membership::begin_push(int worker, uint64_t incarn
   RETURN_IF_ERROR(fence(at(worker), incarnation));
   Member& member = members_[at(worker)];
   const Window& window = member.worker.window;
+  // A batch is in the window once its record is in the log. Until then a repetition is neither new nor a duplicate.
   if (std::ranges::any_of(batches, [&](uint64_t batch) { return member.under_way.contains(batch); })) {
     return Status::unavailable("a push of worker {} with the same batches is under way; try again", worker);
   }
@@ -267,6 +277,7 @@ void Membership::end_push(int worker, std::span<const uint64_t> batches, bool ap
   if (!applied || batches.empty()) return;
   member.worker.window.add(batches);
   member.book.applied(round_of(batches.front()), batches.size(), samples, lines);
+  // A batch that was given up and came after all counts once: it leaves the sums of what is lost.
   uint64_t again = 0;
   for (const uint64_t batch : batches) again += member.worker.given_up.erase(batch);
   if (again > 0) member.book.sent_again(again, samples);
@@ -293,6 +304,7 @@ bool Membership::all_done() const {
   const auto count = [this](Phase phase) ARGOSY_REQUIRES(mutex_) {
     return std::ranges::count(members_, phase, [](const Member& m) { return m.worker.phase; });
   };
+  // A job whose workers are all lost is not done: one that is started again goes on with it.
   return count(Phase::done) > 0 && count(Phase::done) + count(Phase::lost) == std::ssize(members_);
 }
 
@@ -327,6 +339,8 @@ bool Membership::all_failed(double seconds) const {
     const Phase phase = member.worker.phase;
     if (phase == Phase::done) continue;
     if (phase == Phase::not_seen) return false;
+    // Who said that it failed is believed from that moment. Silence alone is believed after twice the time: a network that is
+    // down for a while looks the same from here.
     const double silent = seconds_since(member.failed_at.value_or(member.heard));
     if (silent <= seconds) return false;
     some |= phase == Phase::lost || member.failed_at.has_value() || silent > 2 * seconds;

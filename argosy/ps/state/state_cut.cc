@@ -50,7 +50,7 @@ Status write_message(const StateCut::Message& message, PieceWriter& pieces) {
   auto* boxes = pieces.image().mutable_exchange()->mutable_boxes();
   if (boxes->empty() || boxes->rbegin()->to() != message.to) boxes->Add()->set_to(message.to);
   boxes->rbegin()->add_from(message.from);
-  boxes->rbegin()->add_letters(*message.bytes);
+  boxes->rbegin()->add_messages(*message.bytes);
   return pieces.added(message.bytes->size() + 1);
 }
 

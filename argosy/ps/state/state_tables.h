@@ -25,7 +25,7 @@ struct TableGradient {
   size_t table = 0;
   std::span<const uint64_t> keys;  // sparse
   std::span<const float> values;   // keys.size() rows; or this server's range of a dense table, or nothing
-  std::span<const float> shows;    // one a key, or none
+  std::span<const float> shows;    // one per key, or none
   std::span<const float> clicks;
 };
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "argosy/base/file.h"
-#include "argosy/cli/arguments.h"
+#include "argosy/cli/program_arguments.h"
 #include "argosy/serve/check/compare.h"
 #include "argosy/serve/command/commands.h"
 #include "argosy/serve/predict/sample_inputs.h"

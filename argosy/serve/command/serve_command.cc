@@ -7,9 +7,9 @@
 
 #include "argosy/base/log.h"
 #include "argosy/base/thread.h"
-#include "argosy/cli/arguments.h"
+#include "argosy/cli/program_arguments.h"
 #include "argosy/serve/command/commands.h"
-#include "argosy/serve/http/server.h"
+#include "argosy/serve/http/model_server.h"
 
 namespace argosy::serve {
 namespace {
@@ -29,7 +29,7 @@ have begun are answered. There is no password: anybody who reaches the address c
 struct Arguments {
   ServedModelOptions model;
   BatcherOptions batcher{.threads = available_cores()};
-  HttpServerOptions http;
+  ModelServerOptions http;
   double max_wait_ms = 0, deadline_ms = 10'000;
   bool no_fuse = false;
 };
@@ -104,7 +104,7 @@ Status serve(const Arguments& arguments) {
   ServeCounters counters;
   ASSIGN_OR_RETURN(const auto model, ServedModel::start(arguments.model, counters));
   Batcher batcher(arguments.batcher, counters);
-  ASSIGN_OR_RETURN(const auto server, HttpServer::start(arguments.http, *model, batcher, counters));
+  ASSIGN_OR_RETURN(const auto server, ModelServer::start(arguments.http, *model, batcher, counters));
   if (!arguments.http.host.starts_with("127.") && arguments.http.host != "localhost" && arguments.http.host != "::1")
     log_warning("listens at {}: everyone who reaches it can ask; there is no password and no TLS", arguments.http.host);
   std::printf("http://%s:%d/v1/models/%s\n", arguments.http.host.c_str(), server->port(), arguments.http.name.c_str());

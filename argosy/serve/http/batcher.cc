@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "argosy/serve/predict/batch.h"
+#include "argosy/serve/predict/join_inputs.h"
 
 namespace argosy::serve {
 namespace {

@@ -10,7 +10,7 @@
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/model_io.h"
 #include "argosy/engine/program/run_frame.h"
-#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/runner.h"
 
 namespace argosy::serve {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "argosy/base/status.h"
 #include "argosy/graph/model_files.h"
-#include "argosy/serve/predict/tensor.h"
+#include "argosy/serve/predict/predict_tensor.h"
 
 namespace argosy::graph {
 class Program;

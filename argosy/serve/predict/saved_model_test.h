@@ -10,7 +10,7 @@
 #include "argosy/base/error.h"
 #include "argosy/engine/ops/layers.h"
 #include "argosy/engine/program/model_io.h"
-#include "argosy/engine/train/executor.h"
+#include "argosy/engine/train/runner.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"
 #include "argosy/serve/predict/predictor.h"

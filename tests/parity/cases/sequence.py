@@ -1,4 +1,4 @@
-"""Functions on sequences: LoD in, LoD or one row a sequence out."""
+"""Functions on sequences: LoD in, LoD or one row per sequence out."""
 
 from cases.table import case, floats, ints
 

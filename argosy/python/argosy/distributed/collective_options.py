@@ -62,7 +62,7 @@ class CollectiveOptions:
 
 
 def options_of(strategy):
-    """The options of any strategy of collective jobs; None is the standard one."""
+    """The options of any strategy of collective jobs; None is the default one."""
     if strategy is None:
         return CollectiveOptions()
     convert = getattr(strategy, "_collective_options", None)

@@ -217,7 +217,7 @@ class Executor:
 
         Prints the fetches at the first batch, at every print_period-th and at the last, and samples/s at the end; with debug,
         where the time went. `fetch_handler`, a FetchHandler, is shown variables as time goes by. `progress` is
-        called a few times a second with a dict of batches, samples and seconds so far.
+        called a few times per second with a dict of batches, samples and seconds so far.
         Returns a DatasetReport: the last fetched values and totals.
         """
         self._check_open()

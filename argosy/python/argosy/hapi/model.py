@@ -252,7 +252,7 @@ class Model:
         return self._evaluate(loader, self._callbacks(callbacks, log_freq, verbose, self._length(loader)), num_iters)
 
     def predict(self, test_data, batch_size=1, num_workers=0, stack_outputs=False, verbose=1, callbacks=None):
-        """For each output a list of arrays, one a batch, or with stack_outputs one array."""
+        """For each output a list of arrays, one per batch, or with stack_outputs one array."""
         loader = self._loader(test_data, batch_size, False, False, num_workers)
         call = self._callbacks(callbacks, 1, verbose, self._length(loader))
         found, samples = [], 0

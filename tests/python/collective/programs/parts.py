@@ -138,7 +138,7 @@ class Numbers(paddle.io.Dataset):
 
 
 def check_checkpoints(folder):
-    """A checkpoint in the midst of a pass, taken up by a model, optimizer and loader of their own, goes on as if nothing had been."""
+    """A checkpoint in the midst of a pass, loaded by a model, optimizer and loader of their own, goes on as if nothing had been."""
 
     def make(seed):
         net = linear(seed)

@@ -127,10 +127,10 @@ def _check_switch(what, value):
 
 
 class ServerRuntimeConfig(Settings):
-    """How a server uses its machine: requests are handled by one thread a core."""
+    """How a server uses its machine: requests are handled by one thread per core."""
 
     _fields = {"_rpc_send_thread_num": 12, "_rpc_get_thread_num": 12, "_rpc_prefetch_thread_num": 12}
-    _fixed = dict.fromkeys(_fields, "a server handles all requests with one thread a core")
+    _fixed = dict.fromkeys(_fields, "a server handles all requests with one thread per core")
 
 
 class DistributeTranspiler:

@@ -49,7 +49,7 @@ _COLLECTIVE = {  # what only collective jobs have
 
 
 class _AsyncConfigs(Settings):
-    """a_sync_configs, with 2.x's defaults. What is not set keeps the standard of the core or of FLAGS_communicator_*."""
+    """a_sync_configs, with 2.x's defaults. What is not set keeps the default of the core or of FLAGS_communicator_*."""
 
     _fields = {
         "k_steps": 0,
@@ -140,7 +140,7 @@ def _lamb_options(value):
 
 
 class DistributedStrategy(Settings):
-    """With parameter servers. a_sync False: workers go in step, which is the standard. True: nobody waits; with k_steps in a_sync_configs above 0
+    """With parameter servers. a_sync False: workers go in step, which is the default. True: nobody waits; with k_steps in a_sync_configs above 0
     a worker trains a copy of its own and exchanges differences every k_steps batches. The two may be set in either order.
 
     In collective jobs. gradient_merge: gradients of k_steps batches make one update, of their mean or of their sum (avg).
@@ -296,7 +296,7 @@ class DistributedStrategy(Settings):
     # ---- a file form
 
     def save_to_prototxt(self, output):
-        """Writes what differs from the standard, as text of protocol buffers."""
+        """Writes what differs from the default, as text of protocol buffers."""
         if self.fleet_desc_configs:
             raise ValueError("DistributedStrategy.fleet_desc_configs has no file form; set it in the script")
         fields = {"a_sync": self.a_sync}
@@ -329,7 +329,7 @@ class DistributedStrategy(Settings):
 
 
 def _checked(name, value):
-    """A value of a collective option, as it is kept: of the standard's kind, a dict with the standard for what it leaves out."""
+    """A value of a collective option, as it is kept: of the default's kind, a dict with the default for what it leaves out."""
     standard = _COLLECTIVE[name]
     if isinstance(standard, dict):
         if not isinstance(value, dict):

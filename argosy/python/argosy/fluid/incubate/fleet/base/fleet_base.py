@@ -24,7 +24,7 @@ class Mode:
 
 
 def core_strategy(strategy):
-    """The core's form of any of the strategies; None is the standard one, which is synchronous."""
+    """The core's form of any of the strategies; None is the default one, which is synchronous."""
     if strategy is None:
         return _core.Strategy()
     convert = getattr(strategy, "_core_strategy", None)
@@ -320,7 +320,7 @@ class Fleet:
         io.save_inference_model(dirname, feeded_var_names, target_vars, executor, self._program(main_program), None, None, export_for_deployment)
 
     def save_persistables(self, executor, dirname, main_program=None, fs_name="", fs_ugi=""):
-        """On a worker: everything that outlives a run, one file a variable, with the values that the servers hold.
+        """On a worker: everything that outlives a run, one file per variable, with the values that the servers hold.
 
         fs_name, fs_ugi: the folder is one of the store that they name.
         """

@@ -56,13 +56,13 @@ class _RuntimeConfigs(dict):
 
 
 class TrainerRuntimeConfig:
-    """How a worker of an asynchronous job sends and receives. What is not set here comes from FLAGS_<name> or is the standard."""
+    """How a worker of an asynchronous job sends and receives. What is not set here comes from FLAGS_<name> or is the default."""
 
     def __init__(self):
         self.mode = None
         self._given = set()
         threads = os.getenv("CPU_NUM", "1")
-        standard = {
+        defaults = {
             "communicator_max_merge_var_num": "1",
             "communicator_send_queue_size": threads,
             "communicator_independent_recv_thread": "1",
@@ -73,7 +73,7 @@ class TrainerRuntimeConfig:
             "rpc_deadline": "180000",
             "rpc_retry_times": "3",
         }
-        self.runtime_configs = _RuntimeConfigs({name: os.getenv("FLAGS_" + name, value) for name, value in standard.items()}, self)
+        self.runtime_configs = _RuntimeConfigs({name: os.getenv("FLAGS_" + name, value) for name, value in defaults.items()}, self)
         for name in _ENVIRONMENT:
             value = os.getenv("FLAGS_" + name)
             if value is not None:

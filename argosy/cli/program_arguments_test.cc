@@ -1,0 +1,90 @@
+#include "argosy/cli/program_arguments.h"
+
+#include <gmock/gmock.h>
+
+#include <CLI/CLI.hpp>
+
+namespace argosy::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+// A program with an option, a switch and a command of its own.
+class ArgumentsTest : public testing::Test {
+ protected:
+  ArgumentsTest() {
+    add_common_options(app_);
+    app_.add_option("--log_dir", folder_, "where logs go")->type_name("FOLDER");
+    app_.add_flag("--no_python", plain_, "run the command itself");
+    auto* repair = app_.add_subcommand("repair", "Repairs a directory.");
+    repair->add_option("directory", directory_, "the directory")->required();
+    repair->add_option("--most", most_, "how many")->check(CLI::PositiveNumber);
+  }
+  std::string error_of(const std::vector<std::string>& arguments) {
+    const auto parsed = parse(app_, arguments);
+    return parsed.ok() ? "" : parsed.status().message();
+  }
+
+  CLI::App app_{"Does something.", "program"};
+  std::string folder_ = "log", directory_;
+  bool plain_ = false;
+  int most_ = 1;
+};
+
+TEST_F(ArgumentsTest, DashesAndUnderscoresAreAlikeAndAValueMayBeEmpty) {
+  ASSERT_EQ(error_of({"--log-dir=", "--no-python"}), "");
+  EXPECT_EQ(folder_, "");
+  EXPECT_TRUE(plain_);
+  ASSERT_EQ(error_of({"--log_dir", "-strange"}), "");
+  EXPECT_EQ(folder_, "-strange");
+}
+
+TEST_F(ArgumentsTest, WhatIsWrongIsNamed) {
+  EXPECT_EQ(error_of({"--log-dri=x"}), "there is no option --log_dri, did you mean --log_dir?; see --help");
+  EXPECT_EQ(error_of({"--log_dir"}), "option --log_dir needs a value: FOLDER");
+  EXPECT_EQ(error_of({"--no_python=1"}), "option --no_python takes no value");
+  EXPECT_EQ(error_of({"repair", "--log_dir", "x"}), "there is no option --log_dir; see --help");
+  EXPECT_THAT(error_of({"repair", "x", "--most=0"}), HasSubstr("--most"));
+  EXPECT_THAT(error_of({"repair"}), HasSubstr("directory is required"));
+}
+
+TEST_F(ArgumentsTest, ASubcommandHasItsOwnOptions) {
+  ASSERT_EQ(error_of({"--log-dir", "logs", "repair", "kept", "--most", "3"}), "");
+  EXPECT_EQ(directory_, "kept");
+  EXPECT_EQ(most_, 3);
+}
+
+TEST_F(ArgumentsTest, ACommandKeepsItsOwnOptions) {
+  app_.prefix_command();
+  auto parsed = parse(app_, {"--no-python", "./train", "--log-dir=mine", "-h"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_THAT(parsed->rest, ElementsAre("./train", "--log-dir=mine", "-h"));
+  EXPECT_EQ(folder_, "log");
+}
+
+TEST_F(ArgumentsTest, HelpAndVersionAreShownByEveryProgram) {
+  const auto help = parse(app_, {"--help"});
+  ASSERT_TRUE(help.ok());
+  EXPECT_THAT(help->text, HasSubstr("Does something."));
+  EXPECT_THAT(help->text, HasSubstr("--version"));
+  const auto version = parse(app_, {"--version"});
+  ASSERT_TRUE(version.ok());
+  EXPECT_THAT(version->text, MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+.*\n"));
+  const auto sub = parse(app_, {"repair", "--help"});
+  ASSERT_TRUE(sub.ok());
+  EXPECT_THAT(sub->text, HasSubstr("Repairs a directory."));
+}
+
+TEST_F(ArgumentsTest, AWrongCommandLineEndsAProgramWith2) {
+  const char* wrong[] = {"program", "--nonsense"};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(parse_or_exit(app_, 2, const_cast<char**>(wrong)), kUsageError);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "program: there is no option --nonsense; see --help\n");
+  const char* right[] = {"program", "--no_python"};
+  EXPECT_EQ(parse_or_exit(app_, 2, const_cast<char**>(right)), std::nullopt);
+}
+
+}  // namespace
+}  // namespace argosy::cli

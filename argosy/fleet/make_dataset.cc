@@ -1,0 +1,49 @@
+#include "argosy/fleet/make_dataset.h"
+
+#include <glob.h>
+
+#include "argosy/base/error.h"
+#include "argosy/engine/train/column_value.h"
+#include "argosy/fleet/file_handout.h"
+#include "argosy/fleet/fleet.h"
+
+namespace argosy {
+namespace {
+
+data::DatasetOptions options_of(const DatasetRequest& request) {
+  if (request.use.empty()) throw Error(Status::invalid_argument("a dataset needs the variables that it feeds: set `use`"));
+  std::vector<std::string> names;
+  for (const graph::Variable& variable : request.use) names.push_back(variable.name());
+  return {.slots = value_or_throw(engine::slots_of(*request.use[0].program(), names)),
+          .pipe_command = request.pipe_command,
+          .batch_size = request.batch_size,
+          .threads = request.threads,
+          .files = request.files,
+          .max_bad_lines = request.max_bad_lines,
+          .store = request.store,
+          .criteo = request.format.criteo,
+          .drop_last = request.drop_last,
+          .handout = request.file_handout ? fleet::make_file_handout(request.fleet != nullptr ? *request.fleet : fleet::fleet())
+                                          : nullptr};
+}
+
+}  // namespace
+
+std::unique_ptr<data::QueueDataset> make_dataset(const DatasetRequest& request) {
+  return std::make_unique<data::QueueDataset>(options_of(request));
+}
+
+std::unique_ptr<data::InMemoryDataset> make_in_memory_dataset(const DatasetRequest& request) {
+  return std::make_unique<data::InMemoryDataset>(options_of(request));
+}
+
+std::vector<std::string> glob(const std::string& pattern) {
+  ::glob_t found{};
+  const int failed = ::glob(pattern.c_str(), 0, nullptr, &found);
+  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + (failed == 0 ? found.gl_pathc : 0));
+  ::globfree(&found);
+  if (paths.empty()) throw Error(Status::not_found("no file matches '{}'", pattern));
+  return paths;
+}
+
+}  // namespace argosy

@@ -1,0 +1,57 @@
+#include "argosy/ps/communicator/geo_dense.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+namespace argosy::ps {
+
+void GeoDense::begin(std::span<float> values) {
+  values_ = values;
+  base_.assign(values.begin(), values.end());
+  received_.resize(values.size());
+}
+
+void GeoDense::train(std::span<const float> gradient, std::span<const Range> wanted, const optim::Rule& rule,
+                     const optim::Step& step, const std::optional<optim::Regularization>& regularization) {
+  MutexLock lock(mutex_);
+  for (const Range& range : wanted) {
+    const auto param = values_.subspan(range.begin, range.size());
+    const auto values = gradient.subspan(range.begin, range.size());
+    if (!regularization) {
+      rule.apply(step, param.data(), values.data(), nullptr, param.size());
+      continue;
+    }
+    std::vector<float> regularized(values.begin(), values.end());
+    optim::regularize(*regularization, param, regularized);
+    rule.apply(step, param.data(), regularized.data(), nullptr, param.size());
+  }
+}
+
+void GeoDense::collect(float share, std::vector<float>& differences) {
+  differences.resize(values_.size());
+  for (size_t k = 0; k < differences.size(); ++k) {
+    differences[k] = share * (values_[k] - base_[k]);
+    base_[k] += differences[k];
+  }
+}
+
+void GeoDense::receive() {
+  for (size_t k = 0; k < values_.size(); ++k) {
+    std::atomic_ref<float> value(values_[k]);
+    // In this order of sums a parameter of which nothing is unsent becomes the servers', to the bit.
+    const float unsent = value.load(std::memory_order_relaxed) - base_[k];
+    value.store(received_[k] + unsent, std::memory_order_relaxed);
+    base_[k] = received_[k];
+  }
+}
+
+void GeoDense::settle(std::span<const float> values) { std::ranges::copy(values, base_.begin()); }
+
+double GeoDense::unsent() const {
+  double sum = 0;
+  for (size_t k = 0; k < base_.size(); ++k) sum += std::abs(double{values_[k]} - double{base_[k]});
+  return sum;
+}
+
+}  // namespace argosy::ps
