@@ -1,7 +1,7 @@
 # argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [UNITE] [ONLY files…] [WITHOUT files…] [NO_TESTS] [TESTS_ONLY] [PROGRAMS_ONLY]
 #             [TEST_USES rooms…] [TESTS_WITHOUT_TSAN files…])
 #
-# One folder, one static library: every .cc of the folder but tests and benchmarks. Tests (x_test.cc) make one program a
+# One folder, one static library: every .cc of the folder but tests and benchmarks. Tests (x_test.cc) make one program per
 # room, NAME_test; benchmarks (x_bench.cc) one program per room, NAME_bench, where Google Benchmark is installed. A TESTS_ONLY
 # room is for the TEST_USES of others and goes into no library or program, a PROGRAMS_ONLY room into programs that name it and
 # into no library. TESTS_WITHOUT_TSAN run through libraries that are
