@@ -3,7 +3,7 @@
 
     tools/gpu_carry.py [--python FOLDER] [FILES…]        fills build/gpu, and says how large it is
 
-The folder has protobuf's, zlib's and zstd's headers and shared libraries with protoc and ninja, headers of CLI11 and xxHash, those of Python where
+The folder has protobuf's, zlib's and zstd's headers and shared libraries with protoc and ninja, headers of CLI11, Gloo and xxHash, those of Python where
 --python names the include folder of the version that runs there, pytest, and FILES as data/. Take it along beside the sources (docs/gpu.md).
 """
 
@@ -17,7 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGET = ROOT / "build" / "gpu"
 LIMIT_MIB = 64
-HEADERS = ("google/protobuf", "CLI", "zlib.h", "zconf.h", "zstd.h", "zstd_errors.h", "zdict.h", "xxhash.h", "xxh3.h")
+HEADERS = ("google/protobuf", "gloo", "CLI", "zlib.h", "zconf.h", "zstd.h", "zstd_errors.h", "zdict.h", "xxhash.h", "xxh3.h")
 LIBRARIES = ("protobuf", "z", "zstd")  # and what protoc needs
 PACKAGES = {"protobuf": "protobuf", "zlib": "z", "libzstd": "zstd"}
 PYTHON = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")  # pure Python, as they are installed here

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # After tools/gpu_build.sh, on a machine with a GPU: the engine's tests there, Python's tests that want a GPU, examples, and the documents' own scripts where
-# their checker was carried along (tools/gpu_carry.py … FOLDER_WITH_CHECK_PY).
+# their checker was carried along (tools/gpu_carry.py … FOLDER_WITH_CHECK_PY), a model of PaddleRec where its tools/ and models/ were.
 # Goes on after a failure, and ends with 1 where there was one. What each printed is in $OUT, or build/gpu/logs.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -23,5 +23,11 @@ try python_tests python3 -m pytest -q -p no:cacheprovider tests/python/test_gpu.
 try keypoints fleetrun --gpus=0 "--log_dir=$logs/keypoints" examples/keypoints.py
 for checker in build/gpu/data/*/check.py; do
   [ -f "$checker" ] && try documents python3 tools/gpu_documents.py "$(dirname "$checker")"
+done
+for zoo in build/gpu/data/*/tools; do  # of a checkout of PaddleRec
+  [ -f "$zoo/trainer.py" ] || continue
+  for trainer in trainer static_trainer; do
+    try "zoo_$trainer" env --chdir="$zoo/.." python3 -u tools/$trainer.py -m models/rank/dnn/config.yaml -o runner.use_gpu=True runner.epochs=1
+  done
 done
 exit $failed

@@ -159,6 +159,13 @@ std::vector<Setting> security_and_peers() {
        .default_value = "on",
        .choices = {"on", "off"},
        .help = "whether the processes compare what they are about to do before each collective call of a program"},
+      {.name = "collective_backend",
+       .kind = Kind::choice,
+       .default_value = "auto",
+       .choices = {"auto", "gloo"},
+       .help =
+           "what carries tensors on GPUs between processes: auto: NCCL; gloo: Gloo, by way of the CPU, which is slower and lets "
+           "several processes share a GPU (--gpus 0,0)"},
       {.name = "peer_seconds",
        .kind = Kind::seconds,
        .default_value = "30",

@@ -85,6 +85,7 @@ Result<std::shared_ptr<Group>> Group::join(const RankInfo& place, const Settings
   shared->place = place;
   shared->timeout = to_milliseconds(settings.seconds("collective_seconds"));
   shared->check = settings.text("collective_check") == "on";
+  shared->gpus_by_gloo = settings.text("collective_backend") == "gloo";
   world->shared_ = shared;
   world->rank_ = place.rank;
   world->ranks_.resize(place.world_size);
@@ -123,8 +124,12 @@ Status Group::connect(const std::string& name) {
     c10d_->setBackend(type, kind, *backend);
     return {};
   };
-  c10d_->setDefaultBackend(device_.is_cpu() ? BackendType::GLOO : BackendType::NCCL);
-  if (device_.is_cpu()) return use(c10::kCPU, BackendType::GLOO, "gloo", make_gloo);
+  const bool gloo_alone = device_.is_cpu() || shared_->gpus_by_gloo;
+  c10d_->setDefaultBackend(gloo_alone ? BackendType::GLOO : BackendType::NCCL);
+  if (gloo_alone) {
+    RETURN_IF_ERROR(use(c10::kCPU, BackendType::GLOO, "gloo", make_gloo));
+    return device_.is_cpu() ? Status() : use(device_.type(), BackendType::GLOO, "gloo-gpu", make_gloo);
+  }
   RETURN_IF_ERROR(use(c10::kCUDA, BackendType::NCCL, "nccl", make_nccl));
   const Status cpu = use(c10::kCPU, BackendType::GLOO, "gloo", make_gloo);  // for tensors and bytes that stay on the CPU
   notes_ = cpu.ok() ? c10::Device(c10::kCPU) : device_;

@@ -30,8 +30,9 @@ Result<ReduceOp> parse_reduce_op(const std::string& name);  // "sum", "prod", "m
 // Where the members' calls differ (another operation, shape or type), each of them gets an error that names two ranks and
 // what each did; that check costs a message per call, and the setting collective_check=off leaves it out.
 //
-// Tensors on the CPU travel by Gloo, those on a GPU by NCCL. Thread-compatible. A group of one process sends nothing. After a
-// call that was cancelled (base/wait_check.h) the members are out of step, and all there is left to do is to end.
+// Tensors on the CPU travel by Gloo, those on a GPU by NCCL, or by Gloo where collective_backend says so. Thread-compatible. A
+// group of one process sends nothing. After a call that was cancelled (base/wait_check.h) the members are out of step, and all
+// there is left to do is to end.
 class Group {
  public:
   // All processes of the job, at the meeting place of `place`. The process no longer dies of SIGPIPE, unless it had chosen how

@@ -16,6 +16,7 @@ struct GroupShared {
   std::string host;
   std::chrono::milliseconds timeout{};
   bool check = true;
+  bool gpus_by_gloo = false;  // tensors on GPUs travel by Gloo, not by NCCL
   c10::intrusive_ptr<c10d::Store> store;
   std::unique_ptr<Watch> watch;  // after the store: it says goodbye through it. None in a group of one, and after leave()
 };

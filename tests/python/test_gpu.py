@@ -289,13 +289,58 @@ print("processes", fleet.worker_num(), "on", exe.place, "report", exe.capture_re
 """
 
 
+def launched(folder, build, script, asked, *options):
+    """What the processes of a collective job of `script` have printed; the job has ended well."""
+    (folder / "job.py").write_text(script)
+    command = [str(build / "bin/fleetrun"), *options, f"--log_dir={folder}/log", "job.py"]
+    environment = {**os.environ, "ARGOSY_PYTHON": sys.executable} | ({"ARGOSY_DEVICE": "cpu"} if asked == "cpu" else {})
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300, env=environment)
+    logs = done.stdout + "".join(path.read_text() for path in (folder / "log").rglob("*") if path.is_file())
+    assert done.returncode == 0, logs + done.stderr
+    return logs
+
+
 @pytest.mark.parametrize("asked", ["cpu", pytest.param("gpu", marks=needs_gpu)])
 def test_a_static_collective_job_of_one_process_trains(tmp_path, build, asked):
-    (tmp_path / "static_job.py").write_text(STATIC_JOB)
-    command = [str(build / "bin/fleetrun"), "--gpus=0", f"--log_dir={tmp_path}/log", "static_job.py"]
-    environment = {**os.environ, "ARGOSY_PYTHON": sys.executable} | ({"ARGOSY_DEVICE": "cpu"} if asked == "cpu" else {})
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, env=environment)
-    logs = done.stdout + "".join(path.read_text() for path in (tmp_path / "log").rglob("*") if path.is_file())
-    assert done.returncode == 0, logs + done.stderr
+    logs = launched(tmp_path, build, STATIC_JOB, asked, "--gpus=0")
     expected = "on CUDAPlace(0) report (97, '')" if asked == "gpu" else "work is recorded on a GPU, and this is for cpu"
     assert "processes 1 on" in logs and expected in logs, logs
+
+
+SHARED_GPU_JOB = """
+import sys
+import numpy, paddle
+from paddle.distributed import fleet
+fleet.init(is_collective=True)
+rank, ranks = fleet.worker_index(), fleet.worker_num()
+paddle.seed(1)
+net = paddle.nn.Sequential(paddle.nn.Linear(8, 16), paddle.nn.ReLU(), paddle.nn.Linear(16, 1))
+own = numpy.concatenate([value.numpy().ravel() for value in net.parameters()])
+model = fleet.distributed_model(net)
+optimizer = fleet.distributed_optimizer(paddle.optimizer.Adam(0.01, parameters=net.parameters()))
+given = numpy.random.default_rng(1).standard_normal([20, 32, 8]).astype("float32")
+for batch in given:
+    mine = paddle.to_tensor(batch[rank::ranks])
+    loss = ((model(mine) - mine.sum(axis=1, keepdim=True)) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+values = numpy.concatenate([value.numpy().ravel() for value in net.parameters()])
+assert abs(values - own).max() > 0.01, "nothing was trained"
+every = []
+paddle.distributed.all_gather(every, paddle.to_tensor(values))
+assert all((one.numpy() == values).all() for one in every), every
+numpy.save(sys.argv[0] + f".{ranks}.{rank}.npy", values)
+print("rank", rank, "of", ranks, "on", net[0].weight.place)
+"""
+
+
+# NCCL refuses two processes on one GPU; by Gloo a machine with one GPU can try what several processes do.
+@pytest.mark.parametrize("asked", ["cpu", pytest.param("gpu", marks=needs_gpu)])
+def test_two_processes_on_one_device_train_as_one_does(tmp_path, build, asked):
+    shared = launched(tmp_path, build, SHARED_GPU_JOB, asked, "--gpus=0,0", "--collective_backend=gloo")
+    alone = launched(tmp_path, build, SHARED_GPU_JOB, asked, "--gpus=0", "--collective_backend=gloo")
+    for ranks, logs in ((2, shared), (1, alone)):
+        assert f"rank 0 of {ranks} on {'CPUPlace' if asked == 'cpu' else 'CUDAPlace(0)'}" in logs, logs
+    of_two, of_one = (numpy.load(tmp_path / f"job.py.{ranks}.0.npy") for ranks in (2, 1))
+    numpy.testing.assert_allclose(of_two, of_one, rtol=1e-4, atol=1e-5)

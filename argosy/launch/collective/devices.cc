@@ -41,10 +41,12 @@ Result<int> own_number(const std::string& name, const std::vector<int>& visible)
   return Status::invalid_argument("--gpus: {} is not one of {}", name, list->to_string());
 }
 
-Result<Devices> listed_devices(const std::vector<std::string>& gpus) {
+Result<Devices> listed_devices(const std::vector<std::string>& gpus, bool shared) {
   Devices devices{.processes = static_cast<int>(gpus.size())};
-  if (std::set<std::string>(gpus.begin(), gpus.end()).size() != gpus.size())
-    return Status::invalid_argument("--gpus {}: a GPU occurs twice", join(gpus, ","));
+  if (!shared && std::set<std::string>(gpus.begin(), gpus.end()).size() != gpus.size()) {
+    return Status::invalid_argument(
+        "--gpus {}: a GPU occurs twice, which NCCL refuses; --collective_backend gloo lets processes share one", join(gpus, ","));
+  }
   for (const std::string& gpu : gpus) {
     if (parse_integer(gpu).value_or(-1) < 0)
       return Status::invalid_argument("--gpus: found '{}', expected numbers such as 0,1", gpu);
@@ -103,9 +105,10 @@ std::vector<int> visible_gpus(const std::string& folder) {
   return found;
 }
 
-Result<Devices> choose_devices(const std::vector<std::string>& gpus, const std::string& processes, const RankInfo& launcher) {
+Result<Devices> choose_devices(const std::vector<std::string>& gpus, const std::string& processes, const RankInfo& launcher,
+                               bool shared_gpus) {
   if (!gpus.empty()) {
-    ASSIGN_OR_RETURN(Devices devices, listed_devices(gpus));
+    ASSIGN_OR_RETURN(Devices devices, listed_devices(gpus, shared_gpus));
     if (!processes.empty() && processes != std::to_string(devices.processes)) {
       return Status::invalid_argument("--gpus lists {} and --nproc_per_node says {}; leave one out", devices.processes,
                                       processes);

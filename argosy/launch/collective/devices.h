@@ -21,7 +21,9 @@ std::vector<int> visible_gpus(const std::string& folder = "/dev");
 
 // `gpus` is what --gpus says, empty where it was not given; `processes` is --nproc_per_node: a number, auto, gpu, cpu or empty.
 // Without either: a process for each GPU, or one where there is none. With ARGOSY_DEVICE=cpu GPUs only count processes. Where a
-// scheduler started several launchers on this machine, each takes one process and, in order, its GPU.
-Result<Devices> choose_devices(const std::vector<std::string>& gpus, const std::string& processes, const RankInfo& launcher);
+// scheduler started several launchers on this machine, each takes one process and, in order, its GPU. A GPU may be listed twice
+// where `shared_gpus` says so: processes on one GPU cannot meet by NCCL.
+Result<Devices> choose_devices(const std::vector<std::string>& gpus, const std::string& processes, const RankInfo& launcher,
+                               bool shared_gpus = false);
 
 }  // namespace argosy::launch

@@ -72,6 +72,15 @@ TEST_F(DevicesTest, WithoutGpuProcessesAreCounted) {
   EXPECT_EQ(chosen({}, "5"), "5");
 }
 
+// By Gloo, which does not mind.
+TEST_F(DevicesTest, ProcessesMayShareAGpu) {
+  see("0,1");
+  const auto devices = choose_devices({"1", "1", "0"}, "", {}, /*shared_gpus=*/true);
+  ASSERT_TRUE(devices.ok()) << devices.status().message();
+  EXPECT_EQ(devices->processes, 3);
+  EXPECT_THAT(devices->gpus, ElementsAre(1, 1, 0));
+}
+
 // mpirun -np 2 fleetrun …
 TEST_F(DevicesTest, SeveralLaunchersOfOneMachineTakeAGpuEach) {
   see("0,1");
@@ -85,7 +94,7 @@ TEST_F(DevicesTest, WhatCannotBeIsNamed) {
   EXPECT_THAT(chosen({}, "gpu"), HasSubstr("no GPU is seen"));
   see("0,1");
   EXPECT_THAT(chosen({"2"}, ""), HasSubstr("2 is not one of CUDA_VISIBLE_DEVICES='0,1'"));
-  EXPECT_THAT(chosen({"0", "0"}, ""), HasSubstr("a GPU occurs twice"));
+  EXPECT_THAT(chosen({"0", "0"}, ""), HasSubstr("a GPU occurs twice, which NCCL refuses"));
   EXPECT_THAT(chosen({"zero"}, ""), HasSubstr("found 'zero'"));
   EXPECT_THAT(chosen({}, "3"), HasSubstr("--nproc_per_node 3: 2 GPUs are seen here"));
   EXPECT_THAT(chosen({}, "0"), HasSubstr("found '0', expected a number from 1"));

@@ -155,7 +155,8 @@ Result<int> run_collective(const CollectiveOptions& options, const TrainingProgr
     ASSIGN_OR_RETURN(launcher, rank_info_from_environment());
   }
   NodeJob job{.program = program, .log_dir = options.log_dir, .max_restarts = options.max_restarts};
-  ASSIGN_OR_RETURN(job.devices, choose_devices(options.gpus, options.processes, launcher));
+  const bool shared_gpus = program.setting("ARGOSY_COLLECTIVE_BACKEND") == "gloo";
+  ASSIGN_OR_RETURN(job.devices, choose_devices(options.gpus, options.processes, launcher, shared_gpus));
   ASSIGN_OR_RETURN(const Nodes nodes, find_nodes(options.nodes, job.devices.processes, launcher));
   if (options.follow >= job.devices.processes)
     return Status::invalid_argument("--follow {}: this node has {}, numbered from 0", options.follow,
