@@ -111,7 +111,7 @@ TEST(RecordStore, ADamagedBlockAddsNothing) {
 }
 
 TEST(RecordStore, OtherSlotsAreRefused) {
-  RecordStore from(kTwoSlots), to(std::span(kTwoSlots).first(1));
+  RecordStore from(kTwoSlots), to{std::span<const SlotSpec>(kTwoSlots).first(1)};
   from.append(samples(1));
   std::vector<std::string> blocks(1);
   from.prepare_take();
@@ -139,7 +139,7 @@ TEST(RecordCodec, FingerprintsTellSlotsApart) {
   EXPECT_EQ(own, RecordCodec(kTwoSlots).fingerprint());
   EXPECT_NE(own, RecordCodec(wider).fingerprint());
   EXPECT_NE(own, RecordCodec(typed).fingerprint());
-  EXPECT_NE(own, RecordCodec(std::span(kTwoSlots).first(1)).fingerprint());
+  EXPECT_NE(own, RecordCodec(std::span<const SlotSpec>(kTwoSlots).first(1)).fingerprint());
 }
 
 }  // namespace
