@@ -114,7 +114,7 @@ def test_a_server_that_somebody_ends_is_named_and_started_again(job):
     launcher = job.fleetrun("--directory=kept", "--max_restart=1", "train.py", "async")
     until(lambda: min(steps(job, 0), steps(job, 1)) > 5, job.logs)
     job.signal(launcher, "server 1", signal.SIGTERM)
-    job.wait_for_line("server 1", "took up")
+    job.wait_for_line("server 1", "recovered from")
     held = steps(job, 0)
     until(lambda: steps(job, 0) > held + 5, job.logs)
     (job.folder / "end").touch()

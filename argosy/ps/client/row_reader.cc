@@ -241,7 +241,7 @@ class ServersRowReader final : public RowReader {
 
 // Whether two endpoints belong together.
 Status check_same_job(const wire::HelloReply& one, const std::string& at, const wire::HelloReply& other,
-                   const std::string& other_at) {
+                      const std::string& other_at) {
   if (one.job() != other.job() || one.run() != other.run() || one.servers() != other.servers()) {
     return Status::failed_precondition(
         "{} is of job '{}', run {}, with {} servers; {} of job '{}', run {}, with {}: give the endpoints of one job", at,

@@ -32,7 +32,7 @@ Result<Seen> look(const ServerProcess& process, const JobSpec& spec) {
 
 void end_equal(Mode mode) {
   const uint64_t seed = std::random_device{}();
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
   Folder folder;
   TableSpec rows = counting_rows();
   rows.rule = "adam";  // the order of the records shows in the bits

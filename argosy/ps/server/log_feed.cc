@@ -94,6 +94,7 @@ bool LogFeed::needs_snapshot(const table::RecordLog& log, const State& state, co
 Status LogFeed::read(const table::RecordLog& log, uint64_t from, uint64_t max_bytes, wire::FollowReply& reply,
                      std::vector<std::byte>& payload) {
   uint64_t after = from;
+  payload.reserve(std::min(max_bytes, log.end() - std::min(log.end(), from)));
   const Status status = log.replay(from, [&](uint64_t position, argosy::Bytes bytes) {
     if (!payload.empty() && payload.size() + bytes.size() > max_bytes) return enough_read();
     wire::FollowReply::One* one = reply.add_records();

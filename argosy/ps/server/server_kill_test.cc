@@ -45,7 +45,7 @@ TEST(ServerKill, CountsEveryPushOnceInAsyncMode) {
   constexpr int kWorkers = 2;
   constexpr uint32_t kBatches = 400;
   const Mishaps mishaps;
-  SCOPED_TRACE(testing::Message() << "seed " << mishaps.seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << mishaps.seed);
   Folder folder;
   const JobSpec spec = job(Mode::async, kWorkers, {counting_rows()});
   ServerProcess process(mishaps.flags(folder));
@@ -85,7 +85,7 @@ TEST(ServerKill, CountsEveryPushOnceInAsyncMode) {
   Worker observer = connect(process, spec, 0, 1);
   ASSERT_TRUE(persist([&] { return observer.observe(); }).ok());
   for (const auto& [key, count] : expected) {
-    ASSERT_THAT(*persist([&, key = key] { return observer.pull_rows(0, {key}); }), testing::ElementsAre(count, count))
+    ASSERT_THAT(*persist([&, key = key] { return observer.pull_rows(0, {key}); }), ::testing::ElementsAre(count, count))
         << "key " << key;
   }
   EXPECT_EQ(process.end(), 0);
@@ -94,7 +94,7 @@ TEST(ServerKill, CountsEveryPushOnceInAsyncMode) {
 TEST(ServerKill, EndsASyncJobWithTheResultOfAnUndisturbedOne) {
   constexpr uint32_t kSteps = 150;
   const Mishaps mishaps;
-  SCOPED_TRACE(testing::Message() << "seed " << mishaps.seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << mishaps.seed);
   Folder folder;
   TableSpec rows = counting_rows();
   rows.rule = "adam";  // the order of steps and the powers of beta show in the bits

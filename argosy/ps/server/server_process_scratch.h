@@ -4,12 +4,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include <atomic>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -18,8 +16,7 @@
 #include "argosy/base/file.h"
 #include "argosy/base/random.h"
 #include "argosy/ps/server/server_scratch.h"
-
-extern char** environ;
+#include "argosy/testing/started_program.h"
 
 // argosy-server as a process of a test, which is killed and started again, and workers that go on meanwhile.
 namespace argosy::ps::scratch {
@@ -45,42 +42,23 @@ inline std::string quiet_endpoint() {
 class ServerProcess {
  public:
   explicit ServerProcess(std::vector<std::string> arguments) : arguments_(std::move(arguments)), endpoint_(quiet_endpoint()) {}
-  ~ServerProcess() { kill(); }
 
   void start() {
-    int pipe_ends[2];
-    ASSERT_EQ(::pipe2(pipe_ends, O_CLOEXEC), 0);
     std::vector<std::string> words = {ARGOSY_SERVER_PROGRAM, "--address", endpoint_};
     words.insert(words.end(), arguments_.begin(), arguments_.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
     const std::string errors = folder_.path() / "stderr";
-    posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ASSERT_EQ(::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ), 0) << argv[0];
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(pipe_ends[1]);
-    std::string said;
-    for (char c = 0; ::read(pipe_ends[0], &c, 1) == 1 && c != '\n';) said += c;
-    ::close(pipe_ends[0]);
-    ASSERT_EQ(said, endpoint_) << read_file(errors).value();
+    const Fd writing(::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    auto started = testing::StartedProgram::start({.command = words, .errors = writing.get()});
+    ASSERT_TRUE(started.ok()) << started.status().message() << read_file(errors).value();
+    ASSERT_EQ(started->line(), endpoint_) << read_file(errors).value();
+    program_.emplace(std::move(*started));
   }
-  void kill() {
-    if (pid_ == 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
+  void kill() { program_.reset(); }
   // SIGTERM; the exit status.
   int end() {
-    ::kill(pid_, SIGTERM);
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    const ExitStatus status = program_->end();
+    program_.reset();
+    return status.signal == 0 ? status.code : -1;
   }
   const std::string& endpoint() const { return endpoint_; }
 
@@ -88,7 +66,7 @@ class ServerProcess {
   const Folder folder_;
   const std::vector<std::string> arguments_;
   const std::string endpoint_;
-  pid_t pid_ = 0;
+  std::optional<testing::StartedProgram> program_;
 };
 
 inline Worker connect(const ServerProcess& process, const JobSpec& spec, int index, uint64_t process_id) {
