@@ -4,7 +4,7 @@
 
 #include <future>
 
-#include "argosy/ps/server/server_process_scratch.h"
+#include "argosy/ps/server/server_process_test.h"
 
 namespace argosy::ps {
 namespace {

@@ -6,7 +6,7 @@
 #include <future>
 #include <map>
 
-#include "argosy/ps/server/server_process_scratch.h"
+#include "argosy/ps/server/server_process_test.h"
 
 namespace argosy::ps {
 namespace {
