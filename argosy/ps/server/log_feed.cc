@@ -12,6 +12,13 @@ namespace {
 constexpr uint64_t kMostFedBytes = uint64_t{16} << 20;  // of records in an answer, but for one that is larger alone
 constexpr std::chrono::seconds kFollowerSilence{30};         // after which a follower is gone; it asks again every few seconds
 
+// A file of the log may be removed while it is looked for, or have been: then the log is cut, and the next try sees it. Damage,
+// and what a visitor says, is no such thing.
+Status if_cut(const Status& read) {
+  if (read.ok() || read.code() == Code::cancelled || read.code() == Code::data_loss) return {};
+  return Status::unavailable("the log is being cut for a snapshot; try again ({})", read.message());
+}
+
 // Ends a replay that has shown enough.
 Status enough_read() { return Status::cancelled("the rest comes later"); }
 
@@ -72,10 +79,11 @@ Status LogFeed::check_from(const table::RecordLog& log, const wire::FollowReques
   const uint64_t last = request.last_position();
   if (last == 0 || last < log.first()) return {};
   bool same = false;
-  (void)log.replay(last, [&](uint64_t position, argosy::Bytes bytes) {
+  const Status read = log.replay(last, [&](uint64_t position, argosy::Bytes bytes) {
     same = position == last && table::checksum_of(bytes) == request.last_checksum();
     return enough_read();
   });
+  RETURN_IF_ERROR(if_cut(read));
   if (same) return {};
   return Status::failed_precondition(
       "the log of {} has another record at position {} than the follower: the server has gone backwards and on by another way, "
@@ -137,7 +145,7 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
     const Status status = read(log, request.from(), most, reply, payload);
     // The log may have been cut meanwhile, or a load may have come before records that were just read.
     snapshot = request.from() < log.first() || request.loaded() != state.last_loaded();
-    if (!status.ok() && !snapshot) return call->fail(status);
+    if (!status.ok() && !snapshot) return call->fail(if_cut(status).ok() ? status : if_cut(status));
     if (!snapshot && payload.empty()) {
       note_told(number, end);
       if (!request.at_once()) return parking_.park(Topic::log, seen, call);
