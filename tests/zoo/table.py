@@ -43,7 +43,9 @@ def _compared(found):
         return ""
     if found["differs"] is None:
         return "agrees"
-    return "agrees with dense gradients" if found.get("differs_dense", "-") is None else f"{found['differs']} differs"
+    if found.get("differs_dense", "-") is None:
+        return "agrees with dense gradients"
+    return "rounding decides" if found.get("differs_nudged") else f"{found['differs']} differs"
 
 
 def document(results):
