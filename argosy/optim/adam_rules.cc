@@ -4,7 +4,8 @@
 namespace argosy::optim::internal {
 namespace {
 
-// As in Paddle 1.8, where epsilon is added to the root as it is; with corrected_epsilon to the corrected root, as in Paddle 2 and torch.
+// As in Paddle 1.8, where epsilon is added to the root as it is; with corrected_epsilon to the corrected root, as in Paddle 2 and
+// torch.
 template <typename C>
 struct Adam {
   static constexpr size_t kStates = 2;

@@ -97,7 +97,8 @@ class LarsRule final : public Rule {
   static void update(const Lars<float>& k, float* param, const float* grad, float* velocity, size_t n) {
     float own_rate = k.rate;
     if (k.weight_decay > 0) {
-      own_rate *= k.share(static_cast<float>(std::sqrt(squared_norm(param, n))), static_cast<float>(std::sqrt(squared_norm(grad, n))));
+      own_rate *=
+          k.share(static_cast<float>(std::sqrt(squared_norm(param, n))), static_cast<float>(std::sqrt(squared_norm(grad, n))));
     }
     move_all(k, own_rate, param, grad, velocity, n);
   }

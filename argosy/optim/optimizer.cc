@@ -44,9 +44,10 @@ Momentum::operator Optimizer() const {
 }
 
 LarsMomentum::operator Optimizer() const {
-  Optimizer optimizer{"lars_momentum",
-                      hyper({{"mu", momentum}, {"lars_coeff", lars_coeff}, {"lars_weight_decay", lars_weight_decay}, {"epsilon", epsilon}}),
-                      learning_rate, regularization, grad_clip};
+  Optimizer optimizer{
+      "lars_momentum",
+      hyper({{"mu", momentum}, {"lars_coeff", lars_coeff}, {"lars_weight_decay", lars_weight_decay}, {"epsilon", epsilon}}),
+      learning_rate, regularization, grad_clip};
   optimizer.has_weight_decay = all_but(exclude_from_weight_decay_fn);
   return optimizer;
 }

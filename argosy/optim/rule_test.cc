@@ -133,7 +133,8 @@ TEST(Lamb, CorrectsTheMomentsWhereItIsTold) {
 
 // The rate of a step is the share that the norms give; without weight decay, and where a norm is 0, it is the rate as given.
 TEST(Lars, ScalesTheRateToTheNorms) {
-  const auto rule = *make_rule("lars_momentum", {{"mu", 0.5f}, {"lars_coeff", 0.1f}, {"lars_weight_decay", 0.2f}, {"epsilon", 1}});
+  const auto rule =
+      *make_rule("lars_momentum", {{"mu", 0.5f}, {"lars_coeff", 0.1f}, {"lars_weight_decay", 0.2f}, {"epsilon", 1}});
   Parameter parameter(*rule, {3.0f, 4.0f});  // its norm is 5, the gradient's 10
   train(*rule, parameter, 0.3f, {6.0f, -8.0f});
   const float share = 0.1f * 5 / (10 + 0.2f * 5 + 1);

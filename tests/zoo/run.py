@@ -104,11 +104,11 @@ def one_model(args, here, judge, folder, kind):
         theirs = found.get("judge")
         if theirs and theirs["status"] == found["here"]["status"] == "runs" and kind.compared:
             found["differs"] = agree(found["here"]["numbers"], theirs["numbers"])
-            if found["differs"]:  # does it also without Adam's rule for sparse gradients, which is another one here?
+            if found["differs"]:  # is PaddlePaddle another one itself, once its first values are those beside them?
+                found["differs_nudged"] = agree(judge.run(folder, kind, nudge=True)["numbers"], theirs["numbers"])
+                # does it also without Adam's rule for sparse gradients, which is another one here?
                 again, here_again = judge.run(folder, kind, dense=True), here.run(folder, kind, dense=True)
                 found["differs_dense"] = agree(here_again["numbers"], again["numbers"]) if here_again["status"] == again["status"] == "runs" else "status"
-                if found["differs_dense"]:  # is PaddlePaddle another one itself, once its first values are those beside them?
-                    found["differs_nudged"] = agree(judge.run(folder, kind, dense=True, nudge=True)["numbers"], again["numbers"])
     return key, found
 
 
