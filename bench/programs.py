@@ -105,6 +105,11 @@ def read_pause(text):
     return {"pause": json.loads(text)["benchmarks"][-1]["pause_ms"]}
 
 
+def read_fresh(text):
+    """Milliseconds from the answer to a push until a follower shows it."""
+    return {f"fresh.{part}": json.loads(text)["benchmarks"][-1][part + "_ms"] for part in ("p50", "p99")}
+
+
 def read_together(text):
     microseconds = {run["name"].partition("/")[0]: run["real_time"] for run in json.loads(text)["benchmarks"]}
     return {"together.both": microseconds["together"], "together.wire_and_store": microseconds["wire"] + microseconds["store"]}
@@ -161,6 +166,7 @@ def jobs(data):
     return [
         job("ps.1x1", "1x1", train, rounds=SLOW),
         job("ps.1x1-wal", "1x1", train, "--durability", "wal", rounds=SLOW),
+        job("ps.1x1-followed", "1x1", train, "--durability", "wal", "--followers", rounds=SLOW),
         job("ps.1x1-pipe", "1x1", multislot, "--format", "multislot", rounds=1),
         paddle_job("paddle_ps.1x1", "1x1", data),
         job("ps.2x2", "2x2", train, rounds=SLOW),
@@ -227,6 +233,7 @@ def programs(data):
         Program("index", google_benchmark("argosy/table/table_bench", "SlotIndex|FlatHashMap|KeyIndex"), read_items("index")),
         Program("number", google_benchmark("argosy/data/data_bench", "Read|FromChars"), read_items("number")),
         *allocators(),
+        Program("fresh", google_benchmark("argosy/ps/ps_bench", "BM_PushToFollower"), read_fresh, SLOW),
         Program("pause", google_benchmark("argosy/ps/ps_bench", "BM_PauseOfASave/none/5000"), read_pause, SLOW),
         *collectives(),
         *serving(),

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """One job of parameter servers and workers as processes: CTR-DNN by build/release/bench/ctr_ps_bench under fleetrun.
 
-    bench/ps_job.py SERVERSxWORKERS 'FILES' [--passes 2] [--format criteo|multislot] [--durability none|wal]
+    bench/ps_job.py SERVERSxWORKERS 'FILES' [--passes 2] [--format criteo|multislot] [--durability none|wal] [--followers]
 
 Prints one JSON object per pass over the files: samples per second; processor seconds of all workers and of all servers; bytes that
-crossed the wire. A pass takes as long as its slowest worker. With wal the servers' logs are under build/, on a disk.
+crossed the wire. A pass takes as long as its slowest worker. With wal the servers' logs are under build/, on a disk;
+with --followers each server has a follower, which is another process of this machine.
 """
 
 import argparse
+import contextlib
 import json
 import pathlib
 import socket
@@ -37,9 +39,9 @@ def free_ports(count):
     sys.exit("ps_job: no free ports")
 
 
-def command(args, folder):
+def command(args, folder, port):
     servers, workers = args.shape
-    settings = ["--durability", args.durability]
+    settings = ["--durability", args.durability, "--token", "bench"]
     if args.durability != "none":
         settings += ["--directory", folder / "state"]
     return [
@@ -49,7 +51,7 @@ def command(args, folder):
         "--worker_num",
         workers,
         "--start_port",
-        free_ports(servers),
+        port,
         "--log_dir",
         folder / "logs",
         *settings,
@@ -92,6 +94,24 @@ def launch(words):
         sys.exit(f"ps_job: {' '.join(words)} ended with {job.returncode}:\n{output[-2000:]}")
 
 
+@contextlib.contextmanager
+def followers(servers, port):
+    """One of each server, for as long as the job takes; one that ends by itself has failed."""
+    words = [[str(BUILD / "bin/argosy-server"), f"--follow=127.0.0.1:{port + i}", "--token=bench"] for i in range(servers)]
+    running = [subprocess.Popen(one, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for one in words]
+    try:
+        yield
+        for one in running:
+            if one.poll() is not None:
+                sys.exit(f"ps_job: a follower ended with {one.returncode}:\n{one.stderr.read()[-2000:]}")
+    finally:
+        for one in running:
+            one.terminate()
+            text = one.communicate()[1]
+            if "has caught up" not in text:
+                sys.exit(f"ps_job: a follower has not caught up:\n{text[-2000:]}")
+
+
 def shape(text):
     servers, _, workers = text.partition("x")
     return int(servers), int(workers)
@@ -104,11 +124,13 @@ def main():
     parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--format", choices=["criteo", "multislot"], default="criteo")
     parser.add_argument("--durability", choices=["none", "wal"], default="none")
+    parser.add_argument("--followers", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-", dir=ROOT / "build") as name:
         folder = pathlib.Path(name)
-        words = [str(word) for word in command(args, folder)]
-        launch(words)
+        port = free_ports(args.shape[0])
+        with followers(args.shape[0] if args.followers else 0, port):
+            launch([str(word) for word in command(args, folder, port)])
         for row in passes([file.read_text() for file in sorted((folder / "logs").glob("workerlog.*"))]):
             print(json.dumps({"servers": args.shape[0], "workers": args.shape[1], **row}))
 

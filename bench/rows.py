@@ -131,6 +131,18 @@ ROWS = [
     Row("pool", "memory of a step: the pool against malloc", "pool.BM_StepFromPool", "pool.BM_StepFromMalloc", "µs", "ratio", "<=", 1.0),
     Row("pool-jemalloc", "the same against jemalloc", "pool.BM_StepFromPool", "jemalloc.BM_StepFromMalloc", "µs", "ratio", "<=", 1.0),
     Row("pool-mimalloc", "the same against mimalloc", "pool.BM_StepFromPool", "mimalloc.BM_StepFromMalloc", "µs", "ratio", "<=", 1.0),
+    Row("follower-p50", "from the answer to a push of 26,000 rows until a follower shows it, the median", "fresh.p50", "", "ms", "value"),
+    Row("follower-p99", "the same, 99 of 100", "fresh.p99", "", "ms", "value", "<=", 1000),
+    Row(
+        "ps-1x1-followed",
+        "CTR-DNN through 1 server with a log and 1 worker, with a follower on the same machine against without",
+        "ps.1x1-followed.samples_per_second",
+        "ps.1x1-wal.samples_per_second",
+        "samples/s",
+        "ratio",
+        ">=",
+        0.95,
+    ),
     Row("snapshot-pause", "how long pushes wait for the beginning of a snapshot of 5 GB", "pause", "", "ms", "value", "<=", 50),
     Row(
         "ddp-resnet18",

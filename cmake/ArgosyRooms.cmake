@@ -1,7 +1,7 @@
 # argosy_room(NAME [USES rooms…] [LINKS targets…] [TORCH] [UNITE] [ONLY files…] [WITHOUT files…] [NO_TESTS] [TESTS_ONLY] [PROGRAMS_ONLY]
 #             [TEST_USES rooms…] [TESTS_WITHOUT_TSAN files…])
 #
-# One folder, one static library: every .cc of the folder but tests and benchmarks. Tests (x_test.cc) make one program a
+# One folder, one static library: every .cc of the folder but tests and benchmarks. Tests (x_test.cc) make one program per
 # room, NAME_test; benchmarks (x_bench.cc) one program per room, NAME_bench, where Google Benchmark is installed. A TESTS_ONLY
 # room is for the TEST_USES of others and goes into no library or program, a PROGRAMS_ONLY room into programs that name it and
 # into no library. TESTS_WITHOUT_TSAN run through libraries that are
@@ -11,6 +11,19 @@
 function(argosy_room name)
   cmake_parse_arguments(room "TORCH;UNITE;NO_TESTS;TESTS_ONLY;PROGRAMS_ONLY" "" "USES;LINKS;ONLY;WITHOUT;TEST_USES;TESTS_WITHOUT_TSAN" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
+  # A file that was renamed would be missing in a build that is made rarely.
+  foreach(named ${room_ONLY} ${room_WITHOUT})
+    set(found ${sources})
+    list(FILTER found INCLUDE REGEX "/${named}\\.cc$")
+    if(NOT found)
+      message(FATAL_ERROR "room ${name}: ONLY or WITHOUT names '${named}', and there is no such source")
+    endif()
+  endforeach()
+  foreach(test ${room_TESTS_WITHOUT_TSAN})
+    if(NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${test}")
+      message(FATAL_ERROR "room ${name}: TESTS_WITHOUT_TSAN names '${test}', and there is no such test")
+    endif()
+  endforeach()
   foreach(left_out ${room_WITHOUT})
     list(FILTER sources EXCLUDE REGEX "/${left_out}(_test)?\\.cc$")
   endforeach()

@@ -25,8 +25,6 @@ using namespace argosy::ps;
 
 namespace {
 
-constexpr const char* kRun = "0123456789abcdef";
-
 // Counts the answers that are still owed.
 class Counted final : public rpc::ReplySink {
  public:
@@ -65,7 +63,6 @@ wire::HelloRequest hello_of(const JobSpec& spec, uint32_t worker, bool observer)
   wire::HelloRequest hello;
   hello.set_version(kProtocolVersion);
   hello.set_job("fuzz");
-  hello.set_run(kRun);
   hello.set_run("fuzz");
   hello.set_worker(worker);
   hello.set_servers(1);
@@ -82,7 +79,6 @@ class Target {
     ServerOptions options;
     options.address = "";
     options.job = "fuzz";
-    options.run = kRun;
     options.run = "fuzz";
     options.end_with_workers = false;
     options.max_message_bytes = 1 << 20;
@@ -115,7 +111,6 @@ class Target {
   std::string caller(bool observer) const {
     wire::StatsRequest request;
     request.mutable_caller()->set_job("fuzz");
-    request.mutable_caller()->set_run(kRun);
     request.mutable_caller()->set_run("fuzz");
     request.mutable_caller()->set_incarnation(observer ? observer_ : worker_);
     return request.SerializeAsString();

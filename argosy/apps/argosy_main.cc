@@ -7,6 +7,7 @@
 #include "argosy/apps/inspect_command.h"
 #include "argosy/apps/observe_commands.h"
 #include "argosy/apps/other_programs.h"
+#include "argosy/apps/rows_command.h"
 #include "argosy/base/text.h"
 #include "argosy/cli/program_arguments.h"
 #include "argosy/data/criteo.h"
@@ -108,6 +109,7 @@ int main(int argc, char** argv) {
       "  argosy inspect models/epoch3.model --diff models/epoch4.model\n"
       "  argosy repair kept/server-0                   what keeps a server from starting on its directory\n"
       "  argosy reshard kept --servers 4               a run of any number of servers goes on with four\n"
+      "  argosy rows 127.0.0.1:6170,127.0.0.1:6171 --table emb   what servers, or followers of them, hold now\n"
       "  argosy serve models/epoch3.model              predictions over HTTP\n"
       "  argosy check-online A B                       whether two models predict the same, and where not\n"
       "  argosy status logs --watch                    how a job goes on, by its log folder\n\n"
@@ -120,6 +122,7 @@ int main(int argc, char** argv) {
   argosy::apps::add_inspect(app, result);
   add_repair(app, result);
   add_reshard(app, result);
+  argosy::apps::add_rows(app, result);
   argosy::apps::add_other_programs(app);
   add_observe_commands(app, result);
   if (const auto status = argosy::cli::parse_or_exit(app, argc, argv)) return *status;

@@ -25,15 +25,23 @@ constexpr const char* kExamples = R"(One parameter server of a job.
 
   argosy-server --address 127.0.0.1:6170 --workers 2
   argosy-server --address 10.0.0.5:6170 --server-index 1 --servers 2 --workers 8 --directory /data/job --token $SECRET
+  argosy-server --address 10.0.0.9:6171 --follow 10.0.0.5:6170 --token $SECRET
 
 It holds its part of the tables that the first worker describes, and ends when all workers have said goodbye, or by SIGTERM.
 With a directory it survives kill -9: started again with the same arguments it goes on where it was. After a run that has
 finished it does so with --resume only: a new run then begins with its tables. A wrong command line ends with status 2.
+
+With --follow it is a read-only copy of another server, kept up to date by that server's log; docs/followers.md.
 )";
 
 int fail(const Status& status, int exit_code = 1) {
   std::fprintf(stderr, "argosy-server: %s\n", status.message().c_str());
   return exit_code;
+}
+
+void stop_by_signals() {
+  std::signal(SIGTERM, [](int) { stop_asked = 1; });
+  std::signal(SIGINT, [](int) { stop_asked = 1; });
 }
 
 // Serves until there is nothing more to do.
@@ -50,6 +58,8 @@ struct Arguments {
   std::string address = "127.0.0.1:0";
   int server = 0, servers = 1, workers = 0, threads = 0;
   bool stay = false;
+  std::string follow;
+  double follow_wait = 60;
   std::map<std::string, std::string> settings;  // by name
 };
 
@@ -62,6 +72,8 @@ void add_own_options(CLI::App& app, Arguments& arguments) {
   add("--servers", arguments.servers, "how many servers the job has");
   add("--workers", arguments.workers, "how many workers the job has; 0: as the first worker says");
   add("--threads", arguments.threads, "that handle requests; 0: one per core, at least 2");
+  add("--follow", arguments.follow, "host:port of a server of a running job to follow: this one then only answers reads");
+  add("--follow_wait", arguments.follow_wait, "seconds to wait for a server to follow that does not answer at all");
   app.add_flag("--stay", arguments.stay, "do not end with the workers")->group("This server");
 }
 
@@ -105,6 +117,10 @@ Result<Chosen> options_of(const Arguments& arguments) {
   options.workers = arguments.workers;
   options.threads = arguments.threads;
   options.end_with_workers = !arguments.stay;
+  options.follow = arguments.follow;
+  options.follow_wait_seconds = arguments.follow_wait;
+  if (!arguments.follow.empty())
+    RETURN_IF_ERROR(argosy::Address::parse_with_port(arguments.follow).status().with_context("--follow"));
   RETURN_IF_ERROR(argosy::Address::parse_with_port(arguments.address).status().with_context("--address"));
   RETURN_IF_ERROR(options.check());
   return Chosen{.settings = settings, .server = std::move(options)};
@@ -122,13 +138,13 @@ int main(int argc, char** argv) {
   const auto chosen = options_of(arguments);
   if (!chosen.ok()) return fail(chosen.status(), argosy::cli::kUsageError);
 
-  const std::string name = "server " + std::to_string(arguments.server);
+  const std::string name = (arguments.follow.empty() ? "server " : "follower ") + std::to_string(arguments.server);
   argosy::set_log_name(name);
-  std::signal(SIGTERM, [](int) { stop_asked = 1; });
-  std::signal(SIGINT, [](int) { stop_asked = 1; });
+  if (arguments.follow.empty()) stop_by_signals();  // a follower that waits for its server has nothing to save
   if (const Status status = argosy::observe::observe_process(chosen->settings, name); !status.ok()) return fail(status);
   auto running = argosy::ps::Server::start(chosen->server);
   if (!running.ok()) return fail(running.status());
+  stop_by_signals();
   argosy::log_info("listens at {}", (*running)->endpoint());
   std::printf("%s\n", (*running)->endpoint().c_str());  // for who started it with port 0
   std::fflush(stdout);

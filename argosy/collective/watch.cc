@@ -42,7 +42,7 @@ Watch::~Watch() {
   for (int other = 1; other < size_; ++other) all.push_back(left_key(other));
   if (all.empty() || is_lost()) return;
   const MutexLock lock(store_mutex_);
-  static_cast<void>(guarded([&] { store_->wait(all, kFarewell); }));  // who has not gone by then is waited for no longer
+  static_cast<void>(guarded([&] { store_->wait(all, kFarewell); }));  // an error: some have not left in time
 }
 
 void Watch::doing(std::string what) {
@@ -126,7 +126,7 @@ std::string Watch::report() {
   std::vector<std::string> before(size_);
   for (int other = 0; other < size_; ++other) before[other] = read(beat_key(other));
   {
-    MutexLock lock(mutex_);  // this long others are listened to; a process that leaves does not
+    MutexLock lock(mutex_);  // the time in which the others beat; the end of this process cuts it short
     stop_changed_.wait_for(lock, kBeatsOfAReport * options_.beat, [&]() ARGOSY_REQUIRES(mutex_) { return stop_; });
   }
   const std::string mine = text();

@@ -129,6 +129,7 @@ Result<ps::CommunicatorOptions> communicator_options(const Strategy& strategy, c
                    flag(strategy.independent_recv_thread, "independent_recv_thread", options.independent_recv_thread));
   ASSIGN_OR_RETURN(options.sum_merged, flag(strategy.sum_merged, "is_sgd_optimizer", trains_by_sgd(plan)));
   options.geo_k_steps = strategy.geo_k_steps;
+  options.nonfinite = ps::nonfinite_named(settings.text("nonfinite"));
   options.norm_clips = plan.norm_clips;
   options.value_clips = plan.value_clips;
   options.sync_wait_seconds = settings.seconds("sync_wait_seconds");

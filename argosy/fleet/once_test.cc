@@ -85,6 +85,7 @@ class OnceTest : public ::testing::TestWithParam<Mode> {
     std::vector<std::string> loaded;
     uint64_t dropped = 0;
     float rate = 0;
+    ps::JobLedger ledger;
   };
   Life live() {
     CountingNetwork network;
@@ -120,6 +121,7 @@ class OnceTest : public ::testing::TestWithParam<Mode> {
     life.w.resize(3);
     throw_if_error(worker.fetch("w", life.w));
     life.rate = worker.client().stats().value()[0].tables[0].rate;
+    life.ledger = fleet.ledger();
     worker.fail("was killed by the test");
     return life;
   }
@@ -151,6 +153,11 @@ TEST_P(OnceTest, AWorkerThatIsStartedAgainRepeatsNothing) {
   EXPECT_EQ(second.dropped, first.dropped);
   EXPECT_EQ(second.rate, first.rate);
   EXPECT_EQ(files_of(folder_), files) << "a finished save was changed";
+  for (const Life& life : {first, second}) {
+    ASSERT_EQ(life.ledger.open.size(), 1u) << life.ledger.to_json();
+    EXPECT_EQ(life.ledger.open[0].batches, 6u) << "runs, of which none counts twice";
+  }
+  EXPECT_THAT(value_or_throw(read_file(folder_ / "a" / "__ledger__")), ::testing::HasSubstr("\"batches\": 5,"));
   if (GetParam() != Mode::geo) {
     EXPECT_THAT(first.w, ::testing::Each(17)) << "10, six batches, one of them at rate 2";
     EXPECT_EQ(first.emb[2], 14) << "10, two batches at rate 1 and one at rate 2";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -43,7 +44,7 @@ class DoctorTest : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   const Variable python_{"ARGOSY_PYTHON", "/bin/false"};  // quick
-  const fs::path folder_ = fs::path(testing::TempDir()) / "doctor";
+  const fs::path folder_ = fs::path(testing::TempDir()) / ("argosy-doctor-" + std::to_string(::getpid()));
 };
 
 // A finding that is not well says what to do; one that cannot be run is not well.

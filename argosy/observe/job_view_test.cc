@@ -116,7 +116,7 @@ TEST(JobText, SaysWhyAProcessIsNotWell) {
                                     HasSubstr("---- the end of logs/workerlog.0:\nout of memory\n----\n")));
   worker.state = ProcessView::State::done, worker.restarts = 1, worker.how = "exit status 0";
   EXPECT_THAT(job_text(view), AllOf(HasSubstr("done, 1 restart\n"), Not(HasSubstr("exit status 0"))));
-  worker.state = ProcessView::State::running, worker.restarts = 0, worker.straggler = true;
+  worker.state = ProcessView::State::running, worker.how = "", worker.restarts = 0, worker.straggler = true;
   EXPECT_THAT(job_text(view), HasSubstr("running, slow\n"));
 }
 

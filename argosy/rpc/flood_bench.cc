@@ -4,19 +4,18 @@
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "argosy/base/check.h"
+#include "argosy/base/child_process.h"
 #include "argosy/base/fd.h"
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/rpc_server.h"
@@ -57,23 +56,16 @@ class ServerProcess {
     ARGOSY_CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "no socket pair");
     control_ = Fd(ends[0]);
     const Fd other(ends[1]);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, other.get(), STDIN_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    std::string program = "/proc/self/exe", variable = std::string(kServerVariable) + "=1";
-    std::string filter = "--benchmark_filter=FloodServer";
-    char* const argv[] = {program.data(), filter.data(), nullptr};
-    char* const variables[] = {variable.data(), nullptr};
-    ARGOSY_CHECK(::posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv, variables) == 0, "the server does not start");
-    posix_spawn_file_actions_destroy(&actions);
+    const Fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    auto started = ChildProcess::start({.command = {"/proc/self/exe", "--benchmark_filter=FloodServer"},
+                                        .environment = {{std::string(kServerVariable) + "=1"}},
+                                        .input = other.get(),
+                                        .output = nowhere.get()});
+    ARGOSY_CHECK(started.ok(), started.status().message());
+    child_.emplace(std::move(*started));
     pollfd readable{.fd = control_.get(), .events = POLLIN, .revents = 0};
     ARGOSY_CHECK(::poll(&readable, 1, 20'000) == 1, "the server does not say its port");
     ARGOSY_CHECK(::recv(control_.get(), &port_, sizeof port_, 0) == sizeof port_, "the server has ended");
-  }
-  ~ServerProcess() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
   }
   ServerProcess(const ServerProcess&) = delete;
   int port() const { return port_; }
@@ -81,7 +73,7 @@ class ServerProcess {
 
  private:
   Fd control_;
-  pid_t pid_ = 0;
+  std::optional<ChildProcess> child_;
   int port_ = 0;
 };
 

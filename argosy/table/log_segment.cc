@@ -174,8 +174,9 @@ Result<uint64_t> find_good_size(const LogSegment& segment, uint64_t synced) {
 
 Status replay_segment(const LogSegment& segment, uint64_t from, const LogVisitor& visitor) {
   ASSIGN_OR_RETURN(const DiskFile file, DiskFile::open(segment.path));
+  FileWindow front(file, segment.size, kWalkBlock);  // the records that are wanted may be far behind it
+  RETURN_IF_ERROR(check_segment_header(segment, front));
   FileWindow window(file, segment.size, kReplayBlock);
-  RETURN_IF_ERROR(check_segment_header(segment, window));
   uint64_t at = std::max<uint64_t>(from - std::min(from, segment.first), kSegmentHeaderSize);
   while (at < segment.size) {
     ASSIGN_OR_RETURN(const auto header, header_at(segment, window, at));

@@ -262,7 +262,7 @@ def test_a_command_line_that_cannot_be_starts_nothing(tmp_path, arguments, messa
     assert done.returncode == 2 and message in done.stderr and list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("program", ["fleetrun", "argosy", "argosy-server"])
+@pytest.mark.parametrize("program", ["fleetrun", "argosy", "argosy-server", "argosy-predict"])
 def test_programs_have_one_way_to_say_their_version_and_what_is_wrong(root, program):
     def run(*arguments):
         return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=SECONDS)

@@ -260,6 +260,14 @@ def test_bad_lines_of_a_load_are_counted_once(job):
         assert f"pass {turn}: {2 * SAMPLES} samples read, {2 * SAMPLES} applied once, 0 lost, {bad} bad lines skipped" in job.log("server 0"), job.logs()
 
 
+def test_the_terminal_says_what_each_pass_and_the_job_came_to(job):
+    write(job, pipe="echo 1 x", script=TRAIN.replace("dataset.set_thread(1)", "dataset.set_thread(1); dataset.set_max_bad_lines(3)") + END)
+    out = job.end(start(job, "async"))
+    for turn in range(2):
+        assert out.count(f"info server 0: pass {turn}: 800 samples read, 800 applied once, 0 lost, 2 bad lines skipped\n") == 1, out
+    assert "info server 0: the job, 2 passes: 1,600 samples read, 1,600 applied once, 0 lost, 4 bad lines skipped\n" in out, out
+
+
 def test_a_saved_model_says_what_it_was_trained_on(job):
     write(job)
     job.end(start(job, "async"))

@@ -108,6 +108,20 @@ def test_a_worker_that_vanishes_with_status_0_is_started_again_where_that_is_all
     assert "worker 1: exit status 0 in the middle of its job" in job.end(launcher)
 
 
+def test_a_server_that_somebody_ends_is_named_and_started_again(job):
+    """SIGTERM is an order to end, and the server's status is 0; but its workers still need it."""
+    job.write("train.py", ENDLESS)
+    launcher = job.fleetrun("--directory=kept", "--max_restart=1", "train.py", "async")
+    until(lambda: min(steps(job, 0), steps(job, 1)) > 5, job.logs)
+    job.signal(launcher, "server 1", signal.SIGTERM)
+    job.wait_for_line("server 1", "recovered from")
+    held = steps(job, 0)
+    until(lambda: steps(job, 0) > held + 5, job.logs)
+    (job.folder / "end").touch()
+    out = job.end(launcher)
+    assert re.search(r"server 1: exit status 0 while worker \d is in its job.*; starting it again \(1 of 1\)", out), out
+
+
 SAVING = (
     STRATEGY
     + """
@@ -135,9 +149,36 @@ def test_a_save_that_ctrl_c_interrupts_leaves_nothing(job):
     assert [path.name for path in models.iterdir()] == ["saved"], out
 
 
-def test_servers_end_soon_after_workers_that_have_all_failed(job):
+# As in the documents of the transpiler, whose workers do not say that they leave.
+TRANSPILED = """
+import os, sys
+import numpy as np
+import paddle
+import paddle.fluid as fluid
+
+paddle.enable_static()
+loss = fluid.layers.mean(fluid.layers.fc(fluid.layers.data('x', [4]), 1))
+fluid.optimizer.SGD(0.1).minimize(loss)
+exe = fluid.Executor(fluid.CPUPlace())
+t = fluid.DistributeTranspiler()
+servers = os.environ['PADDLE_PSERVERS_IP_PORT_LIST']
+t.transpile(int(os.environ.get('PADDLE_TRAINER_ID', 0)), pservers=servers, trainers=int(os.environ['PADDLE_TRAINERS_NUM']))
+if os.environ['TRAINING_ROLE'] == 'PSERVER':
+    program = t.get_pserver_program(servers)
+    exe.run(t.get_startup_program(servers, program))
+    exe.run(program)
+    sys.exit(0)
+program = t.get_trainer_program()
+exe.run(fluid.default_startup_program())
+exe.run(program, feed={'x': np.ones((2, 4), 'float32')})
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("script", [JOB + "exe.run(fluid.default_main_program(), feed=batch(1))\nsys.exit(3)\n", TRANSPILED], ids=["fleet", "transpiler"])
+def test_servers_end_soon_after_workers_that_have_all_failed(job, script):
     """Started by hand, as the documents do it. Nobody starts the workers again, and nobody waits ten minutes for them."""
-    job.write("train.py", JOB + "exe.run(fluid.default_main_program(), feed=batch(1))\nsys.exit(3)\n")
+    job.write("train.py", script)
     port = free_range(1)
     env = dict(PADDLE_PSERVERS_IP_PORT_LIST=f"127.0.0.1:{port}", PADDLE_TRAINERS_NUM=2, ARGOSY_LEASE_SECONDS=2)
     server = job.python("train.py", TRAINING_ROLE="PSERVER", POD_IP="127.0.0.1", PADDLE_PORT=port, **env)

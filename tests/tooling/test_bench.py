@@ -4,8 +4,10 @@ import dataclasses
 import importlib
 import json
 import pathlib
+import re
 import sys
 import time
+import types
 
 import numpy as np
 import pytest
@@ -291,3 +293,12 @@ def test_a_row_of_the_gpu_is_held_to_its_fastest_peer(root, monkeypatch):
     unbound = dataclasses.replace(row, against=("eager",), bound=None)
     assert gpu.line(unbound, medians) == "| CIFAR CNN, batch 32, float32, captured | 1.200 | 2.000 |  |  | 0.600 |  |  |"
     assert len(asked) == 12 and all(pathlib.Path(arguments[1]).is_file() for arguments in asked if "python" in arguments[0])
+
+
+# A row whose program nobody builds ends the whole benchmark, on a fresh machine only.
+def test_make_bench_builds_every_program_that_it_runs(programs, root):
+    made = re.search(r"^BENCH_PROGRAMS := (.*)$", (root / "Makefile").read_text(), re.MULTILINE).group(1).split()
+    data = types.SimpleNamespace(criteo=root, arrays=root, multislot=root, multislot_parts=root)
+    run = {part.name for program in programs.programs(data) for part in program.command if isinstance(part, pathlib.Path) and programs.BUILD in part.parents}
+    assert {"engine_bench", "ctr_bench"} <= run
+    assert sorted(name for name in run if name.endswith("_bench") and name not in made) == []

@@ -33,6 +33,8 @@ class LocalProcesses {
   void show_notices();
   // The process whose failure is the cause of process i's own, as i says; empty: i has said nothing.
   const std::string& consequence_of(size_t i) const { return members_[i].consequence_of; }
+  // Whether process i is a worker of a job that it has not left, as it says.
+  bool in_job(size_t i) const { return members_[i].jobs > 0; }
 
   // How process i ended. In order: its exit status is 0, and it was a worker of no job any more.
   struct Ending {

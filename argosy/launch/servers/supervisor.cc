@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kWatchSeconds = 0.5, kFollowSeconds = 0.05;  // between two looks where nothing happens
 constexpr double kCauseSeconds = 5;  // for the process that failed first to end
+constexpr double kLeftSeconds = 5;   // for workers to say that they have left the job, which servers hear first
 
 std::vector<ProcessSpec> all_specs(const ServerJob& job) {
   std::vector<ProcessSpec> specs = job.servers;
@@ -85,13 +86,42 @@ int Supervisor::watch() {
 }
 
 std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
-  const LocalProcesses::Ending end = group_.ending(i, exit);
+  LocalProcesses::Ending end = group_.ending(i, exit);
+  if (end.in_order && !members_[i].worker && !judge_server(i, end)) return std::nullopt;
   if (end.in_order) {
     members_[i].done = true;
     return std::nullopt;
   }
   if (waits_for_cause(i) || restarts(i, end.text)) return std::nullopt;
   return give_up(i, end);
+}
+
+// Servers end when all workers have said goodbye; under `shrink` when those have that are left.
+const std::string* Supervisor::who_needs_servers() const {
+  const std::string* in_job = nullptr;
+  for (size_t i = 0; i < members_.size(); ++i) {
+    if (!members_[i].worker) continue;
+    if (!members_[i].done && group_.in_job(i)) {
+      in_job = &group_.spec(i).name;
+    } else if (options_.shrink) {
+      return nullptr;
+    }
+  }
+  return in_job;
+}
+
+// One that was told to end by somebody else, with SIGTERM, has status 0 too.
+bool Supervisor::judge_server(size_t i, LocalProcesses::Ending& end) {
+  group_.show_notices();
+  const std::string* const worker = who_needs_servers();
+  if (worker == nullptr) return true;
+  if (!members_[i].ended_early) members_[i].ended_early.emplace();
+  if (members_[i].ended_early->seconds() <= kLeftSeconds) return false;
+  end = {.in_order = false,
+         .code = 1,
+         .text = fmt::format("{} while {} is in its job: a signal from elsewhere, or a script that does not wait in run_server()",
+                             end.text, *worker)};
+  return true;
 }
 
 const Supervisor::Member* Supervisor::cause_of(size_t i) const {
@@ -124,6 +154,7 @@ bool Supervisor::restarts(size_t i, const std::string& how) {
               spec.log);
   member.failures_before = failures_;
   member.waits_for_cause.reset();
+  member.ended_early.reset();
   const Status status = group_.start(i);
   if (!status.ok()) log_error("{}", status.message());
   return status.ok();

@@ -26,9 +26,10 @@ struct SupervisorOptions {
 // other machines, servers are waited for instead: they end when all workers have. When a process fails and may not be started
 // again, all others are stopped, its last lines are shown, and its exit code is the result; one that failed because another was
 // lost (base/notice.h) is passed over for that other one, if it ends within moments, and is started again with it at no cost. A
-// worker that ends with status 0 in the middle of its job has failed. With `shrink` a worker is left out instead,
-// and the job ends well when another one has; not worker 0, which saves the model. A signal (launch/process/stop_signal.h) ends
-// the job with 128 + the signal; a second one ends the grace too. No process is left behind in any case.
+// worker that ends with status 0 in the middle of its job has failed, and so has a server that ends while a worker is in its job.
+// With `shrink` a worker is left out instead, and the job ends well when another one has; not worker 0, which saves the model. A
+// signal (launch/process/stop_signal.h) ends the job with 128 + the signal; a second one ends the grace too. No process is left
+// behind in any case.
 class Supervisor {
  public:
   // `watch` shows the job, where it is given; it must outlive this.
@@ -45,6 +46,7 @@ class Supervisor {
     int restarts = 0;      // after failures of its own
     // Which failure was its last own one, and how many there were when it was started, counted over all processes.
     int last_failure = 0, failures_before = 0;
+    std::optional<Stopwatch> ended_early;      // with status 0, while workers are in their job
     std::optional<Stopwatch> waits_for_cause;  // it has failed, and says that another process did so before
   };
 
@@ -52,6 +54,11 @@ class Supervisor {
   int watch();
   // Handles a process that has ended; a value is the job's result.
   std::optional<int> ended(size_t i, const ExitStatus& exit);
+  // Makes a failure of the end of server i, where a worker that still needs it is not done within moments.
+  // False: those are not over.
+  bool judge_server(size_t i, LocalProcesses::Ending& end);
+  // A worker that servers have to serve, as far as this machine's workers say; null: they may end.
+  const std::string* who_needs_servers() const;
   // The process that the failure of i is a consequence of, as i says; null where it is i's own.
   const Member* cause_of(size_t i) const;
   // Whether process i, which has failed, did so because of another one that is still to end: that one's error is the cause.

@@ -149,6 +149,30 @@ TEST_F(SupervisorTest, AWorkerThatEndsWellInTheMiddleOfItsJobHasFailed) {
       0);
 }
 
+// SIGTERM of somebody else, say: workers would wait for it for ten minutes. A server that ends because its workers have said
+// goodbye is heard of before they are.
+TEST_F(SupervisorTest, AServerThatEndsWhileAWorkerIsInItsJobHasFailed) {
+  const std::string joins = says("jjob") + "touch joined; ",
+                    ends = "while [ ! -e joined ]; do sleep 0.02; done; echo asked to end";
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({ends}, {joins + "sleep 15"}), 1);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown, HasSubstr("---- server 0: exit status 0 while worker 0 is in its job"));
+  EXPECT_THAT(shown, HasSubstr("asked to end\n----"));
+  fs::remove(folder_ / "joined");
+  EXPECT_EQ(run({ends}, {joins + "while ! grep -qs asked server0; do sleep 0.02; done; sleep 1; " + says("ljob")}), 0);
+  fs::remove(folder_ / "joined");
+  EXPECT_EQ(run({"[ -e once ] && touch back && sleep 60; touch once; " + ends},
+                {joins + "for i in $(seq 1000); do [ -e back ] && break; sleep 0.02; done; [ -e back ] && " + says("ljob")},
+                {.max_restarts = 1}),
+            0);
+  // A worker that hangs, and that the servers go on without: they end when the others have.
+  fs::remove(folder_ / "joined");
+  EXPECT_EQ(run({ends}, {joins + says("ljob"), "while [ ! -e joined ]; do sleep 0.02; done; " + says("jjob") + "sleep 8; exit 1"},
+                {.shrink = true}),
+            0);
+}
+
 // Worker 1 fails twice and takes worker 0 with it each time, which then still has all of its own restarts.
 TEST_F(SupervisorTest, OnlyFailuresOfItsOwnCountAgainstAProcess) {
   const std::string fails =

@@ -120,7 +120,7 @@ Status Client::pull_dense(std::span<const DenseRequest> requests) {
 
 Status Client::push(const Push& push) { return parts_->training.push(push); }
 
-Status Client::leave(uint32_t round, uint32_t steps, const PassReading* reading) {
+Result<PassLoss> Client::leave(uint32_t round, uint32_t steps, const PassReading* reading) {
   return parts_->training.leave(round, steps, reading);
 }
 

@@ -68,7 +68,8 @@ class Client {
 
   // This worker has no more data in `round`; sync: it has pushed `steps` steps of it. With what it has read the servers compare
   // what they have: a difference is an error that names server, worker and batches, and the round stays open.
-  Status leave(uint32_t round, uint32_t steps, const PassReading* reading = nullptr);
+  // Returns what servers were allowed to lose of it.
+  Result<PassLoss> leave(uint32_t round, uint32_t steps, const PassReading* reading = nullptr);
 
   // This worker has met an error in `round` and may not finish it: those who wait for it are told why. Waits for nobody.
   void abandon(uint32_t round, const std::string& why);

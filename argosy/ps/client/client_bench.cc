@@ -1,16 +1,14 @@
 // A worker's pull and push of a CTR batch against argosy-server processes on this machine: the whole way of a step's rows; and
 // what it is made of, the wire alone and the store alone.
 #include <benchmark/benchmark.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "argosy/base/random.h"
@@ -18,8 +16,7 @@
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/rpc_server.h"
 #include "argosy/table/sparse_table.h"
-
-extern char** environ;
+#include "argosy/testing/started_program.h"
 
 namespace argosy::ps {
 namespace {
@@ -45,32 +42,20 @@ class ServerProcess {
     std::vector<std::string> words{program, "--server-index", std::to_string(server), "--servers", std::to_string(servers),
                                    "--job", "bench"};
     if (!directory.empty()) words.insert(words.end(), {"--directory", directory});
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    int ends[2];
-    need(pipe2(ends, O_CLOEXEC) == 0, "no pipe");
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    need(posix_spawn(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ) == 0, "cannot start " + program.string());
-    running.insert(pid_);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    for (char c; read(ends[0], &c, 1) == 1 && c != '\n';) endpoint_ += c;
-    close(ends[0]);
+    auto started = testing::StartedProgram::start({.command = words});
+    need(started.ok(), started.status().message());
+    program_.emplace(std::move(*started));
+    running.insert(program_->pid());
   }
   ~ServerProcess() {
-    ::kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
-    running.erase(pid_);
+    running.erase(program_->pid());
+    program_->end();
   }
 
-  const std::string& endpoint() const { return endpoint_; }
+  const std::string& endpoint() const { return program_->line(); }
 
  private:
-  pid_t pid_ = 0;
-  std::string endpoint_;
+  std::optional<testing::StartedProgram> program_;
 };
 
 std::vector<uint64_t> all_keys() {

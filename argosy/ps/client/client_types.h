@@ -50,6 +50,8 @@ struct Push {
   std::span<const DenseGradient> dense;
   std::span<const RowGradients> rows;
   std::shared_ptr<const void> owner = {};
+  // By server and table: gradients that were not finite and are left out or replaced already. Empty: none.
+  std::span<const uint64_t> nonfinite = {};
   // What a server had when this worker connected is not in the gradients for it: each gets the numbers that it lacked.
   bool by_server = false;
 };

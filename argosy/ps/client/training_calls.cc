@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/counted.h"
@@ -247,6 +248,8 @@ rpc::Message TrainingCalls::push_message(int server, const Push& push, std::span
   for (const PushPart& part : parts) {
     wire::Section& section = *header.add_sections();
     section.set_table(static_cast<uint32_t>(part.table));
+    if (!push.nonfinite.empty())
+      section.set_nonfinite(push.nonfinite[static_cast<size_t>(server) * job().tables.size() + static_cast<size_t>(part.table)]);
     if (part.dense != nullptr) {
       section.set_count(dense_range(job(), static_cast<size_t>(part.table), servers().size(), server).size());
     } else {
@@ -320,13 +323,34 @@ void TrainingCalls::write_rows(int server, const PushPart& part, const RowSplit&
   write(rows.clicks, 0.0f);
 }
 
-Status TrainingCalls::leave(uint32_t round, uint32_t steps, const PassReading* reading) {
+// Server 0 is told last: it says what the pass came to on all servers.
+Result<PassLoss> TrainingCalls::leave(uint32_t round, uint32_t steps, const PassReading* reading) {
+  PassLoss most;
+  std::vector<int> others(static_cast<size_t>(servers().size() - 1));
+  std::iota(others.begin(), others.end(), 1);
+  const int first = 0;
+  for (const std::span<const int> turn : {std::span<const int>(others), std::span<const int>(&first, 1)}) {
+    const Status left = leave(round, steps, reading, turn, most);
+    if (left.code() == Code::data_loss) comparison_.lost();
+    RETURN_IF_ERROR(left);
+  }
+  return most;
+}
+
+// Tells these servers, with what the others have lost; adds what these say.
+Status TrainingCalls::leave(uint32_t round, uint32_t steps, const PassReading* reading, std::span<const int> whom,
+                            PassLoss& most) {
+  if (whom.empty()) return {};
   wire::LeaveRequest request;
   request.set_round(round);
   request.set_steps(steps);
-  if (reading != nullptr) *request.mutable_ledger() = ps::to_wire(*reading);
+  if (reading != nullptr) {
+    *request.mutable_ledger() = ps::to_wire(*reading);
+    request.mutable_ledger()->set_lost_elsewhere_batches(most.batches);
+    request.mutable_ledger()->set_lost_elsewhere_samples(most.samples);
+  }
   std::vector<ServerCall> calls;
-  for (int server = 0; server < servers().size(); ++server) {
+  for (const int server : whom) {
     wire::LeaveRequest own = request;
     const Acknowledged::Late late = comparison_.acknowledged().late(server, round);
     if (reading != nullptr) {
@@ -338,16 +362,17 @@ Status TrainingCalls::leave(uint32_t round, uint32_t steps, const PassReading* r
   const uint32_t batches = reading == nullptr ? 0 : reading->batches - static_cast<uint32_t>(reading->empty.size());
   const auto note = [&](int server, const rpc::Received& answer) -> Status {
     ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::LeaveReply>(answer));
+    const Acknowledged::Late late = comparison_.acknowledged().late(server, round);
     comparison_.acknowledged().leave(server, round, batches);
+    most.batches = std::max(most.batches, reply.lost_batches() + late.batches.size());
+    most.samples = std::max(most.samples, reply.lost_samples() + late.samples);
     if (reply.lost_batches() > 0) {
       log_warning("{}: lost of pass {} of worker {}, as its durability allows: {} ({})", servers().name(server), round,
                   session_.worker(), counted(reply.lost_batches(), "batch", "batches"), counted(reply.lost_samples(), "sample"));
     }
     return {};
   };
-  const Status left = servers().call(std::move(calls), {}, note).status();
-  if (left.code() == Code::data_loss) comparison_.lost();
-  return left;
+  return servers().call(std::move(calls), {}, note).status();
 }
 
 Result<std::optional<std::vector<StepNorm>>> TrainingCalls::step_norms(Position step, Deadline deadline) {

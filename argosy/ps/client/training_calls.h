@@ -27,7 +27,7 @@ class TrainingCalls {
   Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline);
   Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline);
   Status push(const Push& push);
-  Status leave(uint32_t round, uint32_t steps, const PassReading* reading);
+  Result<PassLoss> leave(uint32_t round, uint32_t steps, const PassReading* reading);
   Result<Position> position();
   Result<std::optional<std::vector<StepNorm>>> step_norms(Position step, Deadline deadline);
   Status apply_step(Position step, std::span<const ClipFactor> factors);
@@ -35,6 +35,7 @@ class TrainingCalls {
   uint64_t pushes() const { return pushes_; }  // messages sent
 
  private:
+  Status leave(uint32_t round, uint32_t steps, const PassReading* reading, std::span<const int> whom, PassLoss& most);
   // The memory of one push or pull on its way; see Pool.
   struct Scratch {
     RowSplit split;

@@ -131,11 +131,14 @@ Status CommunicatorBase::leave_round(const ReadCounters& counters) {
   reading.files = counters.files;
   reading.lines_of_lost = counters.lines_of_lost;
   reading.lines_in_parts = counters.lines_in_parts;
-  reading.unsent = unsent();
-  RETURN_IF_ERROR(keep(client_.leave(round(), steps_of_round(), &reading)));
+  describe_backlog(reading);
+  const auto lost = client_.leave(round(), steps_of_round(), &reading);
+  RETURN_IF_ERROR(keep(lost.status()));
   if (reading.batches > 0) {
     wire::PassRecord record;
     *record.mutable_ledger() = to_wire(reading);
+    record.set_lost_batches(lost->batches);
+    record.set_lost_samples(lost->samples);
     log_info("pass {}: {}", round(), summary_of(record).text());
   }
   next_round();

@@ -58,8 +58,8 @@ class CommunicatorBase : public Communicator {
   virtual Status drop_unsent() { return {}; }
   // The round begins again, with nothing unsent: dense parameters are received, unless the mode does that at its first step.
   virtual Status begin_again() { return {}; }
-  // What this worker holds back: see wire::PassLedger.
-  virtual double unsent() { return 0; }
+  // What this worker holds back, and what it has given up of that: see wire::PassLedger.
+  virtual void describe_backlog(PassReading&) {}
   // Ends the mode's threads; called once, also after an error.
   virtual void end_threads() {}
 

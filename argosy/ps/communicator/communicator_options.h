@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "argosy/ps/spec/job_spec.h"
+#include "argosy/ps/spec/nonfinite_policy.h"
 
 namespace argosy::ps {
 
@@ -40,6 +41,9 @@ struct CommunicatorOptions {
   bool sum_merged = false;
   // geo: batches of this worker, all threads together, from one exchange to the next.
   int geo_k_steps = 100;
+  // geo: what becomes of gradients that are not finite, before this worker's copy is trained with them. In the other modes the
+  // servers decide that (ServerOptions::nonfinite).
+  Nonfinite nonfinite = Nonfinite::refuse;
   std::vector<NormClip> norm_clips = {};
   std::vector<TableValueClip> value_clips = {};
   // The longest wait for this worker's threads or for room in the queue, and for other workers while the job makes no step.

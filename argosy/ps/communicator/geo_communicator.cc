@@ -8,6 +8,7 @@
 #include "argosy/base/thread.h"
 #include "argosy/optim/rule.h"
 #include "argosy/ps/communicator/communicator_base.h"
+#include "argosy/ps/communicator/finite_gradients.h"
 #include "argosy/ps/communicator/geo_dense.h"
 #include "argosy/ps/communicator/geo_rows.h"
 #include "argosy/ps/communicator/step_gate.h"
@@ -26,6 +27,7 @@ struct Differences {
   std::vector<Table> tables;      // by table; dense ones have values only
   std::vector<DenseGradient> dense;
   std::vector<RowGradients> rows;
+  std::vector<uint64_t> nonfinite;  // as in Push
 };
 
 // Trains this worker's own copy with SGD. Every geo_k_steps batches the thread that finishes the last takes the differences, and
@@ -36,6 +38,7 @@ class GeoCommunicator final : public CommunicatorBase {
                   std::vector<std::unique_ptr<optim::Rule>> rules)
       : CommunicatorBase(options, client, std::move(clipper)),
         rules_(std::move(rules)),
+        finite_(spec(), client.servers(), client.worker(), options.nonfinite),
         dense_(spec().tables.size()),
         rates_(spec().tables.size()) {
     for (const TableSpec& table : spec().tables) rows_.push_back(table.sparse ? std::make_unique<GeoRows>(table.width) : nullptr);
@@ -69,10 +72,11 @@ class GeoCommunicator final : public CommunicatorBase {
   Status refresh_all() override { return flush(); }
   Status drop_unsent() override;
   Status begin_again() override;
-  double unsent() override;
+  void describe_backlog(PassReading& reading) override;
   void round_changed() override { trained_before_round_ = trained_.load(); }
   void end_threads() override;
 
+  double unsent();
   void train(const StepGradients& gradients);
   void train_dense(const DenseGradient& gradient, int64_t count, BatchId batch);
   float rate(size_t table, int64_t count);
@@ -88,6 +92,7 @@ class GeoCommunicator final : public CommunicatorBase {
   void receive_into_dense();
 
   const std::vector<std::unique_ptr<optim::Rule>> rules_;  // by table
+  FiniteGradients finite_;
   std::vector<std::unique_ptr<GeoRows>> rows_;              // by table; null: dense
   std::vector<GeoDense> dense_;                             // by table; empty: sparse
   Pool<GradientCopy> copies_;
@@ -95,6 +100,9 @@ class GeoCommunicator final : public CommunicatorBase {
   StepGate gate_;
   std::atomic<int64_t> trained_{0};  // batches of this worker, skipped ones included: the schedules' step
   int64_t trained_before_round_ = 0;  // changed while no trainer thread runs
+  // Of a round that was begun again; changed while no trainer thread runs.
+  uint32_t given_up_round_ = 0, begun_again_ = 0;
+  double given_up_ = 0;
 
   Mutex mutex_;
   ConditionVariable changed_;
@@ -138,15 +146,22 @@ Status GeoCommunicator::pull(std::span<const RowRequest> requests) {
 Status GeoCommunicator::step(const StepGradients& gradients) {
   RETURN_IF_ERROR(check_step(gradients));
   if (client().all_had(gradients.batch_id)) return {};
-  gate_.enter_step();
-  if (clipper().clips_batches()) {
-    const auto copy = copies_.take();
+  StepGradients trained = gradients;
+  std::shared_ptr<GradientCopy> copy;
+  const auto own = [&]() -> GradientCopy& {
+    if (copy != nullptr) return *copy;
+    copy = copies_.take();
     copy->assign(spec(), gradients);
-    clipper().clip(*copy);
-    train(copy->view());
-  } else {
-    train(gradients);
+    trained = copy->view();
+    return *copy;
+  };
+  if (clipper().clips_batches()) clipper().clip(own());
+  if (!finite_.is_finite(trained)) {
+    if (finite_.refuses()) return keep(finite_.refusal(trained));
+    finite_.make_finite(own());
   }
+  gate_.enter_step();
+  train(trained);
   bool due;
   {
     MutexLock lock(mutex_);
@@ -228,6 +243,7 @@ Status GeoCommunicator::take_differences(Without without) {
   auto taken = differences_.take();
   taken->dense.clear();
   taken->rows.clear();
+  taken->nonfinite.clear();
   gate_.enter_exclusive();
   {
     MutexLock lock(mutex_);
@@ -235,7 +251,10 @@ Status GeoCommunicator::take_differences(Without without) {
     taken->samples = std::exchange(samples_, {});
   }
   const bool trained = !taken->batches.empty();
-  if (trained) collect(*taken);
+  if (trained) {
+    collect(*taken);
+    finite_.take_counts(taken->nonfinite);
+  }
   if (trained || without == Without::receive) {
     MutexLock lock(mutex_);
     outgoing_ = std::move(taken);
@@ -286,8 +305,13 @@ Status GeoCommunicator::drop_unsent() {
 }
 
 Status GeoCommunicator::begin_again() {
+  // Of this a part is trained again: the batches that no server has. How much that is, nobody has counted.
   const double dropped = unsent();
   if (dropped > 0) log_warning("differences of {:.6g} in sum were not sent and are given up", dropped);
+  if (given_up_round_ != round()) given_up_ = 0, begun_again_ = 0;
+  given_up_round_ = round();
+  given_up_ += dropped;
+  begun_again_ += 1;
   for (const auto& rows : rows_) {
     if (rows != nullptr) rows->clear();
   }
@@ -295,6 +319,14 @@ Status GeoCommunicator::begin_again() {
   for (size_t i = 0; i < dense_.size(); ++i) dense_[i].settle(storage(i));
   trained_ = trained_before_round_;
   return {};
+}
+
+void GeoCommunicator::describe_backlog(PassReading& reading) {
+  reading.unsent = unsent();
+  reading.holds_back = spec().workers > 1;
+  if (given_up_round_ != round()) return;
+  reading.begun_again = begun_again_;
+  reading.given_up_differences = given_up_;
 }
 
 double GeoCommunicator::unsent() {
@@ -333,6 +365,7 @@ Status GeoCommunicator::exchange(const std::shared_ptr<Differences>& differences
                                  .dense = differences->dense,
                                  .rows = differences->rows,
                                  .owner = differences,
+                                 .nonfinite = differences->nonfinite,
                                  .by_server = true}));
     pushes_ += 1;
     merged_batches_ += differences->batches.size();

@@ -406,7 +406,9 @@ TEST(Ledger, SaysWhatASnapshotDidNotHave) {
   ASSERT_TRUE(worker.communicator->refresh().ok());
   cluster.kill(1);
   cluster.start(1);
+  testing::internal::CaptureStderr();
   const Status end = worker.communicator->end_round();
+  const std::string said = testing::internal::GetCapturedStderr();
   ASSERT_TRUE(end.ok()) << end.to_string();
   const auto ledger = worker.client->ledger();
   ASSERT_TRUE(ledger.ok());
@@ -415,6 +417,41 @@ TEST(Ledger, SaysWhatASnapshotDidNotHave) {
   EXPECT_GT(pass.given_up_batches, 0u);
   EXPECT_EQ(pass.given_up_samples, pass.given_up_batches * 10);
   EXPECT_THAT(pass.text(), HasSubstr("given up by choice"));
+  // So do the lines of server 0, which has lost nothing itself, and of the worker.
+  const std::string line = "pass 0: " + pass.text();
+  const size_t first = said.find(line);
+  ASSERT_NE(first, std::string::npos) << said;
+  EXPECT_NE(said.find(line, first + 1), std::string::npos) << said;
+}
+
+// A geo worker sends a half of each difference, with two workers, and holds the other half back: after an error it is given up,
+// and with a process that dies too.
+TEST(Ledger, SaysWhatAGeoWorkerHasGivenUp) {
+  Cluster cluster(2);
+  const JobSpec spec = rows_spec(Mode::geo, 2);
+  auto worker = std::make_unique<RowCounter>(cluster.client(0), spec);
+  ASSERT_TRUE(worker->status.ok()) << worker->status.to_string();
+  ASSERT_FALSE(worker->pass(8, 4).ok());
+  ASSERT_TRUE(worker->pass(8).ok());
+  const auto after_an_error = worker->client->ledger();
+  ASSERT_TRUE(after_an_error.ok());
+  // Of four batches the half of each row's and each dense element's difference.
+  EXPECT_DOUBLE_EQ(after_an_error->passes.at(0).given_up_differences, 4 * 0.5 + 20000 * 2);
+  EXPECT_THAT(after_an_error->passes[0].text(), HasSubstr("geo: differences of at most 40002 in sum were given up after errors"));
+  EXPECT_THAT(after_an_error->to_json(), HasSubstr("\"differences_given_up\": 40002,"));
+  ASSERT_TRUE(worker->pass(8).ok());
+  EXPECT_EQ(worker->client->ledger()->passes.at(1).given_up_differences, 0) << "of the pass before";
+
+  ASSERT_FALSE(worker->pass(8, 4).ok());
+  worker->client->fail("was killed");
+  worker = std::make_unique<RowCounter>(cluster.client(0), spec);
+  ASSERT_TRUE(worker->status.ok()) << worker->status.to_string();
+  for (int pass = 0; pass < 3; ++pass) ASSERT_TRUE(worker->pass(8).ok());
+  const auto after_a_kill = worker->client->ledger();
+  ASSERT_TRUE(after_a_kill.ok());
+  EXPECT_THAT(after_a_kill->passes.at(2).text(),
+              HasSubstr("geo: what a worker had not sent is given up at its restart (1 restart): unknown"));
+  EXPECT_THAT(after_a_kill->to_json(), HasSubstr("\"differences_given_up\": \"unknown\""));
 }
 
 }  // namespace

@@ -11,10 +11,12 @@ Status Adoption::check(const wire::HelloRequest& hello, const std::string& calle
     return Status::failed_precondition("{} speaks protocol version {}, {} version {}; install the same Argosy on all machines",
                                        name_, kProtocolVersion, caller, hello.version());
   }
-  if (!options_.job.empty() && hello.job() != options_.job) {
+  const bool asks_which = hello.asks() && hello.job().empty();
+  if (!options_.job.empty() && hello.job() != options_.job && !asks_which) {
     return Status::failed_precondition("{} serves job '{}'; {} belongs to job '{}': do two jobs use one address?", name_,
                                        options_.job, caller, hello.job());
   }
+  if (hello.asks()) return {};
   if (hello.servers() != static_cast<uint32_t>(options_.servers) || hello.server() != static_cast<uint32_t>(options_.server)) {
     return Status::failed_precondition("{} is server {} of {}; {} takes it for server {} of {}: give all processes the same list",
                                        name_, options_.server, options_.servers, caller, hello.server(), hello.servers());
@@ -55,6 +57,7 @@ Result<std::unique_ptr<State>> Adoption::make_state(const JobSpec& spec, const s
   options.job = job;
   options.tables = {options_.servers, options_.server, options_.mem_limit_bytes, options_.directory / "cold"};
   options.mail.kept_bytes = options_.mailbox_limit_bytes;
+  options.follows = !options_.follow.empty();
   options.may_lose = options_.settled_durability() == Durability::snapshot;
   options.mail.unread = &limits_.unread_mail;
   options.gatherings.open = &limits_.gatherings;

@@ -82,6 +82,7 @@ Result<State::Verdict> Changes::commit(const Record& record) {
   }
   if (const Status applied = caught([&] { return state.apply(record); }); !applied.ok()) return ending_.fatal(applied);
   ++counts_.changes;
+  if (log_awaited_.load(std::memory_order_relaxed) && log_awaited_.exchange(false)) parking_.wake(Topic::log);
   return verdict;
 }
 

@@ -100,6 +100,9 @@ class Changes {
   void retry_steps();
   bool has_unsettled() const { return unsettled_; }  // SyncSteps::unsettled() is not empty
 
+  // Somebody waits for the log to grow: the next change wakes Topic::log. To be called again before each look at the log.
+  void await_log() { log_awaited_ = true; }
+
   void report_log_error(const Status& status);
   static uint32_t now_seconds();
 
@@ -119,6 +122,7 @@ class Changes {
   bool lossy_ = false;
   std::atomic<bool> training_ = false;  // before_training_ is done
   ChangeCounts counts_;
+  std::atomic<bool> log_awaited_ = false;
   std::atomic<bool> advance_due_ = false, steps_due_ = false, unsettled_ = false;
   SteadyClock::time_point retry_steps_at_;   // of the thread that calls retry_steps()
   std::atomic<int64_t> last_log_error_ = 0;  // SteadyClock's seconds

@@ -21,6 +21,7 @@ void MethodTable::route(const CallPtr& call) const {
   if (ending_.is_refusing()) return call->fail(Status::unavailable("{} is stopping", name_));
   const auto entry = entries_.find(call->request.method);
   if (entry == entries_.end()) {
+    if (!refusal_.ok() && wire::Method_IsValid(call->request.method)) return call->fail(refusal_);
     return call->fail(
         Status::unimplemented("{} does not know the method {} of {}", name_, call->request.method, call->request.peer));
   }

@@ -13,6 +13,12 @@
 
 namespace argosy::ps {
 
+// A method of a part of the server, as what answers a request.
+template <typename Part, typename Method>
+auto by(Part& part, Method method) {
+  return [&part, method](const CallPtr& call, State& state, const auto& request) { (part.*method)(call, state, request); };
+}
+
 // The methods that a server answers: for each its lane, who may call it, and what answers it. Whatever comes of a call, it is
 // answered, or waits somewhere.
 //
@@ -47,6 +53,9 @@ class MethodTable {
                         }};
   }
 
+  // Whatever else is called is refused with this, as far as it is a method at all.
+  void refuse_others(Status refusal) { refusal_ = std::move(refusal); }
+
   void dispatch(const CallPtr& call) const;
   // Which threads of the port a method runs on.
   rpc::Lane lane_of(uint16_t method) const;
@@ -73,6 +82,7 @@ class MethodTable {
   const Ending& ending_;
   CallAdmission& admission_;
   std::map<int, Entry> entries_;
+  Status refusal_;  // ok: such methods are unknown
 };
 
 }  // namespace argosy::ps

@@ -21,8 +21,9 @@ enum class Topic {
   batches,      // that this server has lost and other workers send again
   quiet,        // a worker's pushes that are under way
   thaw,         // the end of a snapshot
+  log,          // a record for a follower
 };
-inline constexpr size_t kTopics = 7;
+inline constexpr size_t kTopics = 8;
 
 // Calls that wait for something, without a thread each. When a topic is woken, its calls are handled again, from the start, on
 // the threads "ps-wake"; a handler that is not satisfied parks its call again.

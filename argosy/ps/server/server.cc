@@ -2,22 +2,56 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
+#include "argosy/base/fd.h"
+#include "argosy/base/file.h"
 #include "argosy/base/port_claim.h"
+#include "argosy/ps/server/primary_link.h"
 #include "argosy/ps/server/server_core.h"
 #include "argosy/ps/spec/job_spec_wire.h"
+#include "argosy/rpc/channel.h"
 #include "argosy/rpc/rpc_server.h"
+#include "argosy/table/record_log.h"
 
 namespace argosy::ps {
 namespace {
 
 constexpr double kStopGraceSeconds = 2;
+constexpr double kTellSeconds = 5;  // for followers to read the rest of the log
+constexpr uint64_t kMostMessage = (uint64_t{1} << 31) - 1;
+
+// The way to the server that is followed, and the options that follow from what it is.
+Result<std::unique_ptr<PrimaryLink>> find_primary(ServerOptions& options) {
+  const rpc::ChannelOptions how{.security = options.security,
+                                .max_message_bytes = std::min(kMostMessage, options.max_message_bytes + (uint64_t{32} << 20))};
+  ASSIGN_OR_RETURN(auto channel, rpc::connect_channel(options.follow, how));
+  auto primary = std::make_unique<PrimaryLink>(std::move(channel), options.run);
+  RETURN_IF_ERROR(primary->find(options.follow_wait_seconds));
+  const PrimaryInfo& info = primary->info();
+  options.job = info.job;
+  options.run = info.run;
+  options.server = info.server;
+  options.servers = info.servers;
+  options.workers = info.spec.workers;
+  return primary;
+}
+
+// A follower's own folder: the directory may be another server's too.
+Result<Fd> open_follower_folder(ServerOptions& options) {
+  if (options.directory.empty()) return Fd();
+  options.directory /= fmt::format("follower-{}", options.server);
+  RETURN_IF_ERROR(make_folder(options.directory));
+  return table::lock_log(options.directory);
+}
 
 class RunningServer final : public Server {
  public:
-  explicit RunningServer(const ServerOptions& options) : options_(options), core_(options) {}
+  // `primary`, `folder`: of a follower.
+  RunningServer(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary, Fd folder)
+      : options_(options), folder_(std::move(folder)), core_(options, std::move(primary)) {}
 
   ~RunningServer() override {
     if (rpc_ != nullptr) rpc_->stop(Deadline::after_seconds(0));
@@ -26,7 +60,7 @@ class RunningServer final : public Server {
 
   Status begin() {
     RETURN_IF_ERROR(claim_port());
-    RETURN_IF_ERROR(core_.recover());
+    if (options_.follow.empty()) RETURN_IF_ERROR(core_.recover());
     core_.start([this] {
       const rpc::RpcServer* rpc = listening_;
       return rpc == nullptr ? rpc::RpcServerCounters() : rpc->counters();
@@ -104,6 +138,7 @@ class RunningServer final : public Server {
   Result<bool> wait(Deadline deadline) override { return core_.wait(deadline); }
 
   Status stop() override {
+    core_.tell_followers(Deadline::after_seconds(kTellSeconds));
     if (rpc_ != nullptr) rpc_->stop(Deadline::after_seconds(kStopGraceSeconds));
     return core_.stop(true);
   }
@@ -157,6 +192,7 @@ class RunningServer final : public Server {
   }
 
   const ServerOptions options_;
+  const Fd folder_;  // locked
   std::optional<PortClaim> claim_;
   std::string endpoint_;
   Core core_;
@@ -170,7 +206,14 @@ Status Server::available() { return {}; }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   RETURN_IF_ERROR(options.check());
-  auto server = std::make_unique<RunningServer>(options);
+  ServerOptions settled = options;
+  std::unique_ptr<PrimaryLink> primary;
+  Fd folder;
+  if (!options.follow.empty()) {
+    ASSIGN_OR_RETURN(primary, find_primary(settled));
+    ASSIGN_OR_RETURN(folder, open_follower_folder(settled));
+  }
+  auto server = std::make_unique<RunningServer>(settled, std::move(primary), std::move(folder));
   RETURN_IF_ERROR(server->begin());
   return std::unique_ptr<Server>(std::move(server));
 }

@@ -17,18 +17,12 @@ namespace {
 constexpr double kImportSeconds = 600;  // changes wait for a moment while a snapshot is cut, and longer while one is loaded
 constexpr double kLoadSeconds = 1800;   // for a snapshot of any size
 
-// A method of a part, as what answers a request.
-template <typename Part, typename Method>
-auto by(Part& part, Method method) {
-  return [&part, method](const CallPtr& call, State& state, const auto& request) { (part.*method)(call, state, request); };
-}
-
 }  // namespace
 
-Core::Core(const ServerOptions& options)
+Core::Core(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary)
     : options_(options),
-      name_(fmt::format("server {} ({}, pid {})", options.server, options.address.empty() ? "in this process" : options.address,
-                        ::getpid())),
+      name_(fmt::format("{} {} ({}, pid {})", options.follow.empty() ? "server" : "follower of server", options.server,
+                        options.address.empty() ? "in this process" : options.address, ::getpid())),
       boot_(draw_identity()),
       run_(options.run, options.server == 0),
       limits_(options),
@@ -51,14 +45,36 @@ Core::Core(const ServerOptions& options)
                 .adoption = adoption_,
                 .reports = reports_},
                name_, boot_),
+      feed_({.options = options_,
+             .changes = changes_,
+             .parking = parking_,
+             .followers = limits_.followers,
+             .answer = limits_.answer},
+            name_),
       leases_(options_, state_, changes_, parking_, ending_, [this](State& state) { workers_.end_if_done(state); }),
-      waiting_(options_, name_, parking_, [this](const State& state, const wire::CompareRequest& request) {
-        std::vector<int> missing;
-        (void)workers_.check_expected(state, request, missing);
-        return missing;
-      }) {
-  add_methods();
-  add_tasks();
+      waiting_(options_, name_, parking_,
+               [this](const State& state, const wire::CompareRequest& request) {
+                 std::vector<int> missing;
+                 (void)workers_.check_expected(state, request, missing);
+                 return missing;
+               }),
+      follower_(primary == nullptr
+                    ? nullptr
+                    : std::make_unique<Follower>(
+                          Follower::Uses{.adoption = adoption_, .state = state_, .parking = parking_, .ending = ending_},
+                          std::move(primary),
+                          options.directory.empty() ? std::filesystem::temp_directory_path() : options.directory)) {
+  if (follower_ == nullptr) {
+    add_methods();
+    add_tasks();
+  } else {
+    add_follower_methods();
+    add_follower_tasks();
+  }
+  stats_.set_followers([this](wire::StatsReply& reply) {
+    if (follower_ != nullptr) *reply.mutable_following() = follower_->report();
+    reply.set_followers(feed_.followers());
+  });
 }
 
 Core::~Core() { (void)stop(false); }
@@ -110,6 +126,8 @@ void Core::add_methods() {
   methods_.add<wire::PullStateRequest>(wire::PULL_STATE, read, observers, by(tables_, &TableHandlers::pull_state));
   methods_.add<wire::ImportStateRequest>(wire::IMPORT_STATE, change, Allow::workers, by(tables_, &TableHandlers::import_state));
   methods_.add<wire::StatsRequest>(wire::STATS, read, observers, by(stats_, &StatsHandler::stats));
+  methods_.add<wire::FollowRequest>(wire::FOLLOW, read, observers, by(feed_, &LogFeed::follow));
+  methods_.add<wire::CopySnapshotRequest>(wire::COPY_SNAPSHOT, read, observers, by(snapshot_feed_, &SnapshotFeed::copy));
   add_snapshot_methods();
 }
 
@@ -150,6 +168,7 @@ void Core::start(std::function<rpc::RpcServerCounters()> counters) {
   metrics_.start(std::move(counters));
   periodic_work_.start();
   snapshotter_.start();
+  if (follower_ != nullptr) follower_->start();
 }
 
 void Core::handle(rpc::Request request, rpc::Reply reply) {
@@ -169,6 +188,7 @@ SnapshotterOptions Core::snapshotter_options() const {
 Status Core::stop(bool with_snapshot) {
   if (!ending_.stop()) return {};
   metrics_.stop();
+  if (follower_ != nullptr) follower_->stop();
   periodic_work_.join();
   snapshotter_.stop();
   parking_.stop();

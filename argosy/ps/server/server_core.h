@@ -10,17 +10,21 @@
 #include "argosy/ps/server/ending.h"
 #include "argosy/ps/server/exchange_handlers.h"
 #include "argosy/ps/server/exports.h"
+#include "argosy/ps/server/follower.h"
 #include "argosy/ps/server/leases.h"
+#include "argosy/ps/server/log_feed.h"
 #include "argosy/ps/server/method_table.h"
 #include "argosy/ps/server/observers.h"
 #include "argosy/ps/server/parking.h"
 #include "argosy/ps/server/pass_reports.h"
 #include "argosy/ps/server/periodic_work.h"
+#include "argosy/ps/server/primary_link.h"
 #include "argosy/ps/server/run_notes.h"
 #include "argosy/ps/server/server_limits.h"
 #include "argosy/ps/server/server_metrics.h"
 #include "argosy/ps/server/server_options.h"
 #include "argosy/ps/server/server_run.h"
+#include "argosy/ps/server/snapshot_feed.h"
 #include "argosy/ps/server/snapshot_host.h"
 #include "argosy/ps/server/snapshotter.h"
 #include "argosy/ps/server/state_slot.h"
@@ -40,7 +44,8 @@ namespace argosy::ps {
 // Thread-safe.
 class Core {
  public:
-  explicit Core(const ServerOptions& options);
+  // `primary`: of a follower, after find(), whose answers are in the options; else null.
+  explicit Core(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary = nullptr);
   ~Core();
 
   // Recovers what the directory has. Before anything else.
@@ -66,6 +71,8 @@ class Core {
   bool restored() const { return restored_; }
 
   Result<bool> wait(Deadline deadline) { return ending_.wait(deadline); }
+  // Returns when followers have been told all that there is, or at the deadline. For a server that ends.
+  void tell_followers(Deadline deadline) { feed_.drain(deadline); }
   // Stops the threads, answers who waits, and cuts a last snapshot if asked. After the last handle().
   Status stop(bool with_snapshot);
 
@@ -73,6 +80,10 @@ class Core {
   void add_methods();
   void add_snapshot_methods();
   void add_tasks();
+  void add_follower_methods();  // server_core_follow.cc, as the next ones
+  void add_follower_tasks();
+  void greet_reader(const CallPtr& call, wire::HelloRequest& request);
+  Status read_only() const;
   SnapshotterOptions snapshotter_options() const;
   Status log_import(bool finished);
 
@@ -107,11 +118,14 @@ class Core {
   ExchangeHandlers exchange_{changes_, parking_};
   TableHandlers tables_{changes_, parking_, limits_, exports_};
   StatsHandler stats_{changes_, limits_, snapshotter_};
+  LogFeed feed_;
+  SnapshotFeed snapshot_feed_{options_, name_, limits_.answer};
   MethodTable methods_{name_, ending_, admission_};
 
   Leases leases_;
   WaitingCalls waiting_;
   PeriodicWork periodic_work_{ending_};
+  const std::unique_ptr<Follower> follower_;  // null: this is no follower
   ServerMetrics metrics_{options_.server, state_, changes_, limits_, snapshotter_, ending_};  // last: ends before what it reads
 };
 

@@ -2,9 +2,6 @@
 // trains meanwhile.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +10,7 @@
 
 #include "argosy/ps/server/server_scratch.h"
 #include "argosy/testing/flooder.h"
-
-extern char** environ;
+#include "argosy/testing/started_program.h"
 
 namespace argosy::ps {
 namespace {
@@ -25,45 +21,27 @@ using testing::FloodKind;
 // A server with the token "secret", at a free port.
 class ServerProcess {
  public:
-  ServerProcess() {
-    int ends[2];
-    ARGOSY_CHECK(::pipe2(ends, O_CLOEXEC) == 0);
-    std::vector<std::string> words = {
-        ARGOSY_SERVER_PROGRAM, "--address", "127.0.0.1:0", "--token", "secret", "--job", "test", "--run-id", kRun};
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    ARGOSY_CHECK(::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ) == 0);
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(ends[1]);
-    for (char c = 0; ::read(ends[0], &c, 1) == 1 && c != '\n';) endpoint_ += c;
-    ::close(ends[0]);
-  }
-  ~ServerProcess() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  const std::string& endpoint() const { return endpoint_; }
-  int port() const { return std::stoi(endpoint_.substr(endpoint_.rfind(':') + 1)); }
+  const std::string& endpoint() const { return program_.line(); }
+  int port() const { return std::stoi(endpoint().substr(endpoint().rfind(':') + 1)); }
   // Resident, in MB; now, and the most there ever was.
   double memory() const { return status_line("VmRSS:"); }
   double most_memory() const { return status_line("VmHWM:"); }
 
  private:
   double status_line(const std::string& name) const {
-    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+    std::ifstream status("/proc/" + std::to_string(program_.pid()) + "/status");
     for (std::string line; std::getline(status, line);) {
       if (line.starts_with(name)) return std::stod(line.substr(name.size())) / 1024;
     }
     return 0;
   }
 
-  pid_t pid_ = 0;
-  std::string endpoint_;
+  const Fd nowhere_{::open("/dev/null", O_WRONLY | O_CLOEXEC)};
+  const testing::StartedProgram program_ =
+      std::move(testing::StartedProgram::start({.command = {ARGOSY_SERVER_PROGRAM, "--address", "127.0.0.1:0", "--token",
+                                                            "secret", "--job", "test", "--run-id", kRun},
+                                                .errors = nowhere_.get()}))
+          .value();
 };
 
 // Milliseconds that 99 of 100 calls take, of a worker that pulls and pushes for so many seconds.

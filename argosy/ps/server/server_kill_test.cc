@@ -1,119 +1,17 @@
 // argosy-server as a process that is killed with SIGKILL at random moments and started again on its directory, while workers
 // push integers at rate 1: a row is then the count of what was applied.
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 
-#include <atomic>
 #include <future>
 #include <map>
-#include <random>
-#include <thread>
 
-#include "argosy/base/file.h"
-#include "argosy/base/random.h"
-#include "argosy/ps/server/server_scratch.h"
-
-extern char** environ;
+#include "argosy/ps/server/server_process_test.h"
 
 namespace argosy::ps {
 namespace {
 
 using namespace scratch;
-
-// An endpoint that nobody listens at. Its port is not among those that the system gives to outgoing connections: while the server
-// is dead, one of them would take it.
-std::string quiet_endpoint() {
-  Random random(std::random_device{}());
-  for (;;) {
-    const auto port = static_cast<uint16_t>(10'000 + random.below(20'000));
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(port);
-    const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const bool quiet = ::bind(probe, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-    ::close(probe);
-    if (quiet) return "127.0.0.1:" + std::to_string(port);
-  }
-}
-
-// A server process on a port of its own, which stays the same over its deaths.
-class Process {
- public:
-  explicit Process(std::vector<std::string> arguments) : arguments_(std::move(arguments)), endpoint_(quiet_endpoint()) {}
-  ~Process() { kill(); }
-
-  void start() {
-    int pipe_ends[2];
-    ASSERT_EQ(::pipe2(pipe_ends, O_CLOEXEC), 0);
-    std::vector<std::string> words = {ARGOSY_SERVER_PROGRAM, "--address", endpoint_};
-    words.insert(words.end(), arguments_.begin(), arguments_.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
-    const std::string errors = folder_.path() / "stderr";
-    posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ASSERT_EQ(::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ), 0) << argv[0];
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(pipe_ends[1]);
-    std::string said;
-    for (char c = 0; ::read(pipe_ends[0], &c, 1) == 1 && c != '\n';) said += c;
-    ::close(pipe_ends[0]);
-    ASSERT_EQ(said, endpoint_) << read_file(errors).value();
-  }
-  void kill() {
-    if (pid_ == 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-  // SIGTERM; the exit status.
-  int end() {
-    ::kill(pid_, SIGTERM);
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-  const std::string& endpoint() const { return endpoint_; }
-
- private:
-  const Folder folder_;
-  const std::vector<std::string> arguments_;
-  const std::string endpoint_;
-  pid_t pid_ = 0;
-};
-
-Worker connect(const Process& process, const JobSpec& spec, int index, uint64_t process_id) {
-  auto link = std::make_shared<Link>();
-  link->channel = std::move(*rpc::connect_channel(process.endpoint(), {}));
-  return Worker(link, spec, index, process_id);
-}
-
-std::atomic<int64_t> answered = 0;  // calls of all workers
-
-// Repeats a call until the server, which may be dead just now, has answered it.
-template <typename Call>
-auto persist(const Call& call) {
-  const Deadline deadline = Deadline::after_seconds(60);
-  for (;;) {
-    auto result = call();
-    const Code code = result.status().code();
-    answered += result.ok();
-    if ((code != Code::unavailable && code != Code::deadline_exceeded) || deadline.passed()) return result;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-}
 
 // Says hello before each reading: a server that was started again, perhaps in between, does not know its observers.
 Result<std::vector<float>> observe_rows(Worker& observer, const std::vector<uint64_t>& keys) {
@@ -125,7 +23,7 @@ Result<std::vector<float>> observe_rows(Worker& observer, const std::vector<uint
 
 // Kills and starts the server until `done`, once at least, at intervals that hit every phase: replay, pushes, snapshots. Each
 // life answers something, however slow the machine is.
-void disturb(Process& process, const std::atomic<bool>& done, Random& random) {
+void disturb(ServerProcess& process, const std::atomic<bool>& done, Random& random) {
   do {
     const int64_t before = answered;
     std::this_thread::sleep_for(std::chrono::milliseconds(20 + random.below(150)));
@@ -147,10 +45,10 @@ TEST(ServerKill, CountsEveryPushOnceInAsyncMode) {
   constexpr int kWorkers = 2;
   constexpr uint32_t kBatches = 400;
   const Mishaps mishaps;
-  SCOPED_TRACE(testing::Message() << "seed " << mishaps.seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << mishaps.seed);
   Folder folder;
   const JobSpec spec = job(Mode::async, kWorkers, {counting_rows()});
-  Process process(mishaps.flags(folder));
+  ServerProcess process(mishaps.flags(folder));
   process.start();
   std::atomic<bool> done = false;
   std::vector<std::future<std::map<uint64_t, float>>> running;
@@ -187,7 +85,7 @@ TEST(ServerKill, CountsEveryPushOnceInAsyncMode) {
   Worker observer = connect(process, spec, 0, 1);
   ASSERT_TRUE(persist([&] { return observer.observe(); }).ok());
   for (const auto& [key, count] : expected) {
-    ASSERT_THAT(*persist([&, key = key] { return observer.pull_rows(0, {key}); }), testing::ElementsAre(count, count))
+    ASSERT_THAT(*persist([&, key = key] { return observer.pull_rows(0, {key}); }), ::testing::ElementsAre(count, count))
         << "key " << key;
   }
   EXPECT_EQ(process.end(), 0);
@@ -196,12 +94,12 @@ TEST(ServerKill, CountsEveryPushOnceInAsyncMode) {
 TEST(ServerKill, EndsASyncJobWithTheResultOfAnUndisturbedOne) {
   constexpr uint32_t kSteps = 150;
   const Mishaps mishaps;
-  SCOPED_TRACE(testing::Message() << "seed " << mishaps.seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << mishaps.seed);
   Folder folder;
   TableSpec rows = counting_rows();
   rows.rule = "adam";  // the order of steps and the powers of beta show in the bits
   const JobSpec spec = job(Mode::sync, 2, {rows});
-  const auto train = [&](Process& process) {
+  const auto train = [&](ServerProcess& process) {
     std::vector<std::future<void>> running;
     for (int index = 0; index < 2; ++index) {
       running.push_back(std::async(std::launch::async, [&, index] {
@@ -219,10 +117,10 @@ TEST(ServerKill, EndsASyncJobWithTheResultOfAnUndisturbedOne) {
     Worker observer = connect(process, spec, 0, 1);
     return *persist([&] { return observe_rows(observer, {1, 2, 3, 4, 5, 6, 7, 8}); });
   };
-  Process undisturbed({"--job", "test", "--run-id", kRun, "--stay"});
+  ServerProcess undisturbed({"--job", "test", "--run-id", kRun, "--stay"});
   undisturbed.start();
   const std::vector<float> expected = train(undisturbed);
-  Process process(mishaps.flags(folder));
+  ServerProcess process(mishaps.flags(folder));
   process.start();
   std::atomic<bool> done = false;
   Random random(mishaps.seed, 98);

@@ -29,11 +29,12 @@ struct ServerLimits {
   Limit waiting_keys;
   Limit exports{"open_exports", 256, "exports of rows", "finish some first; one that is idle ends after a minute"};
   Limit observers{"observers", 256, "observers", "let some stop; one that is silent for 60 s is forgotten when others come"};
+  Limit followers{"followers", 16, "followers", "let some stop; one that is silent for 30 s is forgotten when others come"};
   Limit answer;
 
-  std::array<const Limit*, 10> all() const {
-    return {&parked_calls, &parked_bytes, &unread_mail, &gatherings, &gathering_bytes,
-            &names,        &waiting_keys, &exports,     &observers,  &answer};
+  std::array<const Limit*, 11> all() const {
+    return {&parked_calls, &parked_bytes, &unread_mail, &gatherings, &gathering_bytes, &names,
+            &waiting_keys, &exports,      &observers,   &followers,  &answer};
   }
 };
 

@@ -20,6 +20,7 @@ std::string_view on_old_state_name(OnOldState choice) {
 }
 
 Durability ServerOptions::settled_durability() const {
+  if (!follow.empty()) return Durability::none;
   return durability.value_or(directory.empty() ? Durability::none : Durability::wal);
 }
 
@@ -32,6 +33,11 @@ Status ServerOptions::check() const {
   if (settled_durability() != Durability::none && directory.empty()) {
     return Status::invalid_argument("durability is {}; that needs a directory to keep the tables in",
                                     durability_name(settled_durability()));
+  }
+  if (!follow.empty() && durability && *durability != Durability::none) {
+    return Status::invalid_argument(
+        "durability is {}, and a follower keeps nothing: what it has is in the log of the server that it follows",
+        durability_name(*durability));
   }
   if (mem_limit_bytes > 0 && directory.empty()) {
     return Status::invalid_argument("mem_limit is {} bytes; that needs a directory for the rows beyond it", mem_limit_bytes);

@@ -48,11 +48,16 @@ struct ServerOptions {
   std::optional<JobSpec> spec;  // nothing: the first worker's
   bool import_first = false;    // Server::begin_import() follows; before end_import() nobody is let in. REQUIRES: spec
 
+  // The server, "host:port", whose log this one follows: it then only reads, and what it is of the job is taken from there.
+  // Empty: none.
+  std::string follow;
+  double follow_wait_seconds = 60;  // for one that does not answer at all, at first; later it is waited for as long as it takes
+
   std::optional<Durability> durability;  // nothing: wal where there is a directory, none where there is not
-  std::filesystem::path directory;       // for log, snapshots and rows beyond the memory limit
+  std::filesystem::path directory;  // for log, snapshots and rows beyond the memory limit
   OnOldState on_old_state = OnOldState::stop;
   bool only_recover = false;  // for tools: the folder's run stays what it is, and the caller has locked the folder
-  double snapshot_seconds = 600;         // from one snapshot to the next; 0: only when the log is full
+  double snapshot_seconds = 600;  // from one snapshot to the next; 0: only when the log is full
   int64_t log_limit_bytes = int64_t{4} << 30;  // since the last snapshot; the next is due then
   // Snapshots that workers ask for are written only below these; none: the working directory and `directory`.
   std::vector<std::filesystem::path> snapshot_roots;

@@ -38,9 +38,7 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   for (const OnWorkerLoss choice : {OnWorkerLoss::fail, OnWorkerLoss::wait, OnWorkerLoss::shrink}) {
     if (settings.text("on_worker_loss") == on_worker_loss_name(choice)) options.on_worker_loss = choice;
   }
-  for (const Nonfinite choice : {Nonfinite::refuse, Nonfinite::skip, Nonfinite::clip}) {
-    if (settings.text("nonfinite") == nonfinite_name(choice)) options.nonfinite = choice;
-  }
+  options.nonfinite = nonfinite_named(settings.text("nonfinite"));
   options.log_sync_seconds = settings.seconds("log_sync_seconds");
   options.snapshot_seconds = settings.seconds("snapshot_seconds");
   for (const std::string& root : split(settings.text("snapshot_roots"), ':')) {

@@ -54,6 +54,8 @@ void StatsHandler::stats(const CallPtr& call, State& state, const wire::StatsReq
     *out->mutable_window() = to_wire(worker.window);
     out->set_given_up(worker.given_up.size());
   }
+  reply.set_version(state.version());
+  add_followers_(reply);
   add_limits(state, reply);
   call->send(outgoing(reply));
 }

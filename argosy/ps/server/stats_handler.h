@@ -12,7 +12,7 @@ namespace argosy::ps {
 
 // What a server tells of itself: tables, workers, the log, and every limit with its count.
 //
-// Thread-safe, but for set_counters(), which comes before the first call.
+// Thread-safe, but for the set_…(), which come before the first call.
 class StatsHandler {
  public:
   StatsHandler(Changes& changes, ServerLimits& limits, const Snapshotter& snapshotter)
@@ -20,6 +20,9 @@ class StatsHandler {
 
   // Those of the port.
   void set_counters(std::function<rpc::RpcServerCounters()> counters) { counters_ = std::move(counters); }
+
+  // What a server that is followed, or follows, says besides.
+  void set_followers(std::function<void(wire::StatsReply&)> add) { add_followers_ = std::move(add); }
 
   void stats(const CallPtr& call, State& state, const wire::StatsRequest& request);
   // Keys that are counted and not admitted yet take memory for as long as nobody shrinks their table: pushes are refused beyond a
@@ -33,6 +36,7 @@ class StatsHandler {
   ServerLimits& limits_;
   const Snapshotter& snapshotter_;
   std::function<rpc::RpcServerCounters()> counters_;
+  std::function<void(wire::StatsReply&)> add_followers_ = [](wire::StatsReply&) {};
 };
 
 }  // namespace argosy::ps

@@ -62,6 +62,7 @@ void TrainingHandlers::push(const CallPtr& call, State& state, const wire::PushR
     if (!turn.owns_lock()) return call->fail(changes_.no_turn(*call));
   }
   const auto verdict = changes_.commit(record);
+  if (verdict.ok() && *verdict == Verdict::change) count_left_out(state.tables(), request);
   if (verdict.ok() && state.is_sync()) changes_.advance();
   if (turn.owns_lock()) {
     turn.unlock();

@@ -24,7 +24,7 @@ void WaitingCalls::answer_due(State& state) {
   if (options_.on_worker_loss == OnWorkerLoss::shrink) std::erase_if(lost, [](int worker) { return worker != kSavingWorker; });
   const auto now = SteadyClock::now();
   const auto due = [&](Topic topic, const Call& call) {
-    return call.give_up() <= now || (!lost.empty() && topic != Topic::thaw && topic != Topic::quiet);
+    return call.give_up() <= now || (!lost.empty() && topic != Topic::thaw && topic != Topic::quiet && topic != Topic::log);
   };
   for (auto& [topic, call] : parking_.take_if(due)) {
     const uint64_t seen = parking_.version(topic);
@@ -64,6 +64,7 @@ std::vector<int> WaitingCalls::missing_for(State& state, Topic topic, const Call
       return request.ParseFromString(call.request.header) ? missing_batches_(state, request) : std::vector<int>();
     }
     case Topic::quiet:
+    case Topic::log:
     case Topic::thaw: return {};
   }
   return {};
@@ -98,6 +99,7 @@ Status WaitingCalls::timed_out(State& state, Topic topic, const Call& call, cons
           seconds, name_, who);
     case Topic::quiet: return Status::unavailable("pushes of the process before are still under way; try again");
     case Topic::thaw: return Status::unavailable("{} is cutting a snapshot; try again", name_);
+    case Topic::log: return Status::deadline_exceeded("the log of {} has not grown in {:.1f} s", name_, seconds);
   }
   return Status::internal("a call timed out waiting for nothing");
 }

@@ -14,7 +14,9 @@ void WorkerHandlers::hello(const CallPtr& call, wire::HelloRequest& request) {
   const std::string caller = request.observer() ? fmt::format("observer {}", request.process())
                                                 : fmt::format("worker {} ({})", request.worker(), request.process());
   Status status = adoption_.check(request, caller);
-  if (status.ok()) status = run_.check_hello(request.run()).with_context("{} and {} do not belong together", caller, name_);
+  const bool asks_run = request.asks() && request.run().empty();  // the answer says it
+  if (status.ok() && !asks_run)
+    status = run_.check_hello(request.run()).with_context("{} and {} do not belong together", caller, name_);
   if (!status.ok()) return call->fail(status);
   if (request.observer()) return observer(call, request, caller);
   if (adoption_.is_importing()) return call->fail(Status::unavailable("{} is being given its first values; try again", name_));
@@ -65,7 +67,7 @@ void WorkerHandlers::hello(const CallPtr& call, wire::HelloRequest& request) {
 void WorkerHandlers::observer(const CallPtr& call, const wire::HelloRequest& hello, const std::string& caller) {
   const State* state = state_.get();
   if (state == nullptr) return call->fail(Status::unavailable("{} serves no job yet; {} has to wait for workers", name_, caller));
-  if (hello.job() != state->job()) {
+  if (hello.job() != state->job() && !(hello.asks() && hello.job().empty())) {
     return call->fail(
         Status::failed_precondition("{} serves job '{}'; {} asks for job '{}'", name_, state->job(), caller, hello.job()));
   }
@@ -76,6 +78,12 @@ void WorkerHandlers::observer(const CallPtr& call, const wire::HelloRequest& hel
   *reply.mutable_position() = to_wire(state->position());
   reply.set_server(name_);
   reply.set_run(run_.id());
+  if (hello.asks()) {
+    reply.set_job(state->job());
+    *reply.mutable_spec() = to_wire(state->spec());
+    reply.set_servers(static_cast<uint32_t>(options_.servers));
+    reply.set_server_index(static_cast<uint32_t>(options_.server));
+  }
   call->send(outgoing(reply));
 }
 

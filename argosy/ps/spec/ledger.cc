@@ -11,6 +11,7 @@ namespace argosy::ps {
 namespace {
 
 std::string count(uint64_t number) { return with_thousands(static_cast<int64_t>(number)); }
+double finite_or(double number, double other) { return std::isfinite(number) ? number : other; }  // JSON has no others
 
 }  // namespace
 
@@ -29,6 +30,9 @@ void PassSummary::add(const PassSummary& other) {
   fed = fed || other.fed;
   lines_of_lost += other.lines_of_lost;
   lines_in_parts += other.lines_in_parts;
+  holds_back = holds_back || other.holds_back;
+  begun_again += other.begun_again;
+  given_up_differences += other.given_up_differences;
 }
 
 std::string PassSummary::text() const {
@@ -46,6 +50,11 @@ std::string PassSummary::text() const {
   if (lines_of_lost > 0) text += fmt::format("; {} of lost workers' files counted for those", counted(lines_of_lost, "line"));
   if (lines_in_parts > 0) text += fmt::format("; {} of these are on some servers only", count(lines_in_parts));
   if (unsent > 0) text += fmt::format("; geo: differences of {:.6g} in sum are not sent yet", unsent);
+  if (given_up_differences > 0)
+    text += fmt::format("; geo: differences of at most {:.6g} in sum were given up after errors", given_up_differences);
+  if (unknown_differences())
+    text += fmt::format("; geo: what a worker had not sent is given up at its restart ({}): unknown",
+                        counted(restarts - begun_again, "restart"));
   return text;
 }
 
@@ -72,10 +81,13 @@ std::string JobLedger::to_json() const {
     return fmt::format(
         "\"batches\": {}, \"samples_read\": {}, \"samples_applied\": {}, \"samples_lost\": {}, \"bad_lines\": {}, \"lines\": {}, "
         "\"files\": {}, \"batches_given_up\": {}, \"samples_given_up\": {}, \"failed_runs\": {}, \"restarts\": {}, \"unsent\": "
-        "{:.9g}, \"fed\": {}, \"lines_of_lost\": {}, \"lines_in_parts\": {}, \"text\": \"{}\"",
+        "{:.9g}, \"fed\": {}, \"lines_of_lost\": {}, \"lines_in_parts\": {}, \"differences_given_up\": "
+        "{}, \"text\": \"{}\"",
         pass.batches, pass.samples, pass.applied_samples(), pass.samples - pass.applied_samples(), pass.bad_lines, pass.lines,
-        pass.files, pass.given_up_batches, pass.given_up_samples, pass.failed_runs, pass.restarts,
-        std::isfinite(pass.unsent) ? pass.unsent : -1, pass.fed, pass.lines_of_lost, pass.lines_in_parts, pass.text());
+        pass.files, pass.given_up_batches, pass.given_up_samples, pass.failed_runs, pass.restarts, finite_or(pass.unsent, -1),
+        pass.fed, pass.lines_of_lost, pass.lines_in_parts,
+        pass.unknown_differences() ? "\"unknown\"" : fmt::format("{:.9g}", finite_or(pass.given_up_differences, -1)),
+        pass.text());
   };
   std::string json = "{\"passes\": [\n ";
   for (size_t i = 0; i < passes.size(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,14 @@ struct PassReading {
   uint32_t failed_runs = 0;
   double unsent = 0;
   uint64_t lines_of_lost = 0, lines_in_parts = 0;
+  bool holds_back = false;
+  uint32_t begun_again = 0;
+  double given_up_differences = 0;
+};
+
+// What servers lack of a pass that a worker has left, as their durability or on_worker_loss allows: the most that one lacks.
+struct PassLoss {
+  uint64_t batches = 0, samples = 0;
 };
 
 // One pass of a job, all its workers and servers together; or all passes.
@@ -32,9 +41,15 @@ struct PassSummary {
   bool fed = false;       // batches are runs of scripts that feed themselves; samples are not counted
   uint64_t lines_of_lost = 0;   // of files that lost workers had: they count for those workers, and were left out
   uint64_t lines_in_parts = 0;  // of these: on some servers only
+  // Geo. A worker that goes on after an error, or is started again, has lost what it held back: at most this sum; of a process
+  // that died nobody knows it.
+  bool holds_back = false;
+  uint32_t begun_again = 0;  // of `restarts`: by a process that went on
+  double given_up_differences = 0;
 
-  uint64_t applied_samples() const { return samples - given_up_samples; }
-  uint64_t applied_batches() const { return batches - given_up_batches; }
+  uint64_t applied_samples() const { return samples - std::min(samples, given_up_samples); }
+  bool unknown_differences() const { return holds_back && restarts > begun_again; }
+  uint64_t applied_batches() const { return batches - std::min(batches, given_up_batches); }
   void add(const PassSummary& other);
   // "1,000,000 samples read, 1,000,000 applied once, 0 lost, 3 bad lines skipped", and what was given up, if anything.
   std::string text() const;

@@ -12,5 +12,11 @@ enum class Nonfinite {
 };
 std::string_view nonfinite_name(Nonfinite policy);
 std::string_view nonfinite_outcome(Nonfinite policy);  // what they are then: "left out"
+// Of a setting's text. REQUIRES: it is one of the names.
+Nonfinite nonfinite_named(std::string_view name);
+// The end of an error about a gradient that is refused: what to do.
+inline constexpr std::string_view kNonfiniteAdvice =
+    "a smaller learning rate or clipping keeps gradients finite, and the setting nonfinite=skip or clip lets the job go on "
+    "without them";
 
 }  // namespace argosy::ps

@@ -17,6 +17,17 @@ constexpr size_t kPieces = 8;         // of a list in a message
 constexpr std::string_view kLost = "lost";  // wire::WorkerLedger.state
 constexpr uint64_t kListed = 10'000;  // numbers that a difference names at most
 
+// Of one record: what this server lost, went on without, or heard of another that has lost more.
+uint64_t lost_batches(const wire::PassRecord& record) {
+  const wire::PassLedger& ledger = record.ledger();
+  return std::max(record.lost_batches() + static_cast<uint64_t>(ledger.given_up_size()), ledger.lost_elsewhere_batches());
+}
+
+uint64_t lost_samples(const wire::PassRecord& record) {
+  const wire::PassLedger& ledger = record.ledger();
+  return std::max(record.lost_samples() + ledger.given_up_samples(), ledger.lost_elsewhere_samples());
+}
+
 void add(const wire::PassRecord& record, wire::PassRecord* sum) {
   wire::PassLedger& total = *sum->mutable_ledger();
   const wire::PassLedger& one = record.ledger();
@@ -30,8 +41,11 @@ void add(const wire::PassRecord& record, wire::PassRecord* sum) {
   total.set_unsent(one.unsent());
   total.set_lines_of_lost(total.lines_of_lost() + one.lines_of_lost());
   total.set_lines_in_parts(total.lines_in_parts() + one.lines_in_parts());
-  sum->set_lost_batches(sum->lost_batches() + record.lost_batches() + static_cast<uint64_t>(one.given_up_size()));
-  sum->set_lost_samples(sum->lost_samples() + record.lost_samples() + one.given_up_samples());
+  total.set_holds_back(one.holds_back());
+  total.set_begun_again(total.begun_again() + one.begun_again());
+  total.set_given_up_differences(total.given_up_differences() + one.given_up_differences());
+  sum->set_lost_batches(sum->lost_batches() + lost_batches(record));
+  sum->set_lost_samples(sum->lost_samples() + lost_samples(record));
   sum->set_dropped_batches(sum->dropped_batches() + record.dropped_batches());
   sum->set_dropped_samples(sum->dropped_samples() + record.dropped_samples());
   sum->set_restarts(sum->restarts() + record.restarts());
@@ -52,6 +66,9 @@ wire::PassLedger to_wire(const PassReading& reading) {
   ledger.set_unsent(reading.unsent);
   ledger.set_lines_of_lost(reading.lines_of_lost);
   ledger.set_lines_in_parts(reading.lines_in_parts);
+  ledger.set_holds_back(reading.holds_back);
+  ledger.set_begun_again(reading.begun_again);
+  ledger.set_given_up_differences(reading.given_up_differences);
   return ledger;
 }
 
@@ -183,14 +200,17 @@ PassSummary summary_of(const wire::PassRecord& record) {
   summary.lines = ledger.lines();
   summary.bad_lines = ledger.bad_lines();
   summary.files = ledger.files();
-  summary.given_up_batches = record.lost_batches() + record.dropped_batches() + static_cast<uint64_t>(ledger.given_up_size());
-  summary.given_up_samples = record.lost_samples() + record.dropped_samples() + ledger.given_up_samples();
+  summary.given_up_batches = lost_batches(record) + record.dropped_batches();
+  summary.given_up_samples = lost_samples(record) + record.dropped_samples();
   summary.failed_runs = ledger.failed_runs();
   summary.restarts = record.restarts();
   summary.unsent = ledger.unsent();
   summary.fed = ledger.fed();
   summary.lines_of_lost = ledger.lines_of_lost();
   summary.lines_in_parts = ledger.lines_in_parts();
+  summary.holds_back = ledger.holds_back();
+  summary.begun_again = ledger.begun_again();
+  summary.given_up_differences = ledger.given_up_differences();
   return summary;
 }
 

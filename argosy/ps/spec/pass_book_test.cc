@@ -125,6 +125,28 @@ TEST(JobLedger, JoinsServersAndAddsWorkers) {
   EXPECT_THAT(job.to_json(), HasSubstr("\"samples_read\": 200, \"samples_applied\": 170, \"samples_lost\": 30"));
 }
 
+// Server 0 is told last, and what the others have lost: its own answer is that of all, and that of all together is no other.
+TEST(JobLedger, AServerThatWasToldSpeaksForTheOthers) {
+  wire::PassLedger told = ledger_of(4);
+  told.set_samples(100);
+  PassBook other;
+  other.left(0, told, 1, 30);
+  told.set_lost_elsewhere_batches(1);
+  told.set_lost_elsewhere_samples(30);
+  PassBook first;
+  first.left(0, told, 0, 0);
+  wire::LedgerReply servers[2];
+  *servers[0].add_workers() = first.image();
+  *servers[1].add_workers() = other.image();
+  for (const auto& some : {std::span(servers, 1), std::span(servers, 2)}) {
+    EXPECT_EQ(join_ledgers(some).total.applied_samples(), 70u);
+    EXPECT_EQ(join_ledgers(some).total.given_up_batches, 1u);
+  }
+  for (uint32_t i = 1; i <= PassBook::kPasses; ++i) first.left(i, ledger_of(1), 0, 0);
+  *servers[0].mutable_workers(0) = first.image();
+  EXPECT_EQ(join_ledgers(std::span(servers, 1)).total.given_up_samples, 30u) << "also where the pass is a part of a sum";
+}
+
 // Two geo workers, two passes, and the round that a barrier begins: what is not sent is a backlog, and not a sum over passes.
 TEST(JobLedger, CountsABacklogOnceAndNoPassWithoutData) {
   wire::LedgerReply reply;

@@ -125,7 +125,8 @@ Status Membership::check_pass(int worker, uint32_t round, const wire::PassLedger
   // The sums below subtract one number of the ledger from another: what contradicts itself would wrap around.
   const auto strictly = std::ranges::adjacent_find(ledger.empty(), std::greater_equal<>()) == ledger.empty().end();
   if (!strictly || (!ledger.empty().empty() && ledger.empty().at(ledger.empty_size() - 1) >= ledger.batches()) ||
-      ledger.given_up_samples() > ledger.samples()) {
+      ledger.given_up_samples() > ledger.samples() || ledger.lost_elsewhere_samples() > ledger.samples() ||
+      ledger.lost_elsewhere_batches() > ledger.batches()) {
     return Status::invalid_argument("the ledger of pass {} of worker {} contradicts itself", round, worker);
   }
   const PassDifference difference = compare(member.worker.window, round, ledger);

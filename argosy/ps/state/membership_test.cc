@@ -239,8 +239,11 @@ TEST(Membership, ALedgerThatContradictsItselfIsRefused) {
   members.hello(0, 7, "host:7");
   wire::PassLedger given_up = ledger_of(2, 5);
   given_up.set_given_up_samples(6);
-  for (const wire::PassLedger& ledger :
-       {ledger_of(2, 0, {2}), ledger_of(3, 0, {1, 1}), ledger_of(3, 0, {2, 1}), ledger_of(0, 0, {0}), given_up}) {
+  wire::PassLedger elsewhere = ledger_of(2, 5), samples_elsewhere = ledger_of(2, 5);
+  elsewhere.set_lost_elsewhere_batches(3);
+  samples_elsewhere.set_lost_elsewhere_samples(6);
+  for (const wire::PassLedger& ledger : {ledger_of(2, 0, {2}), ledger_of(3, 0, {1, 1}), ledger_of(3, 0, {2, 1}),
+                                         ledger_of(0, 0, {0}), given_up, elsewhere, samples_elsewhere}) {
     const Status refused = members.check_pass(0, 0, ledger, true);
     EXPECT_EQ(refused.code(), Code::invalid_argument) << ledger.ShortDebugString();
     EXPECT_EQ(refused.message(), "the ledger of pass 0 of worker 0 contradicts itself");

@@ -135,11 +135,7 @@ bool is_finite(std::span<const TableGradient> gradients) {
 
 Status nonfinite_gradient(Tables& tables, const wire::PushRequest& push, std::span<const TableGradient> gradients) {
   const std::string first = count(tables, gradients);
-  return Status::invalid_argument(
-      "{}: {}; a smaller learning rate or clipping keeps gradients finite, and the setting nonfinite=skip or clip lets the job "
-      "go on "
-      "without them",
-      batch_text(push), first);
+  return Status::invalid_argument("{}: {}; {}", batch_text(push), first, kNonfiniteAdvice);
 }
 
 Record FinitePush::record(uint32_t seconds) const {
@@ -165,6 +161,12 @@ std::optional<FinitePush> make_finite(Tables& tables, const Record& record, Nonf
   finite.header = push->SerializeAsString();
   rebuilt.put(finite);
   return finite;
+}
+
+void count_left_out(Tables& tables, const wire::PushRequest& push) {
+  for (const wire::Section& section : push.sections()) {
+    if (section.nonfinite() > 0) tables.count_nonfinite(section.table(), section.nonfinite());
+  }
 }
 
 std::string nonfinite_counts(const Tables& tables) {

@@ -32,6 +32,9 @@ struct FinitePush {
 };
 std::optional<FinitePush> make_finite(Tables& tables, const Record& record, Nonfinite policy);
 
+// Counts what a geo worker says it has left out or replaced. REQUIRES: the push was applied, so its tables exist.
+void count_left_out(Tables& tables, const wire::PushRequest& push);
+
 // "3 gradients of table 'rows', 1 gradient of table 'dense'": what was counted since this process began; empty: nothing. A
 // gradient is that of a row, or a dense table's part of a push.
 std::string nonfinite_counts(const Tables& tables);

@@ -47,6 +47,7 @@ Record kept(const Record& record) {
 State::State(const StateOptions& options, std::unique_ptr<Tables> tables, std::unique_ptr<Membership> members)
     : job_(options.job),
       may_lose_(options.may_lose),
+      follows_(options.follows),
       tables_(std::move(tables)),
       members_(std::move(members)),
       sync_(*tables_, *members_),
@@ -79,7 +80,9 @@ bool State::locks_itself(wire::Method method) {
 Status State::apply(const Record& record) {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (!locks_itself(record.method)) lock.lock();
-  return apply_unlocked(record);
+  RETURN_IF_ERROR(apply_unlocked(record));
+  version_.fetch_add(1, std::memory_order_relaxed);
+  return {};
 }
 
 Status State::apply_unlocked(const Record& record) {
@@ -116,7 +119,7 @@ Status State::apply_hello(const Record& record) {
   operations_.begin_run(hello.process_id());
   file_lists_.rejoin(static_cast<int>(hello.worker()));
   for (size_t i = 0; i < tables_->size(); ++i) {
-    if (spec().tables[i].geo && tables_->is_sparse(i)) tables_->sparse(i).changes().track(hello.worker());
+    if (spec().tables[i].geo && tables_->is_sparse(i) && !follows_) tables_->sparse(i).changes().track(hello.worker());
   }
   return {};
 }
@@ -341,6 +344,7 @@ void State::set_loaded(uint64_t id, const wire::LoadSnapshotReply& reply) {
   one.set_id(id);
   *one.mutable_reply() = reply;
   if (loaded_.size() > kMostLoaded) loaded_.pop_front();
+  last_loaded_ = id;
 }
 
 // ---- Between workers.
@@ -361,6 +365,7 @@ Status State::apply_next_file(const Record& record) {
 
 Status State::apply_post(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, valid_post(record));
+  if (follows_) return {};
   mailboxes_.post(static_cast<int>(request.caller().worker()), static_cast<int>(request.to()), text_of(record.payload));
   return {};
 }

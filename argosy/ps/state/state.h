@@ -43,6 +43,9 @@ struct StateOptions {
   GatheringLimits gatherings;
   MailLimits mail;
   Limit* names = nullptr;  // of gatherings and file lists together; null: no limit. It outlives the state
+  // It is fed another server's records, and no worker calls: messages between workers, and what each has not been told of geo
+  // tables, are not kept, because nobody would ever take them.
+  bool follows = false;
   bool may_lose = false;  // a restart may lose batches that were acknowledged: a pass that lacks some can be left all the same
 };
 
@@ -85,6 +88,8 @@ class State {
   uint64_t batches() const { return batches_.load(); }               // any thread; applied or held, of all workers
   uint64_t pushes() const { return pushes_.load(); }                 // any thread
   uint64_t steps() const { return steps_; }                          // sync steps applied
+  // How many records have been applied since the job began: the same in every process that was fed the same ones. Any thread.
+  uint64_t version() const { return version_.load(); }
   // The counter that learning rates follow. Any thread.
   uint64_t rate_step() const { return spec().mode == Mode::sync ? steps_.load() : batches_.load(); }
   bool is_sync() const { return spec().mode == Mode::sync; }         // any thread
@@ -111,13 +116,16 @@ class State {
   // The answer to the load of a snapshot with this id; null: it is not known.
   const wire::LoadSnapshotReply* loaded(uint64_t id) const;
   void set_loaded(uint64_t id, const wire::LoadSnapshotReply& reply);
+  // The id of the last one; 0: there was none. Any thread.
+  uint64_t last_loaded() const { return last_loaded_.load(); }
 
   // After skip_lost_steps(): publishes the new position.
   void publish_position() { position_.store(pack(sync_.position())); }
 
   // All but the tables' rows and values. The caller serialises it with everything that changes the state, and has mutex().
   StateCut cut() const;
-  // Takes an image, whatever was there before. Call it after the tables have their rows.
+  // Takes an image, whatever was there before. Call it after the tables have their rows. What may be called by any thread, or
+  // with mutex(), may be meanwhile, and sees parts of the old and of the new.
   Status restore(const wire::StateImage& image);
   // After a job whose workers are all done: the next one starts from its tables, with everything else as new.
   Status begin_again();
@@ -207,7 +215,7 @@ class State {
   static Position unpack(uint64_t packed) { return {static_cast<uint32_t>(packed >> 32), static_cast<uint32_t>(packed)}; }
 
   const std::string job_;
-  const bool may_lose_;
+  const bool may_lose_, follows_;
   const std::unique_ptr<Tables> tables_;
   const std::unique_ptr<Membership> members_;
   // Guards what follows up to the atomics. check() and apply() take it or not by the kind of the record (locks_itself), which
@@ -228,6 +236,8 @@ class State {
   std::atomic<uint64_t> steps_ = 0;
   std::atomic<uint64_t> batches_ = 0;
   std::atomic<uint64_t> pushes_ = 0;
+  std::atomic<uint64_t> version_ = 0;
+  std::atomic<uint64_t> last_loaded_ = 0;  // of loaded_
 };
 
 inline std::span<const uint64_t> batches_of(const wire::PushRequest& push) {

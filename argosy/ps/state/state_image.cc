@@ -1,3 +1,4 @@
+#include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 #include "argosy/ps/state/state.h"
@@ -62,6 +63,7 @@ wire::StateImage State::image() const {
   operations_.save(image.mutable_operations());
   image.set_importing(importing_);
   for (const wire::Loaded& one : loaded_) *image.add_loaded() = one;
+  image.set_version(version_);
   return image;
 }
 
@@ -92,7 +94,10 @@ Status State::restore(const wire::StateImage& image) {
   SyncSteps::Saved saved{
       from_wire(image.position()), from_wire(image.last_step()), {image.last_norms().begin(), image.last_norms().end()}, {}};
   for (const auto& left : image.left()) saved.left[{left.worker(), left.round()}] = left.steps();
-  sync_.restore(saved);
+  {
+    const MutexLock lock(mutex_);
+    sync_.restore(saved);
+  }
   for (const auto& held : image.held()) {
     const auto bytes = std::as_bytes(std::span(held.payload()));
     RETURN_IF_ERROR(apply({.method = wire::PUSH, .header = held.header(), .payload = bytes}));
@@ -105,10 +110,11 @@ Status State::restore(const wire::StateImage& image) {
     pending.back().keys.insert(pending.back().keys.end(), in.keys().begin(), in.keys().end());
   }
   for (size_t i = 0; i < tables_->size(); ++i) {
-    if (tables_->is_sparse(i)) tables_->sparse(i).changes().restore(std::move(changed[static_cast<uint32_t>(i)]));
+    if (tables_->is_sparse(i) && !follows_) tables_->sparse(i).changes().restore(std::move(changed[static_cast<uint32_t>(i)]));
   }
-  for (const auto& [table, rate] : image.rates()) {
-    if (table < tables_->size()) tables_->set_rate(table, rate);
+  for (size_t i = 0; i < tables_->size(); ++i) {
+    const auto rate = image.rates().find(static_cast<uint32_t>(i));
+    tables_->set_rate(i, rate == image.rates().end() ? std::nullopt : std::optional<float>(rate->second));
   }
   // After the held pushes, which are counted in it.
   for (int i = 0; i < members_->workers(); ++i) members_->restore_ledger(i, {});
@@ -116,18 +122,21 @@ Status State::restore(const wire::StateImage& image) {
     RETURN_IF_ERROR(check_worker(ledger.worker()));
     members_->restore_ledger(static_cast<int>(ledger.worker()), ledger);
   }
+  const MutexLock lock(mutex_);
   RETURN_IF_ERROR(gatherings_.restore(image.exchange()));
   RETURN_IF_ERROR(file_lists_.restore(image.exchange()));
-  RETURN_IF_ERROR(mailboxes_.restore(image.exchange()));
+  if (!follows_) RETURN_IF_ERROR(mailboxes_.restore(image.exchange()));
   saved_ = image.saved();
   shrinks_ = image.shrinks();
   shrink_answers_.assign(image.answers().begin(), image.answers().end());
   RETURN_IF_ERROR(operations_.restore(image.operations()));
   importing_ = image.importing();
   loaded_.assign(image.loaded().begin(), image.loaded().end());
+  last_loaded_ = loaded_.empty() ? 0 : loaded_.back().id();
   batches_ = image.batches();
   pushes_ = image.pushes();
   steps_ = image.steps();
+  version_ = image.version();
   publish_position();
   return {};
 }
@@ -142,6 +151,7 @@ Status State::begin_again() {
   fresh.set_batches(old_image.batches());
   fresh.set_pushes(old_image.pushes());
   fresh.set_steps(old_image.steps());
+  fresh.set_version(old_image.version());
   return restore(fresh);
 }
 

@@ -389,7 +389,8 @@ class Fleet:
         batches_given_up and samples_given_up (by on_worker_loss=shrink or durability=snapshot), failed_runs, restarts (of workers),
         unsent (geo: the sum of differences that are not sent yet), fed (runs of a script that feeds itself: batches are runs, and samples
         are not counted), lines_of_lost (of files that lost workers had, left out because they count for those), lines_in_parts (of these, on
-        some servers only) and text, the line that the log has. "open" are workers with batches in a pass that they have not finished, and
+        some servers only), differences_given_up (geo: at most this sum, after errors; "unknown" of a process that died) and text, the line that
+        the log has. "open" are workers with batches in a pass that they have not finished, and
         all that are lost: worker, state, pass, batches and samples (that all servers have), batches_dropped and samples_dropped (of a last
         step that not all had), files_handed_on, files_left and files_twice (of files that servers hand out: others go on with them; nobody
         has asked for them; they are read again from the beginning), given_up ("unknown", or 0) and text.

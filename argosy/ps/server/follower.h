@@ -1,0 +1,98 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
+#include "argosy/base/thread.h"
+#include "argosy/observe/metrics.h"
+#include "argosy/ps/server/adoption.h"
+#include "argosy/ps/server/ending.h"
+#include "argosy/ps/server/log_stream.h"
+#include "argosy/ps/server/parking.h"
+#include "argosy/ps/server/primary_link.h"
+#include "argosy/ps/server/state_slot.h"
+#include "argosy/table/snapshot.h"
+
+namespace argosy::ps {
+
+// Keeps a state equal to another server's, by feeding it the records of that server's log: from the newest snapshot, where the
+// log alone does not say everything, and then record by record as they come. Calls read the state meanwhile, as they read that of
+// the server which is followed: it is in the slot once it has caught up for the first time.
+//
+// A server that is away is waited for; when it is back the follower goes on where it was. What is not the next piece of the same
+// log (LogStream), or cannot be applied, ends the process (Ending::fatal): started again it begins from what the server has.
+//
+// Owns: the thread "ps-follow", the way to the server, the state until it is in the slot. Thread-safe.
+class Follower {
+ public:
+  // What it is given; all of it outlives this.
+  struct Uses {
+    const Adoption& adoption;
+    StateSlot& state;
+    Parking& parking;
+    Ending& ending;
+  };
+  // `directory`: for copies of snapshots. REQUIRES: primary->find() was ok.
+  Follower(const Uses& uses, std::unique_ptr<PrimaryLink> primary, std::filesystem::path directory);
+  ~Follower() { stop(); }
+
+  void start();
+  void stop();  // safe to call twice
+
+  const std::string& primary() const { return primary_; }
+  // How it stands; any thread.
+  wire::StatsReply::Following report() const;
+
+ private:
+  void run();
+  // One try; how long to wait before the next is the result of report_trouble(), and nothing: there is none.
+  Status go_on();
+  Status try_to_go_on();  // an error for what it throws, too
+  std::optional<double> report_trouble(const Status& status);
+  Status begin_from_snapshot();
+  Status replace_state(const table::Snapshot& snapshot);
+  Status read_more();
+  Status apply(const LogStream::One& one);
+  void note_progress(uint64_t primary_version);
+  void set_waiting(const std::string& for_what);
+  void pause(double seconds);
+  bool is_finished() const;  // all workers are done
+  void read_metrics(observe::Readings& readings) const;
+
+  const Adoption& adoption_;
+  StateSlot& slot_;
+  Parking& parking_;
+  Ending& ending_;
+  const std::unique_ptr<PrimaryLink> link_;
+  const std::string primary_;
+  const std::filesystem::path directory_;
+
+  // Of the thread.
+  LogStream stream_;
+  std::unique_ptr<State> made_;  // until it is in the slot
+  bool greeted_ = true;          // by find()
+  bool verified_ = false;        // the server has the last record that this one has, as far as this connection goes
+  bool snapshot_first_ = false;
+  bool all_ = false;             // it has all that the server had when it answered last
+  bool told_end_ = false;        // the user was told that the run is over
+
+  std::atomic<State*> state_ = nullptr;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  bool stopping_ ARGOSY_GUARDED_BY(mutex_) = false;
+  std::string waits_for_ ARGOSY_GUARDED_BY(mutex_);        // empty: only for the next record
+  Stopwatch since_equal_ ARGOSY_GUARDED_BY(mutex_);        // when it last had everything
+  bool equal_ ARGOSY_GUARDED_BY(mutex_) = false;           // it has, as far as it can know
+  uint64_t primary_version_ ARGOSY_GUARDED_BY(mutex_) = 0;  // as it was last told
+  uint64_t snapshots_ ARGOSY_GUARDED_BY(mutex_) = 0;
+  observe::Registry::Collection metrics_;
+  Thread thread_;
+};
+
+}  // namespace argosy::ps

@@ -1,0 +1,158 @@
+#include "argosy/ps/server/log_feed.h"
+
+#include <algorithm>
+
+#include "argosy/ps/server/snapshot_feed.h"
+#include "argosy/table/checksum.h"
+#include "argosy/table/log_format.h"
+
+namespace argosy::ps {
+namespace {
+
+constexpr uint64_t kMostFedBytes = uint64_t{16} << 20;  // of records in an answer, but for one that is larger alone
+constexpr std::chrono::seconds kFollowerSilence{30};         // after which a follower is gone; it asks again every few seconds
+
+// Ends a replay that has shown enough.
+Status enough_read() { return Status::cancelled("the rest comes later"); }
+
+}  // namespace
+
+LogFeed::LogFeed(const Uses& uses, std::string name)
+    : options_(uses.options),
+      changes_(uses.changes),
+      parking_(uses.parking),
+      limit_(uses.followers),
+      answer_(uses.answer),
+      name_(std::move(name)) {}
+
+bool LogFeed::is_live(const Place& follower) { return SteadyClock::now() - follower.heard < kFollowerSilence; }
+
+Status LogFeed::note(uint64_t number) {
+  const MutexLock lock(mutex_);
+  if (!known_.contains(number)) {
+    std::erase_if(known_, [](const Known::value_type& one) { return !is_live(one.second); });
+    limit_.set_now(known_.size());
+    if (known_.size() >= limit_.most()) return limit_.refuse(1);
+  }
+  known_[number].heard = SteadyClock::now();
+  limit_.set_now(known_.size());
+  return {};
+}
+
+void LogFeed::note_told(uint64_t number, uint64_t end) {
+  {
+    const MutexLock lock(mutex_);
+    known_[number].told = end;
+  }
+  told_.notify_all();
+}
+
+uint32_t LogFeed::followers() const {
+  const MutexLock lock(mutex_);
+  return static_cast<uint32_t>(std::ranges::count_if(known_, [](const auto& one) { return is_live(one.second); }));
+}
+
+void LogFeed::drain(Deadline deadline) {
+  if (changes_.journal() == nullptr) return;
+  const uint64_t end = changes_.journal()->log().end();
+  MutexLock lock(mutex_);
+  told_.wait_until(lock, deadline.when(), [&]() ARGOSY_REQUIRES(mutex_) {
+    return std::ranges::all_of(known_, [&](const auto& one) { return one.second.told == end || !is_live(one.second); });
+  });
+}
+
+// Whether what the follower has is what this log begins with.
+Status LogFeed::check_from(const table::RecordLog& log, const wire::FollowRequest& request) const {
+  if (const uint64_t end = log.end(); request.from() > end) {
+    return Status::failed_precondition(
+        "the log of {} ends at position {}, and the follower has records up to {}: the server has gone backwards, as after a "
+        "power cut or on another directory. Start the follower again, and it takes what the server has now",
+        name_, end, request.from());
+  }
+  const uint64_t last = request.last_position();
+  if (last == 0 || last < log.first()) return {};
+  bool same = false;
+  (void)log.replay(last, [&](uint64_t position, argosy::Bytes bytes) {
+    same = position == last && table::checksum_of(bytes) == request.last_checksum();
+    return enough_read();
+  });
+  if (same) return {};
+  return Status::failed_precondition(
+      "the log of {} has another record at position {} than the follower: the server has gone backwards and on by another way, "
+      "as "
+      "after a power cut or on another directory. Start the follower again, and it takes what the server has now",
+      name_, last);
+}
+
+bool LogFeed::needs_snapshot(const table::RecordLog& log, const State& state, const wire::FollowRequest& request) const {
+  if (request.loaded() != state.last_loaded() || request.from() < log.first()) return true;
+  if (request.from() != 0) return false;
+  const auto newest = newest_snapshot(options_);  // of this run, which the beginning of the log may not be
+  return newest.ok() && *newest != 0;
+}
+
+Status LogFeed::read(const table::RecordLog& log, uint64_t from, uint64_t max_bytes, wire::FollowReply& reply,
+                     std::vector<std::byte>& payload) {
+  uint64_t after = from;
+  payload.reserve(std::min(max_bytes, log.end() - std::min(log.end(), from)));
+  const Status status = log.replay(from, [&](uint64_t position, argosy::Bytes bytes) {
+    if (!payload.empty() && payload.size() + bytes.size() > max_bytes) return enough_read();
+    wire::FollowReply::One* one = reply.add_records();
+    one->set_position(position);
+    one->set_after(after);
+    one->set_bytes(bytes.size());
+    one->set_checksum(table::checksum_of(bytes));
+    payload.insert(payload.end(), bytes.begin(), bytes.end());
+    payload.resize(payload.size() + table::padding_after(bytes.size()));
+    after = position + table::record_size(bytes.size());
+    reply.set_next(after);
+    return Status();
+  });
+  reply.set_all(status.ok());
+  return status.code() == Code::cancelled ? Status() : status;
+}
+
+void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowRequest& request) {
+  Journal* const journal = changes_.journal();
+  if (journal == nullptr) {
+    return call->fail(Status::failed_precondition(
+        "{} keeps no log (durability={}), and a follower needs one: start the servers with a directory (--directory) and "
+        "durability=wal",
+        name_, durability_name(options_.settled_durability())));
+  }
+  const uint64_t number = request.caller().incarnation();
+  if (Status s = note(number); !s.ok()) return call->fail(s);
+  const table::RecordLog& log = journal->log();
+  changes_.await_log();  // before the log is looked at: what is appended later wakes this call
+  const uint64_t seen = parking_.version(Topic::log);
+  wire::FollowReply reply;
+  reply.set_from(request.from());
+  reply.set_next(request.from());
+  std::vector<std::byte> payload;
+  bool snapshot = needs_snapshot(log, state, request);
+  if (!snapshot) {
+    if (Status s = check_from(log, request); !s.ok()) return call->fail(s);
+    const uint64_t most = std::clamp<uint64_t>(request.max_bytes(), 1, std::min(kMostFedBytes, answer_.most() / 2));
+    const uint64_t end = log.end();
+    const Status status = read(log, request.from(), most, reply, payload);
+    // The log may have been cut meanwhile, or a load may have come before records that were just read.
+    snapshot = request.from() < log.first() || request.loaded() != state.last_loaded();
+    if (!status.ok() && !snapshot) return call->fail(status);
+    if (!snapshot && payload.empty()) {
+      note_told(number, end);
+      if (!request.at_once()) return parking_.park(Topic::log, seen, call);
+    }
+  }
+  if (snapshot) {
+    reply.set_all(false);
+    reply.clear_records();
+    payload.clear();
+    reply.set_next(request.from());
+  }
+  reply.set_snapshot_first(snapshot);
+  reply.set_version(state.version());
+  reply.set_end(std::max(log.end(), reply.next()));
+  call->send(outgoing(reply, {rpc::Slice::own(std::move(payload))}));
+}
+
+}  // namespace argosy::ps

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
+#include "argosy/ps/server/changes.h"
+#include "argosy/ps/server/parking.h"
+#include "argosy/ps/server/server_call.h"
+#include "argosy/ps/server/server_options.h"
+
+namespace argosy::ps {
+
+// Gives the server's log to those who follow it, record by record from a position on, as the disk has it (messages.proto:
+// Follow). A server that nobody follows does nothing for it: a change only looks at one flag.
+//
+// What is in the log is all that ever changes the state, but for what a load of a snapshot has put into the tables: a follower
+// that lacks the last load is sent to the snapshot that was cut for it.
+//
+// Owns: who follows, and how far each is. Thread-safe: the lock is not held while the log is read.
+class LogFeed {
+ public:
+  // What it is given; all of it outlives this.
+  struct Uses {
+    const ServerOptions& options;
+    Changes& changes;
+    Parking& parking;
+    Limit& followers;
+    const Limit& answer;
+  };
+  // `name`: of the server.
+  LogFeed(const Uses& uses, std::string name);
+
+  void follow(const CallPtr& call, State& state, const wire::FollowRequest& request);
+
+  // Returns when every follower that was heard of lately has been told all that the log has, or at the deadline. For a server
+  // that ends: nobody will tell them later.
+  void drain(Deadline deadline);
+  // Those that were heard of lately.
+  uint32_t followers() const;
+
+ private:
+  struct Place {
+    uint64_t told = 0;  // the log's end when there was nothing more for it
+    SteadyClock::time_point heard;
+  };
+  using Known = std::map<uint64_t, Place>;
+
+  Status note(uint64_t number);
+  void note_told(uint64_t number, uint64_t end);
+  Status check_from(const table::RecordLog& log, const wire::FollowRequest& request) const;
+  bool needs_snapshot(const table::RecordLog& log, const State& state, const wire::FollowRequest& request) const;
+  // The records of one answer, and whether they are all.
+  static Status read(const table::RecordLog& log, uint64_t from, uint64_t max_bytes, wire::FollowReply& reply,
+                     std::vector<std::byte>& payload);
+  static bool is_live(const Place& follower);
+
+  const ServerOptions& options_;
+  Changes& changes_;
+  Parking& parking_;
+  Limit& limit_;
+  const Limit& answer_;
+  const std::string name_;
+  mutable Mutex mutex_;
+  ConditionVariable told_;
+  Known known_ ARGOSY_GUARDED_BY(mutex_);  // by the observer's number
+};
+
+}  // namespace argosy::ps
