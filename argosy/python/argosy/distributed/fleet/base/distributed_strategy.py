@@ -359,7 +359,7 @@ class DistributedStrategy(Settings):
         for name in ("use_pure_bf16", "custom_white_list", "custom_black_list"):
             if self.amp_configs[name]:
                 raise InvalidArgumentError(
-                    f"amp_configs: {name} = {self.amp_configs[name]!r} is of the dynamic graph; in programs the products of fc layers are bfloat16: leave it out"
+                    f"amp_configs: {name} = {self.amp_configs[name]!r} is of the dynamic graph; in programs products of fc layers are bfloat16: leave it out"
                 )
 
     # ---- a file form
