@@ -42,7 +42,7 @@ def batch_norm(
 def _with_no_gradients(x, *parameters):
     """x, of which the parameters have gradients of 0."""
     given = [one for one in parameters if one is not None]
-    return x + sum(given).mul(0).reshape([1, -1, *[1] * (x.dim() - 2)]) if given else x.clone()
+    return x + torch.stack(given).sum(0).mul(0).reshape([1, -1, *[1] * (x.dim() - 2)]) if given else x.clone()
 
 
 @computes
