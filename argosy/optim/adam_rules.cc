@@ -4,22 +4,27 @@
 namespace argosy::optim::internal {
 namespace {
 
+// As in Paddle 1.8, where epsilon is added to the root as it is; with corrected_epsilon to the corrected root, as in Paddle 2 and
+// torch.
 template <typename C>
 struct Adam {
   static constexpr size_t kStates = 2;
-  static constexpr HyperParameter kHyper[] = {{"beta1", 0.9f}, {"beta2", 0.999f}, {"epsilon", 1e-8f}};
+  static constexpr HyperParameter kHyper[] = {
+      {"beta1", 0.9f}, {"beta2", 0.999f}, {"epsilon", 1e-8f}, {"corrected_epsilon", 0, HyperParameter::boolean}};
   static constexpr StateSlot kSlots[] = {{"Moment1", "Moment1Out", "moment1"},
                                          {"Moment2", "Moment2Out", "moment2"},
                                          {"Beta1Pow", "Beta1PowOut", "beta1_pow_acc", StateSlot::scalar, 0, "beta1"},
                                          {"Beta2Pow", "Beta2PowOut", "beta2_pow_acc", StateSlot::scalar, 0, "beta2"}};
   C rate;  // with both bias corrections
-  float beta1, beta2, epsilon;
+  float beta1, beta2;
+  C epsilon;
 
   static Adam begin(std::span<const float> hyper, const C& rate, std::span<C> powers) {
-    const C corrected = rate * root(1.0f - powers[1]) / (1.0f - powers[0]);
+    const C unbiased = root(1.0f - powers[1]);
+    const C corrected = rate * unbiased / (1.0f - powers[0]);
     powers[0] = powers[0] * hyper[0];
     powers[1] = powers[1] * hyper[1];
-    return {corrected, hyper[0], hyper[1], hyper[2]};
+    return {corrected, hyper[0], hyper[1], hyper[2] * (hyper[3] != 0 ? unbiased : one_like(rate))};
   }
 
   template <typename T>
@@ -30,8 +35,7 @@ struct Adam {
   }
 };
 
-// Adam with weight decay apart from the gradient. Unlike "adam", which is as in Paddle 1.8, epsilon is added to the corrected
-// root, as in Paddle 2 and torch.
+// Adam with weight decay apart from the gradient; epsilon is added to the corrected root.
 template <typename C>
 struct AdamW {
   static constexpr size_t kStates = 2;

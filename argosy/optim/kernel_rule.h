@@ -24,6 +24,7 @@ std::span<const RuleEntry> adagrad_rules();
 std::span<const RuleEntry> adam_rules();
 std::span<const RuleEntry> ftrl_rules();
 std::span<const RuleEntry> lamb_rules();
+std::span<const RuleEntry> lars_rules();
 
 template <typename Kernel>
 Step pack(const Kernel& kernel) {

@@ -12,6 +12,12 @@ HyperParameters hyper(std::initializer_list<std::pair<const char*, double>> valu
   return map;
 }
 
+// The filter of those that have weight decay, where `excluded` says which have none.
+ParameterFilter all_but(const ParameterFilter& excluded) {
+  if (!excluded) return {};
+  return [excluded](std::string_view name) { return !excluded(name); };
+}
+
 }  // namespace
 
 Status Optimizer::check() const {
@@ -25,7 +31,7 @@ Status Optimizer::check() const {
 HyperParameters Optimizer::hyper_parameters_of(std::string_view parameter) const {
   HyperParameters own = hyper_parameters;
   if (!has_weight_decay || has_weight_decay(parameter)) return own;
-  for (const char* decay : {"coeff", "weight_decay"}) {
+  for (const char* decay : {"coeff", "weight_decay", "lars_weight_decay"}) {
     if (const auto found = own.find(decay); found != own.end()) found->second = 0;
   }
   return own;
@@ -35,6 +41,15 @@ SGD::operator Optimizer() const { return {"sgd", {}, learning_rate, regularizati
 
 Momentum::operator Optimizer() const {
   return {"momentum", hyper({{"mu", momentum}, {"use_nesterov", use_nesterov}}), learning_rate, regularization, grad_clip};
+}
+
+LarsMomentum::operator Optimizer() const {
+  Optimizer optimizer{
+      "lars_momentum",
+      hyper({{"mu", momentum}, {"lars_coeff", lars_coeff}, {"lars_weight_decay", lars_weight_decay}, {"epsilon", epsilon}}),
+      learning_rate, regularization, grad_clip};
+  optimizer.has_weight_decay = all_but(exclude_from_weight_decay_fn);
+  return optimizer;
 }
 
 Adagrad::operator Optimizer() const {
@@ -81,9 +96,7 @@ Lamb::operator Optimizer() const {
   Optimizer optimizer{"lamb",
                       hyper({{"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}, {"weight_decay", lamb_weight_decay}}),
                       learning_rate, regularization, grad_clip};
-  if (exclude_from_weight_decay_fn) {
-    optimizer.has_weight_decay = [excluded = exclude_from_weight_decay_fn](std::string_view name) { return !excluded(name); };
-  }
+  optimizer.has_weight_decay = all_but(exclude_from_weight_decay_fn);
   return optimizer;
 }
 

@@ -26,7 +26,7 @@ struct Optimizer {
   std::optional<Regularization> regularization = {};  // of the parameters that have none of their own
   std::optional<GradientClip> grad_clip = {};
   bool lazy_mode = false;
-  ParameterFilter has_weight_decay = {};  // for adamw and lamb; empty: all parameters
+  ParameterFilter has_weight_decay = {};  // for adamw, lamb and lars_momentum; empty: all parameters
 
   // Whether the rule can be made and the rest is usable.
   Status check() const;
@@ -48,6 +48,19 @@ struct Momentum {
   bool use_nesterov = false;
   std::optional<Regularization> regularization;
   std::optional<GradientClip> grad_clip;
+  operator Optimizer() const;
+};
+
+// Momentum whose rate is scaled, for each parameter that has weight decay, to the norms of the parameter and its gradient.
+struct LarsMomentum {
+  LearningRate learning_rate;
+  Required<double> momentum;
+  double lars_coeff = 0.001;
+  double lars_weight_decay = 0.0005;
+  std::optional<Regularization> regularization;
+  std::optional<GradientClip> grad_clip;
+  ParameterFilter exclude_from_weight_decay_fn;  // true: this parameter has no weight decay, and the rate as given
+  double epsilon = 0;
   operator Optimizer() const;
 };
 

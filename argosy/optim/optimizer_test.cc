@@ -13,6 +13,7 @@ namespace {
 TEST(Optimizer, DefaultsAreTheRules) {
   const std::vector<Optimizer> all = {SGD{.learning_rate = 0.1},
                                       Momentum{.learning_rate = 0.1, .momentum = 0.9},
+                                      LarsMomentum{.learning_rate = 0.1, .momentum = 0.9},
                                       Adagrad{.learning_rate = 0.1},
                                       DecayedAdagrad{.learning_rate = 0.1},
                                       Adadelta{.learning_rate = 0.1},
@@ -56,6 +57,9 @@ TEST(Optimizer, WeightDecaySparesTheParametersThatTheFilterNames) {
   const Optimizer lamb = Lamb{.exclude_from_weight_decay_fn = is_bias};
   EXPECT_EQ(lamb.hyper_parameters_of("fc_0.b_0").at("weight_decay"), 0);
   EXPECT_EQ(lamb.hyper_parameters_of("fc_0.w_0").at("weight_decay"), 0.01f);
+  const Optimizer lars = LarsMomentum{.learning_rate = 0.1, .momentum = 0.9, .exclude_from_weight_decay_fn = is_bias};
+  EXPECT_EQ(lars.hyper_parameters_of("fc_0.b_0").at("lars_weight_decay"), 0);
+  EXPECT_EQ(lars.hyper_parameters_of("fc_0.w_0").at("lars_weight_decay"), 0.0005f);
   const Optimizer adamw = AdamW{.apply_decay_param_fun = [&](std::string_view name) { return !is_bias(name); }};
   EXPECT_EQ(adamw.hyper_parameters_of("fc_0.b_0").at("coeff"), 0);
   EXPECT_EQ(adamw.hyper_parameters_of("fc_0.w_0"), adamw.hyper_parameters);

@@ -18,7 +18,7 @@ const std::vector<RuleEntry>& entries() {
   static const std::vector<RuleEntry> all = [] {
     std::vector<RuleEntry> list;
     for (const auto rules : {internal::gradient_rules(), internal::adagrad_rules(), internal::adam_rules(),
-                             internal::ftrl_rules(), internal::lamb_rules()}) {
+                             internal::ftrl_rules(), internal::lamb_rules(), internal::lars_rules()}) {
       list.insert(list.end(), rules.begin(), rules.end());
     }
     return list;

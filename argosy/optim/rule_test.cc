@@ -100,6 +100,22 @@ TEST(Adadelta, UsesTheLearningRateWhereItIsTold) {
   EXPECT_EQ(whole.states, half.states);
 }
 
+// Paddle 2 adds epsilon to the corrected root, and 1.8 to the root as it is: with small gradients the steps are others.
+TEST(Adam, AddsEpsilonToTheCorrectedRootWhereItIsTold) {
+  const HyperParameters two{{"corrected_epsilon", 1}};
+  const auto plain = *make_rule("adam"), corrected = *make_rule("adam", two), adamw = *make_rule("adamw", {{"with_decay", 0}});
+  const std::vector<float> start(kElements, 1.0f), small(kElements, 1e-8f);
+  Parameter first(*plain, start), second(*corrected, start), torch(*adamw, start);
+  for (int t = 0; t < 3; ++t) {
+    train(*plain, first, 0.1f, small);
+    train(*corrected, second, 0.1f, small);
+    train(*adamw, torch, 0.1f, small);
+  }
+  EXPECT_EQ(second, torch);
+  EXPECT_NEAR(second.value[0], 1 - 3 * 0.05f, 1e-3) << "half the rate: the gradient is as large as epsilon";
+  EXPECT_GT(first.value[0], 0.95f);
+}
+
 // With equal gradients the corrected moments are the gradient and its square from the first step on, as Paddle 2 has it.
 TEST(Lamb, CorrectsTheMomentsWhereItIsTold) {
   const auto rule = *make_rule("lamb", {{"bias_correction", 1}, {"weight_decay", 0}, {"epsilon", 0}});
@@ -112,6 +128,31 @@ TEST(Lamb, CorrectsTheMomentsWhereItIsTold) {
     const float step = 0.1f * std::hypot(before[0], before[1]) / std::sqrt(2.0f);
     EXPECT_NEAR(parameter.value[0], before[0] - step, 1e-4);
     EXPECT_NEAR(parameter.value[1], before[1] + step, 1e-4);
+  }
+}
+
+// The rate of a step is the share that the norms give; without weight decay, and where a norm is 0, it is the rate as given.
+TEST(Lars, ScalesTheRateToTheNorms) {
+  const auto rule =
+      *make_rule("lars_momentum", {{"mu", 0.5f}, {"lars_coeff", 0.1f}, {"lars_weight_decay", 0.2f}, {"epsilon", 1}});
+  Parameter parameter(*rule, {3.0f, 4.0f});  // its norm is 5, the gradient's 10
+  train(*rule, parameter, 0.3f, {6.0f, -8.0f});
+  const float share = 0.1f * 5 / (10 + 0.2f * 5 + 1);
+  EXPECT_NEAR(parameter.states[0][0], 0.3f * share * (6 + 0.2f * 3), 1e-6);
+  EXPECT_NEAR(parameter.value[1], 4 - 0.3f * share * (-8 + 0.2f * 4), 1e-6);
+
+  Parameter still(*rule, {3.0f, 4.0f}), zero(*rule, {0.0f, 0.0f});
+  train(*rule, still, 0.3f, {0.0f, 0.0f});
+  EXPECT_NEAR(still.value[0], 3 - 0.3f * 0.2f * 3, 1e-6);
+  train(*rule, zero, 0.3f, {1.0f, 2.0f});
+  EXPECT_NEAR(zero.value[1], -0.3f * 2, 1e-6);
+
+  const auto plain = *make_rule("lars_momentum", {{"lars_weight_decay", 0}}), momentum = *make_rule("momentum");
+  Parameter left(*plain, {3.0f, 4.0f}), right(*momentum, {3.0f, 4.0f});
+  for (int t = 0; t < 3; ++t) {
+    train(*plain, left, 0.1f, {1.0f, -2.0f});
+    train(*momentum, right, 0.1f, {1.0f, -2.0f});
+    for (size_t i = 0; i < 2; ++i) EXPECT_NEAR(left.value[i], right.value[i], 1e-6);
   }
 }
 

@@ -278,7 +278,7 @@ def test_a_sync_configs_are_checked_when_they_are_set(name, value, message):
         DistributedStrategy().a_sync_configs = {name: value}
 
 
-@pytest.mark.parametrize("name, value", [("amp", True), ("sharding", True), ("hybrid_configs", {"mp_degree": 2}), ("dgc", True)])
+@pytest.mark.parametrize("name, value", [("pipeline", True), ("sharding", True), ("hybrid_configs", {"mp_degree": 2}), ("dgc", True)])
 def test_what_no_job_has_is_refused(name, value):
     strategy = DistributedStrategy()
     setattr(strategy, name, type(value)())  # its default says nothing
@@ -366,7 +366,7 @@ def test_a_file_of_paddlepaddle_is_read(tmp_path):
         ("a_sync_configs {\n k_steps: 1", "not closed"),
         ("a_sync: true\n}", "p:2: expected a field"),
         ("speed: 3", "no field 'speed'"),
-        ("amp: true", "amp = True"),
+        ("pipeline: true", "pipeline = True"),
         ("a_sync = true", "p:1"),
         ("a_sync_configs { k_steps: {} }", "k_steps|p"),
     ],

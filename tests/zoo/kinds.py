@@ -46,7 +46,11 @@ KINDS = {
         ),
     )
 }
-MORE = {"match/kim": ["hyper_parameters.vocab_size=1900"]}  # as many words as there are where a text is one sentence, see run_script.py
+MORE = {
+    "match/kim": ["hyper_parameters.vocab_size=1900"],  # as many words as there are where a text is one sentence, see run_script.py
+    "rank/slot_dnn": ["hyper_parameters.slot_num=300"],  # as many as its queuedataset_reader.py writes; the configuration has 408
+}
+NO_GEO = ("rank/slot_dnn", "treebased/tdm")  # their configurations have no geo_step
 OWN = {"dynamic": "trainer.py", "infer": "infer.py"}  # a few models come with these
 NUMBER = re.compile(r"([A-Za-z_0-9]+):\s*\[*(-?[0-9.]+(?:e-?[0-9]+)?|nan|inf)")
 
@@ -55,8 +59,10 @@ def models(zoo, kind):
     """Folders with a model for it and a configuration for sample data."""
     found = (path.parent for path in (zoo / "models").rglob(kind.model))
     if kind.on_servers:
-        return [zoo / "models" / name for name in ON_SERVERS if (zoo / "models" / name).exists()]
-    return sorted(folder for folder in found if (folder / "config.yaml").exists())
+        chosen = [name for name in ON_SERVERS if kind.name != "geo" or name not in NO_GEO]
+        return [zoo / "models" / name for name in chosen if (zoo / "models" / name).exists()]
+    of_dnn = kind.name == "to_static"  # the script has its inputs
+    return sorted(folder for folder in found if (folder / "config.yaml").exists() and (not of_dnn or folder.match("rank/dnn")))
 
 
 def config_of(name, kind):

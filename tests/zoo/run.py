@@ -47,7 +47,7 @@ class Runs:
         bin_folder = pathlib.Path(judge).parent if judge else args.build / "bin"
         self.environment["PATH"] = os.pathsep.join([str(bin_folder), str(pathlib.Path(judge or sys.executable).parent), os.environ["PATH"]])
 
-    def command(self, name, folder, kind, dense):
+    def command(self, name, folder, kind, dense, nudge):
         script, saved = script_of(self.args.zoo, folder, kind), self.folder / name
         (saved / kind.name).mkdir(parents=True, exist_ok=True)
         rest = ["-m", str(folder / config_of(name, kind)), "-o", *options_of(kind, name, saved)]
@@ -58,17 +58,17 @@ class Runs:
         options = ["--plain", *(["--dense"] if dense else [])]
         if kind.compared and (self.judge or (self.args.judge and values.exists())):
             values.parent.mkdir(parents=True, exist_ok=True)
-            options += ["--save-values" if self.judge else "--load-values", str(values)]
+            options += ["--save-values" if self.judge and not nudge else "--load-values", str(values), *(["--nudge"] if nudge else [])]
         plain = options if self.args.judge else []
         return [str(self.judge or sys.executable), str(HERE / "run_script.py"), *plain, str(script), *rest]
 
-    def run(self, folder, kind, dense=False):
+    def run(self, folder, kind, dense=False, nudge=False):
         name = str(folder.relative_to(self.args.zoo / "models"))
         log = self.folder / f"{kind.name}-{name.replace('/', '-')}.log"
         began, limit = time.monotonic(), int(self.args.memory * 2**30)
         with log.open("w", encoding="utf-8") as stream:
             process = subprocess.Popen(
-                self.command(name, folder, kind, dense),
+                self.command(name, folder, kind, dense, nudge),
                 cwd=folder_of(self.args.zoo, name, kind),
                 env=self.environment,
                 stdout=stream,
@@ -104,7 +104,9 @@ def one_model(args, here, judge, folder, kind):
         theirs = found.get("judge")
         if theirs and theirs["status"] == found["here"]["status"] == "runs" and kind.compared:
             found["differs"] = agree(found["here"]["numbers"], theirs["numbers"])
-            if found["differs"]:  # does it also without Adam's rule for sparse gradients, which is another one here?
+            if found["differs"]:  # is PaddlePaddle another one itself, once its first values are those beside them?
+                found["differs_nudged"] = agree(judge.run(folder, kind, nudge=True)["numbers"], theirs["numbers"])
+                # does it also without Adam's rule for sparse gradients, which is another one here?
                 again, here_again = judge.run(folder, kind, dense=True), here.run(folder, kind, dense=True)
                 found["differs_dense"] = agree(here_again["numbers"], again["numbers"]) if here_again["status"] == again["status"] == "runs" else "status"
     return key, found
@@ -147,7 +149,7 @@ def main():
                 results = kept(args.work / "results.json", {key: found})
                 ours, theirs = found["here"], found.get("judge", {})
                 print(f"{ours['status']:6} {key:50} {ours['seconds']:5.0f} s  {ours['said']}  | 2.6.2: {theirs.get('status', '-')} {theirs.get('said', '')}"
-                      f"{'  DIFFERS: ' + found['differs'] if found.get('differs') else ''} {found.get('differs_dense', '')}", flush=True)  # fmt: skip
+                      f"{'  DIFFERS: ' + found['differs'] if found.get('differs') else ''} {found.get('differs_dense', '')} {found.get('differs_nudged', '')}", flush=True)  # fmt: skip
     print(summary(new))
     if args.write:
         args.write.write_text(document(results or kept(args.work / "results.json", {})), encoding="utf-8")

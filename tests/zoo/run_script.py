@@ -1,8 +1,9 @@
 """Runs a script of the zoo so that two runs of it, in PaddlePaddle and in Argosy, can be compared.
 
-    python run_script.py [--plain] [--dense] [--save-values FILE | --load-values FILE] script.py its arguments
+    python run_script.py [--plain] [--dense] [--save-values FILE | --load-values FILE] [--nudge] script.py its arguments
 
---plain: no dropout, data in their order, seeds of Python and NumPy set. --dense: gradients of embeddings are dense. First values are those of the parameters when the first optimizer is made (dynamic
+--plain: no dropout, data in their order, seeds of Python and NumPy set. --dense: gradients of embeddings are dense. --nudge: each first value is the next
+float above it, which shows what rounding can do to a model. First values are those of the parameters when the first optimizer is made (dynamic
 graph) or when the startup program has run (programs); they are saved in one run and taken in the other. The script is run as it stands.
 """
 
@@ -55,8 +56,8 @@ def with_dense_gradients(paddle):
 class Values:
     """The first values of a run's parameters: saved to `path`, or taken from there. Once."""
 
-    def __init__(self, path, load):
-        self.path, self.load, self.done = pathlib.Path(path), load, False
+    def __init__(self, path, load, nudge=False):
+        self.path, self.load, self.nudge, self.done = pathlib.Path(path), load, nudge, False
 
     def exchange(self, parameters, read, write):
         """`parameters` are those of the run in order; read(one) gives an array, write(one, array) sets it."""
@@ -74,7 +75,7 @@ class Values:
         if [array.shape for array in arrays] != shapes:
             raise SystemExit(f"ParametersDiffer: {len(arrays)} in PaddlePaddle of shapes {[a.shape for a in arrays][:8]}, {len(shapes)} here of {shapes[:8]}")
         for one, array in zip(parameters, arrays, strict=True):
-            write(one, array)
+            write(one, np.nextafter(array, np.float32(np.inf)) if self.nudge else array)
 
 
 def exchange_of_optimizers(paddle, values):
@@ -144,6 +145,7 @@ def main():
     parser.add_argument("--dense", action="store_true")
     parser.add_argument("--save-values")
     parser.add_argument("--load-values")
+    parser.add_argument("--nudge", action="store_true")
     parser.add_argument("script")
     parser.add_argument("rest", nargs=argparse.REMAINDER)
     args = parser.parse_args()
@@ -159,7 +161,7 @@ def main():
     if args.dense:
         with_dense_gradients(paddle)
     if args.save_values or args.load_values:
-        values = Values(args.save_values or args.load_values, bool(args.load_values))
+        values = Values(args.save_values or args.load_values, bool(args.load_values), args.nudge)
         exchange_of_optimizers(paddle, values)
         exchange_of_programs(paddle, values)
     sys.argv = [args.script, *args.rest]

@@ -31,6 +31,20 @@ void move_statistics(const OpContext& op, const at::Tensor& mean, const at::Tens
   op.write_output("VarianceOut", moved("Variance", variance));
 }
 
+// One value in a channel has no deviation, and normalizing would leave the bias of it: as in Paddle it goes through as it is, the
+// running statistics stay, and scale and bias have gradients of 0.
+at::Tensor single_value(const OpContext& op, const at::Tensor& in) {
+  const at::Tensor mean = op.tensor("Mean").detach(), variance = op.tensor("Variance").detach();
+  const bool elsewhere = op.has_output("BatchMean");
+  op.write_output(elsewhere ? "BatchMean" : "MeanOut", mean);
+  op.write_output(elsewhere ? "BatchVariance" : "VarianceOut", variance);
+  op.set_output("SavedMean", at::zeros_like(mean));
+  op.set_output("SavedVariance", at::zeros_like(variance));
+  std::vector<int64_t> shape(static_cast<size_t>(in.dim()), 1);
+  shape[1] = -1;
+  return in + ((op.tensor("Scale") + op.tensor("Bias")) * 0).reshape(shape);
+}
+
 void run_batch_norm(const OpContext& op) {
   const Value& x = op.input("X");
   const double epsilon = op.attr<float>("epsilon");
@@ -43,12 +57,16 @@ void run_batch_norm(const OpContext& op) {
                          false);
   } else {
     if (in.dim() < 2 || in.numel() / std::max<int64_t>(in.size(1), 1) < 1) op.fail("'{}' has no samples", op.input_name("X"));
-    auto [normed, mean, inverse_deviation] =
-        at::native_batch_norm(in, op.tensor("Scale"), op.tensor("Bias"), {}, {}, true, 0, epsilon);
-    out = normed;
-    move_statistics(op, mean, inverse_deviation, epsilon);
-    op.set_output("SavedMean", mean.detach());
-    op.set_output("SavedVariance", inverse_deviation.detach());
+    if (in.numel() == in.size(1)) {
+      out = single_value(op, in);
+    } else {
+      auto [normed, mean, inverse_deviation] =
+          at::native_batch_norm(in, op.tensor("Scale"), op.tensor("Bias"), {}, {}, true, 0, epsilon);
+      out = normed;
+      move_statistics(op, mean, inverse_deviation, epsilon);
+      op.set_output("SavedMean", mean.detach());
+      op.set_output("SavedVariance", inverse_deviation.detach());
+    }
   }
   op.set_output("Y", last ? out.movedim(1, -1) : out, x.lod);
 }

@@ -68,6 +68,21 @@ TEST_F(Norm, BatchNormUsesTheBatchAndMovesTheRunningStatistics) {
                    Variable(main_, main_->global_block(), *block.find_var("batch_norm_0.b_0"))});
 }
 
+// As in Paddle: y is x, nothing is learned, and the running statistics stay.
+TEST_F(Norm, BatchNormOfOneValuePerChannelLetsItThrough) {
+  const Variable x = data("x", {-1, 3});
+  const Variable out = layers::batch_norm(x);
+  start();
+  stored("batch_norm_0.w_0").fill_(2);
+  stored("batch_norm_0.b_0").fill_(5);
+  const Feed feed = {{"x", {.tensor = at::tensor({1.0, -2.0, 3.0}, at::kDouble).reshape({1, 3})}}};
+  EXPECT_TRUE(at::equal(run(feed, out), feed.at("x").tensor));
+  EXPECT_TRUE(at::equal(stored("batch_norm_0.w_1"), at::zeros({3}, at::kDouble)));
+  EXPECT_TRUE(at::equal(stored("batch_norm_0.w_2"), at::ones({3}, at::kDouble)));
+  const auto& block = main_->global_block();
+  check_gradients(out, feed, {x, Variable(main_, main_->global_block(), *block.find_var("batch_norm_0.w_0"))});
+}
+
 // For workers of parameter servers, which move the running statistics themselves.
 TEST_F(Norm, BatchNormGivesTheBatchsStatisticsAndLeavesTheRunningOnes) {
   const Variable x = data("x", {-1, 3});

@@ -77,6 +77,7 @@ std::vector<RuleCase> rule_cases() {
   all.push_back({"adadelta", {{"use_learning_rate", 1}}});
   all.push_back({"adamw", {{"with_decay", 0}}});
   all.push_back({"lamb", {{"bias_correction", 1}}});
+  all.push_back({"lars_momentum", {{"lars_weight_decay", 0}}});
   all.push_back({"lamb", {{"weight_decay", 0}, {"always_adapt", 0}}});
   return all;
 }

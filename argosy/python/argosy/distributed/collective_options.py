@@ -21,6 +21,7 @@ class CollectiveOptions:
     local_begin: int = 1
     adaptive: bool = False
     sync_batch_norm: bool = False
+    amp: dict | None = None  # amp_configs, where a model computes in bfloat16
     settings: dict = dataclasses.field(default_factory=dict)
 
     @classmethod
@@ -46,6 +47,7 @@ class CollectiveOptions:
             merge_steps=merge["k_steps"],
             merge_average=bool(merge["avg"]),
             sync_batch_norm=strategy.sync_batch_norm,
+            amp=strategy.amp_configs if strategy.amp else None,
             settings=dict(strategy.settings),
             **local,
         )

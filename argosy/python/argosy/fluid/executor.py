@@ -15,6 +15,12 @@ from argosy.fluid.fetch_handler import FetchHandler
 __all__ = ["DatasetReport", "Executor", "FetchHandler", "FetchedArray", "global_scope", "scope_guard"]
 
 global_scope = _core.global_scope
+_NARROW = set()  # ids of programs whose products of fc layers are bfloat16
+
+
+def use_bfloat16(program):
+    """From now on executors compute the products of the program's fc layers in bfloat16, which add up in float32. Clones stay as they were."""
+    _NARROW.add(program._id)
 
 
 class FetchedArray(numpy.ndarray):
@@ -153,7 +159,7 @@ class Executor:
         if device._gpu_count() > 0:
             import torch  # noqa: F401  # before the first backward: its autograd replaces the core's, and knows no GPU's queue where that has begun
         self._runner = _core.Runner(device=device.torch_device(self.place))
-        self._capturing = None  # the runner of programs whose steps are captured; made for the first one
+        self._others = {}  # (steps are captured, products are bfloat16) -> the runner of such programs; made for the first one
         self._scopes = {}  # id -> scope, of those that programs ran in
         self._closed = False
 
@@ -183,7 +189,7 @@ class Executor:
         runner = self._runner_of(program)
         program, names, scope = _program_of(program), _fetch_names(fetch_list), self._scope(scope)
         if threads is not None and _core.trains_on_servers(program):
-            return self._run_parallel(program, parallel.feeds(program, feed, threads()), names, scope, return_numpy, return_merged)
+            return self._run_parallel(runner, program, parallel.feeds(program, feed, threads()), names, scope, return_numpy, return_merged)
         feed = reader.add_loader_feeds(program, _fitted(program, _feed_values(feed)))
         if use_prune and names:
             program = program._prune(list(feed), names)
@@ -191,9 +197,9 @@ class Executor:
         tensors = runner.run(program, feed, names, scope)
         return [_as_numpy(tensor, name) for tensor, name in zip(tensors, names)] if return_numpy else tensors
 
-    def _run_parallel(self, program, feeds, names, scope, return_numpy, return_merged):
+    def _run_parallel(self, runner, program, feeds, names, scope, return_numpy, return_merged):
         rate.write(program, scope)
-        fetched = self._runner.run_parallel(program, [_feed_values(feed) for feed in feeds], names, scope)
+        fetched = runner.run_parallel(program, [_feed_values(feed) for feed in feeds], names, scope)
         by_name = [[tensors[i] for tensors in fetched] for i in range(len(names))]
         if not return_numpy:
             return by_name
@@ -272,14 +278,17 @@ class Executor:
         >>> fluid.Executor(fluid.CPUPlace()).capture_report(program)
         (0, '')
         """
-        return (0, "") if self._capturing is None else self._capturing.capture_report(_program_of(program))
+        captures, narrow = True, _program_of(program)._id in _NARROW
+        runner = self._others.get((captures, narrow))
+        return (0, "") if runner is None else runner.capture_report(_program_of(program))
 
     def _runner_of(self, program):
-        if not getattr(program, "_captures", False):
+        captures, narrow = getattr(program, "_captures", False), _program_of(program)._id in _NARROW
+        if not captures and not narrow:
             return self._runner
-        if self._capturing is None:
-            self._capturing = _core.Runner(capture=True, device=device.torch_device(self.place))
-        return self._capturing
+        if (captures, narrow) not in self._others:
+            self._others[captures, narrow] = _core.Runner(bfloat16_matmul=narrow, capture=captures, device=device.torch_device(self.place))
+        return self._others[captures, narrow]
 
     def _check_open(self):
         if self._closed:
@@ -293,7 +302,7 @@ class Executor:
     def close(self):
         """Forgets what was prepared. The executor cannot run any more; a worker that it ran leaves its parameter-server job."""
         self._runner.clear()
-        self._capturing = None
+        self._others.clear()
         self._closed = True
         for scope in self._scopes.values():
             _core.leave_servers(scope)

@@ -15,6 +15,7 @@ __all__ = [
     "Optimizer",
     "SGD",
     "Momentum",
+    "LarsMomentum",
     "Adagrad",
     "DecayedAdagrad",
     "Adadelta",
@@ -26,6 +27,7 @@ __all__ = [
     "Lamb",
     "SGDOptimizer",
     "MomentumOptimizer",
+    "LarsMomentumOptimizer",
     "AdagradOptimizer",
     "DecayedAdagradOptimizer",
     "AdadeltaOptimizer",
@@ -246,6 +248,44 @@ class MomentumOptimizer(Optimizer):
         return {"mu": self._momentum, "use_nesterov": self._use_nesterov}
 
 
+class LarsMomentumOptimizer(Optimizer):
+    """Momentum whose rate is scaled, for each parameter, to the norms of the parameter and of its gradient. Parameters in whose names one of
+    exclude_from_weight_decay occurs have no weight decay, and the rate as given.
+
+    >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    >>> operators, pairs = fluid.optimizer.LarsMomentum(0.1, momentum=0.9).minimize(loss)
+    """
+
+    _rule = "lars_momentum"
+
+    def __init__(
+        self,
+        learning_rate,
+        momentum,
+        lars_coeff=0.001,
+        lars_weight_decay=0.0005,
+        parameter_list=None,
+        regularization=None,
+        grad_clip=None,
+        name=None,
+        exclude_from_weight_decay=None,
+        epsilon=0,
+    ):
+        self._numbers = {"mu": momentum, "lars_coeff": lars_coeff, "lars_weight_decay": lars_weight_decay, "epsilon": epsilon}
+        self._left_out = list(exclude_from_weight_decay or [])
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+
+    def _hyper_parameters(self):
+        return self._numbers
+
+    def _decays(self, name):
+        """Whether the parameter of this name has weight decay."""
+        return not any(part in name for part in self._left_out)
+
+    def _options(self):
+        return {"has_weight_decay": self._decays} if self._left_out else {}
+
+
 class AdagradOptimizer(Optimizer):
     """Each element's rate falls with the sum of its squared gradients.
 
@@ -444,6 +484,7 @@ class LambOptimizer(Optimizer):
 
 SGD = SGDOptimizer
 Momentum = MomentumOptimizer
+LarsMomentum = LarsMomentumOptimizer
 Adagrad = AdagradOptimizer
 DecayedAdagrad = DecayedAdagradOptimizer
 Adadelta = AdadeltaOptimizer

@@ -65,9 +65,8 @@ class _Slot:
         return own * self.group.get("learning_rate", 1.0)
 
 
-# Paddle 2's own ways: Adam adds epsilon to the corrected root, as the core's adamw does, and Lamb takes the rate as given without decay.
-_RULES = {"adam": "adamw"}
-_DYNAMIC = {"adam": {"with_decay": False}, "lamb": {"always_adapt": False}}
+# Paddle 2's own ways: Adam adds epsilon to the corrected root, and Lamb takes the rate as given without decay.
+_DYNAMIC = {"adam": {"corrected_epsilon": True}, "lamb": {"always_adapt": False}}
 
 
 def _move_list(rule, rate, members):
@@ -106,8 +105,7 @@ class Updates:
         key = tuple(sorted(own.items()))
         if key not in self._rules:
             numbers = {**self._optimizer._hyper_parameters(), **_DYNAMIC.get(self._name, {}), **own}
-            name = _RULES.get(self._name, self._name)
-            self._rules[key] = _core.Rule(name, {number: float(getattr(value, "coeff", value)) for number, value in numbers.items()})
+            self._rules[key] = _core.Rule(self._name, {number: float(getattr(value, "coeff", value)) for number, value in numbers.items()})
         return self._rules[key]
 
     def _rule_of(self, slot):
@@ -117,6 +115,8 @@ class Updates:
             return self._rule(coeff=float(getattr(coefficient, "coeff", coefficient)), with_decay=bool(decays))
         if self._name == "lamb" and self._optimizer._excludes is not None and self._optimizer._excludes(slot.parameter):
             return self._rule(weight_decay=0.0)
+        if self._name == "lars_momentum" and not self._optimizer._decays(slot.parameter.name):
+            return self._rule(lars_weight_decay=0.0)
         return self._rule()
 
     # A step.

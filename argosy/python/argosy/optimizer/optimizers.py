@@ -166,6 +166,9 @@ class Adam(Optimizer, fluid.AdamOptimizer):
         fluid.AdamOptimizer.__init__(self, learning_rate, beta1, beta2, epsilon, parameters, _penalty(weight_decay), grad_clip, name, lazy_mode)
         self._keep_wide(multi_precision)
 
+    def _hyper_parameters(self):
+        return {**super()._hyper_parameters(), "corrected_epsilon": True}
+
 
 class AdamW(Optimizer, fluid.AdamWOptimizer):
     """Adam with decay taken straight off the parameters, of those whose name apply_decay_param_fun accepts.

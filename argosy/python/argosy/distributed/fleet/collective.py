@@ -17,11 +17,30 @@ def distributed_model(model, options):
         raise InvalidArgumentError(f"distributed_model takes a Layer; found {type(model).__name__}")
     if options.sync_batch_norm:
         model = SyncBatchNorm.convert_sync_batchnorm(model)
+    if options.amp is not None:
+        _narrow(model, options.amp)
     made = DataParallel(
         model, comm_buffer_size=options.bucket_mb, last_comm_buffer_size=options.first_bucket_mb, find_unused_parameters=options.find_unused_parameters
     )
     made._use(**options.of_reducer())
     return made
+
+
+def _narrow(model, configs):
+    """The forward of `model` computes in bfloat16: products and what else torch has on its list, or with use_pure_bf16 nearly all of it."""
+    from argosy import amp
+
+    if vars(model).get("_narrow_configs") is configs:
+        return
+    level = "O2" if configs["use_pure_bf16"] else "O1"
+    amp.decorate(model, level=level, dtype="bfloat16")
+    forward = model.forward
+
+    def narrow(*args, **kwargs):
+        with amp.auto_cast(True, configs["custom_white_list"], configs["custom_black_list"], level, "bfloat16"):
+            return forward(*args, **kwargs)
+
+    vars(model).update(forward=narrow, _narrow_configs=configs)
 
 
 class CollectiveOptimizer:
@@ -46,6 +65,8 @@ class CollectiveOptimizer:
         self._models.append(model)
         if self._options.sync_batch_norm:
             model._layers = SyncBatchNorm.convert_sync_batchnorm(model._layers)
+        if self._options.amp is not None:
+            _narrow(model._layers, self._options.amp)
         model._use(**self._options.of_reducer())
         self._direct()
         updates = self._optimizer._moves

@@ -14,7 +14,8 @@ def batch_norm(
 ):
     """x with mean 0 and variance 1 in each channel, then times the weight plus the bias: by the batch while training, by running values otherwise.
 
-    momentum is the share of the running values that stays, and they follow the variance of the batch itself, not an estimate for more.
+    momentum is the share of the running values that stays, and they follow the variance of the batch itself, not an estimate for more. A batch of
+    one value per channel has no variance: as in Paddle it goes through as it is, and nothing is learned of it.
     use_global_stats, where given, chooses the running values instead of `training`.
 
     >>> mean, variance = paddle.zeros([1]), paddle.ones([1])
@@ -26,16 +27,22 @@ def batch_norm(
     x = x.movedim(-1, 1) if behind else x
     if whole:
         found = functional.batch_norm(x, running_mean, running_var, weight, bias, False, 0.0, epsilon)
+    elif x.numel() == x.shape[1]:
+        found = _with_no_gradients(x, weight, bias)
     else:
         mean, variance = torch.zeros_like(running_mean), torch.zeros_like(running_var)  # of this batch; autograd keeps them
         found = torch.batch_norm(x, weight, bias, mean, variance, True, 1.0, epsilon, torch.backends.cudnn.enabled)
         count = x.numel() // x.shape[1]  # torch's variance is the estimate, with n - 1
         with torch.no_grad():
             running_mean.mul_(momentum).add_(mean, alpha=1 - momentum)
-            running_var.mul_(momentum)
-            if count > 1:
-                running_var.add_(variance, alpha=(1 - momentum) * (count - 1) / count)
+            running_var.mul_(momentum).add_(variance, alpha=(1 - momentum) * (count - 1) / count)
     return found.movedim(1, -1) if behind else found
+
+
+def _with_no_gradients(x, *parameters):
+    """x, of which the parameters have gradients of 0."""
+    given = [one for one in parameters if one is not None]
+    return x + torch.stack(given).sum(0).mul(0).reshape([1, -1, *[1] * (x.dim() - 2)]) if given else x.clone()
 
 
 @computes

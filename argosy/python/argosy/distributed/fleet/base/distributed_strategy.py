@@ -16,6 +16,9 @@ __all__ = ["DistributedStrategy"]
 _NOT_HERE = "it is not there, neither in parameter-server jobs nor in collective ones"
 _DEVICE = "processes exchange gradients in one way, which is the device's own"
 _KERNELS = "kernels are those of libtorch"
+_RECOMPUTE = (
+    "a forward is kept until its backward, with the same numbers; for less memory call fleet.utils.recompute in the dynamic graph, or feed smaller batches"
+)
 _HINTS = {  # name -> (default, why it changes nothing)
     "use_hierarchical_allreduce": (False, _DEVICE),
     "hierarchical_allreduce_inter_nranks": (1, _DEVICE),
@@ -25,11 +28,39 @@ _HINTS = {  # name -> (default, why it changes nothing)
     "fuse_grad_merge": (False, "gradients of several batches are added up where they lie"),
     "split_data": (True, "each process reads what it is given"),
     "without_graph_optimization": (True, "a program is prepared in one way"),
+    "recompute": (False, _RECOMPUTE),
+    "recompute_configs": ({}, _RECOMPUTE),
     "cudnn_exhaustive_search": (False, _KERNELS),
     "cudnn_batchnorm_spatial_persistent": (False, _KERNELS),
     "conv_workspace_size_limit": (512, _KERNELS),
 }
-_LAMB = {"lamb": False, "lamb_configs": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []}}
+_RULES = {  # what makes another optimizer, or another precision, of a script's
+    "lamb": False,
+    "lamb_configs": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []},
+    "lars": False,
+    "lars_configs": {"lars_coeff": 0.001, "lars_weight_decay": 0.0005, "epsilon": 0.0, "exclude_from_weight_decay": []},
+    "amp": False,
+    "amp_configs": {
+        "init_loss_scaling": 32768.0,
+        "incr_every_n_steps": 1000,
+        "decr_every_n_nan_or_inf": 2,
+        "incr_ratio": 2.0,
+        "decr_ratio": 0.8,
+        "use_dynamic_loss_scaling": True,
+        "custom_white_list": [],
+        "custom_black_list": [],
+        "custom_black_varnames": [],
+        "use_pure_fp16": False,
+        "use_fp16_guard": True,
+        "use_optimizer_fp16": False,
+        "use_pure_bf16": False,
+    },
+}
+_NOT_OF_AMP = {  # of amp_configs -> what to do instead
+    "custom_black_varnames": "custom_black_list in the dynamic graph",
+    "use_pure_fp16": "use_pure_bf16 in the dynamic graph, or paddle.amp.auto_cast(dtype='float16') with paddle.amp.GradScaler",
+    "use_optimizer_fp16": "nothing: optimizers keep float32",
+}
 _STRATEGIES = {"execution_strategy": ExecutionStrategy, "build_strategy": BuildStrategy}
 _TRAINER = {"dump_fields_path": "", "dump_fields": [], "dump_param": [], "stat_var_names": [], "local_sparse": [], "remote_sparse": []}
 _COLLECTIVE = {  # what only collective jobs have
@@ -46,6 +77,10 @@ _COLLECTIVE = {  # what only collective jobs have
     "fuse_grad_size_in_MB": 32,
     "last_comm_group_size_MB": 1.0,
 }
+
+
+class _WrongType(InvalidArgumentError, TypeError):
+    """2.6.2 raises TypeError here, also of a number as text."""
 
 
 class _AsyncConfigs(Settings):
@@ -88,7 +123,9 @@ class _AsyncConfigs(Settings):
         if name in self._fixed and value != self._fields[name]:
             raise InvalidArgumentError(f"a_sync_configs: {name} = {value!r}: {self._fixed[name]}; leave it at {self._fields[name]!r}")
         least = self._least.get(name)
-        if least is not None and (isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least):
+        if least is not None and (isinstance(value, bool) or not isinstance(value, numbers.Integral)):
+            raise _WrongType(f"a_sync_configs: {name} is a number, {least} or more; found {value!r}")
+        if least is not None and value < least:
             raise InvalidArgumentError(f"a_sync_configs: {name} is a number, {least} or more; found {value!r}")
         if name in ("independent_recv_thread", "runtime_split_send_recv") and value not in (True, False):
             raise InvalidArgumentError(f"a_sync_configs: {name} is True or False; found {value!r}")
@@ -132,11 +169,16 @@ def _trainer_options(value):
     return {**_TRAINER, **value}
 
 
-def _lamb_options(value):
-    known = _LAMB["lamb_configs"]
+def _rule_options(name, value):
+    """`value` with the defaults of what it leaves out."""
+    known = _RULES[name]
     if not isinstance(value, dict) or set(value) - set(known):
-        raise InvalidArgumentError(f"lamb_configs is a dict with {' and '.join(known)}; found {value!r}")
-    return {**known, **value}
+        raise InvalidArgumentError(f"{name} is a dict with {', '.join(known)}; found {value!r}")
+    for one, instead in _NOT_OF_AMP.items() if name == "amp_configs" else ():
+        if value.get(one):
+            raise InvalidArgumentError(f"amp_configs: {one} = {value[one]!r} is not there; use {instead}")
+    given = {one: [text] if isinstance(known[one], list) and isinstance(text, str) else text for one, text in value.items()}  # a file's list of one
+    return {**known, **given}
 
 
 class DistributedStrategy(Settings):
@@ -154,6 +196,8 @@ class DistributedStrategy(Settings):
     sparse_nonclk_coeff and sparse_click_coeff what a row's score is, and sparse_embedx_threshold from which score on a key gets a row.
 
     In both. lamb: an Adam moves by LAMB's rule, with lamb_weight_decay, but for parameters in whose names one of exclude_from_weight_decay occurs.
+    lars: a Momentum moves by LARS's rule, in the same way. amp: products of fc layers of programs are in bfloat16 and add up in float32; a model of
+    the dynamic graph runs in paddle.amp.auto_cast(dtype="bfloat16"), or with use_pure_bf16 its parameters are bfloat16. bfloat16 needs no scaled losses.
 
     settings: those of docs/settings.md, by name. What a job cannot do is refused by name.
 
@@ -163,13 +207,10 @@ class DistributedStrategy(Settings):
     """
 
     _standard = {
-        "amp": False,
-        "recompute": False,
         "pipeline": False,
         "tensor_parallel": False,
         "sharding": False,
         "dgc": False,
-        "lars": False,
         "qat": False,
         "asp": False,
         "auto": False,
@@ -179,13 +220,10 @@ class DistributedStrategy(Settings):
         "heter_ccl_mode": False,
         "is_fl_ps_mode": False,
         "is_with_coordinator": False,
-        "amp_configs": {},
-        "recompute_configs": {},
         "pipeline_configs": {},
         "tensor_parallel_configs": {},
         "sharding_configs": {},
         "dgc_configs": {},
-        "lars_configs": {},
         "gradient_scale_configs": {},
         "hybrid_configs": {},
         "qat_configs": {},
@@ -202,7 +240,7 @@ class DistributedStrategy(Settings):
         "trainer_desc_configs": _TRAINER,
         "adam_d2sum": False,
         **{name: default for name, (default, _) in _HINTS.items()},
-        **_LAMB,
+        **_RULES,
         **_standard,
         **_COLLECTIVE,
     }
@@ -234,8 +272,11 @@ class DistributedStrategy(Settings):
             value = _table_options(value)
         if name == "trainer_desc_configs":
             value = _trainer_options(value)
-        if name == "lamb_configs":
-            value = _lamb_options(value)
+        if name in _RULES:
+            if name.endswith("_configs"):
+                value = _rule_options(name, value)
+            elif not isinstance(value, bool):
+                raise ValueError(f"{name} is True or False; found {value!r}")
         if name == "adam_d2sum" and value:
             warnings.warn(
                 "DistributedStrategy.adam_d2sum = True: servers move dense parameters of Adam by Adam's own rule, and not by sums of squares that "
@@ -274,14 +315,18 @@ class DistributedStrategy(Settings):
 
     def _applied(self, optimizer):
         """The optimizer that a job has where a script gives `optimizer`."""
-        if not self.lamb:
-            return optimizer
+        if self.lamb and self.lars:
+            raise ValueError("lamb and lars are two rules for one optimizer; set one of them")
+        if self.lamb:
+            return self._lamb_of(optimizer)
+        return self._lars_of(optimizer) if self.lars else optimizer
+
+    def _lamb_of(self, optimizer):
         from argosy.optimizer import Lamb
         from argosy.optimizer.optimizers import Adam
 
         if type(optimizer) is not Adam:
-            warnings.warn(f"DistributedStrategy.lamb = True is for paddle.optimizer.Adam; {type(optimizer).__name__} stays as it is", stacklevel=3)
-            return optimizer
+            return _unchanged(optimizer, "lamb", "Adam")
         left_out = self.lamb_configs["exclude_from_weight_decay"]
         return Lamb(
             optimizer._learning_rate,
@@ -293,6 +338,30 @@ class DistributedStrategy(Settings):
             exclude_from_weight_decay_fn=(lambda parameter: any(part in parameter.name for part in left_out)) if left_out else None,
         )
 
+    def _lars_of(self, optimizer):
+        from argosy.fluid.optimizer import LarsMomentumOptimizer, MomentumOptimizer
+
+        if not isinstance(optimizer, MomentumOptimizer):
+            return _unchanged(optimizer, "lars", "Momentum")
+        if optimizer._use_nesterov:
+            raise InvalidArgumentError("DistributedStrategy.lars = True: LARS does not look a step ahead; leave use_nesterov out of Momentum")
+        return LarsMomentumOptimizer(
+            optimizer._learning_rate,
+            optimizer._momentum,
+            parameter_list=optimizer._parameter_list,
+            regularization=optimizer.regularization,
+            grad_clip=optimizer._grad_clip,
+            **self.lars_configs,
+        )
+
+    def _check_amp_of_programs(self):
+        """Raises for what programs cannot do in 16 bits."""
+        for name in ("use_pure_bf16", "custom_white_list", "custom_black_list"):
+            if self.amp_configs[name]:
+                raise InvalidArgumentError(
+                    f"amp_configs: {name} = {self.amp_configs[name]!r} is of the dynamic graph; in programs products of fc layers are bfloat16: leave it out"
+                )
+
     # ---- a file form
 
     def save_to_prototxt(self, output):
@@ -303,7 +372,7 @@ class DistributedStrategy(Settings):
         given = {name: getattr(self._async, name) for name in _AsyncConfigs._fields if name in self._async._given}
         if given:
             fields["a_sync_configs"] = given
-        fields.update((name, getattr(self, name)) for name, standard in _COLLECTIVE.items() if getattr(self, name) != standard)
+        fields.update((name, getattr(self, name)) for name, standard in {**_COLLECTIVE, **_RULES}.items() if getattr(self, name) != standard)
         if self.settings:
             fields["settings"] = {name: str(value) for name, value in self.settings.items()}
         with open(output, "w", encoding="utf-8") as file:
@@ -322,10 +391,15 @@ class DistributedStrategy(Settings):
         shown = {
             "a_sync": self.a_sync,
             **{f"a_sync_configs.{name}": getattr(self._async, name) for name in sorted(self._async._given)},
-            **{name: getattr(self, name) for name, standard in _COLLECTIVE.items() if getattr(self, name) != standard},
+            **{name: getattr(self, name) for name, standard in {**_COLLECTIVE, **_RULES}.items() if getattr(self, name) != standard},
             **{f"settings.{name}": value for name, value in self.settings.items()},
         }
         return "DistributedStrategy(" + ", ".join(f"{name}={value!r}" for name, value in shown.items()) + ")"
+
+
+def _unchanged(optimizer, rule, wanted):
+    warnings.warn(f"DistributedStrategy.{rule} = True is for paddle.optimizer.{wanted}; {type(optimizer).__name__} stays as it is", stacklevel=4)
+    return optimizer
 
 
 def _checked(name, value):

@@ -1,4 +1,5 @@
-"""Text of protocol buffers, as far as strategies need it: numbers, texts, true and false, and groups of them."""
+"""Text of protocol buffers, as far as strategies need it: numbers, texts, true and false, and groups of them. A name that is there
+several times has a list."""
 
 import json
 import re
@@ -16,7 +17,8 @@ def write(fields, indent=""):
         if isinstance(value, dict):
             lines.append(f"{indent}{name} {{\n{write(value, indent + '  ')}{indent}}}\n")
         else:
-            lines.append(f"{indent}{name}: {json.dumps(value)}\n")
+            values = value if isinstance(value, list) else [value]
+            lines += [f"{indent}{name}: {json.dumps(one)}\n" for one in values]
     return "".join(lines)
 
 
@@ -47,6 +49,10 @@ def read(text, file) -> Any:
     return _group(_tokens(text, file), file, "end")
 
 
+def _listed(value):
+    return value if isinstance(value, list) else [value]
+
+
 def _group(tokens, file, closing):
     fields = {}
     for kind, token, line in tokens:
@@ -61,7 +67,8 @@ def _group(tokens, file, closing):
         if token == ":":
             kind, token, line = next(tokens)
         try:
-            fields[name] = _group(tokens, file, "}") if token == "{" else _scalar(kind, token)
+            value = _group(tokens, file, "}") if token == "{" else _scalar(kind, token)
+            fields[name] = [*_listed(fields[name]), value] if name in fields else value
         except ValueError as error:
             if str(error).startswith(file):
                 raise

@@ -8,7 +8,7 @@ from argosy.distributed import job
 from argosy.distributed.collective_options import options_of
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.fluid import framework, io, leave, rate, static_job
-from argosy.fluid.executor import Executor, global_scope
+from argosy.fluid.executor import Executor, global_scope, use_bfloat16
 from argosy.fluid.incubate.fleet.base.role_maker import RoleMakerBase
 from argosy.fluid.incubate.fleet.base.util import CollectiveCore, Util
 
@@ -234,6 +234,9 @@ class Fleet:
         (options_of if self._is_collective and not self._is_alone else core_strategy)(strategy)
 
     def _distribute(self, main, startup, strategy):
+        if getattr(strategy, "amp", False):
+            strategy._check_amp_of_programs()
+            use_bfloat16(main)
         if self._is_alone:
             self._programs = main, startup
             return
