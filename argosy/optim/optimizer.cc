@@ -66,8 +66,10 @@ Adadelta::operator Optimizer() const {
 }
 
 Adam::operator Optimizer() const {
-  return {"adam",   hyper({{"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}}), learning_rate, regularization, grad_clip,
-          lazy_mode};
+  return {
+      "adam",        hyper({{"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}, {"corrected_epsilon", corrected_epsilon}}),
+      learning_rate, regularization,
+      grad_clip,     lazy_mode};
 }
 
 AdamW::operator Optimizer() const {

@@ -100,6 +100,7 @@ struct Adam {
   std::optional<Regularization> regularization;
   std::optional<GradientClip> grad_clip;
   bool lazy_mode = false;
+  bool corrected_epsilon = false;  // epsilon is added to the corrected root, as in paddle.optimizer.Adam and torch
   operator Optimizer() const;
 };
 

@@ -52,7 +52,7 @@ static void train(Odds (*model)(const Clicks&), const std::string& folder) {
   }
   const Variable probability = L::sigmoid(odds[0]), opposite = 1 - probability;
   const auto auc = L::auc(L::concat({opposite, probability}, 1), clicks.click);
-  const optim::Adam rule{.learning_rate = 0.01, .lazy_mode = true};
+  const optim::Adam rule{.learning_rate = 0.01, .lazy_mode = true, .corrected_epsilon = true};
 
   const bool on_servers = std::getenv("TRAINING_ROLE") != nullptr;  // a launcher says so
   if (on_servers) {

@@ -1,7 +1,6 @@
 #include "argosy/ps/server/snapshot_feed.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "argosy/base/disk_file.h"
 #include "argosy/table/snapshot_part.h"
@@ -24,8 +23,8 @@ std::filesystem::path copied_part_of(const ServerOptions& options, uint64_t numb
 Result<uint64_t> newest_snapshot(const ServerOptions& options) {
   if (options.directory.empty()) return 0;
   ASSIGN_OR_RETURN(const auto numbers, table::list_snapshots(options.directory / "snapshots"));
-  for (const uint64_t number : numbers | std::views::reverse) {
-    if (table::open_server_folder(copied_part_of(options, number)).ok()) return number;
+  for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
+    if (table::open_server_folder(copied_part_of(options, *number)).ok()) return *number;
   }
   return 0;
 }
