@@ -50,7 +50,6 @@ TEST(Optimizer, CarriesWhatTheUserWrote) {
   EXPECT_EQ(optimizer.grad_clip->clip_norm, 5);
   EXPECT_EQ(optimizer.grad_clip->group_name, "default_group");
   EXPECT_TRUE(Optimizer(Adam{.lazy_mode = true}).lazy_mode);
-  EXPECT_EQ(Optimizer(Adam{.corrected_epsilon = true}).hyper_parameters.at("corrected_epsilon"), 1);
 }
 
 TEST(Optimizer, WeightDecaySparesTheParametersThatTheFilterNames) {

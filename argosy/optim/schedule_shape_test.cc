@@ -125,7 +125,10 @@ TEST(Optimizer, EveryFieldBecomesTheHyperParameterOfItsName) {
   EXPECT_EQ(Optimizer(Adadelta{.learning_rate = 1, .epsilon = 0.5, .rho = 0.25}).hyper_parameters,
             (HyperParameters{{"epsilon", 0.5f}, {"rho", 0.25f}}));
   const HyperParameters moments{{"beta1", 0.5f}, {"beta2", 0.25f}, {"epsilon", 0.125f}};
-  EXPECT_EQ(Optimizer(Adam{.beta1 = 0.5, .beta2 = 0.25, .epsilon = 0.125}).hyper_parameters, moments);
+  HyperParameters corrected = moments;
+  corrected["corrected_epsilon"] = 1;
+  EXPECT_EQ(Optimizer(Adam{.beta1 = 0.5, .beta2 = 0.25, .epsilon = 0.125, .corrected_epsilon = true}).hyper_parameters,
+            corrected);
   EXPECT_EQ(Optimizer(Adamax{.beta1 = 0.5, .beta2 = 0.25, .epsilon = 0.125}).hyper_parameters, moments);
   EXPECT_EQ(Optimizer(Ftrl{.learning_rate = 1, .l1 = 0.5, .l2 = 0.25, .lr_power = -0.125}).hyper_parameters,
             (HyperParameters{{"l1", 0.5f}, {"l2", 0.25f}, {"lr_power", -0.125f}}));
