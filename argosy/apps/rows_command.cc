@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/settings.h"
 #include "argosy/ps/client/row_reader.h"
 #include "argosy/rpc/security_settings.h"
@@ -35,7 +36,9 @@ Status print_sources(ps::RowReader& reader) {
     const auto& one = sources[i];
     std::string line = fmt::format("server {} at {}: version {}", i, one.endpoint, one.version);
     if (!one.follows.empty()) {
-      line += fmt::format(", a follower of {}, {} records and {:.1f} s behind", one.follows, one.lag_records, one.lag_seconds);
+      line += fmt::format(", a follower of {}, {} and {:.1f} s behind", one.follows,
+                          one.waits_for.empty() ? counted(one.lag_records, "record") : "an unknown number of records",
+                          one.lag_seconds);
     }
     if (!one.waits_for.empty()) line += fmt::format("; waits for {}", one.waits_for);
     std::puts(line.c_str());
@@ -44,6 +47,17 @@ Status print_sources(ps::RowReader& reader) {
     std::puts((table.sparse ? fmt::format("sparse table '{}', rows of {}", table.name, table.width)
                             : fmt::format("dense table '{}', {} elements", table.name, table.size))
                   .c_str());
+  }
+  return {};
+}
+
+// Rows of a follower whose server is away may be old, and nothing in them shows it.
+Status warn_of_old_rows(ps::RowReader& reader) {
+  ASSIGN_OR_RETURN(const auto sources, reader.sources());
+  for (const auto& one : sources) {
+    if (one.waits_for.empty()) continue;
+    std::fprintf(stderr, "argosy rows: warning: %s is at version %llu, which may not be the newest: it waits for %s\n",
+                 one.endpoint.c_str(), static_cast<unsigned long long>(one.version), one.waits_for.c_str());
   }
   return {};
 }
@@ -63,6 +77,7 @@ Status print_rows(const RowsArguments& arguments) {
   ASSIGN_OR_RETURN(const auto reader, ps::RowReader::connect(options));
   if (arguments.table.empty()) return print_sources(*reader);
   ASSIGN_OR_RETURN(const size_t table, reader->table(arguments.table));
+  RETURN_IF_ERROR(warn_of_old_rows(*reader));
   const ps::TableSpec& spec = reader->spec().tables[table];
   if (!spec.sparse) return print_dense(*reader, table);
   ps::RowReader::Rows rows;
@@ -87,9 +102,13 @@ void add_rows(CLI::App& app, int& result) {
       ->add_option("endpoints", arguments->endpoints, "host:port,host:port of all servers of the job, or of a follower of each")
       ->required()
       ->delimiter(',');
-  command->add_option("--table", arguments->table,
-                      "print this table: a line per row, key and values; none: how each server stands");
-  command->add_option("--keys", arguments->keys, "only these rows")->delimiter(',');
+  auto* table = command->add_option("--table", arguments->table,
+                                    "print this table: a line per row, key and values; none: how each server stands");
+  command
+      ->add_option("--keys", arguments->keys,
+                   "only these rows of a sparse table; one that nobody has trained is shown by its first value")
+      ->delimiter(',')
+      ->needs(table);
   command->add_option("--token", arguments->token, "the job's token (or ARGOSY_TOKEN)");
   command->add_option("--wait", arguments->wait, "seconds to wait for a server that is away (10)")->check(CLI::PositiveNumber);
   command->callback([arguments, &result] {

@@ -155,6 +155,7 @@ def test_what_a_follower_is_refused(job):
     said = training.follow(follower.endpoint, status=1)  # of a follower
     assert "read-only follower" in said, said
     assert "token" in training.ask([follower.endpoint], token="guessed", status=1)
+    assert "--table" in training.ask([follower.endpoint], "--keys=5", status=2)
     training.finish_training()
     training.end()
     said = training.follow(training.servers[0], status=1, wait=1)  # a run that is over
@@ -180,3 +181,18 @@ def test_a_follower_of_an_idle_server_is_ready_and_stays_so(job):
     until(lambda: training.versions(both)[1] == expected, lambda: training.ask(both))
     assert "0 records and 0.0 s behind" in training.ask(both)
     training.end()
+
+
+# Rows do not show that they are old: who reads them is told.
+def test_rows_of_a_follower_whose_server_is_gone_come_with_a_warning(job):
+    training = Followed(job, "async", "--max_restart=0")
+    training.train_to(5)
+    followers = [training.follow(server) for server in training.servers]
+    endpoints = [follower.endpoint for follower in followers]
+    assert "warning" not in training.ask(endpoints, "--table=w")
+    job.signal(training.launcher, "server 0", signal.SIGKILL)
+    until(lambda: "waits for" in training.ask(endpoints), lambda: training.ask(endpoints))
+    said = training.ask(endpoints, "--table=w")
+    assert f"warning: {endpoints[0]} is at version" in said and "may not be the newest" in said, said
+    assert "an unknown number of records" in training.ask(endpoints)
+    training.launcher.wait(timeout=SECONDS)

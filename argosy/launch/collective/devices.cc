@@ -43,7 +43,7 @@ Result<int> own_number(const std::string& name, const std::vector<int>& visible)
 
 Result<Devices> listed_devices(const std::vector<std::string>& gpus, bool shared) {
   Devices devices{.processes = static_cast<int>(gpus.size())};
-  if (!shared && std::set<std::string>(gpus.begin(), gpus.end()).size() != gpus.size()) {
+  if (!shared && !wants_cpu() && std::set<std::string>(gpus.begin(), gpus.end()).size() != gpus.size()) {
     return Status::invalid_argument(
         "--gpus {}: a GPU occurs twice, which NCCL refuses; --collective_backend gloo lets processes share one", join(gpus, ","));
   }

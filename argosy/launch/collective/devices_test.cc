@@ -79,6 +79,8 @@ TEST_F(DevicesTest, ProcessesMayShareAGpu) {
   ASSERT_TRUE(devices.ok()) << devices.status().message();
   EXPECT_EQ(devices->processes, 3);
   EXPECT_THAT(devices->gpus, ElementsAre(1, 1, 0));
+  ::setenv("ARGOSY_DEVICE", "cpu", 1);  // there the numbers only count
+  EXPECT_EQ(chosen({"0", "0"}, ""), "2");
 }
 
 // mpirun -np 2 fleetrun …

@@ -12,6 +12,7 @@ namespace {
 constexpr double kFollowSeconds = 10;   // a call that waits for a record; an idle server answers it a little earlier
 constexpr double kAtOnceSeconds = 5;   // one that does not
 constexpr double kFollowAgainSeconds = 0.2;  // between two tries
+constexpr double kTellAgainSeconds = 5;      // between two lines of the log on what it waits for
 constexpr double kFinishedSeconds = 2;  // where nothing is expected any more
 constexpr uint64_t kFollowBytes = uint64_t{4} << 20;
 
@@ -108,14 +109,15 @@ bool Follower::is_finished() const {
 }
 
 Status Follower::go_on() {
-  if (!greeted_) {
+  const bool again = !greeted_;
+  if (again) {
     RETURN_IF_ERROR(link_->hello(Deadline::after_seconds(kFollowSeconds)));
-    log_info("{} is back; this follower goes on at position {}", primary_, stream_.next());
     greeted_ = true;
     verified_ = false;
   }
   Status status = snapshot_first_ ? begin_from_snapshot() : Status();
   if (status.ok()) status = read_more();
+  if (again && status.ok()) log_info("{} is back; this follower goes on at position {}", primary_, stream_.next());
   // An answer that did not come, or a process that does not know this one: the next try begins with a hello.
   if (!status.ok()) greeted_ = false;
   return status;
@@ -233,8 +235,10 @@ void Follower::set_waiting(const std::string& for_what) {
   bool news = false;
   {
     const MutexLock lock(mutex_);
-    news = waits_for_.empty();
-    waits_for_ = fmt::format("{}: {}", primary_, for_what);
+    std::string now = fmt::format("{}: {}", primary_, for_what);
+    news = waits_for_ != now && (waits_for_.empty() || !told_ || told_->seconds() > kTellAgainSeconds);
+    if (news) told_.emplace();
+    waits_for_ = std::move(now);
     equal_ = false;
   }
   if (news) log_warning("waits for {}: {}", primary_, for_what);

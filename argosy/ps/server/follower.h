@@ -87,6 +87,7 @@ class Follower {
   ConditionVariable changed_;
   bool stopping_ ARGOSY_GUARDED_BY(mutex_) = false;
   std::string waits_for_ ARGOSY_GUARDED_BY(mutex_);        // empty: only for the next record
+  std::optional<Stopwatch> told_ ARGOSY_GUARDED_BY(mutex_);  // since the log last said what it waits for
   Stopwatch since_equal_ ARGOSY_GUARDED_BY(mutex_);        // when it last had everything
   bool equal_ ARGOSY_GUARDED_BY(mutex_) = false;           // it has, as far as it can know
   uint64_t primary_version_ ARGOSY_GUARDED_BY(mutex_) = 0;  // as it was last told
