@@ -37,12 +37,13 @@ void end_equal(Mode mode) {
   TableSpec rows = counting_rows();
   rows.rule = "adam";  // the order of the records shows in the bits
   const JobSpec spec = job(mode, 1, {rows});
-  ServerProcess primary({"--job", "test", "--run-id", kRun, "--directory", folder.path().string(), "--stay", "--lease-seconds",
+  ServerProcess primary(ARGOSY_SERVER_PROGRAM,
+                        {"--job", "test", "--run-id", kRun, "--directory", folder.path().string(), "--stay", "--lease-seconds",
                          "100", "--log-limit", "30K"});  // snapshots are cut all the time
   primary.start();
   Worker worker = connect(primary, spec, 0, 5);
   ASSERT_TRUE(persist([&] { return worker.hello(); }).ok());
-  ServerProcess follower({"--follow", primary.endpoint()});
+  ServerProcess follower(ARGOSY_SERVER_PROGRAM, {"--follow", primary.endpoint()});
   follower.start();
   std::atomic<bool> done = false;
   auto training = std::async(std::launch::async, [&] {

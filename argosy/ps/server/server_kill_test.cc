@@ -48,7 +48,7 @@ TEST(ServerKill, CountsEveryPushOnceInAsyncMode) {
   SCOPED_TRACE(::testing::Message() << "seed " << mishaps.seed);
   Folder folder;
   const JobSpec spec = job(Mode::async, kWorkers, {counting_rows()});
-  ServerProcess process(mishaps.flags(folder));
+  ServerProcess process(ARGOSY_SERVER_PROGRAM, mishaps.flags(folder));
   process.start();
   std::atomic<bool> done = false;
   std::vector<std::future<std::map<uint64_t, float>>> running;
@@ -117,10 +117,10 @@ TEST(ServerKill, EndsASyncJobWithTheResultOfAnUndisturbedOne) {
     Worker observer = connect(process, spec, 0, 1);
     return *persist([&] { return observe_rows(observer, {1, 2, 3, 4, 5, 6, 7, 8}); });
   };
-  ServerProcess undisturbed({"--job", "test", "--run-id", kRun, "--stay"});
+  ServerProcess undisturbed(ARGOSY_SERVER_PROGRAM, {"--job", "test", "--run-id", kRun, "--stay"});
   undisturbed.start();
   const std::vector<float> expected = train(undisturbed);
-  ServerProcess process(mishaps.flags(folder));
+  ServerProcess process(ARGOSY_SERVER_PROGRAM, mishaps.flags(folder));
   process.start();
   std::atomic<bool> done = false;
   Random random(mishaps.seed, 98);

@@ -41,10 +41,12 @@ inline std::string quiet_endpoint() {
 // A server process on a port of its own, which stays the same over its deaths.
 class ServerProcess {
  public:
-  explicit ServerProcess(std::vector<std::string> arguments) : arguments_(std::move(arguments)), endpoint_(quiet_endpoint()) {}
+  // `program`: argosy-server.
+  ServerProcess(std::string program, std::vector<std::string> arguments)
+      : program_file_(std::move(program)), arguments_(std::move(arguments)), endpoint_(quiet_endpoint()) {}
 
   void start() {
-    std::vector<std::string> words = {ARGOSY_SERVER_PROGRAM, "--address", endpoint_};
+    std::vector<std::string> words = {program_file_, "--address", endpoint_};
     words.insert(words.end(), arguments_.begin(), arguments_.end());
     const std::string errors = folder_.path() / "stderr";
     const Fd writing(::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -64,6 +66,7 @@ class ServerProcess {
 
  private:
   const Folder folder_;
+  const std::string program_file_;
   const std::vector<std::string> arguments_;
   const std::string endpoint_;
   std::optional<testing::StartedProgram> program_;
