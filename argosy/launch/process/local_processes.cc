@@ -33,6 +33,7 @@ Status LocalProcesses::start(size_t i) {
   end(members_[i]);  // what is left of the one before must not hold its port
   members_[i].consequence_of.clear();
   members_[i].jobs = 0;
+  members_[i].left = false;
   ASSIGN_OR_RETURN(JobProcess process, JobProcess::start(members_[i].spec));
   members_[i].process = std::make_unique<JobProcess>(std::move(process));
   if (board_ != nullptr) board_->started(i, members_[i].process->pid());
@@ -69,7 +70,10 @@ bool LocalProcesses::show_notices(Member& member) {
         if (member.consequence_of.empty()) member.consequence_of = notice.text;
         break;
       case Notice::Kind::joined: ++member.jobs; break;
-      case Notice::Kind::left: --member.jobs; break;
+      case Notice::Kind::left:
+        --member.jobs;
+        member.left = true;
+        break;
       case Notice::Kind::writing:
         if (member.folders.size() < kMostFolders) member.folders.insert(notice.text);
         break;

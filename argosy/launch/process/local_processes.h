@@ -35,6 +35,8 @@ class LocalProcesses {
   const std::string& consequence_of(size_t i) const { return members_[i].consequence_of; }
   // Whether process i is a worker of a job that it has not left, as it says.
   bool in_job(size_t i) const { return members_[i].jobs > 0; }
+  // Whether it has been one, and has left it.
+  bool has_left(size_t i) const { return members_[i].left && members_[i].jobs <= 0; }
 
   // How process i ended. In order: its exit status is 0, and it was a worker of no job any more.
   struct Ending {
@@ -69,6 +71,7 @@ class LocalProcesses {
     std::unique_ptr<JobProcess> process;
     std::string consequence_of;
     int jobs = 0;                    // that it is a worker of, as it says
+    bool left = false;               // one of them
     std::set<std::string> folders;  // that it has written in, as it says
   };
   static std::optional<ExitStatus> poll(Member& member, observe::JobBoard* board);

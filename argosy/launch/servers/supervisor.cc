@@ -92,8 +92,20 @@ std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
     members_[i].done = true;
     return std::nullopt;
   }
+  if (came_too_late(i)) {
+    end.text +=
+        " after it had left its job, and all servers had ended: nothing that it trained is lost, and nobody is there for it to "
+        "come back to";
+    return give_up(i, end);
+  }
   if (waits_for_cause(i) || restarts(i, end.text)) return std::nullopt;
   return give_up(i, end);
+}
+
+// Started again, it would wait for servers that have done all they had to.
+bool Supervisor::came_too_late(size_t i) const {
+  return members_[i].worker && group_.has_left(i) &&
+         std::all_of(members_.begin(), members_.end(), [](const Member& member) { return member.worker || member.done; });
 }
 
 // Servers end when all workers have said goodbye; under `shrink` when those have that are left.

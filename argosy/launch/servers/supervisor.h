@@ -59,6 +59,8 @@ class Supervisor {
   bool judge_server(size_t i, LocalProcesses::Ending& end);
   // A worker that servers have to serve, as far as this machine's workers say; null: they may end.
   const std::string* who_needs_servers() const;
+  // Whether this worker, which has failed, had left a job whose servers have all ended.
+  bool came_too_late(size_t i) const;
   // The process that the failure of i is a consequence of, as i says; null where it is i's own.
   const Member* cause_of(size_t i) const;
   // Whether process i, which has failed, did so because of another one that is still to end: that one's error is the cause.

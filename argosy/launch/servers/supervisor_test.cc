@@ -173,6 +173,19 @@ TEST_F(SupervisorTest, AServerThatEndsWhileAWorkerIsInItsJobHasFailed) {
             0);
 }
 
+// Seen with Ctrl-C in a worker that had said goodbye: it was started again, and waited for servers that had ended.
+TEST_F(SupervisorTest, AWorkerThatFailsAfterTheServersHaveEndedIsNotStartedAgain) {
+  const std::string leaves = "echo try >> tries; " + says("jjob") + says("ljob") + "touch left; ";
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"while [ ! -e left ]; do sleep 0.02; done"}, {leaves + "sleep 2; exit 7"}, {.max_restarts = 3}), 7);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("exit status 7 after it had left its job, and all servers had ended"));
+  EXPECT_EQ(text("tries"), "try\n");
+  // While a server is there, it comes back.
+  fs::remove(folder_ / "left");
+  EXPECT_EQ(run({"sleep 60"}, {leaves + "[ $(wc -l < tries) -ge 3 ] || exit 7"}, {.max_restarts = 3}), 0);
+}
+
 // Worker 1 fails twice and takes worker 0 with it each time, which then still has all of its own restarts.
 TEST_F(SupervisorTest, OnlyFailuresOfItsOwnCountAgainstAProcess) {
   const std::string fails =
