@@ -4,6 +4,7 @@
 
 #include <future>
 
+#include "argosy/ps/server/primary_link.h"
 #include "argosy/ps/server/server_process_test.h"
 
 namespace argosy::ps {
@@ -79,6 +80,12 @@ void end_equal(Mode mode) {
 
 TEST(FollowerKill, EndsEqualInSyncMode) { end_equal(Mode::sync); }
 TEST(FollowerKill, EndsEqualInAsyncMode) { end_equal(Mode::async); }
+
+TEST(FollowerKill, GivesUpOnAServerThatIsNotThere) {
+  PrimaryLink lost(*rpc::connect_channel("127.0.0.1:1", {}), "");
+  const Status found = lost.find(0.5);
+  EXPECT_THAT(found.message(), ::testing::HasSubstr("nobody answers at 127.0.0.1:1"));
+}
 
 }  // namespace
 }  // namespace argosy::ps
