@@ -96,8 +96,8 @@ TEST(Metrics, ATextThatIsNoneIsRefused) {
   for (const char* text :
        {"a", "a{", "a{x} 1", "a{x=\"1} 1", "a{x=\"1\"y=\"2\"} 1", "{x=\"1\"} 1", "a one", "a 1 2", "a{x=\"\\"}) {
     const auto samples = parse_samples(text);
-    EXPECT_FALSE(samples.ok()) << text;
-    if (!samples.ok()) EXPECT_THAT(samples.status().message(), HasSubstr("is no line of metrics"));
+    ASSERT_FALSE(samples.ok()) << text;
+    EXPECT_THAT(samples.status().message(), HasSubstr("is no line of metrics"));
   }
 }
 
