@@ -81,7 +81,7 @@ Status State::apply(const Record& record) {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (!locks_itself(record.method)) lock.lock();
   RETURN_IF_ERROR(apply_unlocked(record));
-  version_.fetch_add(1, std::memory_order_relaxed);
+  version_.fetch_add(1, std::memory_order_release);  // who reads this version sees what it has applied
   return {};
 }
 
