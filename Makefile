@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build everything demo unit pytest test asan tsan fuzz noservers soak nightly faults planted format lint tidy parity zoo bench observe wheel clean
+.PHONY: help setup build everything demo unit pytest test asan tsan fuzz noservers soak nightly faults planted format lint tidy parity zoo bench observe docs wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -96,7 +96,7 @@ parity: build ## every function and saved models against PaddlePaddle 1.8.5 and 
 zoo: build ## runs the models of a checkout of PaddleRec (ZOO=folder) on their sample data; ONLY=part of a name, KIND=static, JUDGE=2.6.2's python; writes docs/zoo.md
 	@$(PYTHON) tests/zoo/run.py --zoo $(ZOO) $(if $(ONLY),--only $(ONLY)) $(if $(KIND),--kind $(KIND)) $(if $(JUDGE),--judge $(JUDGE)) --write docs/zoo.md --jobs $(JOBS)
 
-BENCH_PROGRAMS := collective_bench ctr_bench ctr_ps_bench load_bench memory_bench overhead_bench data_bench rpc_bench table_bench ps_bench engine_bench argosy_program argosy_server fleetrun argosy_predict _core argosy_python_packages
+BENCH_PROGRAMS := collective_bench ctr_bench ctr_ps_bench load_bench memory_bench overhead_bench word2vec_bench data_bench rpc_bench table_bench ps_bench engine_bench argosy_program argosy_server fleetrun argosy_predict _core argosy_python_packages
 bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY=row, ROUNDS=5; writes docs/benchmarks.md
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target $(BENCH_PROGRAMS)
 	@$(PYTHON) bench/run.py $(if $(ONLY),--only $(ONLY)) --rounds $(or $(ROUNDS),5)
@@ -104,6 +104,10 @@ bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and p
 observe: build ## a job's metrics in Prometheus, its status page in Chromium (makes the pictures of docs/observe), its events in TensorBoard
 	@tests/observe/environment.sh
 	@$(PYTHON) -m pytest -q -p no:randomly tests/observe/check_prometheus.py tests/observe/check_tensorboard.py tests/observe/check_browser.py
+
+docs: build ## the site of docs/ with its references, in build/site; open build/site/index.html
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
+	@echo 'the site: build/site/index.html'
 
 wheel: setup ## wheels that need Python and torch alone, in dist/, and their test in an empty environment
 	@$(PYTHON) tools/wheel.py

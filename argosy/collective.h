@@ -4,5 +4,6 @@
 #include "argosy/base/error.h"
 #include "argosy/collective/captured_step.h"
 #include "argosy/collective/fused_adam.h"
+#include "argosy/collective/fused_batch_norm.h"
 #include "argosy/fleet/collective_training.h"
 #include "argosy/fleet/sync_batch_norm.h"

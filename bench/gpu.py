@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Steps on a GPU beside the same by PyTorch, in rounds that take turns; jobs of one process that send their gradients by NCCL. Writes
-bench/gpu_results.md, which bench/run.py puts into docs/benchmarks.md.
+"""Steps on a GPU beside the same by PyTorch, in rounds that take turns: every program of a model is started once, and then each measures while the
+others wait. Jobs of one process; gradients of C++ steps and of PyTorch's go by NCCL. Writes bench/gpu_results.md, which bench/run.py puts into
+docs/benchmarks.md.
 
     tools/gpu_build.sh                             on a machine of its own, see docs/gpu.md; then
-    python3 bench/gpu.py build/release             [what the rows to measure contain]
+    python3 bench/gpu.py build/release             [what the rows to measure contain…]
 
 A row's bound is against the fastest of its peers: PyTorch as it is (eager; DistributedDataParallel), by torch.compile, and by
 torch.compile(mode="reduce-overhead"), which records CUDA graphs.
@@ -18,10 +19,12 @@ import random
 import statistics
 import subprocess
 import sys
+import tempfile
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
-SECONDS = 150  # of one run: torch.compile takes a minute for ResNet-50
+SECONDS = 150  # until a program has started and measured once: torch.compile takes a minute for ResNet-50
 PEERS = ("eager", "compile", "reduce_overhead")
 
 
@@ -76,26 +79,67 @@ def command(line, build):
     return [sys.executable, str(script), *arguments]
 
 
-def milliseconds(arguments, build):
-    environment = dict(
-        os.environ, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(random.randrange(20000, 30000)), RANK="0", WORLD_SIZE="1", LOCAL_RANK="0", LOCAL_WORLD_SIZE="1"
-    )
-    environment["PYTHONPATH"] = os.pathsep.join([str(build / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=SECONDS)
-    if done.returncode != 0:
-        sys.exit(f"gpu: {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
-    return json.loads(done.stdout.strip().splitlines()[-1])["ms"]
+def environment_of(arguments, build):
+    """One process of a job: PyTorch's scripts by torchrun's variables, ours by fleetrun's."""
+    port = str(random.randrange(20000, 30000))
+    if any("peers" in one for one in arguments):
+        own = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"}
+    else:
+        address = f"127.0.0.1:{port}"
+        own = {"PADDLE_TRAINER_ID": "0", "PADDLE_TRAINERS_NUM": "1", "PADDLE_TRAINER_ENDPOINTS": address, "PADDLE_CURRENT_ENDPOINT": address}
+    path = os.pathsep.join([str(build / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, **own, "PYTHONPATH": path, "BENCH_TURNS": "1"}
+
+
+class Running:
+    """A program that has warmed up, and measures once for each line that it is sent."""
+
+    def __init__(self, arguments, build):
+        self._arguments = arguments
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  (for as long as the program runs)
+        self._process = subprocess.Popen(
+            arguments, env=environment_of(arguments, build), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True
+        )
+        self._answer()
+
+    def turn(self):
+        """Milliseconds of a step."""
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def _answer(self):
+        watch = threading.Timer(SECONDS, self._process.kill)
+        watch.start()
+        try:
+            for text in self._process.stdout:
+                if text.startswith('{"ms"'):
+                    return json.loads(text)["ms"]
+        finally:
+            watch.cancel()
+        self._errors.seek(0)
+        sys.exit(f"gpu: {' '.join(self._arguments)} ended with {self._process.wait()}:\n{self._errors.read()[-2000:]}")
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.stdout.read()
+        if self._process.wait(SECONDS) != 0:
+            print(f"gpu: {' '.join(self._arguments)} ended with {self._process.returncode}", file=sys.stderr)
 
 
 def peers_of(rows):
     return [peer for peer in PEERS if any(peer in row.against for row in rows)]
 
 
-def measured(model, rows, build, run=milliseconds):
+def measured(model, rows, build, start=Running):
     """The medians of `rows` and of the model's peers, by name."""
     commands = {row.what: command(row.ours, build) for row in rows}
     commands |= {peer: command(model.peer, build) + [peer] * (peer != "eager") for peer in peers_of(rows)}
-    rounds = [{name: run(one, build) for name, one in commands.items()} for _ in range(ROUNDS)]
+    programs = {name: start(one, build) for name, one in commands.items()}
+    rounds = [{name: program.turn() for name, program in programs.items()} for _ in range(ROUNDS)]
+    for program in programs.values():
+        program.close()
+    print(json.dumps(rounds), file=sys.stderr, flush=True)
     return {name: statistics.median(values[name] for values in rounds) for name in commands}
 
 
@@ -109,16 +153,16 @@ def line(row, medians):
 def main():
     import torch
 
-    build, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else ""
+    build, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or [""]
     lines = [
         f"Measured on one {torch.cuda.get_device_name()}, {os.cpu_count()} cores, torch {torch.__version__}, {datetime.date.today()}; medians of {ROUNDS} rounds in turns, "
-        "ms per step. Adam is fused in both (CIFAR), SGD plain (ResNet). The ratio is to the fastest peer.",
+        "ms per step. Adam is one kernel in both (CIFAR), SGD plain (ResNet-50). The ratio is to the fastest peer of the row.",
         "",
         "| step | ours | PyTorch eager | torch.compile | reduce-overhead | ratio | bound | |",
         "|---|---:|---:|---:|---:|---:|---:|---|",
     ]
     for model in MODELS:
-        rows = [row for row in model.rows if wanted in row.what]
+        rows = [row for row in model.rows if any(one in row.what for one in wanted)]
         if not rows:
             continue
         medians = measured(model, rows, build)

@@ -1,14 +1,15 @@
 // Models of the collective benchmarks, as bench/peers/torch_ddp.py has them in Python.
 #pragma once
 
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/container/sequential.h>
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/linear.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "argosy/collective/fused_batch_norm.h"
 
 namespace argosy::bench {
 
@@ -55,6 +56,11 @@ inline nn::Conv2d conv(int from, int to, int kernel, int stride) {
   return nn::Conv2d(nn::Conv2dOptions(from, to, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
+using Norm = collective::FusedBatchNorm;
+
+// What goes from a block to the next, once for each of the two branches that read it.
+using Branches = std::array<at::Tensor, 2>;
+
 // One block of a ResNet: two 3x3 convolutions, or 1x1, 3x3, 1x1 with four times the channels.
 struct Block : nn::Module {
   Block(int from, int width, int stride, bool bottleneck) {
@@ -62,7 +68,7 @@ struct Block : nn::Module {
     const auto add = [&](int a, int b, int kernel, int step) {
       const std::string number = std::to_string(convs.size() + 1);
       convs.push_back(register_module("conv" + number, conv(a, b, kernel, step)));
-      norms.push_back(register_module("bn" + number, nn::BatchNorm2d(b)));
+      norms.push_back(register_module("bn" + number, Norm(b)));
     };
     if (bottleneck) {
       add(from, width, 1, 1), add(width, width, 3, stride), add(width, to, 1, 1);
@@ -70,27 +76,26 @@ struct Block : nn::Module {
       add(from, width, 3, stride), add(width, to, 3, 1);
     }
     if (stride != 1 || from != to) {
-      shortcut = register_module("downsample", nn::Sequential(conv(from, to, 1, stride), nn::BatchNorm2d(to)));
+      shortcut = register_module("downsample", conv(from, to, 1, stride));
+      shortcut_norm = register_module("downsample_bn", Norm(to));
     }
   }
 
-  at::Tensor forward(const at::Tensor& input) {
-    at::Tensor x = input;
-    for (size_t i = 0; i < convs.size(); ++i) {
-      x = norms[i](convs[i](x));
-      if (i + 1 < convs.size()) x.relu_();
-    }
-    return x.add_(shortcut ? shortcut->forward(input) : input).relu_();
+  Branches forward(const Branches& input) {
+    at::Tensor x = input[0];
+    for (size_t i = 0; i + 1 < convs.size(); ++i) x = norms[i]->relu(convs[i](x));
+    return norms.back()->add_relu_for_two(convs.back()(x), shortcut ? shortcut_norm(shortcut(input[1])) : input[1]);
   }
 
   std::vector<nn::Conv2d> convs;
-  std::vector<nn::BatchNorm2d> norms;
-  nn::Sequential shortcut{nullptr};
+  std::vector<Norm> norms;
+  nn::Conv2d shortcut{nullptr};
+  Norm shortcut_norm{nullptr};
 };
 
 struct ResNet : Model {
   ResNet(const std::vector<int>& depths, bool bottleneck)
-      : stem(register_module("conv1", conv(3, 64, 7, 2))), norm(register_module("bn1", nn::BatchNorm2d(64))) {
+      : stem(register_module("conv1", conv(3, 64, 7, 2))), norm(register_module("bn1", Norm(64))) {
     int from = 64;
     for (size_t stage = 0; stage < depths.size(); ++stage) {
       const int width = 64 << stage;
@@ -104,13 +109,14 @@ struct ResNet : Model {
   }
 
   at::Tensor forward(const at::Tensor& input) override {
-    at::Tensor x = at::max_pool2d(norm(stem(input)).relu_(), 3, 2, 1);
+    const at::Tensor first = at::max_pool2d(norm->relu(stem(input)), 3, 2, 1);
+    Branches x{first, first};
     for (auto& block : blocks) x = block->forward(x);
-    return head(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1));
+    return head(at::adaptive_avg_pool2d(x[0], {1, 1}).flatten(1));
   }
 
   nn::Conv2d stem;
-  nn::BatchNorm2d norm;
+  Norm norm;
   std::vector<std::shared_ptr<Block>> blocks;
   nn::Linear head{nullptr};
 };

@@ -12,7 +12,9 @@ from collections.abc import Callable
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/release"
 PADDLE = ROOT / "build/parity/paddle-2.6.2/bin/python"
+GENSIM = ROOT / "build/peers/gensim/bin/python"
 SECONDS = 300  # that one process may take
+WORD_PASSES = 3  # of word2vec over its corpus
 WARM = 2  # how often a process measures
 SLOW = 3  # rounds of what takes long
 PEERS = ROOT / "bench/peers"  # the same work by other systems
@@ -110,6 +112,11 @@ def read_fresh(text):
     return {f"fresh.{part}": json.loads(text)["benchmarks"][-1][part + "_ms"] for part in ("p50", "p99")}
 
 
+def read_served_fresh(text):
+    """Milliseconds from the answer to a push until a prediction shows it, and of the way back to a kept version."""
+    return {f"served_fresh.{part}": json_lines(text)[-1][part + "_ms"] for part in ("p50", "p99", "back")}
+
+
 def read_together(text):
     microseconds = {run["name"].partition("/")[0]: run["real_time"] for run in json.loads(text)["benchmarks"]}
     return {"together.both": microseconds["together"], "together.wire_and_store": microseconds["wire"] + microseconds["store"]}
@@ -167,6 +174,7 @@ def jobs(data):
         job("ps.1x1", "1x1", train, rounds=SLOW),
         job("ps.1x1-wal", "1x1", train, "--durability", "wal", rounds=SLOW),
         job("ps.1x1-followed", "1x1", train, "--durability", "wal", "--followers", rounds=SLOW),
+        job("ps.1x1-served", "1x1", train, "--durability", "wal", "--serve", rounds=SLOW),
         job("ps.1x1-pipe", "1x1", multislot, "--format", "multislot", rounds=1),
         paddle_job("paddle_ps.1x1", "1x1", data),
         job("ps.2x2", "2x2", train, rounds=SLOW),
@@ -213,6 +221,29 @@ def serving():
     ]
 
 
+def read_words(name):
+    """Words per processor second, and the scores."""
+
+    def read(text):
+        last = json_lines(text)[-1]
+        return {name: last["words_per_cpu_second"], **{f"{name}.{score}": last[score] for score in ("analogies", "similarity")}}
+
+    return read
+
+
+def word2vec(data):
+    """Ours and gensim's on the same corpus, the same number of passes, by processor time."""
+    ours, peer = [sys.executable, ROOT / "bench/word2vec_job.py"], [sys.executable, PEERS / "gensim_word2vec.py", "--python", GENSIM]
+    return [
+        Program("word2vec.local", [*ours, "local", data.words, "--passes", WORD_PASSES], read_words("word2vec.local"), SLOW),
+        Program("gensim.1", [*peer, data.words, WORD_PASSES, 1], read_words("gensim.1"), SLOW),
+        Program("word2vec.local-2", [*ours, "local", data.words, "--passes", WORD_PASSES, "--threads", 2], read_words("word2vec.local-2"), SLOW),
+        Program("gensim.2", [*peer, data.words, WORD_PASSES, 2], read_words("gensim.2"), SLOW),
+        Program("word2vec.1x1", [*ours, "1x1", data.words, "--passes", WORD_PASSES], read_words("word2vec.1x1"), SLOW),
+        Program("word2vec.2x2", [*ours, "2x2", data.words, "--passes", WORD_PASSES], read_words("word2vec.2x2"), SLOW),
+    ]
+
+
 def programs(data):
     """All of them, our own before the peer that they are compared with."""
     train, test = data.criteo / "train/part-*", data.criteo / "test/part-*"
@@ -237,5 +268,7 @@ def programs(data):
         Program("pause", google_benchmark("argosy/ps/ps_bench", "BM_PauseOfASave/none/5000"), read_pause, SLOW),
         *collectives(),
         *serving(),
+        Program("served_fresh", [sys.executable, ROOT / "bench/served_fresh.py"], read_served_fresh, SLOW),
         *jobs(data),
+        *word2vec(data),
     ]

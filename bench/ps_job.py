@@ -1,25 +1,29 @@
 #!/usr/bin/env python3
 """One job of parameter servers and workers as processes: CTR-DNN by build/release/bench/ctr_ps_bench under fleetrun.
 
-    bench/ps_job.py SERVERSxWORKERS 'FILES' [--passes 2] [--format criteo|multislot] [--durability none|wal] [--followers]
+    bench/ps_job.py SERVERSxWORKERS 'FILES' [--passes 2] [--format criteo|multislot] [--durability none|wal] [--followers] [--serve]
 
 Prints one JSON object per pass over the files: samples per second; processor seconds of all workers and of all servers; bytes that
 crossed the wire. A pass takes as long as its slowest worker. With wal the servers' logs are under build/, on a disk;
-with --followers each server has a follower, which is another process of this machine.
+with --followers each server has a follower, which is another process of this machine, at a lower priority (nice 10); with --serve a
+model server takes its parameters from them, is asked ten times per second, and must have answered.
 """
 
 import argparse
 import contextlib
+import http.client
 import json
 import pathlib
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/release"
 SECONDS = 200  # that a job may take
+FOLLOWER_PORTS = 16  # of followers, after the servers'
 
 
 def free_ports(count):
@@ -97,7 +101,11 @@ def launch(words):
 @contextlib.contextmanager
 def followers(servers, port):
     """One of each server, for as long as the job takes; one that ends by itself has failed."""
-    words = [[str(BUILD / "bin/argosy-server"), f"--follow=127.0.0.1:{port + i}", "--token=bench"] for i in range(servers)]
+    first = port + FOLLOWER_PORTS
+    words = [
+        ["nice", "-n", "10", str(BUILD / "bin/argosy-server"), f"--address=127.0.0.1:{first + i}", f"--follow=127.0.0.1:{port + i}", "--token=bench"]
+        for i in range(servers)
+    ]
     running = [subprocess.Popen(one, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for one in words]
     try:
         yield
@@ -110,6 +118,44 @@ def followers(servers, port):
             text = one.communicate()[1]
             if "has caught up" not in text:
                 sys.exit(f"ps_job: a follower has not caught up:\n{text[-2000:]}")
+
+
+@contextlib.contextmanager
+def model_server(servers, port):
+    """`argosy serve` of the model of bench/serving.py by the followers' parameters, from when they answer to the job's end."""
+    if not servers:
+        yield
+        return
+    from serving import MODEL, make_model, requests
+
+    make_model()
+    dense, slots = requests(1, 1)[0]
+    sample = {"dense_input": dense[0].tolist()} | {"C%d" % (i + 1): ids.tolist() for i, (ids, _) in enumerate(slots)}
+    body = json.dumps({"instances": [sample]})
+    endpoints = ",".join(f"127.0.0.1:{port + FOLLOWER_PORTS + i}" for i in range(servers))
+    words = ["nice", "-n", "10", str(BUILD / "bin/argosy"), "serve", str(MODEL), "--port=0", "--threads=1", "--rows", endpoints, "--token=bench"]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    answered, over = [], threading.Event()
+
+    def ask():
+        address, path = server.stdout.readline().strip().split("//")[1].split("/", 1)
+        while not over.wait(0.1):
+            connection = http.client.HTTPConnection(address, timeout=60)
+            connection.request("POST", f"/{path}:predict", body)
+            answered.append(connection.getresponse().status)
+            connection.close()
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        asking.join()
+        server.terminate()
+        server.wait(60)
+    if len(answered) < 20 or set(answered) != {200}:
+        sys.exit(f"ps_job: the model server answered {len(answered)} requests with status {sorted(set(answered))}")
 
 
 def shape(text):
@@ -125,11 +171,13 @@ def main():
     parser.add_argument("--format", choices=["criteo", "multislot"], default="criteo")
     parser.add_argument("--durability", choices=["none", "wal"], default="none")
     parser.add_argument("--followers", action="store_true")
+    parser.add_argument("--serve", action="store_true", help="implies --followers")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-", dir=ROOT / "build") as name:
         folder = pathlib.Path(name)
-        port = free_ports(args.shape[0])
-        with followers(args.shape[0] if args.followers else 0, port):
+        port = free_ports(FOLLOWER_PORTS + args.shape[0])
+        followed = args.followers or args.serve
+        with followers(args.shape[0] if followed else 0, port), model_server(args.shape[0] if args.serve else 0, port):
             launch([str(word) for word in command(args, folder, port)])
         for row in passes([file.read_text() for file in sorted((folder / "logs").glob("workerlog.*"))]):
             print(json.dumps({"servers": args.shape[0], "workers": args.shape[1], **row}))

@@ -43,6 +43,7 @@ class Data:
     multislot_parts: pathlib.Path = ROOT / f"bench/data/multislot-{LINES}x{FILES}"
     multislot: pathlib.Path = ROOT / f"bench/data/multislot-{LINES}x{FILES}.txt"  # all parts in one
     arrays: pathlib.Path = ROOT / f"bench/data/arrays-{LINES}x{FILES}.npz"
+    words: pathlib.Path = ROOT / "bench/data/words-5000000x2"  # bench/make_corpus.py's
 
     def parts(self, kind):
         return sorted((self.criteo / kind).iterdir())
@@ -82,6 +83,28 @@ def make_arrays(data):
     unfinished.rename(data.arrays)
 
 
+def make_words(data):
+    if not data.words.exists():
+        unfinished = data.words.with_suffix(".unfinished")
+        subprocess.run([sys.executable, ROOT / "bench/make_corpus.py", unfinished], check=True)
+        unfinished.rename(data.words)
+
+
+def make_gensim():
+    """An environment with gensim; false where it cannot be had."""
+    folder = programs.GENSIM.parent.parent
+    if programs.GENSIM.exists():
+        return True
+    done = subprocess.run([sys.executable, "-m", "venv", folder]).returncode
+    if done == 0:
+        done = subprocess.run(
+            [folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "-r", ROOT / "bench/peers/requirements-gensim.txt"]
+        ).returncode
+    if done != 0:
+        shutil.rmtree(folder, ignore_errors=True)
+    return done == 0
+
+
 def wants(wanted, *names):
     return any(each.startswith(names) for each in wanted)
 
@@ -96,6 +119,10 @@ def prepare(wanted, data):
         make_arrays(data)
     if wants(wanted, "paddle") and subprocess.run([ROOT / "tests/parity/environments.sh", "2.6.2"]).returncode != 0:
         absent["paddle"] = "peer not present: PaddlePaddle 2.6.2 could not be installed"
+    if wants(wanted, "word2vec", "gensim"):
+        make_words(data)
+    if wants(wanted, "gensim") and not make_gensim():
+        absent["gensim"] = "peer not present: gensim could not be installed"
     for allocator in ("jemalloc", "mimalloc"):
         if wants(wanted, allocator) and ctypes.util.find_library(allocator) is None:
             absent[allocator] = f"peer not present: {allocator} is not installed"

@@ -3,15 +3,16 @@
 set(ARGOSY_PUBLIC_COLLECTIVE
     argosy/base/check.h argosy/base/error.h argosy/base/rank_info.h argosy/base/settings.h argosy/base/status.h
     argosy/collective.h
-    argosy/collective/captured_step.h argosy/collective/data_parallel.h argosy/collective/fused_adam.h argosy/collective/gradient_type.h argosy/collective/group.h
+    argosy/collective/captured_step.h argosy/collective/data_parallel.h argosy/collective/fused_adam.h argosy/collective/fused_batch_norm.h argosy/collective/gradient_type.h argosy/collective/group.h
     argosy/collective/local_sgd.h argosy/collective/sampler.h
     argosy/fleet/collective_training.h argosy/fleet/collective_job.h argosy/fleet/process.h argosy/fleet/role.h argosy/fleet/sync_batch_norm.h argosy/fleet/util.h)
 
 set(ARGOSY_PUBLIC_PROGRAMS
     argosy/argosy.h
     argosy/base/line_range.h argosy/base/mutex.h argosy/base/random.h argosy/base/step_gradients.h argosy/base/thread.h
-    argosy/data/batch.h argosy/data/buffer.h argosy/data/criteo.h argosy/data/criteo_options.h argosy/data/dataset.h argosy/data/in_memory_dataset.h
-    argosy/data/line_parser.h argosy/data/queue_dataset.h argosy/data/record_store.h argosy/data/remote_store.h argosy/data/slot.h
+    argosy/data/batch.h argosy/data/buffer.h argosy/data/corpus_options.h argosy/data/criteo.h argosy/data/criteo_options.h argosy/data/dataset.h argosy/data/in_memory_dataset.h
+    argosy/data/line_parser.h argosy/data/queue_dataset.h argosy/data/record_store.h argosy/data/remote_store.h argosy/data/slot.h argosy/data/vocabulary.h
+    argosy/data/word_index.h
     argosy/engine/program/kernel.h argosy/engine/program/op.h argosy/engine/program/model_io.h argosy/engine/program/scope.h argosy/engine/program/value.h
     argosy/engine/train/runner.h argosy/engine/train/trainer.h
     argosy/fleet/make_dataset.h argosy/fleet/executor.h argosy/fleet/fleet.h argosy/fleet/model.h argosy/fleet/process_context.h argosy/fleet/server_model.h
@@ -25,7 +26,7 @@ set(ARGOSY_PUBLIC_PROGRAMS
     argosy/graph/op_schema.h argosy/graph/program.h argosy/graph/var_desc.h argosy/graph/variable.h
     argosy/optim/clip.h argosy/optim/optimizer.h argosy/optim/regularize.h argosy/optim/rule.h argosy/optim/schedule.h
     argosy/ps/spec/job_spec.h argosy/ps/spec/ledger.h argosy/ps/spec/mode.h argosy/ps/client/server_stats.h argosy/ps/spec/window.h
-    argosy/graph/model_files.h argosy/serve/predict/predictor.h argosy/serve/predict/predict_tensor.h
+    argosy/graph/model_files.h argosy/serve/predict/predictor.h argosy/serve/predict/predict_tensor.h argosy/serve/predict/parameter_source.h argosy/serve/sources/job_source.h
     argosy/table/spec.h)
 
 # Made at build time (cmake/ArgosyFunctions.cmake), in the build folder.

@@ -16,6 +16,7 @@ try() {
 # Some wheels of torch bring parts of an older standard library (std::filesystem) and hand them out: the system's comes first.
 preload="LD_PRELOAD=$(g++ -print-file-name=libstdc++.so.6)"
 try capture env "$preload" build/release/argosy/capture/capture_test --gtest_brief=1
+try fused_batch_norm env "$preload" build/release/argosy/collective/fused_batch_norm_test --gtest_brief=1
 try engine_on_cpu env "$preload" build/release/argosy/engine/engine_test --gtest_brief=1
 try engine_on_gpu env "$preload" ARGOSY_TEST_DEVICE=cuda:0 build/release/argosy/engine/engine_test --gtest_brief=1
 grep -hE '^\[  FAILED  \]' "$logs/engine_on_gpu.log" | sort -u | head -60

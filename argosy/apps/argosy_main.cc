@@ -7,7 +7,9 @@
 #include "argosy/apps/inspect_command.h"
 #include "argosy/apps/observe_commands.h"
 #include "argosy/apps/other_programs.h"
+#include "argosy/apps/publish_command.h"
 #include "argosy/apps/rows_command.h"
+#include "argosy/apps/word2vec_command.h"
 #include "argosy/base/text.h"
 #include "argosy/cli/program_arguments.h"
 #include "argosy/data/criteo.h"
@@ -112,6 +114,7 @@ int main(int argc, char** argv) {
       "  argosy rows 127.0.0.1:6170,127.0.0.1:6171 --table emb   what servers, or followers of them, hold now\n"
       "  argosy serve models/epoch3.model              predictions over HTTP\n"
       "  argosy check-online A B                       whether two models predict the same, and where not\n"
+      "  argosy word2vec-eval model/emb --vocabulary model/words --analogies questions-words.txt   scores of word vectors\n"
       "  argosy status logs --watch                    how a job goes on, by its log folder\n\n"
       "argosy COMMAND --help says more of each. A wrong command line ends with status 2.\n",
       "argosy");
@@ -123,6 +126,11 @@ int main(int argc, char** argv) {
   add_repair(app, result);
   add_reshard(app, result);
   argosy::apps::add_rows(app, result);
+  argosy::apps::add_word2vec_eval(app, result);
+  argosy::apps::add_versions(app, result);
+#ifdef ARGOSY_PUBLISH
+  argosy::apps::add_publish(app, result);
+#endif
   argosy::apps::add_other_programs(app);
   add_observe_commands(app, result);
   if (const auto status = argosy::cli::parse_or_exit(app, argc, argv)) return *status;

@@ -44,6 +44,16 @@ void stop_by_signals() {
   std::signal(SIGINT, [](int) { stop_asked = 1; });
 }
 
+// Waits until it lets readers in; false: it is to stop.
+Result<bool> wait_until_it_answers(argosy::ps::Server& server) {
+  while (!server.answers()) {
+    auto over = server.wait(Deadline::after_seconds(0.02));
+    if (!over.ok()) return over.status();
+    if (*over || stop_asked) return false;
+  }
+  return true;
+}
+
 // Serves until there is nothing more to do.
 Status serve(argosy::ps::Server& server) {
   for (;;) {
@@ -60,6 +70,7 @@ struct Arguments {
   bool stay = false;
   std::string follow;
   double follow_wait = 60;
+  uint32_t keep_versions = 2;
   std::map<std::string, std::string> settings;  // by name
 };
 
@@ -74,6 +85,7 @@ void add_own_options(CLI::App& app, Arguments& arguments) {
   add("--threads", arguments.threads, "that handle requests; 0: one per core, at least 2");
   add("--follow", arguments.follow, "host:port of a server of a running job to follow: this one then only answers reads");
   add("--follow_wait", arguments.follow_wait, "seconds to wait for a server to follow that does not answer at all");
+  add("--keep_versions", arguments.keep_versions, "of a follower: that it may keep beside its newest one (argosy versions)");
   app.add_flag("--stay", arguments.stay, "do not end with the workers")->group("This server");
 }
 
@@ -100,6 +112,14 @@ void add_settings(CLI::App& app, Arguments& arguments) {
   add_choice("--fresh", "fresh", "begin anew where the directory holds a run, which is moved aside");
 }
 
+// Whether the user has set it, by an option or by its variable.
+bool is_given(const Arguments& arguments, const char* name) {
+  if (arguments.settings.contains(name)) return true;
+  for (const argosy::Setting& setting : argosy::all_settings())
+    if (setting.name == name) return std::getenv(setting.variable().c_str()) != nullptr;
+  return false;
+}
+
 // What the server is told, and what is told of it.
 struct Chosen {
   argosy::Settings settings;
@@ -119,6 +139,8 @@ Result<Chosen> options_of(const Arguments& arguments) {
   options.end_with_workers = !arguments.stay;
   options.follow = arguments.follow;
   options.follow_wait_seconds = arguments.follow_wait;
+  options.keep_versions = arguments.keep_versions;
+  if (!arguments.follow.empty() && is_given(arguments, "job")) options.follow_job = settings.text("job");
   if (!arguments.follow.empty())
     RETURN_IF_ERROR(argosy::Address::parse_with_port(arguments.follow).status().with_context("--follow"));
   RETURN_IF_ERROR(argosy::Address::parse_with_port(arguments.address).status().with_context("--address"));
@@ -138,7 +160,8 @@ int main(int argc, char** argv) {
   const auto chosen = options_of(arguments);
   if (!chosen.ok()) return fail(chosen.status(), argosy::cli::kUsageError);
 
-  const std::string name = (arguments.follow.empty() ? "server " : "follower ") + std::to_string(arguments.server);
+  const std::string name =
+      arguments.follow.empty() ? "server " + std::to_string(arguments.server) : "follower of " + arguments.follow;
   argosy::set_log_name(name);
   if (arguments.follow.empty()) stop_by_signals();  // a follower that waits for its server has nothing to save
   if (const Status status = argosy::observe::observe_process(chosen->settings, name); !status.ok()) return fail(status);
@@ -146,7 +169,9 @@ int main(int argc, char** argv) {
   if (!running.ok()) return fail(running.status());
   stop_by_signals();
   argosy::log_info("listens at {}", (*running)->endpoint());
-  std::printf("%s\n", (*running)->endpoint().c_str());  // for who started it with port 0
+  const auto answers = wait_until_it_answers(**running);
+  if (!answers.ok()) return fail(answers.status());
+  if (*answers) std::printf("%s\n", (*running)->endpoint().c_str());  // for who started it with port 0
   std::fflush(stdout);
   const Status status = serve(**running);
   return status.ok() ? 0 : fail(status);

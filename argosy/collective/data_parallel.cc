@@ -1,6 +1,7 @@
 #include "argosy/collective/data_parallel.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
@@ -47,6 +48,11 @@ c10::weak_intrusive_ptr<Node> weak(const c10::intrusive_ptr<Node>& node) {
 template <typename Node>
 [[maybe_unused]] std::weak_ptr<Node> weak(const std::shared_ptr<Node>& node) {
   return node;
+}
+
+std::optional<c10::Stream> current_stream(c10::Device device) {
+  if (device.is_cpu()) return std::nullopt;
+  return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
 }
 
 size_t megabytes_to_bytes(double megabytes) { return static_cast<size_t>(megabytes * 1024 * 1024); }
@@ -98,6 +104,11 @@ Status DataParallel::check_equal_models() const {
 }
 
 Status DataParallel::make_reducer() {
+  if (options_.reduce_alone && !group_->c10d()) {
+    return Status::failed_precondition(
+        "reduce_alone: this process knows no address at which a group could meet, and so nothing that gradients could go by; "
+        "start it by fleetrun, or set PADDLE_TRAINER_ENDPOINTS");
+  }
   if (parameters_.empty() || !group_->c10d() || (group_->size() == 1 && !options_.reduce_alone)) return {};
   const auto parameters = tensors_of(parameters_);
   std::vector<bool> sparse;
@@ -106,6 +117,7 @@ Status DataParallel::make_reducer() {
     names.emplace(names.size(), one.name);
     sparse.push_back(std::find(options_.sparse.begin(), options_.sparse.end(), one.name) != options_.sparse.end());
   }
+  stream_ = current_stream(parameters.front().device());
   const size_t cap = megabytes_to_bytes(options_.bucket_mb), first = megabytes_to_bytes(options_.first_bucket_mb);
   return guarded([&] {
     auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters, {first, cap}, sparse));
@@ -118,6 +130,16 @@ Status DataParallel::make_reducer() {
     for (const auto& parameter : parameters) hooked_->nodes.push_back(torch::autograd::impl::grad_accumulator(parameter));
     reducer_->register_comm_hook(make_gradient_hook(*group_, options_.gradient_type));
   });
+}
+
+// Gradients are added up on the stream on which the nodes that do it were made, and the reducer holds these. A step on another
+// stream (one that is recorded, for example) would wait for the first, which a recording does not allow: the reducer is made
+// again there.
+Status DataParallel::follow_stream() {
+  if (!stream_ || current_stream(parameters_.front().tensor.device()) == stream_) return {};
+  reducer_.reset();
+  hooked_.reset();
+  return make_reducer();
 }
 
 void DataParallel::set_accumulation(int steps) {
@@ -140,6 +162,7 @@ void DataParallel::keep_hooks() {
 
 Status DataParallel::before_forward(bool training) {
   if (!reducer_) return {};
+  RETURN_IF_ERROR(follow_stream());
   keep_hooks();
   if (sends()) {
     group_->doing(fmt::format("the forward of step {}", ++steps_));

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ class DataParallel {
                const DataParallelOptions& options);
   Status check_equal_models() const;
   Status make_reducer();
+  Status follow_stream();
   bool sends() const;
   void keep_hooks();
 
@@ -72,6 +74,7 @@ class DataParallel {
   std::shared_ptr<c10d::Reducer> reducer_;  // none where nothing has to be sent
   struct HookedNodes;
   std::unique_ptr<HookedNodes> hooked_;
+  std::optional<c10::Stream> stream_;  // of a device, on which the reducer was made
   bool sync_ = true;
   int accumulation_ = 1;
   int64_t backwards_ = 0, steps_ = 0;

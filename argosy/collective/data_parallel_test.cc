@@ -160,6 +160,15 @@ TEST(DataParallel, ALeftOutParameterIsToldWhereNobodySaidSo) {
   EXPECT_THAT(ends[0].output, ::testing::HasSubstr("find_unused_parameters"));
 }
 
+// A measurement that asks for gradients to be sent must not go on without.
+TEST(DataParallel, ReduceAloneNeedsAGroupToSendBy) {
+  auto group = value_or_throw(Group::join(RankInfo{}, Settings()));
+  const at::Tensor weight = at::ones({2}).set_requires_grad(true);
+  const auto made = DataParallel::make(group, {{"weight", weight}}, {}, {.reduce_alone = true});
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.status().message().find("set PADDLE_TRAINER_ENDPOINTS"), std::string::npos) << made.status().message();
+}
+
 TEST(DataParallel, SparseGradientsAreAveragedByRow) {
   expect_ranks(2, [](const RankInfo& place) {
     auto group = join(place);

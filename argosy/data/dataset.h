@@ -8,6 +8,7 @@
 
 #include "argosy/base/status.h"
 #include "argosy/data/batch.h"
+#include "argosy/data/corpus_options.h"
 #include "argosy/data/criteo.h"
 #include "argosy/data/remote_store.h"
 #include "argosy/data/slot.h"
@@ -49,6 +50,7 @@ struct DatasetOptions {
   int64_t max_bad_lines = 0;            // so many are skipped, counted and, the first of them, logged; one more ends the run
   RemoteStore store;                    // of hdfs: and afs: paths
   std::optional<CriteoOptions> criteo;  // set: lines are Criteo's tab-separated text; not set: MultiSlot text
+  std::optional<CorpusOptions> corpus;  // set: lines are sentences, and batch_size counts them, not their samples
   bool drop_last = false;               // leaves out a batch that is smaller than batch_size
   std::shared_ptr<FileHandout> handout;  // null: this process reads all files
 };

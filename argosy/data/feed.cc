@@ -8,6 +8,8 @@
 #include "argosy/base/log.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
+#include "argosy/base/random.h"
+#include "argosy/data/corpus.h"
 #include "argosy/data/decompress.h"
 #include "argosy/data/multislot.h"
 #include "argosy/data/pipe.h"
@@ -65,7 +67,11 @@ size_t blocks_ahead(int consumers) { return 4 * static_cast<size_t>(std::max(con
 
 }  // namespace
 
-Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options) {
+Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options, uint64_t pass) {
+  if (options.corpus.has_value()) {
+    ASSIGN_OR_RETURN(std::unique_ptr<LineParser> parser, CorpusParser::make(options.slots, *options.corpus, pass));
+    return parser;
+  }
   if (options.criteo.has_value()) {
     ASSIGN_OR_RETURN(std::unique_ptr<LineParser> parser, CriteoParser::make(options.slots, *options.criteo));
     return parser;
@@ -137,6 +143,7 @@ Result<int64_t> FileFeed::read_file(int reader, const FileHandout::File& file) {
   auto origin = std::make_shared<TextOrigin>();
   origin->path = options_.files[file.place];
   origin->file = static_cast<int64_t>(file.place);
+  origin->file_key = mix64(std::filesystem::path(origin->path).filename().string());
   if (!is_identity_command(options_.pipe_command)) origin->command = options_.pipe_command;
   const PipeOptions pipe{.path = origin->path, .command = options_.pipe_command, .store = options_.store};
   ASSIGN_OR_RETURN(auto stream, open_pipe(pipe, origin->errors, stop_));
@@ -195,7 +202,7 @@ Status FileFeed::parse(TextPiece& piece, Batch& batch) {
   const int64_t first = piece.line;
   LineError error;
   for (; !piece.done(); ++piece.line) {
-    const char* next = parser_.parse_line(piece.begin(), batch, error);
+    const char* next = parser_.parse_line_at(piece.begin(), {piece.block->origin->file_key, piece.line}, batch, error);
     if (next == nullptr) [[unlikely]] {
       batch.drop_unfinished_sample();
       RETURN_IF_ERROR(note_bad_line(piece, error));

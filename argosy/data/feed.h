@@ -16,8 +16,8 @@
 
 namespace argosy::data {
 
-// The parser that the options ask for.
-Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options);
+// The parser that the options ask for. `pass`: how many passes were made before, for formats in which each draws anew.
+Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options, uint64_t pass = 0);
 
 // One pass over the files: R reader threads read every R-th file each, or what a hand-out gives them, and put blocks of lines
 // into lanes; consumers take lines from there and parses them, so that several threads share one file. Which lines

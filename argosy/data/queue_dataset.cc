@@ -20,9 +20,11 @@ Status QueueDataset::start(int threads) {
   if (threads < 1) return Status::invalid_argument("a dataset was started for {} threads, expected at least 1", threads);
   RETURN_IF_ERROR(check_options(options_));
   stop();
-  ASSIGN_OR_RETURN(parser_, make_parser(options_));
-  if (options_.handout != nullptr)
-    std::exchange(again_, false) ? options_.handout->repeat_pass() : options_.handout->begin_pass();
+  const bool again = again_;
+  ASSIGN_OR_RETURN(parser_, make_parser(options_, again ? passes_ - 1 : passes_));
+  again_ = false;
+  if (!again) ++passes_;
+  if (options_.handout != nullptr) again ? options_.handout->repeat_pass() : options_.handout->begin_pass();
   begun_ = true;
   threads_ = threads;
   auto fresh = std::make_shared<FileFeed>(options_, *parser_, threads);
@@ -32,6 +34,7 @@ Status QueueDataset::start(int threads) {
 }
 
 void QueueDataset::skip() {
+  ++passes_;
   if (options_.handout != nullptr) options_.handout->begin_pass();
 }
 

@@ -36,6 +36,7 @@ class QueueDataset : public BatchSource {
   const DatasetOptions options_;
   std::unique_ptr<LineParser> parser_;  // made by start()
   int threads_ = 0;                     // of the current pass
+  uint64_t passes_ = 0;                 // begun or skipped
   bool begun_ = false;                  // a pass that may be begun again
   bool again_ = false;                  // the next start() begins it again
   mutable Mutex mutex_;

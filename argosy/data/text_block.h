@@ -17,6 +17,7 @@ struct TextOrigin {
   std::string path;
   std::string command;  // empty where no pipe command ran
   int64_t file = 0;     // its place in the list of files
+  uint64_t file_key = 0;  // see LinePlace
   std::shared_ptr<StderrTail> errors = std::make_shared<StderrTail>();
 };
 

@@ -22,6 +22,7 @@ data::DatasetOptions options_of(const DatasetRequest& request) {
           .max_bad_lines = request.max_bad_lines,
           .store = request.store,
           .criteo = request.format.criteo,
+          .corpus = request.format.corpus,
           .drop_last = request.drop_last,
           .handout = request.file_handout ? fleet::make_file_handout(request.fleet != nullptr ? *request.fleet : fleet::fleet())
                                           : nullptr};
@@ -35,6 +36,10 @@ std::unique_ptr<data::QueueDataset> make_dataset(const DatasetRequest& request) 
 
 std::unique_ptr<data::InMemoryDataset> make_in_memory_dataset(const DatasetRequest& request) {
   return std::make_unique<data::InMemoryDataset>(options_of(request));
+}
+
+std::shared_ptr<const Vocabulary> count_words(const data::VocabularyOptions& options) {
+  return std::make_shared<const Vocabulary>(value_or_throw(Vocabulary::count(options)));
 }
 
 std::vector<std::string> glob(const std::string& pattern) {

@@ -7,6 +7,7 @@
 #include "argosy/data/dataset.h"
 #include "argosy/data/in_memory_dataset.h"
 #include "argosy/data/queue_dataset.h"
+#include "argosy/data/vocabulary.h"
 #include "argosy/graph/variable.h"
 
 namespace argosy::fleet {
@@ -15,12 +16,20 @@ class Fleet;
 
 namespace argosy {
 
-// What a line of a file is: MultiSlot text without more, or Criteo's.
+// What a line of a file is: MultiSlot text without more, Criteo's, or a sentence.
 struct DatasetFormat {
   std::optional<data::CriteoOptions> criteo;
+  std::optional<data::CorpusOptions> corpus;
 };
 inline DatasetFormat multislot() { return {}; }
-inline DatasetFormat criteo(int64_t hash_dim) { return {data::CriteoOptions{.hash_dim = hash_dim}}; }
+inline DatasetFormat criteo(int64_t hash_dim) { return {.criteo = data::CriteoOptions{.hash_dim = hash_dim}}; }
+// Sentences as samples of word2vec: `use` is the word, the words around it (lod_level 1: all of them; 0: a pair each), and, if it
+// is there, words drawn at random. batch_size counts lines.
+inline DatasetFormat corpus(data::CorpusOptions options) { return {.corpus = std::move(options)}; }
+
+using data::Vocabulary;
+// The words of a corpus. Throws argosy::Error.
+std::shared_ptr<const Vocabulary> count_words(const data::VocabularyOptions& options);
 
 struct DatasetRequest {
   std::vector<graph::Variable> use;  // the variables that the slots of a line feed, in order

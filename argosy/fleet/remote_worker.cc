@@ -72,7 +72,6 @@ Status RemoteWorker::attach(engine::Scope& scope) {
 }
 
 Status RemoteWorker::start(engine::Scope& scope) {
-  ASSIGN_OR_RETURN(auto communicator, ps::make_communicator(communicator_options_, *client_));
   for (size_t i = 0; i < plan_.spec.tables.size(); ++i) {
     const ps::TableSpec& table = plan_.spec.tables[i];
     if (table.sparse) continue;
@@ -85,14 +84,37 @@ Status RemoteWorker::start(engine::Scope& scope) {
       return Status::internal("parameter '{}' is not {} contiguous float32 values", table.name, table.size);
     }
     dense_[static_cast<int>(i)] = *value;
-    RETURN_IF_ERROR(communicator->bind_dense(static_cast<int>(i), floats_of(*value)));
   }
+  ASSIGN_OR_RETURN(auto communicator, bound_communicator());
   if (client_options_.worker == 0) RETURN_IF_ERROR(give_first_values());
   RETURN_IF_ERROR(client_->wait_initialised(Deadline::after_seconds(client_options_.server_wait_seconds)));
   RETURN_IF_ERROR(communicator->start());
   communicator_ = std::move(communicator);
   started_ = true;
   return {};
+}
+
+Result<std::unique_ptr<ps::Communicator>> RemoteWorker::bound_communicator() {
+  ASSIGN_OR_RETURN(auto communicator, ps::make_communicator(communicator_options_, *client_));
+  for (const auto& [table, value] : dense_) RETURN_IF_ERROR(communicator->bind_dense(table, floats_of(value)));
+  return communicator;
+}
+
+Status RemoteWorker::meet_threads() {
+  MutexLock lock(mutex_);
+  if (closed_) return has_left();
+  if (plan_.spec.mode == ps::Mode::half_async || communicator_options_.threads_meet) return {};
+  if (plan_.spec.mode != ps::Mode::async)
+    return Status::failed_precondition("a job in {} mode cannot become a half-async one; only an async one can",
+                                       ps::mode_name(plan_.spec.mode));
+  if (!started_) return communicator_options_.threads_meet = true, Status();
+  if (const ps::CommunicatorCounters counters = communicator_->counters(); counters.merged_batches > 0)
+    return Status::failed_precondition("this worker has sent {} already; a job becomes half-async before its first batch",
+                                       counted(counters.merged_batches, "batch"));
+  communicator_options_.threads_meet = true;
+  communicator_.reset();
+  ASSIGN_OR_RETURN(communicator_, bound_communicator());
+  return communicator_->start();
 }
 
 Status RemoteWorker::give_first_values() {

@@ -49,7 +49,7 @@ class RemoteWorker : public engine::RemoteParameters {
   void drop_batch(BatchId batch) override;
   bool wants(BatchId batch) const override;
   Status pull(std::span<const RowRequest> requests) override;
-  bool may_prefetch() const override { return plan_.spec.mode == ps::Mode::async; }
+  bool may_prefetch() const override { return plan_.spec.mode == ps::Mode::async && !communicator_options_.threads_meet; }
   Status step(const StepGradients& gradients) override;
   Status refresh() override;
   Status before_gathering();  // see ps::Communicator
@@ -65,6 +65,10 @@ class RemoteWorker : public engine::RemoteParameters {
   // In place of it where the process fails: sends nothing but that it does, and why (see ps::Client::fail).
   void fail(const std::string& why);
 
+  // From here on a worker of an async job trains as one of a half-async job: its threads meet in each step. Before its first
+  // batch, while no thread trains; safe to call twice.
+  Status meet_threads();
+
   // Of all tables, in place of their schedules; once, as once() says, but in geo mode, where it is this worker's own.
   Status set_rate(float rate);
   ps::CommunicatorCounters counters() const;
@@ -72,6 +76,7 @@ class RemoteWorker : public engine::RemoteParameters {
  private:
   Status connect_locked();
   Status start(engine::Scope& scope);
+  Result<std::unique_ptr<ps::Communicator>> bound_communicator();  // over the tensors of dense_
   Status give_first_values();
   Status fetch_state(std::string_view name, std::span<float> values);
   Status store_state(std::string_view name, std::span<const float> values);
@@ -81,13 +86,13 @@ class RemoteWorker : public engine::RemoteParameters {
   const Plan plan_;
   const std::map<std::string, engine::RemoteVariable, std::less<>> variables_;
   const ps::ClientOptions client_options_;
-  const ps::CommunicatorOptions communicator_options_;
+  ps::CommunicatorOptions communicator_options_;  // constant but for meet_threads()
 
   mutable Mutex mutex_;  // of the life cycle: connect, attach, close
   std::atomic<bool> closed_{false};  // written under mutex_
   std::unique_ptr<ps::Client> client_;  // set by connect(), then constant
   std::map<int, engine::Value> dense_;  // tensors that the communicator writes to, by table; set by attach()
-  std::unique_ptr<ps::Communicator> communicator_;  // set by attach(), then constant; uses client_
+  std::unique_ptr<ps::Communicator> communicator_;  // set by attach(), then constant but for meet_threads(); uses client_
   std::atomic<bool> started_{false};  // communicator_ may be used
   std::atomic<int> handouts_{0};
   Mutex said_mutex_;

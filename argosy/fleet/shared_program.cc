@@ -6,6 +6,8 @@
 #include <set>
 
 #include "argosy/base/error.h"
+#include "argosy/collective/group_batch_norm.h"
+#include "argosy/fleet/program_steps.h"
 
 namespace argosy::fleet {
 namespace {
@@ -76,6 +78,17 @@ class WorldPeers final : public engine::Peers {
 
   Status take_from_first(const std::vector<at::Tensor>& tensors) override { return job_.world()->broadcast(tensors, 0); }
   Result<std::vector<std::string>> gather(const std::string& bytes) override { return job_.world()->all_gather(bytes); }
+  at::Tensor batch_norm(const at::Tensor& input, const engine::PeerBatchNorm& state) override {
+    return collective::sync_batch_norm(input,
+                                       {.weight = state.scale,
+                                        .bias = state.bias,
+                                        .running_mean = state.mean,
+                                        .running_var = state.variance,
+                                        .momentum = 1 - state.momentum,
+                                        .eps = state.epsilon,
+                                        .biased_var = true},
+                                       true, job_.world());
+  }
 
  private:
   // What `call` throws, as a Status.
@@ -108,24 +121,61 @@ class WorldPeers final : public engine::Peers {
 
 }  // namespace
 
-Status share_gradients(graph::Program& main, graph::Program& startup, engine::Context& context, CollectiveJob& job,
-                       const engine::AverageOptions& options) {
-  graph::Block& block = main.global_block();
-  bool found = false;
-  for (size_t i = block.ops().size(); i-- > 0;) {
-    const OpDesc& op = *block.ops()[i];
-    if (op.type == engine::kAverageOp)
-      return Status::failed_precondition("this program averages its gradients already; minimize() was called twice for it");
-    const auto names = op.type == "backward" ? gradients_of(op, block) : std::vector<std::string>();
-    if (names.empty()) continue;
-    OpDesc average = in_place(engine::kAverageOp, names, graph::kRoleBackward);
-    average.attributes["fuse_grad_size_in_MB"] = static_cast<float>(options.piece_mb);
-    average.attributes["fp16"] = options.half_precision;
-    block.insert_op_unchecked(i + 1, std::move(average));
-    found = true;
+namespace {
+
+void normalize_together(graph::Program& main) {
+  for (const auto& op : main.global_block().ops()) {
+    if (op->type == "batch_norm") op->type = std::string(engine::kSyncBatchNormOp);
   }
-  if (!found)
+}
+
+OpDesc average_of(const std::vector<std::string>& names, const engine::AverageOptions& options) {
+  OpDesc average = in_place(engine::kAverageOp, names, graph::kRoleBackward);
+  average.attributes["fuse_grad_size_in_MB"] = static_cast<float>(options.piece_mb);
+  average.attributes["fp16"] = options.half_precision;
+  return average;
+}
+
+// The backward operators that have gradients of parameters, by their places, with the gradients' names.
+std::vector<std::pair<size_t, std::vector<std::string>>> backwards_of(const graph::Block& block) {
+  std::vector<std::pair<size_t, std::vector<std::string>>> found;
+  for (size_t i = 0; i < block.ops().size(); ++i) {
+    const auto names = block.ops()[i]->type == "backward" ? gradients_of(*block.ops()[i], block) : std::vector<std::string>();
+    if (!names.empty()) found.emplace_back(i, names);
+  }
+  return found;
+}
+
+bool is_shared(const graph::Program& main) {
+  for (size_t i = 0; i < main.block_count(); ++i) {
+    for (const auto& op : main.block(i).ops()) {
+      if (op->type == engine::kAverageOp || op->type == engine::kAverageParametersOp) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Status share_gradients(graph::Program& main, graph::Program& startup, engine::Context& context, CollectiveJob& job,
+                       const SharingOptions& options) {
+  graph::Block& block = main.global_block();
+  if (is_shared(main))
+    return Status::failed_precondition("this program averages its gradients already; minimize() was called twice for it");
+  const auto backwards = backwards_of(block);
+  if (backwards.empty())
     return Status::invalid_argument("the program has no gradients to average; complete it by an optimizer's minimize()");
+  if (backwards.size() > 1 && options.merge_steps > 1)
+    return Status::unimplemented("gradient_merge: the program has {} losses that were minimized; it takes one", backwards.size());
+  if (options.sync_batch_norm) normalize_together(main);
+  for (auto at = backwards.rbegin(); at != backwards.rend() && options.local_steps == 0; ++at) {
+    OpDesc average = average_of(at->second, options.average);
+    if (options.merge_steps > 1)
+      merge_steps(main, startup, at->first, at->second, {options.merge_steps, options.merge_average}, std::move(average));
+    else
+      block.insert_op_unchecked(at->first + 1, std::move(average));
+  }
+  if (options.local_steps > 0) average_copies(main, startup, {options.local_steps, options.local_begin}, options.average);
   main.touch();
   const auto filled = filled_by(startup);
   if (!filled.empty()) {

@@ -32,7 +32,7 @@ TEST(SharedProgram, AveragesRightAfterTheBackward) {
   const auto loss = layers::mean(layers::fc(x, 2));
   EXPECT_THAT(share_gradients(*main, *startup, context, job).message(), HasSubstr("no gradients to average"));
   graph::minimize(optim::SGD{.learning_rate = 0.1}, loss);
-  ASSERT_TRUE(share_gradients(*main, *startup, context, job, {.piece_mb = 2}).ok());
+  ASSERT_TRUE(share_gradients(*main, *startup, context, job, {.average = {.piece_mb = 2}}).ok());
   const auto after = types(*main);
   const auto backward = std::find(after.begin(), after.end(), "backward");
   ASSERT_NE(backward, after.end());

@@ -75,7 +75,8 @@ std::vector<std::string> names_of(const std::vector<Variable>& variables) {
 }
 
 void append_backward_op(const std::vector<Variable>& targets, const std::vector<Variable>& target_gradients,
-                        const std::vector<Variable>& inputs, const std::vector<Variable>& grads, const Names& no_grad) {
+                        const std::vector<Variable>& inputs, const std::vector<Variable>& grads, const Names& no_grad,
+                        const std::vector<std::string>& checkpoints = {}) {
   const RoleGuard role(kRoleBackward);
   OpDesc op;
   op.type = kBackwardOp;
@@ -84,6 +85,7 @@ void append_backward_op(const std::vector<Variable>& targets, const std::vector<
   op.inputs["Inputs"] = names_of(inputs);
   op.outputs["InputGradients"] = names_of(grads);
   op.attributes["no_grad_set"] = std::vector<std::string>(no_grad.begin(), no_grad.end());
+  if (!checkpoints.empty()) op.attributes["checkpoints"] = checkpoints;
   value_or_throw(targets[0].program()->global_block().append_op(std::move(op)));
 }
 
@@ -93,6 +95,18 @@ void check_parameter_list(const Block& block, const std::vector<std::string>& na
     if (variable == nullptr) throw Error(Status::not_found("parameter_list names '{}', which the program does not have", name));
     if (!variable->is_parameter())
       throw Error(Status::invalid_argument("parameter_list names '{}', which is not a parameter", name));
+  }
+}
+
+void check_checkpoints(const Block& block, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const bool made = std::any_of(block.ops().begin(), block.ops().end(), [&](const auto& op) {
+      const auto outputs = op->output_names();
+      return std::find(outputs.begin(), outputs.end(), name) != outputs.end();
+    });
+    if (!made)
+      throw Error(Status::invalid_argument(
+          "checkpoints name '{}', which no operator of the program makes; give variables that layers return", name));
   }
 }
 
@@ -110,13 +124,14 @@ void mark_as_loss(Block& block, const std::string& loss) {
 std::string gradient_name(std::string_view variable) { return fmt::format("{}@GRAD", variable); }
 
 std::vector<ParamGrad> append_backward(const Variable& loss, const std::vector<std::string>& parameter_list,
-                                       const Names& no_grad_set) {
+                                       const Names& no_grad_set, const std::vector<std::string>& checkpoints) {
   if (std::any_of(loss.shape().begin(), loss.shape().end(), [](int64_t size) { return size != 1; })) {
     throw Error(Status::invalid_argument("loss '{}' has shape {}; minimize needs one number: take its mean or sum first",
                                          loss.name(), shape_to_string(loss.shape())));
   }
   Block& block = loss.program()->global_block();
   check_parameter_list(block, parameter_list);
+  check_checkpoints(block, checkpoints);
   mark_as_loss(block, loss.name());
   const Names reached = ancestors_of(block, {loss.name()}, no_grad_set);
   std::vector<Variable> params, grads;
@@ -135,7 +150,7 @@ std::vector<ParamGrad> append_backward(const Variable& loss, const std::vector<s
     grads.push_back(make_gradient(param));
     pairs.push_back({param, grads.back()});
   }
-  append_backward_op({loss}, {}, params, grads, no_grad_set);
+  append_backward_op({loss}, {}, params, grads, no_grad_set, checkpoints);
   return pairs;
 }
 

@@ -196,7 +196,8 @@ MinimizeResult apply_gradients(const optim::Optimizer& optimizer, std::vector<Pa
 }
 
 MinimizeResult minimize(const optim::Optimizer& optimizer, const Variable& loss, const MinimizeOptions& options) {
-  return apply_gradients(optimizer, append_backward(loss, options.parameter_list, options.no_grad_set), options);
+  return apply_gradients(optimizer, append_backward(loss, options.parameter_list, options.no_grad_set, options.checkpoints),
+                         options);
 }
 
 }  // namespace argosy::graph

@@ -17,7 +17,8 @@ struct MinimizeOptions {
   std::shared_ptr<Program> startup_program;  // the default one where null
   std::vector<std::string> parameter_list;   // by name; all trainable ones where empty
   std::set<std::string> no_grad_set;
-  Variable learning_rate;                    // an existing variable instead of the optimizer's rate
+  std::vector<std::string> checkpoints;  // by name: what lies between them is computed again in the backward; see append_backward
+  Variable learning_rate;  // an existing variable instead of the optimizer's rate
 };
 
 struct MinimizeResult {

@@ -1,3 +1,5 @@
+#include <concepts>
+
 #include "argosy/optim/kernel_rule.h"
 
 // The rules that keep a mean of the gradients beside a measure of their size.
@@ -33,6 +35,12 @@ struct Adam {
     v = beta2 * v + (1 - beta2) * g * g;
     p -= rate * (m / (root(v) + epsilon));
   }
+
+  AdamStep as_adam() const
+    requires std::same_as<C, float>
+  {
+    return {rate, beta1, beta2, epsilon, 1};
+  }
 };
 
 // Adam with weight decay apart from the gradient; epsilon is added to the corrected root.
@@ -58,6 +66,12 @@ struct AdamW {
     m = beta1 * m + (1 - beta1) * g;
     v = beta2 * v + (1 - beta2) * g * g;
     p = keep * p - rate * (m / (root(v) + epsilon));
+  }
+
+  AdamStep as_adam() const
+    requires std::same_as<C, float>
+  {
+    return {rate, beta1, beta2, epsilon, keep};
   }
 };
 

@@ -98,6 +98,7 @@ ARGOSY_SIMD_CLONES void update_rows(Kernel kernel, Rows rows, float* s0, float* 
 //   static constexpr size_t kStates;                                                                its element states
 //   static Kernel begin(std::span<const float> hyper, const C& rate, std::span<C> scalars);   the first phase
 //   template <typename T> void operator()(T& p, const T& g, T& s0, …) const;                     the second
+//   AdamStep as_adam() const;                                         where it is Adam's, with C = float; may be absent
 //
 // T is float, for one element of a span, or Array, for lists of arrays at once: the formula is written once, with the
 // functions of array.h. So is C for the constants that change from step to step: Array where they are numbers of a device.
@@ -127,6 +128,14 @@ class KernelRule final : public Rule {
 
   void apply(const Step& step, Array& param, const Array& grad, std::span<Array> states) const override {
     move_arrays(unpack<Kernel<float>>(step), param, grad, states);
+  }
+
+  std::optional<AdamStep> as_adam(const Step& step) const override {
+    if constexpr (requires(const Kernel<float>& kernel) { kernel.as_adam(); }) {
+      return unpack<Kernel<float>>(step).as_adam();
+    } else {
+      return std::nullopt;
+    }
   }
 
   void step(const Array& rate, std::span<Array> scalars, Array& param, const Array& grad,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,6 +78,12 @@ struct Rows {
 
 inline constexpr size_t kMaxElementStates = 3;
 
+// The numbers of a step whose formula is Adam's:
+//   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g g,  p = keep p - rate m / (root(v) + epsilon)
+struct AdamStep {
+  float rate, beta1, beta2, epsilon, keep;
+};
+
 class Array;  // array.h
 
 // An update rule with its hyper-parameters. A step has two phases, so that what is common to all elements is computed once:
@@ -118,6 +125,9 @@ class Rule {
   // Updates whole arrays by the same formula: each becomes another value. `states` as element_states above. Rounding may differ
   // from the spans' by what the arrays' owner does differently (a fused product and sum, another order of a norm's sum).
   virtual void apply(const Step& step, Array& param, const Array& grad, std::span<Array> states) const = 0;
+
+  // The step in numbers where its formula is Adam's, states in its order: for those that have a kernel of it.
+  virtual std::optional<AdamStep> as_adam(const Step&) const { return std::nullopt; }
 
   // Both phases on arrays: the rate and the scalar states, which advance, are arrays of one number too, so that nobody need know
   // them here. That is what lets a device repeat a step by itself.

@@ -42,10 +42,11 @@ auto apply_gradients(const optim::Optimizer& optimizer, const Pairs& pairs, std:
 void bind_backward(py::module_& m) {
   m.def(
       "append_backward",
-      [](const Variable& loss, const std::vector<std::string>& parameter_list, const std::set<std::string>& no_grad_set) {
-        return to_pairs(graph::append_backward(loss, parameter_list, no_grad_set));
+      [](const Variable& loss, const std::vector<std::string>& parameter_list, const std::set<std::string>& no_grad_set,
+         const std::vector<std::string>& checkpoints) {
+        return to_pairs(graph::append_backward(loss, parameter_list, no_grad_set, checkpoints));
       },
-      py::arg("loss"), py::arg("parameter_list"), py::arg("no_grad_set"));
+      py::arg("loss"), py::arg("parameter_list"), py::arg("no_grad_set"), py::arg("checkpoints"));
   m.def("gradients", &graph::gradients, py::arg("targets"), py::arg("inputs"), py::arg("target_gradients"),
         py::arg("no_grad_set"));
   m.def("apply_gradients", &apply_gradients, py::arg("optimizer"), py::arg("params_grads"), py::arg("startup_program"),

@@ -112,11 +112,18 @@ void bind_job(py::module_& m) {
   m.def("leave_job", &fleet::leave, py::call_guard<py::gil_scoped_release>());
   m.def(
       "share_gradients",
-      [](graph::Program& main, graph::Program& startup, double piece_mb, bool half_precision) {
+      [](graph::Program& main, graph::Program& startup, double piece_mb, bool half_precision, int merge_steps, bool merge_average,
+         int local_steps, int local_begin, bool sync_batch_norm) {
         throw_if_error(fleet::share_gradients(main, startup, *fleet::process_context(), fleet::collective_job(),
-                                              {.piece_mb = piece_mb, .half_precision = half_precision}));
+                                              {.average = {.piece_mb = piece_mb, .half_precision = half_precision},
+                                               .merge_steps = merge_steps,
+                                               .merge_average = merge_average,
+                                               .local_steps = local_steps,
+                                               .local_begin = local_begin,
+                                               .sync_batch_norm = sync_batch_norm}));
       },
-      py::arg("main"), py::arg("startup"), py::arg("piece_mb"), py::arg("half_precision"));
+      py::arg("main"), py::arg("startup"), py::kw_only(), py::arg("piece_mb"), py::arg("half_precision"), py::arg("merge_steps"),
+      py::arg("merge_average"), py::arg("local_steps"), py::arg("local_begin"), py::arg("sync_batch_norm"));
 }
 
 void bind_members(py::class_<Group, SharedGroup>& group) {

@@ -1,5 +1,6 @@
 #include "argosy/data/in_memory_dataset.h"
 #include "argosy/data/queue_dataset.h"
+#include "argosy/data/vocabulary.h"
 #include "argosy/engine/train/column_value.h"
 #include "argosy/engine/train/trainer.h"
 #include "argosy/python/bindings.h"
@@ -32,7 +33,8 @@ data::CriteoOptions criteo_options(int64_t hash_dim, const std::string& scheme) 
 DatasetOptions make_options(const std::vector<graph::Variable>& variables, std::vector<std::string> files,
                             const std::string& pipe_command, int batch_size, int threads, int64_t max_bad_lines,
                             const std::string& fs_name, const std::string& fs_ugi,
-                            const std::optional<std::pair<int64_t, std::string>>& criteo, bool drop_last,
+                            const std::optional<std::pair<int64_t, std::string>>& criteo,
+                            const std::optional<data::CorpusOptions>& corpus, bool drop_last,
                             std::shared_ptr<data::FileHandout> handout) {
   std::vector<std::string> names;
   for (const graph::Variable& variable : variables) names.push_back(variable.name());
@@ -43,6 +45,7 @@ DatasetOptions make_options(const std::vector<graph::Variable>& variables, std::
                          .files = std::move(files),
                          .max_bad_lines = max_bad_lines,
                          .store = {.fs_name = fs_name, .fs_ugi = fs_ugi},
+                         .corpus = corpus,
                          .drop_last = drop_last,
                          .handout = std::move(handout)};
   if (criteo) options.criteo = criteo_options(criteo->first, criteo->second);
@@ -154,14 +157,55 @@ void load(InMemoryDataset& dataset) {
   throw_if_error(status);
 }
 
+std::shared_ptr<data::Vocabulary> count_words(const std::vector<std::string>& files, int64_t min_count, int64_t max_words,
+                                              const std::string& pipe_command) {
+  std::optional<Result<data::Vocabulary>> counted;
+  run_interruptibly([&] {
+    counted =
+        data::Vocabulary::count({.files = files, .min_count = min_count, .max_words = max_words, .pipe_command = pipe_command});
+  });
+  return std::make_shared<data::Vocabulary>(value_or_throw(std::move(*counted)));
+}
+
+int64_t id_in(const data::Vocabulary& vocabulary, int64_t id) {
+  if (id < 0 || id >= vocabulary.size())
+    throw py::index_error(fmt::format("id {} of a vocabulary of {} words", id, vocabulary.size()));
+  return id;
+}
+
+void bind_corpus(py::module_& m) {
+  using data::Vocabulary;
+  py::class_<Vocabulary, std::shared_ptr<Vocabulary>>(m, "Vocabulary", "The words of a corpus, the most frequent first.")
+      .def_static("count", &count_words, py::arg("files"), py::arg("min_count"), py::arg("max_words"), py::arg("pipe_command"))
+      .def_static("read",
+                  [](const std::string& path) { return std::make_shared<Vocabulary>(value_or_throw(Vocabulary::read(path))); })
+      .def("write", [](const Vocabulary& v, const std::string& path) { throw_if_error(v.write(path)); })
+      .def("__len__", &Vocabulary::size)
+      .def("word", [](const Vocabulary& v, int64_t id) { return std::string(v.word(id_in(v, id))); })
+      .def("count_of", [](const Vocabulary& v, int64_t id) { return v.count(id_in(v, id)); })
+      .def("find", [](const Vocabulary& v, const std::string& word) { return v.find(word); })
+      .def("keep_probability",
+           [](const Vocabulary& v, int64_t id, double sample) { return v.keep_probability(id_in(v, id), sample); })
+      .def("expected_words", &Vocabulary::expected_words, py::arg("sample"))
+      .def_property_readonly("total", &Vocabulary::total)
+      .def_property_readonly("lines", &Vocabulary::lines);
+  py::class_<data::CorpusOptions>(m, "CorpusOptions", "How sentences become samples of word2vec.")
+      .def(py::init([](std::shared_ptr<Vocabulary> vocabulary, int window, double sample, double power, uint64_t seed) {
+             return data::CorpusOptions{
+                 .vocabulary = std::move(vocabulary), .window = window, .sample = sample, .power = power, .seed = seed};
+           }),
+           py::arg("vocabulary"), py::arg("window"), py::arg("sample"), py::arg("power"), py::arg("seed"));
+}
+
 }  // namespace
 
 void bind_data(py::module_& m) {
+  bind_corpus(m);
   py::class_<data::FileHandout, std::shared_ptr<data::FileHandout>>(m, "FileHandout", "Deals files to the workers of a job.");
   py::class_<DatasetOptions>(m, "DatasetOptions", "What a dataset reads and how it cuts it into batches.")
       .def(py::init(&make_options), py::arg("variables"), py::arg("files"), py::arg("pipe_command"), py::arg("batch_size"),
            py::arg("threads"), py::arg("max_bad_lines"), py::arg("fs_name"), py::arg("fs_ugi"), py::arg("criteo"),
-           py::arg("drop_last"), py::arg("handout"));
+           py::arg("corpus"), py::arg("drop_last"), py::arg("handout"));
   py::class_<BatchSource>(m, "BatchSource", "Batches for trainer threads.")
       .def("stop", &BatchSource::stop, Release())
       .def("start", [](BatchSource& source) { run_interruptibly([&] { throw_if_error(source.start(1)); }); })

@@ -96,6 +96,9 @@ void bind_worker(py::module_& m) {
       .def(
           "fail", [](RemoteWorker& w, const std::string& why) { run_without_gil([&] { w.fail(why); }); }, py::arg("why"))
       .def("leave_at_exit", [](const std::shared_ptr<RemoteWorker>& w) { fleet::leave_at_exit(w); })
+      .def(
+          "meet_threads", [](RemoteWorker& w) { run_without_gil([&] { throw_if_error(w.meet_threads()); }); },
+          "Trains as in a half-async job from here on.")
       .def("directs_rate", &directs_rate)
       .def("learning_rate", &learning_rate, "The (name, value) of the rate that servers use; None where they follow a schedule.")
       .def(

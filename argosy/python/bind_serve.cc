@@ -5,6 +5,7 @@
 #include "argosy/python/interrupt.h"
 #include "argosy/python/numpy_array.h"
 #include "argosy/serve/predict/predictor.h"
+#include "argosy/serve/sources/job_source.h"
 
 namespace argosy::python {
 namespace {
@@ -52,9 +53,15 @@ py::list run(const Predictor& predictor, const std::map<std::string, std::pair<p
   return found;
 }
 
-Predictor open(const std::string& model, const std::string& params, int threads, bool fuse, bool bfloat16_matmul, int gpu) {
-  const serve::PredictorOptions options{.threads = threads, .fuse = fuse, .bfloat16_matmul = bfloat16_matmul, .gpu = gpu};
+Predictor open(const std::string& model, const std::string& params, int threads, bool fuse, bool bfloat16_matmul, int gpu,
+               const std::vector<std::string>& servers, const std::string& token, double wait_seconds, double refresh_seconds) {
+  serve::PredictorOptions options{
+      .threads = threads, .fuse = fuse, .bfloat16_matmul = bfloat16_matmul, .gpu = gpu, .refresh_seconds = refresh_seconds};
   const py::gil_scoped_release release;
+  if (!servers.empty()) {
+    options.source =
+        value_or_throw(serve::connect_job_source({.endpoints = servers, .token = token, .wait_seconds = wait_seconds}));
+  }
   if (params.empty()) return value_or_throw(Predictor::open(std::filesystem::path(model), options));
   return value_or_throw(Predictor::open(graph::ModelFiles{model, params}, options));
 }
@@ -71,7 +78,8 @@ py::list infos(const std::vector<serve::TensorInfo>& described) {
 void bind_serve(py::module_& m) {
   py::class_<Predictor>(m, "Predictor", "A saved model, ready to predict. Thread-safe; clones share its parameters.")
       .def(py::init(&open), py::arg("model"), py::arg("params") = "", py::arg("threads") = 1, py::arg("fuse") = true,
-           py::arg("bfloat16_matmul") = false, py::arg("gpu") = -1)
+           py::arg("bfloat16_matmul") = false, py::arg("gpu") = -1, py::arg("servers") = std::vector<std::string>(),
+           py::arg("token") = "", py::arg("wait_seconds") = 2.0, py::arg("refresh_seconds") = 0.1)
       .def("run", &run, py::arg("inputs"), "{name: (array, lod)} becomes [(array, lod), …], in the order of outputs().")
       .def(
           "inputs", [](const Predictor& self) { return infos(self.inputs()); }, "[(name, dtype, shape, lod_level), …]")
@@ -81,10 +89,18 @@ void bind_serve(py::module_& m) {
           "parameters",
           [](const Predictor& self) {
             py::dict found;
-            for (const auto& [name, tensor] : self.parameters()) found[py::str(name)] = to_python(tensor)[0];
+            for (const auto& [name, tensor] : value_or_throw(self.parameters())) found[py::str(name)] = to_python(tensor)[0];
             return found;
           },
           "{name: a copy of its values}")
+      .def(
+          "origins",
+          [](const Predictor& self) {
+            py::list found;
+            for (const auto& origin : self.origins()) found.append(py::make_tuple(origin.address, origin.version, origin.text));
+            return found;
+          },
+          "[(address, version, text), …] of the servers that parameters come from.")
       .def("program_bytes", [](const Predictor& self) { return py::bytes(graph::serialize_program(self.program())); })
       .def("clone", &Predictor::clone);
 }

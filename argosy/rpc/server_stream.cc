@@ -37,17 +37,20 @@ class StreamSink final : public ReplySink {
   std::shared_ptr<CallsUnderWay::Ticket> ticket_;
 };
 
+// A caller in messages: gRPC says of those on the Unix socket no more than that.
+std::string caller_name(const std::string& peer) { return peer.starts_with("unix:") ? "a process of this machine" : peer; }
+
 Status check_token(const grpc::GenericCallbackServerContext& context, const ServerShared& shared) {
   if (shared.token.empty()) return Status::ok_status();
   const auto sent = context.client_metadata().find(kTokenKey);
   if (sent == context.client_metadata().end()) {
     return Status::unauthenticated("server {} asks for the job's token, and {} sent none; give both sides the same one",
-                                   shared.endpoint, context.peer());
+                                   shared.endpoint, caller_name(context.peer()));
   }
   if (ARGOSY_PLANTED("any_token") || same_token({sent->second.data(), sent->second.size()}, shared.token))
     return Status::ok_status();
   return Status::unauthenticated("server {} has another job token than {}; give both sides the same one, or is it another job's?",
-                                 shared.endpoint, context.peer());
+                                 shared.endpoint, caller_name(context.peer()));
 }
 
 // Whose turn its requests take: a connection's, however many streams it has. All callers on Unix sockets have the same name.

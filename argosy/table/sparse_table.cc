@@ -188,13 +188,15 @@ Result<uint32_t> SparseTable::admit(Shard& shard, const Probe& probe, const RowC
   return slot;
 }
 
-Status SparseTable::pull(std::span<const uint64_t> keys, std::span<float> rows, bool create) {
+Status SparseTable::pull(std::span<const uint64_t> keys, std::span<float> rows, bool create, std::vector<uint64_t>* missing) {
   RETURN_IF_ERROR(check_rows(keys, rows.size()));
   if (create) RETURN_IF_ERROR(check_room());
-  return for_blocks(keys, [&](const Block& block) { return pull_block(block, rows.data(), create); });
+  RETURN_IF_ERROR(for_blocks(keys, [&](const Block& block) { return pull_block(block, rows.data(), create, missing); }));
+  if (missing != nullptr) std::ranges::sort(*missing);
+  return {};
 }
 
-Status SparseTable::pull_block(const Block& block, float* rows, bool create) {
+Status SparseTable::pull_block(const Block& block, float* rows, bool create, std::vector<uint64_t>* missing) {
   const size_t width = layout_.width();
   auto& [shard, probes, slots] = block;
   const auto target = [&, &probes = probes](size_t i) { return rows + probes[i].position * width; };
@@ -212,6 +214,7 @@ Status SparseTable::pull_block(const Block& block, float* rows, bool create) {
     }
     if (slots[i] == kNoSlot) {
       row_initial_value(spec_.initializer, probes[i].key, {target(i), width});
+      if (missing != nullptr) missing->push_back(probes[i].position);
     } else {
       std::memcpy(target(i), layout_.value(shard.row(slots[i])).data(), width * sizeof(float));
     }

@@ -76,8 +76,9 @@ class SparseTable {
   const RowCodec& codec() const { return codec_; }
 
   // Copies the values of `keys` to `rows`, in order. With `create`, rows that are not there and that every key gets are
-  // made; without it, and for keys that are not admitted, the initial value is copied and nothing changes.
-  Status pull(std::span<const uint64_t> keys, std::span<float> rows, bool create);
+  // made; without it, and for keys that are not admitted, the initial value is copied and nothing changes. `missing` gets the
+  // places of keys that have no row, ascending.
+  Status pull(std::span<const uint64_t> keys, std::span<float> rows, bool create, std::vector<uint64_t>* missing = nullptr);
 
   // Whether the memory limit can be kept, to be asked before rows are made: `unavailable` while the disk of the
   // overflow is full (tried again once per second), data_loss where it fails otherwise. Rows that are there stay readable.
@@ -210,7 +211,7 @@ class SparseTable {
   // Moves rows to disk where the shard has too many; an error is kept for check_room(). REQUIRES: the shard's lock is held.
   void evict(Shard& shard);
   Status overflow_trouble() const ARGOSY_REQUIRES(overflow_mutex_);  // REQUIRES: overflow_error_ is not ok
-  Status pull_block(const Block& block, float* rows, bool create);
+  Status pull_block(const Block& block, float* rows, bool create, std::vector<uint64_t>* missing);
   Status copy_state_block(const Block& block, size_t element_state, float initial, float* out);
   Status set_state_block(const Block& block, size_t element_state, const float* values);
   Status apply_block(const Block& block, const TableStep& step, const float* gradients, const Impressions& impressions);

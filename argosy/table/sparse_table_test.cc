@@ -46,6 +46,22 @@ TEST(SparseTable, AKeyGivenTwiceIsUpdatedTwice) {
   EXPECT_EQ(table->size().rows, 2u);
 }
 
+// Also where a pull is of several blocks and shards.
+TEST(SparseTable, PullTellsWhichKeysHaveNoRow) {
+  const auto table = make(sgd());
+  std::vector<uint64_t> keys(20'000), missing, expected;
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = i;
+  for (size_t i = 0; i < keys.size(); i += 3) push_ones(*table, {i});
+  for (size_t i = 0; i < keys.size(); ++i)
+    if (i % 3 != 0) expected.push_back(i);
+  std::vector<float> rows(keys.size());
+  ASSERT_TRUE(table->pull(keys, rows, false, &missing).ok());
+  EXPECT_EQ(missing, expected);
+  missing.clear();
+  ASSERT_TRUE(table->pull(keys, rows, true, &missing).ok());  // makes them
+  EXPECT_TRUE(missing.empty());
+}
+
 TEST(SparseTable, CountAdmissionAppliesFromTheNthGradientOn) {
   SparseSpec spec = sgd();
   spec.admission = {.kind = Admission::Kind::count, .count = 3};

@@ -6,6 +6,7 @@ Eager: sparse gradients of the table and SparseAdam, as the model is trained. Co
 torch.compile does not take; its lookups and its update are PyTorch's own kernels.
 """
 
+import os
 import sys
 import time
 
@@ -58,6 +59,8 @@ def main():
     timed(max(steps // 4, BATCHES))
     seconds = [timed(steps) for _ in range(RUNS)]
     print('{"ms": %.4f}' % (1000 * seconds[-1] / steps), flush=True)
+    for _ in sys.stdin if "BENCH_TURNS" in os.environ else ():  # bench/gpu.py's rounds
+        print('{"ms": %.4f}' % (1000 * timed(steps) / steps), flush=True)
 
 
 main()

@@ -23,6 +23,11 @@ IMAGE = RNG.uniform(-1, 1, (2, 4, 8, 9)).astype("float32")
 IDS = np.array([[1, 0], [2, 2]], "int64")
 
 EXPRESSIONS = """
+paddle.vsplit(x,2); paddle.vander(a[0],3); paddle.vander(a[0],increasing=True); paddle.trapezoid(a); paddle.trapezoid(a,dx=2.0,axis=0); paddle.trapezoid(a,x=b)
+paddle.cumulative_trapezoid(a,axis=0); paddle.cumulative_trapezoid(a,x=b); paddle.combinations(a[0]); paddle.combinations(a[0],3,True); paddle.shard_index(i.reshape([-1,1]),20,2,0)
+paddle.shard_index(i.reshape([-1,1]),3,2,1,-7); paddle.select_scatter(a,b[0],0,1); paddle.select_scatter(a,b[:,0],-1,-2); paddle.diagonal_scatter(a,b[0,:3]); paddle.diagonal_scatter(a,b[0,:3],1)
+paddle.nanmedian(a); paddle.nanmedian(a,axis=1,keepdim=True); paddle.nanmedian(a,axis=0); paddle.nanquantile(a,0.3,axis=1); paddle.nanquantile(a,[0.1,0.7])
+paddle.nanquantile(paddle.where(a>0,a,a*float('nan')),0.4,axis=0,keepdim=True); paddle.nanmedian(paddle.where(a>1,a,a*float('nan')),axis=1); paddle.cross(a[:,:3],b[:,:3])
 a+b; a-b; a*b; a/b; 2-a; 2/b; a**2; 2**a; a//b; a%b; -a; a@b.t(); a>b; a==a; i+1; i/2; i*1.5; i//2; paddle.add(a,b); paddle.maximum(a,b)
 paddle.mod(a,b); paddle.pow(b,0.5); paddle.matmul(a,b,transpose_y=True); paddle.dot(a,b); paddle.sum(a); paddle.sum(a,axis=1)
 paddle.sum(a,axis=[0,1],keepdim=True); paddle.sum(i); paddle.mean(a,axis=0); paddle.max(a,axis=1); paddle.min(a); paddle.prod(a,axis=1)

@@ -126,6 +126,7 @@ def main():
     compare.show(rows, journeys)
     if rows and journeys:
         compare.write_report(ROOT / "docs/parity.md", rows, journeys)
+        run("Argosy", "graph_table.py")
     sys.exit(compare.any_problem(rows, journeys))
 
 

@@ -1,6 +1,8 @@
 """What scripts of 1.x write, as they write it; where it is behaviour, as 1.8.5 was measured."""
 
 import importlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -163,6 +165,11 @@ def test_the_states_of_an_auc_are_saved_and_loaded(fluid, tmp_path, slide_steps)
     assert [one.shape for one in before] == [tuple(state.shape) for state in states]
 
 
+def test_small_methods_are_there_before_any_program_is():
+    code = "import paddle.fluid as fluid; print(hasattr(fluid.core.LoDTensor, '_get_dims'), hasattr(fluid.LoDTensor, '_alloc_float'))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == ["True", "True"]
+
+
 def test_small_methods_of_tensors(fluid):
     tensor = fluid.core.LoDTensor()
     tensor.set(np.arange(6, dtype="float32").reshape(2, 3), fluid.CPUPlace())
@@ -177,6 +184,13 @@ def test_small_methods_of_tensors(fluid):
     copy._share_data_with(tensor)
     tensor._set_float_element(1, 9.0)
     assert copy._get_float_element(1) == 9.0
+    copy._set_layout("NCHW")
+    assert isinstance(copy._place(), fluid.CPUPlace)
+    for allocate, dtype in (("_alloc_float", "float32"), ("_alloc_double", "float64"), ("_alloc_int", "int32")):
+        getattr(copy, allocate)(fluid.CPUPlace())
+        assert np.array(copy).dtype == dtype and np.array(copy).shape == (2, 3)
+    with pytest.raises(ValueError, match="found 'diagonal'"):
+        copy._set_layout("diagonal")
     copy._clear()
     assert not copy._is_initialized()
     with pytest.raises(errors.InvalidArgumentError, match="element 6 of a tensor that has 6"):

@@ -55,7 +55,7 @@ def test_modes_that_contradict_each_other_are_refused(name):
     [
         ("enable_dc_asgd", True, "delayed gradients"),
         ("mode", "mpi", "pserver, nccl2 or collective"),
-        ("collective_mode", "local_sgd", "grad_allreduce"),
+        ("collective_mode", "ring", "grad_allreduce"),
         ("split_method", "HashName", "RoundRobin"),
         ("geo_sgd_need_push_nums", 0, "1 or more"),
     ],
@@ -114,17 +114,18 @@ def test_what_fluids_collective_strategy_cannot_do_is_refused_by_name():
     strategy.mode, strategy.fuse_all_reduce_ops, strategy.fuse_grad_size_in_MB = "collective", True, 4
     assert options_of(strategy).bucket_mb == 4
     for name, value in (
-        ("use_local_sgd", True),
-        ("use_amp", True),
-        ("forward_recompute", True),
-        ("nccl_comm_num", 2),
+        ("use_dist_fc", True),
+        ("collective_mode", "ring"),
         ("mode", "pserver"),
         ("gradient_scale_strategy", Fluids.GradientScaleStrategy.One),
-        ("sync_batch_norm", True),
         ("exec_strategy", "foo"),
     ):
         with pytest.raises(ValueError, match=name):
             setattr(strategy, name, value)
+    with pytest.warns(UserWarning, match="nccl_comm_num = 2 changes nothing"):
+        strategy.nccl_comm_num = 2
+    strategy.use_local_sgd = strategy.sync_batch_norm = True
+    assert options_of(strategy).local_steps == 1 and options_of(strategy).sync_batch_norm
 
 
 def test_no_strategy_is_synchronous_and_others_are_refused():

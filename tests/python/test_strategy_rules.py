@@ -1,4 +1,4 @@
-"""DistributedStrategy.lars, lamb, amp and recompute: another rule, or another precision, for a script's optimizer."""
+"""DistributedStrategy.lars, lamb and amp: another rule, or another precision, for a script's optimizer."""
 
 import numpy as np
 import pytest
@@ -140,11 +140,6 @@ def test_what_amp_has_not_names_its_substitute(static):
     loss = paddle.mean(paddle.static.nn.fc(paddle.static.data("x", [-1, 4]), 1))
     with pytest.raises(ValueError, match="use_pure_bf16 = True is of the dynamic graph"):
         fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy(amp=True, amp_configs={"use_pure_bf16": True})).minimize(loss)
-
-
-def test_recompute_is_a_hint():
-    with pytest.warns(UserWarning, match="recompute = True changes nothing: .*fleet.utils.recompute"):
-        strategy(recompute=True)
 
 
 def test_a_file_keeps_the_rules(tmp_path):

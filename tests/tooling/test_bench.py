@@ -281,24 +281,53 @@ def test_a_row_of_the_gpu_is_held_to_its_fastest_peer(root, monkeypatch):
     took = {"ours": iter([1.0, 9.0, 1.2]), "eager": iter([2.0] * 3), "compile": iter([1.5] * 3), "reduce_overhead": iter([1.1, 1.3, 1.1])}
     asked = []
 
-    def run(arguments, build):
-        asked.append(arguments)
-        peer = "ours" if "collective_bench" in arguments[0] else next((name for name in gpu.PEERS if name in arguments), "eager")
-        return next(took[peer])
+    class Started:
+        def __init__(self, arguments, build):
+            asked.append(arguments)
+            self._peer = "ours" if "collective_bench" in arguments[0] else next((name for name in gpu.PEERS if name in arguments), "eager")
+
+        def turn(self):
+            return next(took[self._peer])
+
+        def close(self):
+            asked.append(["closed"])
 
     (model, row), *_ = [(model, row) for model in gpu.MODELS for row in model.rows if row.what == "CIFAR CNN, batch 32, float32, captured"]
-    medians = gpu.measured(model, [row], root / "build/release", run)
+    medians = gpu.measured(model, [row], root / "build/release", Started)
     assert medians == {row.what: 1.2, "eager": 2.0, "compile": 1.5, "reduce_overhead": 1.1}
     assert gpu.line(row, medians) == "| CIFAR CNN, batch 32, float32, captured | 1.200 | 2.000 | 1.500 | 1.100 | 1.091 | ≤ 1.00 | **not met** |"
     unbound = dataclasses.replace(row, against=("eager",), bound=None)
     assert gpu.line(unbound, medians) == "| CIFAR CNN, batch 32, float32, captured | 1.200 | 2.000 |  |  | 0.600 |  |  |"
-    assert len(asked) == 12 and all(pathlib.Path(arguments[1]).is_file() for arguments in asked if "python" in arguments[0])
+    assert len(asked) == 8 and asked[4:] == [["closed"]] * 4
+    assert all(pathlib.Path(arguments[1]).is_file() for arguments in asked if "python" in arguments[0])
+
+
+TAKES_TURNS = """
+import os, sys
+assert os.environ["BENCH_TURNS"] and os.environ["PADDLE_TRAINER_ENDPOINTS"]
+print("a line of somebody else's")
+print('{"ms": 1.5}', flush=True)
+for number, _ in enumerate(sys.stdin):
+    if number == 2: sys.exit("no memory")
+    print('{"ms": %d}' % number, flush=True)
+"""
+
+
+# A program of a row measures when it is its turn, and one that ends is named with what it said.
+def test_programs_of_the_gpu_take_turns(root, monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(root / "bench"))
+    gpu = importlib.import_module("gpu")
+    one, other = (gpu.Running([sys.executable, "-c", TAKES_TURNS], tmp_path) for _ in range(2))
+    assert [one.turn(), other.turn(), one.turn(), other.turn()] == [0, 0, 1, 1]
+    one.close()
+    with pytest.raises(SystemExit, match="(?s)ended with 1.*no memory"):
+        other.turn()
 
 
 # A row whose program nobody builds ends the whole benchmark, on a fresh machine only.
 def test_make_bench_builds_every_program_that_it_runs(programs, root):
     made = re.search(r"^BENCH_PROGRAMS := (.*)$", (root / "Makefile").read_text(), re.MULTILINE).group(1).split()
-    data = types.SimpleNamespace(criteo=root, arrays=root, multislot=root, multislot_parts=root)
+    data = types.SimpleNamespace(criteo=root, arrays=root, multislot=root, multislot_parts=root, words=root)
     run = {part.name for program in programs.programs(data) for part in program.command if isinstance(part, pathlib.Path) and programs.BUILD in part.parents}
     assert {"engine_bench", "ctr_bench"} <= run
     assert sorted(name for name in run if name.endswith("_bench") and name not in made) == []

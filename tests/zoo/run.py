@@ -47,7 +47,7 @@ class Runs:
         bin_folder = pathlib.Path(judge).parent if judge else args.build / "bin"
         self.environment["PATH"] = os.pathsep.join([str(bin_folder), str(pathlib.Path(judge or sys.executable).parent), os.environ["PATH"]])
 
-    def command(self, name, folder, kind, dense, nudge):
+    def command(self, name, folder, kind, dense, values_as):
         script, saved = script_of(self.args.zoo, folder, kind), self.folder / name
         (saved / kind.name).mkdir(parents=True, exist_ok=True)
         rest = ["-m", str(folder / config_of(name, kind)), "-o", *options_of(kind, name, saved)]
@@ -58,17 +58,18 @@ class Runs:
         options = ["--plain", *(["--dense"] if dense else [])]
         if kind.compared and (self.judge or (self.args.judge and values.exists())):
             values.parent.mkdir(parents=True, exist_ok=True)
-            options += ["--save-values" if self.judge and not nudge else "--load-values", str(values), *(["--nudge"] if nudge else [])]
+            options += ["--save-values" if self.judge and not values_as else "--load-values", str(values), *(["--nudge"] if values_as == "nudged" else [])]
         plain = options if self.args.judge else []
         return [str(self.judge or sys.executable), str(HERE / "run_script.py"), *plain, str(script), *rest]
 
-    def run(self, folder, kind, dense=False, nudge=False):
+    def run(self, folder, kind, dense=False, values_as=""):
+        """values_as, of the judge: "" are saved; "again" are taken as they were saved, "nudged" each the next float above it."""
         name = str(folder.relative_to(self.args.zoo / "models"))
         log = self.folder / f"{kind.name}-{name.replace('/', '-')}.log"
         began, limit = time.monotonic(), int(self.args.memory * 2**30)
         with log.open("w", encoding="utf-8") as stream:
             process = subprocess.Popen(
-                self.command(name, folder, kind, dense, nudge),
+                self.command(name, folder, kind, dense, values_as),
                 cwd=folder_of(self.args.zoo, name, kind),
                 env=self.environment,
                 stdout=stream,
@@ -104,8 +105,11 @@ def one_model(args, here, judge, folder, kind):
         theirs = found.get("judge")
         if theirs and theirs["status"] == found["here"]["status"] == "runs" and kind.compared:
             found["differs"] = agree(found["here"]["numbers"], theirs["numbers"])
-            if found["differs"]:  # is PaddlePaddle another one itself, once its first values are those beside them?
-                found["differs_nudged"] = agree(judge.run(folder, kind, nudge=True)["numbers"], theirs["numbers"])
+            if found[
+                "differs"
+            ]:  # does PaddlePaddle give the same numbers twice, of the same first values? is PaddlePaddle another one itself, once its first values are those beside them?
+                found["differs_again"] = agree(judge.run(folder, kind, values_as="again")["numbers"], theirs["numbers"])
+                found["differs_nudged"] = agree(judge.run(folder, kind, values_as="nudged")["numbers"], theirs["numbers"])
                 # does it also without Adam's rule for sparse gradients, which is another one here?
                 again, here_again = judge.run(folder, kind, dense=True), here.run(folder, kind, dense=True)
                 found["differs_dense"] = agree(here_again["numbers"], again["numbers"]) if here_again["status"] == again["status"] == "runs" else "status"

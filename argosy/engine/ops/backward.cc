@@ -48,6 +48,11 @@ Wanted collect(const OpContext& op) {
   return wanted;
 }
 
+at::Tensor times_loss(const at::Tensor& rows, const at::Tensor& loss_gradient) {
+  const float factor = loss_gradient.item<float>();
+  return factor == 1.0f ? rows : rows * factor;
+}
+
 void set_row_gradients(const OpContext& op, const std::vector<at::Tensor>& leaf_gradients) {
   const auto& leaves = op.frame().pending_lookups();
   const auto& tables = op.instruction().find_input("Inputs")->values;
@@ -60,7 +65,7 @@ void set_row_gradients(const OpContext& op, const std::vector<at::Tensor>& leaf_
     for (size_t k = 0; k < leaves.size(); ++k) {
       if (leaves[k].table != tables[i] || !leaf_gradients[k].defined()) continue;
       for (LookupGradient::Piece piece : leaves[k].pieces) {
-        piece.gradient = leaf_gradients[k];
+        piece.gradient = piece.gradient.defined() ? times_loss(piece.gradient, leaf_gradients[k]) : leaf_gradients[k];
         rows->pieces.push_back(std::move(piece));
       }
     }
@@ -94,6 +99,7 @@ ARGOSY_OP("backward",
     .optional_input_list("TargetGradients", "weights of the targets; ones without them")
     .input_list("Inputs", "parameters and other variables")
     .output_list("InputGradients", "a gradient for each input; rows only for a table that was looked up sparsely")
+    .attr("checkpoints", std::vector<std::string>{}, "variables between which the forward is computed again; recompute.h")
     .attr("no_grad_set", std::vector<std::string>{}, "variables that let no gradient through")
     .no_gradient();
 

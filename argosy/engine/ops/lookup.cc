@@ -68,14 +68,16 @@ std::vector<int64_t> output_shape(const at::Tensor& ids, int64_t width, bool dro
   return shape;
 }
 
-at::Tensor look_up(const OpContext& op, const at::Tensor& table, const at::Tensor& ids, int64_t padding) {
+at::Tensor look_up(const OpContext& op, const at::Tensor& table, const at::Tensor& ids, int64_t padding, LodPtr samples) {
   if (op.instruction().uses_rows) {
     at::NoGradGuard no_grad;
     at::Tensor leaf =
         in_memory(table) ? gather_rows(table, span_of_ids(ids), padding) : select_rows(table, ids.flatten(), padding);
     leaf.set_requires_grad(true);
     op.frame().pending_lookups().push_back(
-        {.table = table_index(op), .leaf = leaf, .pieces = {{.ids = ids.flatten(), .skip_id = padding}}});
+        {.table = table_index(op),
+         .leaf = leaf,
+         .pieces = {{.ids = ids.flatten(), .skip_id = padding, .samples = std::move(samples)}}});
     return leaf;
   }
   if (!op.training() && table.scalar_type() == at::kFloat && in_memory(table))
@@ -95,7 +97,7 @@ void run_lookup(const OpContext& op, bool drop_last) {
   at::Tensor rows;
   {
     at::AutoGradMode record(op.training());
-    rows = look_up(op, table, contiguous, padding);
+    rows = look_up(op, table, contiguous, padding, ids.lod);
     rows = rows.reshape(output_shape(ids.tensor, table.size(1), drop_last));
   }
   op.set_output("Out", std::move(rows), ids.lod);

@@ -2,7 +2,9 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/op.h"
+#include "argosy/engine/remote/peers.h"
 
 namespace argosy::engine {
 namespace {
@@ -85,30 +87,65 @@ Status infer_batch_norm(graph::ShapeContext& context) {
   return {};
 }
 
-ARGOSY_OP("batch_norm", run_batch_norm)
-    .doc("Each channel is shifted and scaled to mean 0 and variance 1 over the batch, then to Bias and Scale.")
-    .input("X", "[batch, channels, ...]")
-    .input("Scale", "one value a channel")
-    .input("Bias", "one value a channel")
-    .input("Mean", "the running mean")
-    .input("Variance", "the running variance")
-    .optional_input("MomentumTensor", "instead of the attribute")
-    .output("Y", "like X")
-    .output("MeanOut", "the same variable as Mean")
-    .output("VarianceOut", "the same variable as Variance")
-    .optional_output("SavedMean", "the batch's mean")
-    .optional_output("SavedVariance", "one over the batch's deviation")
-    .optional_output("ReserveSpace", "not made")
-    .optional_output("BatchMean", "what a worker sends to parameter servers; MeanOut and VarianceOut are then theirs to move")
-    .optional_output("BatchVariance", "as BatchMean")
-    .attr("momentum", 0.9f, "what remains of the running statistics in a step")
-    .attr("epsilon", 1e-5f, "added to the variance")
-    .attr("is_test", false, "use the running statistics and leave them")
-    .attr("use_global_stats", false, "the same while training")
-    .attr("trainable_statistics", false, "use the batch's statistics also in a test")
-    .attr("data_layout", std::string("NCHW"), "NCHW | NHWC")
-    .attr("fuse_with_relu", false, "no effect")
-    .infer_shape(infer_batch_norm);
+// The other processes of the job, where there are some.
+std::shared_ptr<Peers> others_of(const OpContext& op) {
+  const auto peers = op.frame().context().peers();
+  if (!peers.ok()) return nullptr;
+  const auto count = (*peers)->count();
+  if (!count.ok()) throw KernelError(count.status());
+  return *count > 1 ? *peers : nullptr;
+}
+
+void run_sync_batch_norm(const OpContext& op) {
+  const bool fixed = (op.attr<bool>("is_test") && !op.attr<bool>("trainable_statistics")) || op.attr<bool>("use_global_stats");
+  const auto others = fixed ? nullptr : others_of(op);
+  if (others == nullptr) return run_batch_norm(op);
+  op.not_captured("normalizes with other processes, which it waits for");
+  const Value& x = op.input("X");
+  const bool last = channels_last(op.attr<std::string>("data_layout"), x.tensor.dim());
+  const at::Tensor mean = op.tensor("Mean").detach().clone(), variance = op.tensor("Variance").detach().clone();
+  const at::Tensor out = others->batch_norm(last ? x.tensor.movedim(-1, 1) : x.tensor, {.scale = op.tensor("Scale"),
+                                                                                        .bias = op.tensor("Bias"),
+                                                                                        .mean = mean,
+                                                                                        .variance = variance,
+                                                                                        .momentum = momentum_of(op),
+                                                                                        .epsilon = op.attr<float>("epsilon")});
+  op.write_output("MeanOut", mean);
+  op.write_output("VarianceOut", variance);
+  op.set_output("Y", last ? out.movedim(1, -1) : out, x.lod);
+}
+
+OpRegistration described_batch_norm(OpRegistration op, const char* text) {
+  return op.doc(text)
+      .input("X", "[batch, channels, ...]")
+      .input("Scale", "one value a channel")
+      .input("Bias", "one value a channel")
+      .input("Mean", "the running mean")
+      .input("Variance", "the running variance")
+      .optional_input("MomentumTensor", "instead of the attribute")
+      .output("Y", "like X")
+      .output("MeanOut", "the same variable as Mean")
+      .output("VarianceOut", "the same variable as Variance")
+      .optional_output("SavedMean", "the batch's mean")
+      .optional_output("SavedVariance", "one over the batch's deviation")
+      .optional_output("ReserveSpace", "not made")
+      .optional_output("BatchMean", "what a worker sends to parameter servers; MeanOut and VarianceOut are then theirs to move")
+      .optional_output("BatchVariance", "as BatchMean")
+      .attr("momentum", 0.9f, "what remains of the running statistics in a step")
+      .attr("epsilon", 1e-5f, "added to the variance")
+      .attr("is_test", false, "use the running statistics and leave them")
+      .attr("use_global_stats", false, "the same while training")
+      .attr("trainable_statistics", false, "use the batch's statistics also in a test")
+      .attr("data_layout", std::string("NCHW"), "NCHW | NHWC")
+      .attr("fuse_with_relu", false, "no effect")
+      .infer_shape(infer_batch_norm);
+}
+
+const OpRegistration kBatchNorm =
+    described_batch_norm({"batch_norm", run_batch_norm},
+                         "Each channel is shifted and scaled to mean 0 and variance 1 over the batch, then to Bias and Scale.");
+const OpRegistration kSyncBatchNorm = described_batch_norm({std::string(kSyncBatchNormOp), run_sync_batch_norm},
+                                                           "batch_norm over the batches of all processes of a collective job.");
 
 void run_layer_norm(const OpContext& op) {
   const Value& x = op.input("X");

@@ -2,6 +2,7 @@
 #include "argosy/engine/remote/peers.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cstring>
 
@@ -84,6 +85,34 @@ ARGOSY_OP(std::string(kAverageOp), average_gradients)
     .output_list("Out", "the same variables")
     .attr("fuse_grad_size_in_MB", 32.0f, "of the pieces in which they are sent")
     .attr("fp16", false, "dense ones travel in 16 bits")
+    .no_gradient();
+
+// Step holds the steps so far, and those since the copies became one.
+void average_parameters(const OpContext& op) {
+  at::NoGradGuard no_grad;
+  const at::Tensor counts = op.tensor("Step").cpu().clone();
+  int64_t* count = counts.mutable_data_ptr<int64_t>();
+  ++count[0], ++count[1];
+  const bool due = count[0] <= op.attr<int32_t>("begin_step") || count[1] >= op.attr<int32_t>("k_steps");
+  if (due) count[1] = 0;
+  op.write_output("StepOut", counts.to(op.device()));
+  if (!due) return;
+  const auto others = value_or_fail(op.frame().context().peers());
+  if (value_or_fail(others->count()) == 1) return;
+  std::vector<at::Tensor> parameters;
+  for (const at::Tensor& parameter : op.tensors("X")) parameters.push_back(parameter.detach());
+  fail_if_error(others->average(parameters, {.piece_mb = op.attr<float>("fuse_grad_size_in_MB")}));
+}
+
+ARGOSY_OP(std::string(kAverageParametersOp), average_parameters)
+    .doc("Processes that train copies of their own: every k_steps steps the copies become their mean.")
+    .input_list("X", "parameters, which are changed in place")
+    .input("Step", "two int64: the steps so far, and those since the last mean")
+    .output_list("Out", "the parameters")
+    .output("StepOut", "the same variable as Step")
+    .attr("k_steps", 1, "steps between two means")
+    .attr("begin_step", 1, "until it every step ends with one")
+    .attr("fuse_grad_size_in_MB", 32.0f, "of the pieces in which they are sent")
     .no_gradient();
 
 ARGOSY_OP(std::string(kTakeFromFirstOp),

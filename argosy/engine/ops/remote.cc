@@ -137,8 +137,10 @@ const float* add_up(const OpContext& op, std::string_view slot, size_t at, const
                     std::vector<float>& sums) {
   const at::Tensor numbers = op.on_cpu(slot, at).to(at::kFloat).flatten().contiguous();
   for (const auto& piece : gradient.pieces) {
-    const int64_t samples = piece.lod == nullptr ? piece.ids.numel() : static_cast<int64_t>(piece.lod->back().size()) - 1;
-    if (samples != numbers.numel()) {
+    const LodPtr& bounds = piece.lod != nullptr ? piece.lod : piece.samples;
+    const int64_t samples = bounds == nullptr ? piece.ids.numel() : static_cast<int64_t>(bounds->back().size()) - 1;
+    const bool fits = bounds == nullptr ? numbers.numel() > 0 && samples % numbers.numel() == 0 : samples == numbers.numel();
+    if (!fits) {
       op.fail("variable '{}' has {} values for {} samples; it counts shows or clicks, one per sample", op.input_name(slot, at),
               numbers.numel(), samples);
     }

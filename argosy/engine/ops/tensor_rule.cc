@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include "argosy/engine/ops/one_kernel.h"
 #include "argosy/optim/array.h"
 
 namespace argosy::engine {
@@ -172,7 +173,11 @@ void move_by(const Formula& formula, const TensorUpdate& update) {
 }  // namespace
 
 void move_tensor_lists(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update) {
-  if (update.param.empty()) return;
+  if (update.param.empty() || moved_by_one_kernel(rule, step, update)) return;
+  move_by_formula(rule, step, update);
+}
+
+void move_by_formula(const optim::Rule& rule, const optim::Step& step, const TensorUpdate& update) {
   move_by([&](optim::Array& param, const optim::Array& grad,
               std::span<optim::Array> states) { rule.apply(step, param, grad, states); },
           update);
@@ -213,7 +218,7 @@ Status step_tensors(const optim::Rule& rule, float rate, std::span<float> scalar
 Status step_tensor_lists(const optim::Rule& rule, float rate, std::span<float> scalars, const TensorUpdate& update) {
   RETURN_IF_ERROR(check_update(rule, update));
   at::NoGradGuard no_grad;
-  move_tensor_lists(rule, rule.begin_step(rate, scalars), update);
+  move_by_formula(rule, rule.begin_step(rate, scalars), update);
   return {};
 }
 

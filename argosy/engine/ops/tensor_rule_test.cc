@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "argosy/engine/ops/one_kernel.h"
+
 namespace argosy::engine {
 namespace {
 
@@ -67,6 +69,49 @@ TEST_P(TensorRule, ListsMoveAsSpansDo) {
   for (size_t k = 0; k < spans.states.size(); ++k) expect_all_close(lists.states[k], spans.states[k]);
 }
 
+// Torch's kernels for whole lists compute the same formula, with epsilon corrected or not, and with a decay.
+TEST_P(TensorRule, OneKernelMovesAsTheFormulaDoes) {
+  const auto rule = *optim::make_rule(GetParam().rule, GetParam().hyper);
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    at::manual_seed(6);
+    TensorUpdate formula = random_update(*rule, type), kernel = copy_of_update(formula);
+    std::vector<float> scalars = rule->initial_scalars();
+    for (int t = 0; t < 4; ++t) {
+      const optim::Step step = rule->begin_step(0.05f, scalars);
+      move_by_formula(*rule, step, formula);
+      const bool moved = moved_by_one_kernel(*rule, step, kernel);
+      ASSERT_EQ(moved, GetParam().rule == "adam" || GetParam().rule == "adamw");
+      if (!moved) return;
+    }
+    expect_all_close(kernel.param, formula.param);
+    for (size_t k = 0; k < formula.states.size(); ++k) expect_all_close(kernel.states[k], formula.states[k]);
+  }
+}
+
+// Whatever the kernel does not take is left alone, and move_tensor_lists() goes by the formula.
+TEST(TensorRuleErrors, WhatDoesNotLieAsItsParameterIsNotForOneKernel) {
+  const auto rule = *optim::make_rule("adam");
+  const TensorUpdate plain{{at::ones({2, 3})}, {at::ones({2, 3})}, {{at::zeros({2, 3})}, {at::zeros({2, 3})}}};
+  const auto refuses = [&](TensorUpdate update) {
+    std::vector<float> scalars = rule->initial_scalars();
+    const optim::Step step = rule->begin_step(0.5f, scalars);
+    const at::Tensor before = update.param[0].clone();
+    const bool moved = moved_by_one_kernel(*rule, step, update);
+    EXPECT_EQ(moved, !at::equal(update.param[0], before));
+    if (!moved) move_tensor_lists(*rule, step, update);
+    EXPECT_NEAR(update.param[0].min().item<double>(), 0.5, 1e-3);
+    return !moved;
+  };
+  TensorUpdate turned = copy_of_update(plain), narrow = copy_of_update(plain), mixed = copy_of_update(plain);
+  turned.grad[0] = at::ones({3, 2}).t();
+  narrow.grad[0] = narrow.grad[0].to(at::kBFloat16);
+  mixed.states[0][0] = mixed.states[0][0].to(at::kDouble);
+  EXPECT_FALSE(refuses(copy_of_update(plain)));
+  EXPECT_TRUE(refuses(turned));
+  EXPECT_TRUE(refuses(narrow));
+  EXPECT_TRUE(refuses(mixed));
+}
+
 std::vector<RuleCase> rule_cases() {
   std::vector<RuleCase> all;
   for (const optim::RuleInfo& info : optim::all_rules()) all.push_back({std::string(info.op_type), {}});
@@ -75,7 +120,10 @@ std::vector<RuleCase> rule_cases() {
   all.push_back({"ftrl", {{"l1", 0.1f}, {"l2", 0.1f}}});
   all.push_back({"ftrl", {{"l1", 0.1f}, {"lr_power", -0.4f}}});
   all.push_back({"adadelta", {{"use_learning_rate", 1}}});
+  all.push_back({"adam", {{"corrected_epsilon", 1}, {"epsilon", 0.1f}}});
+  all.push_back({"adam", {{"epsilon", 0.1f}}});
   all.push_back({"adamw", {{"with_decay", 0}}});
+  all.push_back({"adamw", {{"coeff", 0.5f}, {"epsilon", 0.1f}}});
   all.push_back({"lamb", {{"bias_correction", 1}}});
   all.push_back({"lars_momentum", {{"lars_weight_decay", 0}}});
   all.push_back({"lamb", {{"weight_decay", 0}, {"always_adapt", 0}}});

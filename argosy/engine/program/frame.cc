@@ -1,6 +1,7 @@
 #include "argosy/engine/program/frame.h"
 
 #include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
 
 #include "argosy/base/mutex.h"
 
@@ -121,6 +122,14 @@ std::unique_ptr<Frame> Frame::another() const {
   frame->bfloat16_matmul = bfloat16_matmul;
   frame->device = device;
   return frame;
+}
+
+int64_t Frame::segment_seed(int32_t state) {
+  if (segment == Segment::again) return segment_seeds_.at(state);
+  at::Generator source = at::detail::getDefaultCPUGenerator();
+  std::lock_guard lock(source.mutex());
+  const uint64_t drawn = at::check_generator<at::CPUGeneratorImpl>(source)->random64();
+  return segment_seeds_[state] = static_cast<int64_t>(drawn >> 1 | 1);
 }
 
 void Frame::measure(bool on) { op_seconds_.assign(on ? program_->instructions().size() : 0, 0.0); }

@@ -25,7 +25,9 @@ class CaptureNotes;
 struct PendingLookup {
   int32_t table;  // value index of the parameter
   at::Tensor leaf;
-  std::vector<LookupGradient::Piece> pieces;  // without their gradient, which is the leaf's
+  // Without their gradient, which is the leaf's; a piece that has one already was computed with a loss, the leaf, whose gradient
+  // is a factor of it.
+  std::vector<LookupGradient::Piece> pieces;
 };
 
 // The values of one run of a program, and what a thread keeps from run to run. run_frame() runs it. Confined to one thread.
@@ -65,13 +67,19 @@ class Frame {
   std::vector<double>& op_seconds() { return op_seconds_; }
   void store_persistable(int32_t index);  // after an operator has set a persistable output: the scope sees it
 
+  // Runs of a segment (recompute.h): the first keeps nothing for the backward, the second changes nothing that outlives the run.
+  enum class Segment { none, first, again };
+  Segment segment = Segment::none;
+  // A seed for the operator with this state: drawn in a segment's first run, the same in its second.
+  int64_t segment_seed(int32_t state);
+
   c10::Device device = c10::Device(c10::DeviceType::CPU);  // of its tensors; constant once it has run
   CaptureNotes* notes = nullptr;  // set while a step is rehearsed or recorded (step_capture.h)
   bool bfloat16_matmul = false;
-  uint64_t step = 0;    // runs begun
+  uint64_t step = 0;  // runs begun
   BatchId batch_id = 0;  // from RemoteParameters::begin_batch(), where the program sends
   uint32_t samples = 0;  // in it, in a pass over a dataset
-  bool sent = false;     // its gradients were taken
+  bool sent = false;  // its gradients were taken
   uint64_t stream = 0;  // of random numbers: another one for each thread
 
  private:
@@ -91,6 +99,7 @@ class Frame {
   PulledTables pulled_rows_;
   std::vector<double> op_seconds_;
   std::optional<DeviceCopies> copies_;
+  std::map<int32_t, int64_t> segment_seeds_;  // by the operator's state
   std::map<int32_t, c10::Event> made_;  // of fetched values, on devices other than the CPU
 };
 

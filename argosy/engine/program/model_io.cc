@@ -360,16 +360,18 @@ Status save_inference_model(const graph::Program& program, const std::vector<std
 }
 
 Result<InferenceModel> load_inference_model(const data::FolderPlace& place, Scope& scope, const std::string& model_filename,
-                                            const std::string& params_filename) {
+                                            const std::string& params_filename, const std::set<std::string>& elsewhere) {
   ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_reading(place));
   const fs::path file = folder.path() / model_filename;
   ASSIGN_OR_RETURN(const std::string bytes, read_file(file));
   auto program = graph::parse_program(bytes);
   if (!program.ok()) return program.status().with_context("'{}'", file.string());
   ASSIGN_OR_RETURN(auto names, graph::inference_names(**program));
-  const Variables variables = persistables_of(**program);
+  Variables variables = persistables_of(**program);
+  if (params_filename.empty()) std::erase_if(variables, [&](const auto* variable) { return elsewhere.contains(variable->name); });
   if (variables.empty()) return InferenceModel{*program, std::move(names.feeds), std::move(names.fetches)};
   RETURN_IF_ERROR(load_once(scope, variables, folder.path(), params_filename, target_of(place, params_filename)).status());
+  for (const std::string& name : elsewhere) scope.erase(name);
   return InferenceModel{*program, std::move(names.feeds), std::move(names.fetches)};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,10 @@ Status save_inference_model(const graph::Program& program, const std::vector<std
                             const std::vector<std::string>& targets, const Scope& scope, const data::FolderPlace& place,
                             const std::string& model_filename = "__model__", const std::string& params_filename = "");
 
+// `elsewhere`: variables whose values the caller has from elsewhere. Their files need not be there; of a combined file, which has
+// to be whole, what is theirs is dropped.
 Result<InferenceModel> load_inference_model(const data::FolderPlace& place, Scope& scope,
                                             const std::string& model_filename = "__model__",
-                                            const std::string& params_filename = "");
+                                            const std::string& params_filename = "", const std::set<std::string>& elsewhere = {});
 
 }  // namespace argosy::engine

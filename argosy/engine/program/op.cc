@@ -127,12 +127,18 @@ bool OpContext::is_read(std::string_view slot) const {
          instruction_.last_uses.end();
 }
 
+bool OpContext::is_persistable_output(std::string_view slot, size_t index) const {
+  return frame_.program().values()[static_cast<size_t>(instruction_.find_output(slot)->values[index])].persistable;
+}
+
 void OpContext::set_value(std::string_view slot, Value value, size_t index) const {
   const SlotBinding* binding = instruction_.find_output(slot);
   if (binding == nullptr || index >= binding->values.size()) return;
   const int32_t at = binding->values[index];
+  const bool persistable = is_persistable_output(slot, index);
+  if (persistable && frame_.segment == Frame::Segment::again) return;
   frame_.value(at) = std::move(value);
-  if (frame_.program().values()[static_cast<size_t>(at)].persistable) frame_.store_persistable(at);
+  if (persistable) frame_.store_persistable(at);
 }
 
 void OpContext::set_output(std::string_view slot, at::Tensor tensor, LodPtr lod, size_t index) const {
@@ -141,6 +147,7 @@ void OpContext::set_output(std::string_view slot, at::Tensor tensor, LodPtr lod,
 
 void OpContext::write_output(std::string_view slot, const at::Tensor& tensor, size_t index) const {
   if (index >= output_count(slot)) return;
+  if (frame_.segment == Frame::Segment::again && is_persistable_output(slot, index)) return;
   Value& target = output(slot, index);
   if (!target.tensor.defined() || target.tensor.sizes() != tensor.sizes() ||
       target.tensor.scalar_type() != tensor.scalar_type()) {
@@ -193,7 +200,7 @@ int64_t OpContext::settled_seed(int64_t seed) const {
         (number > 0 ? mix64(static_cast<uint64_t>(number)) : mix64(name)) ^ (frame_.stream << 56 | frame_.step);
     seed = static_cast<int64_t>(Random(static_cast<uint64_t>(frame_.program().program().random_seed), stream)() >> 1);
   }
-  return seed;
+  return seed == 0 && frame_.segment != Frame::Segment::none ? frame_.segment_seed(instruction_.state) : seed;
 }
 
 at::Generator OpContext::generator(int64_t seed) const {

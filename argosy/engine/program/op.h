@@ -104,6 +104,7 @@ class OpContext {
   const Instruction& instruction() const { return instruction_; }
 
  private:
+  bool is_persistable_output(std::string_view slot, size_t index) const;  // REQUIRES: index < output_count(slot)
   std::shared_ptr<void>& state_slot() const;
   int64_t settled_seed(int64_t seed) const;  // 0: that of the process
 

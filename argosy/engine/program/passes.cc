@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "argosy/engine/remote/remote_rows.h"
 #include "argosy/graph/backward.h"
 
 namespace argosy::engine {
@@ -40,6 +41,7 @@ class Fuser {
   void run() {
     fuse_fc();
     fuse_embeddings();
+    fuse_windows();
   }
 
  private:
@@ -157,6 +159,42 @@ class Fuser {
     fused.inputs["Ids"].push_back(ids->name);
     taken.insert({pool, *lookup});
     return true;
+  }
+
+  // Sparse lookups and window_loss -> fused_window_loss.
+  void fuse_windows() {
+    const Uses uses(ops_);
+    std::set<size_t> gone;
+    for (size_t at = 0; at < ops_.size(); ++at) {
+      if (ops_[at].type == "window_loss") try_window(uses, at, gone);
+    }
+    drop(gone);
+  }
+
+  void try_window(const Uses& uses, size_t loss, std::set<size_t>& gone) {
+    OpDesc fused = ops_[loss];
+    fused.type = "fused_window_loss";
+    const bool cbow = fused.attribute_or<std::string>("mode", "") == "cbow";
+    std::set<size_t> taken;
+    for (const char* slot : {"Center", "Around", "Drawn"}) {
+      const auto lookup = hidden_maker(uses, ops_[loss].inputs.find(slot)->front(), loss);
+      if (!lookup || !is_lookup(ops_[*lookup]) || !gives_rows(ops_[*lookup])) return;
+      const char* table = slot == std::string_view(cbow ? "Around" : "Center") ? "In" : "Out";
+      const auto& name = *ops_[*lookup].inputs.find("W");
+      if (const auto* before = fused.inputs.find(table); before != nullptr && *before != name) return;
+      fused.inputs[table] = name;
+      fused.inputs[slot] = *ops_[*lookup].inputs.find("Ids");
+      taken.insert(*lookup);
+    }
+    ops_[loss] = std::move(fused);
+    gone.insert(taken.begin(), taken.end());
+  }
+
+  // Whether the gradient of a lookup's table is one of rows.
+  bool gives_rows(const OpDesc& lookup) const {
+    if (!lookup.attribute_or<bool>("is_sparse", false) || lookup.attribute_or<int64_t>("padding_idx", -1) >= 0) return false;
+    const graph::VarDesc* gradient = program_.global_block().find_var(graph::gradient_name(lookup.inputs.find("W")->front()));
+    return gradient != nullptr && gradient->kind == graph::VarKind::selected_rows;
   }
 
   std::vector<OpDesc>& ops_;

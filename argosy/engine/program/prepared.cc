@@ -7,6 +7,7 @@
 
 #include "argosy/base/text.h"
 #include "argosy/engine/program/passes.h"
+#include "argosy/engine/program/recompute.h"
 #include "argosy/engine/remote/peers.h"
 #include "argosy/engine/remote/remote_rows.h"
 #include "argosy/graph/backward.h"
@@ -15,14 +16,17 @@
 namespace argosy::engine {
 namespace {
 
-const SlotBinding* find_slot(const std::vector<SlotBinding>& bindings, std::string_view slot) {
-  for (const SlotBinding& binding : bindings) {
-    if (binding.slot == slot) return &binding;
-  }
-  return nullptr;
-}
-
 bool is_feed_or_fetch(const graph::OpDesc& op) { return op.type == "feed" || op.type == "fetch"; }
+
+// Of all backward operators.
+std::vector<std::string> checkpoints_of(const std::vector<graph::OpDesc>& ops) {
+  std::vector<std::string> all;
+  for (const graph::OpDesc& op : ops) {
+    const auto names = op.attribute_or<std::vector<std::string>>("checkpoints", {});
+    if (op.type == graph::kBackwardOp) all.insert(all.end(), names.begin(), names.end());
+  }
+  return all;
+}
 
 // All operators, also those that lead to nothing that is fetched or kept. Feeding and fetching is done by its caller.
 std::vector<graph::OpDesc> operators_to_run(const graph::Block& block) {
@@ -31,13 +35,6 @@ std::vector<graph::OpDesc> operators_to_run(const graph::Block& block) {
     if (!is_feed_or_fetch(*op)) ops.push_back(*op);
   }
   return ops;
-}
-
-template <typename Visit>
-void for_each_value(const std::vector<SlotBinding>& bindings, Visit visit) {
-  for (const SlotBinding& binding : bindings) {
-    for (int32_t value : binding.values) visit(value);
-  }
 }
 
 bool any_value(const std::vector<SlotBinding>& bindings, const std::vector<bool>& set) {
@@ -74,9 +71,6 @@ Status check_no_remote_rows(const std::vector<Instruction>& body, const std::vec
 
 }  // namespace
 
-const SlotBinding* Instruction::find_input(std::string_view slot) const { return find_slot(inputs, slot); }
-const SlotBinding* Instruction::find_output(std::string_view slot) const { return find_slot(outputs, slot); }
-
 Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const graph::Program& program,
                                                                        const PrepareOptions& options) {
   std::shared_ptr<PreparedProgram> prepared(new PreparedProgram);
@@ -84,7 +78,12 @@ Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const gra
   const graph::Block& block = prepared->program_->global_block();
   std::vector<graph::OpDesc> ops = operators_to_run(block);
   if (options.remote != nullptr) pull_remote_rows(ops, *prepared->program_, *options.remote);
-  if (options.fuse) run_passes(ops, *prepared->program_, options.fetches);
+  const std::vector<std::string> checkpoints = checkpoints_of(ops);
+  if (options.fuse) {
+    std::vector<std::string> kept = options.fetches;
+    kept.insert(kept.end(), checkpoints.begin(), checkpoints.end());
+    run_passes(ops, *prepared->program_, kept);
+  }
   ASSIGN_OR_RETURN(prepared->instructions_, prepared->bind(ops, block));
   if (options.remote != nullptr) RETURN_IF_ERROR(prepared->unbind_remote_rows(*options.remote));
   for (const std::string& name : options.fetches) {
@@ -95,6 +94,7 @@ Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const gra
   }
   for (const std::string& name : options.feeds) prepared->value_index(name, block);
   prepared->mark_gradients();
+  prepared->state_count_ += make_segments(prepared->instructions_, prepared->values_, checkpoints, prepared->state_count_);
   prepared->mark_last_uses();
   return std::shared_ptr<const PreparedProgram>(prepared);
 }

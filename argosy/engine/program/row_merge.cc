@@ -2,9 +2,24 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 namespace argosy::engine {
 
+namespace {
+
+// A single piece whose rows are all different, and lie one after another.
+bool has_each_row_once(const LookupGradient& gradient) {
+  if (gradient.pieces.size() != 1 || gradient.scale != 1.0f) return false;
+  const LookupGradient::Piece& piece = gradient.pieces[0];
+  return piece.unique && piece.lod == nullptr && piece.skip_id < 0 && piece.column == 0 && piece.gradient.is_contiguous() &&
+         piece.gradient.size(-1) == gradient.width;
+}
+
+}  // namespace
+
 std::span<const int64_t> RowMerger::index() const {
+  if (unmerged_.defined()) return {unmerged_ids_.const_data_ptr<int64_t>(), static_cast<size_t>(unmerged_ids_.numel())};
   if (by_place_) return ids_;
   const auto keys = rows_.keys();
   return {reinterpret_cast<const int64_t*>(keys.data()), keys.size()};
@@ -43,20 +58,28 @@ void RowMerger::add_piece(const LookupGradient::Piece& piece, int64_t width, flo
 
 void RowMerger::add_up(const LookupGradient& gradient, std::span<const float> values, std::vector<float>& sums) {
   sums.assign(index().size(), 0.0f);
+  const bool in_place = unmerged_.defined();  // one lookup, whose rows stand where its ids do
   for (const auto& piece : gradient.pieces) {
     const int64_t* ids = piece.ids.const_data_ptr<int64_t>();
-    const auto samples = piece.lod == nullptr ? static_cast<size_t>(piece.ids.numel()) : piece.lod->back().size() - 1;
-    for (size_t sample = 0; sample < samples; ++sample) {
-      const int64_t begin = piece.lod == nullptr ? static_cast<int64_t>(sample) : piece.lod->back()[sample];
-      const int64_t end = piece.lod == nullptr ? begin + 1 : piece.lod->back()[sample + 1];
+    const LodPtr& bounds = piece.lod != nullptr ? piece.lod : piece.samples;
+    const int64_t each = values.empty() ? 0 : piece.ids.numel() / static_cast<int64_t>(values.size());
+    for (size_t sample = 0; sample < values.size(); ++sample) {
+      const int64_t begin = bounds == nullptr ? static_cast<int64_t>(sample) * each : bounds->back()[sample];
+      const int64_t end = bounds == nullptr ? begin + each : bounds->back()[sample + 1];
       for (int64_t i = begin; i < end; ++i) {
-        if (ids[i] != piece.skip_id) sums[number_of(ids[i])] += values[sample];
+        if (ids[i] != piece.skip_id) sums[in_place ? static_cast<size_t>(i) : number_of(ids[i])] += values[sample];
       }
     }
   }
 }
 
 void RowMerger::merge(const LookupGradient& gradient) {
+  unmerged_ = unmerged_ids_ = at::Tensor();
+  if (has_each_row_once(gradient)) {
+    unmerged_ = gradient.pieces[0].gradient;
+    unmerged_ids_ = gradient.pieces[0].ids;
+    return;
+  }
   int64_t total = 0;
   for (const auto& piece : gradient.pieces) total += piece.ids.numel();
   by_place_ = gradient.height <= 2 * total;

@@ -18,12 +18,13 @@ class RowMerger {
   void merge(const LookupGradient& gradient);
 
   // What the samples in which a row occurred add up to, one value a sample, in the order of index(). REQUIRES: merge(gradient)
-  // was the last call that changed this; `values` has as many as each lookup has samples.
+  // was the last call that changed this; `values` has as many as each lookup has samples, and where a lookup has no boundaries of
+  // samples, its ids are a multiple of them.
   void add_up(const LookupGradient& gradient, std::span<const float> values, std::vector<float>& sums);
 
   std::span<const int64_t> index() const;
-  const float* gradients() const { return sums_.data(); }
-  float* gradients() { return sums_.data(); }
+  // Where nothing was to be added up it is the gradient's own memory.
+  const float* gradients() const { return unmerged_.defined() ? unmerged_.const_data_ptr<float>() : sums_.data(); }
 
  private:
   void add_piece(const LookupGradient::Piece& piece, int64_t width, float scale);
@@ -42,6 +43,7 @@ class RowMerger {
   static constexpr uint32_t kNone = ~uint32_t{0};
 
   bool by_place_ = false;
+  at::Tensor unmerged_, unmerged_ids_;  // of a gradient with each row once
   KeyIndex rows_;                  // by hash
   std::vector<uint32_t> numbers_;  // by place: of each row of the table
   std::vector<int64_t> ids_;       // by place: of each number

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "argosy/base/random.h"
@@ -44,9 +45,46 @@ TEST(RowMerger, EqualsTheDenseGradientForEveryKindOfLookup) {
     ASSERT_EQ(unique.size(), merger.index().size());
     at::Tensor dense = at::zeros({kHeight, kWidth});
     for (size_t i = 0; i < merger.index().size(); ++i) {
-      dense[merger.index()[i]] = at::from_blob(merger.gradients() + i * kWidth, {kWidth}).clone();
+      dense[merger.index()[i]] = at::from_blob(const_cast<float*>(merger.gradients()) + i * kWidth, {kWidth}).clone();
     }
     ASSERT_TRUE(at::allclose(dense, gradient.to_dense(), 1e-5, 1e-6)) << "round " << round;
+  }
+}
+
+// One number per sample, for lookups of one row per id too: by the boundaries of the ids, or equally many ids in each sample.
+TEST(RowMerger, AddsUpWhatSamplesSayOfTheirIds) {
+  const auto piece = [](std::vector<int64_t> ids) {
+    const auto count = static_cast<int64_t>(ids.size());
+    return LookupGradient::Piece{.ids = at::tensor(ids, at::kLong), .gradient = at::zeros({count, kWidth})};
+  };
+  LookupGradient gradient{.height = kHeight, .width = kWidth};
+  gradient.pieces = {piece({3, 4, 3}), piece({4, 5, 5, 6})};
+  gradient.pieces[0].samples = std::make_shared<Lod>(Lod{{0, 1, 3}});
+  RowMerger merger;
+  merger.merge(gradient);
+  std::vector<float> sums;
+  merger.add_up(gradient, std::vector<float>{1, 10}, sums);
+  std::map<int64_t, float> found;
+  for (size_t i = 0; i < sums.size(); ++i) found[merger.index()[i]] = sums[i];
+  EXPECT_EQ(found, (std::map<int64_t, float>{{3, 11}, {4, 11}, {5, 11}, {6, 10}}));
+}
+
+// Rows that were added up where they were computed are taken as they are, also after a merge of others; but not where a factor is
+// due.
+TEST(RowMerger, RowsThatAreThereOnceAreNotCopied) {
+  RowMerger merger;
+  const at::Tensor rows = at::rand({2, kWidth});
+  const LookupGradient::Piece once{.ids = at::tensor({5, 3}, at::kLong), .gradient = rows, .unique = true};
+  const LookupGradient twice{.height = kHeight, .width = kWidth, .pieces = {once, once}};
+  for (int round = 0; round < 2; ++round) {
+    merger.merge(twice);
+    EXPECT_EQ(merger.index().size(), 2u);
+    EXPECT_FLOAT_EQ(merger.gradients()[0], 2 * rows[0][0].item<float>());
+    merger.merge({.height = kHeight, .width = kWidth, .pieces = {once}});
+    EXPECT_EQ(std::vector<int64_t>(merger.index().begin(), merger.index().end()), (std::vector<int64_t>{5, 3}));
+    EXPECT_EQ(merger.gradients(), rows.const_data_ptr<float>());
+    merger.merge({.height = kHeight, .width = kWidth, .pieces = {once}, .scale = 0.5f});
+    EXPECT_FLOAT_EQ(merger.gradients()[0], 0.5f * rows[0][0].item<float>());
   }
 }
 

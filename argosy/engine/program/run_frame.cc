@@ -33,7 +33,7 @@ std::string describe(const Instruction& instruction, Frame& frame) {
 Status run_one(const Instruction& instruction, Frame& frame) {
   if (frame.notes != nullptr) frame.notes->begin(instruction);
   RETURN_IF_ERROR(status_of(instruction, frame, [&] {
-    at::AutoGradMode grad_mode(instruction.records_gradient);
+    at::AutoGradMode grad_mode(instruction.records_gradient && frame.segment != Frame::Segment::first);
     instruction.kernel(OpContext(instruction, frame));
     frame.note_made(instruction);
     for (int32_t value : instruction.detached) {

@@ -306,6 +306,7 @@ class OnePeer final : public Peers {
   Status average(const std::vector<at::Tensor>&, const AverageOptions&) override { return {}; }
   Status take_from_first(const std::vector<at::Tensor>&) override { return {}; }
   Result<std::vector<std::string>> gather(const std::string& bytes) override { return std::vector{bytes, bytes}; }
+  at::Tensor batch_norm(const at::Tensor& input, const PeerBatchNorm&) override { return input; }
 };
 
 TEST_F(StepCaptureTest, GradientsThatOtherProcessesTakePartInAreNamed) {

@@ -25,6 +25,8 @@ struct LookupGradient {
     at::Tensor gradient;   // float32, rows contiguous
     int64_t column = 0;
     int64_t skip_id = -1;  // padding_idx: ids equal to it get no gradient
+    bool unique = false;   // no id is there twice: nothing is left to add up
+    LodPtr samples = nullptr;  // sample boundaries in ids where the lookup was not pooled; null: samples have equally many ids
   };
   int64_t height = 0, width = 0;
   std::vector<Piece> pieces;

@@ -18,31 +18,33 @@
 namespace argosy::ps {
 namespace {
 
-constexpr double kReaderCallSeconds = 30;
+constexpr double kReaderCallSeconds = 30;  // at most, of one try
 constexpr uint64_t kReaderExportBytes = uint64_t{8} << 20;
 
 // One endpoint: says who it is, and calls again while it is away. Thread-safe.
 class ReadSource {
  public:
-  ReadSource(std::unique_ptr<rpc::Channel> channel, std::string run, double wait_seconds)
-      : channel_(std::move(channel)), run_(std::move(run)), wait_seconds_(wait_seconds) {}
+  ReadSource(std::unique_ptr<rpc::Channel> channel, std::string run, const RowReaderOptions& options)
+      : channel_(std::move(channel)),
+        run_(std::move(run)),
+        wait_seconds_(options.wait_seconds),
+        read_wait_seconds_(options.read_wait_seconds.value_or(options.wait_seconds)) {}
 
   const std::string& endpoint() const { return channel_->peer(); }
 
   // What it is, as it says.
   Result<wire::HelloReply> hello() {
-    return patiently([&]() -> Result<wire::HelloReply> { return greet(); });
+    return patiently(wait_seconds_, [&](Deadline deadline) -> Result<wire::HelloReply> { return greet(deadline); });
   }
 
   template <typename Reply, typename Request>
   Result<Reply> call(wire::Method method, Request request, std::vector<rpc::Slice> payload = {},
                      rpc::PayloadBuffer* received = nullptr) {
-    return patiently([&]() -> Result<Reply> {
+    return patiently(read_wait_seconds_, [&](Deadline deadline) -> Result<Reply> {
       *request.mutable_caller() = caller();
-      auto answer = channel_->call_and_wait({static_cast<uint16_t>(method), request.SerializeAsString(), payload},
-                                            Deadline::after_seconds(kReaderCallSeconds));
+      auto answer = channel_->call_and_wait({static_cast<uint16_t>(method), request.SerializeAsString(), payload}, deadline);
       if (answer.status().code() == Code::unauthenticated) {  // a new process, which does not know this reader
-        RETURN_IF_ERROR(greet().status());
+        RETURN_IF_ERROR(greet(deadline).status());
         return Status::unavailable("{}", answer.status().message());
       }
       if (!answer.ok()) return answer.status();
@@ -52,7 +54,7 @@ class ReadSource {
   }
 
  private:
-  Result<wire::HelloReply> greet() {
+  Result<wire::HelloReply> greet(Deadline deadline) {
     wire::HelloRequest hello;
     hello.set_version(kProtocolVersion);
     hello.set_observer(true);
@@ -64,8 +66,7 @@ class ReadSource {
       hello.set_job(caller_.job());
       hello.set_run(run_);
     }
-    ASSIGN_OR_RETURN(const auto answer, channel_->call_and_wait({wire::HELLO, hello.SerializeAsString(), {}},
-                                                                Deadline::after_seconds(kReaderCallSeconds)));
+    ASSIGN_OR_RETURN(const auto answer, channel_->call_and_wait({wire::HELLO, hello.SerializeAsString(), {}}, deadline));
     ASSIGN_OR_RETURN(auto reply, parse_reply<wire::HelloReply>(answer));
     const MutexLock lock(mutex_);
     run_ = reply.run();
@@ -81,16 +82,16 @@ class ReadSource {
 
   // Again while the server is away: wait_ready() waits for it to answer at all, and one that answers asks for patience by itself.
   template <typename Call>
-  auto patiently(const Call& call) -> decltype(call()) {
-    const Deadline deadline = Deadline::after_seconds(wait_seconds_);
+  auto patiently(double wait_seconds, const Call& call) -> decltype(call(Deadline::after_seconds(0))) {
+    const Deadline deadline = Deadline::after_seconds(wait_seconds);
     for (;;) {
-      auto result = call();
+      auto result = call(Deadline::after_seconds(std::min(kReaderCallSeconds, wait_seconds)));
       const Code code = result.status().code();
       if (result.ok() || (code != Code::unavailable && code != Code::deadline_exceeded)) {
         return result.ok() ? std::move(result) : result.status().with_context("{}", endpoint());
       }
       if (deadline.passed()) {
-        return Status::unavailable("{} was not there for {:.0f} s: {}", endpoint(), wait_seconds_, result.status().message());
+        return Status::unavailable("{} was not there for {:.0f} s: {}", endpoint(), wait_seconds, result.status().message());
       }
       const double left = std::clamp(deadline.seconds_left(), 0.01, 1.0);
       (void)channel_->wait_ready(Deadline::after_seconds(left));
@@ -105,7 +106,7 @@ class ReadSource {
   ConditionVariable never_;  // notified by nobody: a pause between two tries
   std::string run_ ARGOSY_GUARDED_BY(mutex_);
   wire::Caller caller_ ARGOSY_GUARDED_BY(mutex_);
-  const double wait_seconds_;
+  const double wait_seconds_, read_wait_seconds_;
 };
 
 using ReadSources = std::vector<std::unique_ptr<ReadSource>>;
@@ -119,7 +120,7 @@ class ServersRowReader final : public RowReader {
   const std::string& job() const override { return first_.job(); }
   const std::string& run() const override { return first_.run(); }
 
-  Status pull_rows(size_t table, std::span<const uint64_t> keys, std::span<float> rows) override {
+  Status pull_rows(size_t table, std::span<const uint64_t> keys, std::span<float> rows, std::vector<size_t>* missing) override {
     RETURN_IF_ERROR(check(table, true));
     const size_t width = spec_.tables[table].width;
     for (int server = 0; server < size(); ++server) {
@@ -135,14 +136,18 @@ class ServersRowReader final : public RowReader {
       wire::Section* section = request.add_sections();
       section->set_table(static_cast<uint32_t>(table));
       section->set_count(own.size());
+      request.set_tell_missing(missing != nullptr);
       rpc::PayloadBuffer found;
-      RETURN_IF_ERROR(
-          source(server).call<wire::PullRowsReply>(wire::PULL_ROWS, request, {rpc::Slice::own(std::move(own))}, &found).status());
+      ASSIGN_OR_RETURN(const auto reply, source(server).call<wire::PullRowsReply>(wire::PULL_ROWS, request,
+                                                                                  {rpc::Slice::own(std::move(own))}, &found));
       RETURN_IF_ERROR(check_size(server, found, places.size() * width * sizeof(float)));
       for (size_t i = 0; i < places.size(); ++i) {
         std::memcpy(rows.data() + places[i] * width, found.data() + i * width * sizeof(float), width * sizeof(float));
       }
+      for (const uint64_t place : reply.missing())
+        if (missing != nullptr && place < places.size()) missing->push_back(places[place]);
     }
+    if (missing != nullptr) std::ranges::sort(*missing);
     return {};
   }
 
@@ -178,7 +183,28 @@ class ServersRowReader final : public RowReader {
                      .version = stats.version(),
                      .lag_records = stats.following().lag_records(),
                      .lag_seconds = stats.following().lag_seconds(),
-                     .waits_for = stats.following().waits_for()});
+                     .waits_for = stats.following().waits_for(),
+                     .answers_from = stats.following().answers_from()});
+    }
+    return all;
+  }
+
+  Result<std::vector<Versions>> versions(VersionAction action, const std::string& name) override {
+    wire::VersionsRequest request;
+    request.set_action(action == VersionAction::keep          ? wire::VersionsRequest::KEEP
+                       : action == VersionAction::drop        ? wire::VersionsRequest::DROP
+                       : action == VersionAction::answer_from ? wire::VersionsRequest::ANSWER_FROM
+                                                              : wire::VersionsRequest::LIST);
+    request.set_name(name);
+    std::vector<Versions> all;
+    for (int server = 0; server < size(); ++server) {
+      ASSIGN_OR_RETURN(const auto reply, source(server).call<wire::VersionsReply>(wire::VERSIONS, request));
+      Versions& one = all.emplace_back();
+      one.endpoint = source(server).endpoint();
+      one.newest = reply.newest();
+      one.answers_from = reply.answers_from();
+      for (const auto& kept : reply.kept())
+        one.kept.push_back({.name = kept.name(), .version = kept.version(), .age_seconds = kept.age_seconds()});
     }
     return all;
   }
@@ -271,7 +297,7 @@ Result<std::unique_ptr<RowReader>> RowReader::connect(const RowReaderOptions& op
   for (const std::string& endpoint : options.endpoints) {
     ASSIGN_OR_RETURN(auto channel, rpc::connect_channel(
                                        endpoint, {.security = options.security, .max_message_bytes = options.max_message_bytes}));
-    auto source = std::make_unique<ReadSource>(std::move(channel), first ? first->run() : options.run, options.wait_seconds);
+    auto source = std::make_unique<ReadSource>(std::move(channel), first ? first->run() : options.run, options);
     ASSIGN_OR_RETURN(const wire::HelloReply hello, source->hello());
     if (!first) {
       first = hello;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ struct RowReaderOptions {
   std::string run;                     // of the job; empty: that of the first endpoint
   rpc::Security security;
   double wait_seconds = 60;  // for one that is away, or has not caught up
+  std::optional<double> read_wait_seconds = {};  // the same, once connected; nothing: wait_seconds
   uint64_t max_message_bytes = uint64_t{256} << 20;
 };
 
@@ -40,8 +42,9 @@ class RowReader {
   // The number of a table; not_found lists those that there are.
   Result<size_t> table(std::string_view name) const;
 
-  // REQUIRES: rows.size() == keys.size() * width.
-  virtual Status pull_rows(size_t table, std::span<const uint64_t> keys, std::span<float> rows) = 0;
+  // REQUIRES: rows.size() == keys.size() * width. `missing` gets the places of keys that have no row, ascending.
+  virtual Status pull_rows(size_t table, std::span<const uint64_t> keys, std::span<float> rows,
+                           std::vector<size_t>* missing = nullptr) = 0;
   // REQUIRES: values.size() is the table's size.
   virtual Status pull_dense(size_t table, std::span<float> values) = 0;
 
@@ -60,9 +63,27 @@ class RowReader {
     uint64_t lag_records = 0;
     double lag_seconds = 0;
     std::string waits_for;
+    std::string answers_from;  // the kept version that a follower answers from; empty: its newest
   };
   // By server.
   virtual Result<std::vector<Source>> sources() = 0;
+
+  // Versions that a follower keeps beside its newest one.
+  struct Kept {
+    std::string name;
+    uint64_t version = 0;
+    double age_seconds = 0;
+  };
+  struct Versions {
+    std::string endpoint;
+    uint64_t newest = 0;
+    std::string answers_from;  // empty: the newest
+    std::vector<Kept> kept;
+  };
+  enum class VersionAction { list, keep, drop, answer_from };
+  // Does it at every follower, one after the other, and returns how each stands then. answer_from without a name: the newest.
+  // Servers that are no followers refuse it.
+  virtual Result<std::vector<Versions>> versions(VersionAction action, const std::string& name) = 0;
 };
 
 }  // namespace argosy::ps

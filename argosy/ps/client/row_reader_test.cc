@@ -65,6 +65,10 @@ class RowReaderTest : public ::testing::Test {
     std::vector<float> rows(6);
     ASSERT_OK(reader.pull_rows(0, std::vector<uint64_t>{4, 3, 18}, rows));
     EXPECT_THAT(rows, ElementsAre(1, 1, 0, 0, 1, 1));
+    std::vector<size_t> missing;
+    std::vector<float> more(10);
+    ASSERT_OK(reader.pull_rows(0, std::vector<uint64_t>{4, 3, 18, 1, 5}, more, &missing));
+    EXPECT_THAT(missing, ElementsAre(1, 3, 4));  // at whichever server they would be
     std::vector<float> dense(4);
     ASSERT_OK(reader.pull_dense(1, dense));
     EXPECT_THAT(dense, ElementsAre(0, 1, 2, 3));

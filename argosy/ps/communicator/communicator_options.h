@@ -39,6 +39,9 @@ struct CommunicatorOptions {
   bool independent_recv_thread = true;
   // async: merged gradients are added up (SGD) and not averaged.
   bool sum_merged = false;
+  // async: the threads of this worker meet in each step, and their mean gradient is sent, as in half_async; servers see no
+  // difference.
+  bool threads_meet = false;
   // geo: batches of this worker, all threads together, from one exchange to the next.
   int geo_k_steps = 100;
   // geo: what becomes of gradients that are not finite, before this worker's copy is trained with them. In the other modes the

@@ -27,7 +27,9 @@ Result<std::unique_ptr<Communicator>> make_communicator(const CommunicatorOption
   switch (client.spec().mode) {
     case Mode::sync: return make_sync_communicator(options, client, std::move(clipper));
     case Mode::half_async: return make_half_async_communicator(options, client, std::move(clipper));
-    case Mode::async: return make_async_communicator(options, client, std::move(clipper));
+    case Mode::async:
+      if (options.threads_meet) return make_half_async_communicator(options, client, std::move(clipper));
+      return make_async_communicator(options, client, std::move(clipper));
     case Mode::geo: return make_geo_communicator(options, client, std::move(clipper));
   }
   return Status::invalid_argument("mode {} is unknown", static_cast<int>(client.spec().mode));

@@ -123,6 +123,11 @@ Status Exports::make_room() {
   return sessions_.size() < limit_.most() ? Status() : limit_.refuse(1);
 }
 
+bool Exports::empty() const {
+  const MutexLock lock(mutex_);
+  return sessions_.empty();
+}
+
 void Exports::drop_idle() {
   MutexLock lock(mutex_);
   std::erase_if(sessions_, [](const auto& entry) {

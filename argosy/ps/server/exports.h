@@ -24,6 +24,7 @@ class Exports {
   Result<Outgoing> piece(Tables& tables, const wire::ExportRowsRequest& request);
   // Ends those that nobody has asked for in a minute.
   void drop_idle();
+  bool empty() const;  // none is under way
 
  private:
   struct Session;
@@ -34,7 +35,7 @@ class Exports {
   const std::string name_;
   Limit& limit_;
   const Limit& answer_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::map<uint64_t, std::shared_ptr<Session>> sessions_ ARGOSY_GUARDED_BY(mutex_);
   uint64_t next_ ARGOSY_GUARDED_BY(mutex_) = 1;
 };

@@ -148,7 +148,10 @@ Status Follower::read_more() {
   if (!snapshot_first_) {
     ASSIGN_OR_RETURN(const auto records,
                      stream_.take(*reply, {reinterpret_cast<const std::byte*>(payload.data()), payload.size()}));
-    for (const LogStream::One& one : records) RETURN_IF_ERROR(apply(one));
+    {
+      const MutexLock lock(applying_);
+      for (const LogStream::One& one : records) RETURN_IF_ERROR(apply(one));
+    }
     if (state_.load() != nullptr && state_.load()->is_sync()) parking_.wake(Topic::position);
   }
   all_ = reply->all();
@@ -208,6 +211,7 @@ Status Follower::replace_state(const table::Snapshot& snapshot) {
   const ReadOptions how{.only = {}, .state = [&](std::string_view piece) { return pieces.add(piece); }};
   RETURN_IF_ERROR(read_tables(snapshot, *filled, how).status());
   ASSIGN_OR_RETURN(const wire::StateImage image, std::move(pieces).finish(snapshot.states().at(0)));
+  const MutexLock lock(applying_);
   RETURN_IF_ERROR(state.tables().adopt(*filled, every_table_of(state.tables())));
   return state.restore(image);
 }

@@ -46,6 +46,8 @@ class Follower {
   void stop();  // safe to call twice
 
   const std::string& primary() const { return primary_; }
+  // Held while the state is changed, and by who needs it at one moment.
+  Mutex& applying() { return applying_; }
   // How it stands; any thread.
   wire::StatsReply::Following report() const;
 
@@ -82,6 +84,7 @@ class Follower {
   bool all_ = false;             // it has all that the server had when it answered last
   bool told_end_ = false;        // the user was told that the run is over
 
+  Mutex applying_;
   std::atomic<State*> state_ = nullptr;
   mutable Mutex mutex_;
   ConditionVariable changed_;

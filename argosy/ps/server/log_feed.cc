@@ -1,7 +1,9 @@
 #include "argosy/ps/server/log_feed.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "argosy/base/log.h"
 #include "argosy/ps/server/snapshot_feed.h"
 #include "argosy/table/checksum.h"
 #include "argosy/table/log_format.h"
@@ -34,16 +36,35 @@ LogFeed::LogFeed(const Uses& uses, std::string name)
 
 bool LogFeed::is_live(const Place& follower) { return SteadyClock::now() - follower.heard < kFollowerSilence; }
 
-Status LogFeed::note(uint64_t number) {
+Status LogFeed::note(uint64_t number, const std::string& peer, uint64_t from) {
   const MutexLock lock(mutex_);
   if (!known_.contains(number)) {
     std::erase_if(known_, [](const Known::value_type& one) { return !is_live(one.second); });
     limit_.set_now(known_.size());
     if (known_.size() >= limit_.most()) return limit_.refuse(1);
   }
-  known_[number].heard = SteadyClock::now();
+  Place& place = known_[number];
+  place.heard = SteadyClock::now();
+  place.peer = peer;
+  place.from = from;
   limit_.set_now(known_.size());
   return {};
+}
+
+// One that begins is sent to a snapshot too, and is not behind.
+void LogFeed::note_snapshot(uint64_t number, bool sent, uint64_t first) {
+  Place now;
+  {
+    const MutexLock lock(mutex_);
+    Place& place = known_[number];
+    std::swap(place.to_snapshot, sent);
+    if (sent || !place.to_snapshot || place.from == 0) return;
+    now = place;
+  }
+  log_warning(
+      "the follower at {} was left behind: it has the log up to position {}, which now begins at {}; it takes the newest "
+      "snapshot",
+      now.peer, now.from, first);
 }
 
 void LogFeed::note_told(uint64_t number, uint64_t end) {
@@ -66,6 +87,10 @@ void LogFeed::drain(Deadline deadline) {
   told_.wait_until(lock, deadline.when(), [&]() ARGOSY_REQUIRES(mutex_) {
     return std::ranges::all_of(known_, [&](const auto& one) { return one.second.told == end || !is_live(one.second); });
   });
+  for (const auto& [number, one] : known_) {
+    if (one.told == end) continue;
+    log_warning("ends, and the follower at {} was left behind: it has the log up to position {} of {}", one.peer, one.from, end);
+  }
 }
 
 // Whether what the follower has is what this log begins with.
@@ -129,7 +154,7 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
         name_, durability_name(options_.settled_durability())));
   }
   const uint64_t number = request.caller().incarnation();
-  if (Status s = note(number); !s.ok()) return call->fail(s);
+  if (Status s = note(number, call->request.peer, request.from()); !s.ok()) return call->fail(s);
   const table::RecordLog& log = journal->log();
   changes_.await_log();  // before the log is looked at: what is appended later wakes this call
   const uint64_t seen = parking_.version(Topic::log);
@@ -157,6 +182,7 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
     payload.clear();
     reply.set_next(request.from());
   }
+  note_snapshot(number, snapshot, log.first());
   reply.set_snapshot_first(snapshot);
   reply.set_version(state.version());
   reply.set_end(std::max(log.end(), reply.next()));

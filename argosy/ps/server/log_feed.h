@@ -37,20 +37,24 @@ class LogFeed {
 
   void follow(const CallPtr& call, State& state, const wire::FollowRequest& request);
 
-  // Returns when every follower that was heard of lately has been told all that the log has, or at the deadline. For a server
-  // that ends: nobody will tell them later.
+  // Returns when every follower that was heard of lately has been told all that the log has, or at the deadline, and says in the
+  // log who has not. For a server that ends: nobody will tell them later.
   void drain(Deadline deadline);
   // Those that were heard of lately.
   uint32_t followers() const;
 
  private:
   struct Place {
+    std::string peer;   // where it calls from
     uint64_t told = 0;  // the log's end when there was nothing more for it
+    uint64_t from = 0;  // where it asked for records last
+    bool to_snapshot = false;  // it was sent to a snapshot, and has not been given records since
     SteadyClock::time_point heard;
   };
   using Known = std::map<uint64_t, Place>;
 
-  Status note(uint64_t number);
+  Status note(uint64_t number, const std::string& peer, uint64_t from);
+  void note_snapshot(uint64_t number, bool sent, uint64_t first);
   void note_told(uint64_t number, uint64_t end);
   Status check_from(const table::RecordLog& log, const wire::FollowRequest& request) const;
   bool needs_snapshot(const table::RecordLog& log, const State& state, const wire::FollowRequest& request) const;

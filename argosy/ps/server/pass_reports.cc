@@ -56,6 +56,10 @@ wire::LedgerReply PassReports::ledger_of(State& state) {
     *reply.add_workers() = state.members().ledger(worker);
     state.file_lists().describe(*reply.mutable_workers(worker));
   }
+  const Tables& tables = state.tables();
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables.left_out(i) > 0) (*reply.mutable_nonfinite())[tables.spec().tables[i].name] = tables.left_out(i);
+  }
   return reply;
 }
 

@@ -31,6 +31,12 @@ Result<std::unique_ptr<PrimaryLink>> find_primary(ServerOptions& options) {
   auto primary = std::make_unique<PrimaryLink>(std::move(channel), options.run);
   RETURN_IF_ERROR(primary->find(options.follow_wait_seconds));
   const PrimaryInfo& info = primary->info();
+  if (!options.follow_job.empty() && options.follow_job != info.job) {
+    return Status::failed_precondition(
+        "the server at {} is of job '{}', and this follower was asked for job '{}': is it the right "
+        "address?",
+        options.follow, info.job, options.follow_job);
+  }
   options.job = info.job;
   options.run = info.run;
   options.server = info.server;
@@ -81,6 +87,7 @@ class RunningServer final : public Server {
   const std::string& endpoint() const override { return endpoint_; }
   int port() const override { return rpc_ == nullptr ? 0 : rpc_->port(); }
 
+  bool answers() const override { return options_.follow.empty() || core_.state() != nullptr; }
   bool restored() const override { return core_.restored(); }
 
   Result<bool> begin_import() override { return core_.begin_import(); }

@@ -31,6 +31,9 @@ class Server {
   virtual const std::string& endpoint() const = 0;  // "host:port"; empty where it does not listen
   virtual int port() const = 0;
 
+  // False: a follower that has not caught up yet, and lets nobody in.
+  virtual bool answers() const = 0;
+
   // Whether the directory had the state of an earlier process.
   virtual bool restored() const = 0;
 

@@ -72,7 +72,10 @@ Core::Core(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary)
     add_follower_tasks();
   }
   stats_.set_followers([this](wire::StatsReply& reply) {
-    if (follower_ != nullptr) *reply.mutable_following() = follower_->report();
+    if (follower_ != nullptr) {
+      *reply.mutable_following() = follower_->report();
+      reply.mutable_following()->set_answers_from(versions_.answers_from());
+    }
     reply.set_followers(feed_.followers());
   });
 }
@@ -128,6 +131,10 @@ void Core::add_methods() {
   methods_.add<wire::StatsRequest>(wire::STATS, read, observers, by(stats_, &StatsHandler::stats));
   methods_.add<wire::FollowRequest>(wire::FOLLOW, read, observers, by(feed_, &LogFeed::follow));
   methods_.add<wire::CopySnapshotRequest>(wire::COPY_SNAPSHOT, read, observers, by(snapshot_feed_, &SnapshotFeed::copy));
+  const auto versions = [this](const CallPtr& call, State&, const wire::VersionsRequest&) {
+    call->fail(Status::failed_precondition("{} is no follower: it has its newest version only. Ask its followers", name_));
+  };
+  methods_.add<wire::VersionsRequest>(wire::VERSIONS, read, observers, versions);
   add_snapshot_methods();
 }
 

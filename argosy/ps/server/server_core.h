@@ -11,6 +11,7 @@
 #include "argosy/ps/server/exchange_handlers.h"
 #include "argosy/ps/server/exports.h"
 #include "argosy/ps/server/follower.h"
+#include "argosy/ps/server/kept_versions.h"
 #include "argosy/ps/server/leases.h"
 #include "argosy/ps/server/log_feed.h"
 #include "argosy/ps/server/method_table.h"
@@ -83,6 +84,10 @@ class Core {
   void add_follower_methods();  // server_core_follow.cc, as the next ones
   void add_follower_tasks();
   void greet_reader(const CallPtr& call, wire::HelloRequest& request);
+  void answer_versions(const CallPtr& call, State& newest, const wire::VersionsRequest& request);
+  // A handler that reads, given what a follower answers from.
+  template <typename Handler>
+  auto from_version(Handler handler);
   Status read_only() const;
   SnapshotterOptions snapshotter_options() const;
   Status log_import(bool finished);
@@ -106,6 +111,7 @@ class Core {
   Parking parking_;
   Changes changes_;
   Adoption adoption_{options_, name_, limits_, state_};
+  KeptVersions versions_{adoption_, options_.keep_versions};  // of a follower; outlives the exports of its tables
   CallAdmission admission_;
   RunNotes notes_;
   ServerSnapshotHost snapshot_host_;

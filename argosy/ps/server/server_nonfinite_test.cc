@@ -94,12 +94,30 @@ TEST_P(ServerNonfinite, IsSkippedRowByRow) {
   };
   ASSERT_EQ(*push(), wire::APPLIED);
   ASSERT_EQ(*push(), wire::DUPLICATE);
-  EXPECT_EQ(worker.stats()->tables(0).nonfinite(), 2u) << "the repeated call is counted too";
-  EXPECT_EQ(worker.stats()->tables(1).nonfinite(), 2u);
   for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(worker.stats()->tables(0).nonfinite(), 1u) << "the repeated call is not counted again, nor the log's record";
+    EXPECT_EQ(worker.stats()->tables(1).nonfinite(), 1u);
     EXPECT_THAT(*worker.pull_rows(0, {5, 6, 7}), ElementsAre(1, 1, 0, 0, 1, 1));
     EXPECT_THAT(*worker.pull_dense(1), ElementsAre(1, 2, 3, 4));
     EXPECT_EQ(worker.stats()->batches(), 1u);
+    process.restart();
+  }
+}
+
+// What was left out by choice is in the ledger, once, whether a server has it from its log or from a snapshot.
+TEST_P(ServerNonfinite, IsInTheLedgerAfterARestart) {
+  InProcess process(options(Nonfinite::skip));
+  Worker worker = process.worker(spec(), 0);
+  ASSERT_OK(worker.hello());
+  ASSERT_OK(worker.init_dense(1, {1, 2, 3, 4}));
+  ASSERT_EQ(*worker.push({batch_id(0, 0)}, {{0, {5, 6, 7}, {-1, -1, kInf, -1, kNan, -1}}}, {}, step(0)), wire::APPLIED);
+  for (const bool snapshot : {false, true, true}) {
+    wire::LedgerRequest request;
+    *request.mutable_caller() = worker.caller();
+    const auto reply = worker.call<wire::LedgerReply>(wire::LEDGER, request);
+    ASSERT_OK(reply);
+    EXPECT_THAT(reply->nonfinite(), ElementsAre(testing::Pair("rows", 2u)));
+    if (snapshot) ASSERT_OK(process.server->stop());
     process.restart();
   }
 }

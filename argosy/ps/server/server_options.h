@@ -51,6 +51,8 @@ struct ServerOptions {
   // The server, "host:port", whose log this one follows: it then only reads, and what it is of the job is taken from there.
   // Empty: none.
   std::string follow;
+  std::string follow_job;      // the job that the server must be of; empty: any
+  uint32_t keep_versions = 2;  // of a follower: that may be kept beside its newest one
   double follow_wait_seconds = 60;  // for one that does not answer at all, at first; later it is waited for as long as it takes
 
   std::optional<Durability> durability;  // nothing: wal where there is a directory, none where there is not

@@ -62,7 +62,6 @@ void TrainingHandlers::push(const CallPtr& call, State& state, const wire::PushR
     if (!turn.owns_lock()) return call->fail(changes_.no_turn(*call));
   }
   const auto verdict = changes_.commit(record);
-  if (verdict.ok() && *verdict == Verdict::change) count_left_out(state.tables(), request);
   if (verdict.ok() && state.is_sync()) changes_.advance();
   if (turn.owns_lock()) {
     turn.unlock();
@@ -214,14 +213,19 @@ void TrainingHandlers::pull_rows(const CallPtr& call, State& state, const wire::
     if (Status s = size.add(pull.keys.size(), row_bytes); !s.ok()) return call->fail(s);
   }
   rpc::PayloadBuffer payload(size.bytes());
-  size_t offset = 0;
+  wire::PullRowsReply reply;
+  size_t offset = 0, keys_before = 0;
   for (const TableGradient& pull : *pulls) {
     const size_t count = pull.keys.size() * state.spec().tables[pull.table].width;
-    const Status pulled = tables.sparse(pull.table).pull(pull.keys, floats_at(payload, offset, count), request.create());
+    std::vector<uint64_t> missing;
+    const Status pulled =
+        tables.sparse(pull.table)
+            .pull(pull.keys, floats_at(payload, offset, count), request.create(), request.tell_missing() ? &missing : nullptr);
     if (!pulled.ok()) return call->fail(pulled.with_context("table '{}'", state.spec().tables[pull.table].name));
+    for (const uint64_t place : missing) reply.add_missing(keys_before + place);
+    keys_before += pull.keys.size();
     offset += count;
   }
-  wire::PullRowsReply reply;
   *reply.mutable_position() = to_wire(state.position());
   pulls_.add();
   call->send(outgoing(reply, {rpc::Slice::own(std::move(payload))}));

@@ -11,6 +11,21 @@ namespace argosy::ps {
 namespace {
 
 std::string count(uint64_t number) { return with_thousands(static_cast<int64_t>(number)); }
+
+// A text in JSON. Names of tables are names of variables, which scripts choose.
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", c);
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
 double finite_or(double number, double other) { return std::isfinite(number) ? number : other; }  // JSON has no others
 
 }  // namespace
@@ -104,7 +119,11 @@ std::string JobLedger::to_json() const {
         i == 0 ? "" : ", ", one.worker, one.state, one.round, one.batches, one.samples, one.dropped_batches, one.dropped_samples,
         one.files_handed_on, one.files_left, one.files_twice, one.unknown_given_up() ? "\"unknown\"" : "0", one.text());
   }
-  return json + fmt::format("],\n\"total\": {{{}}}}}\n", pass_json(total));
+  json += fmt::format("],\n\"total\": {{{}}},\n\"nonfinite\": {{", pass_json(total));
+  for (const auto& [table, gradients] : nonfinite) {
+    json += fmt::format("{}{}: {}", json.ends_with('{') ? "" : ", ", json_text(table), gradients);
+  }
+  return json + "}}\n";
 }
 
 }  // namespace argosy::ps

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,9 @@ struct JobLedger {
   std::vector<PassSummary> passes;  // finished by at least one worker; ascending
   std::vector<OpenPass> open;       // workers with batches in a pass that they have not finished
   PassSummary total;                // of all finished passes, also those that are no longer in `passes`
+  // By table: gradients (of a row, or a dense table's part of a push) that were NaN or infinite, and by choice left out or
+  // replaced (nonfinite=skip, clip).
+  std::map<std::string, uint64_t> nonfinite = {};
 
   std::string to_json() const;
 };

@@ -258,7 +258,9 @@ JobLedger join_ledgers(std::span<const wire::LedgerReply> servers) {
     const auto [place, fresh] = map.emplace(key, summary);
     if (!fresh) merge(place->second, summary);
   };
+  JobLedger job;
   for (const wire::LedgerReply& server : servers) {
+    for (const auto& [table, gradients] : server.nonfinite()) job.nonfinite[table] += gradients;
     for (const wire::WorkerLedger& worker : server.workers()) {
       for (const wire::PassRecord& record : worker.passes())
         take(passes, std::pair(record.round(), worker.worker()), summary_of(record));
@@ -269,7 +271,6 @@ JobLedger join_ledgers(std::span<const wire::LedgerReply> servers) {
       if (!fresh) merge(place->second, pass);
     }
   }
-  JobLedger job;
   for (const auto& [key, summary] : passes) {
     job.total.add(summary);
     if (job.passes.empty() || job.passes.back().round != key.first) {

@@ -98,6 +98,18 @@ TEST(PassBook, ForgetsOldPassesButNotTheirSums) {
   EXPECT_EQ(job.total.batches, passes);
 }
 
+// Each server has its own rows of a table. A script may call a table anything.
+TEST(JobLedger, AddsUpWhatWasLeftOutOfATable) {
+  wire::LedgerReply servers[2];
+  (*servers[0].mutable_nonfinite())["rows"] = 2;
+  (*servers[1].mutable_nonfinite())["rows"] = 3;
+  (*servers[1].mutable_nonfinite())["a \"name\"\n"] = 1;
+  const JobLedger job = join_ledgers(servers);
+  EXPECT_THAT(job.nonfinite, testing::ElementsAre(testing::Pair("a \"name\"\n", 1u), testing::Pair("rows", 5u)));
+  EXPECT_THAT(job.to_json(), testing::HasSubstr(R"("nonfinite": {"a \"name\"\u000a": 1, "rows": 5}})"));
+  EXPECT_THAT(join_ledgers(std::span<const wire::LedgerReply>()).to_json(), testing::HasSubstr(R"("nonfinite": {}})"));
+}
+
 // A batch that one of two servers has lost has not been applied; what both say of reading counts once.
 TEST(JobLedger, JoinsServersAndAddsWorkers) {
   wire::LedgerReply servers[2];

@@ -52,21 +52,24 @@ std::string first_bad(const Tables& tables, const Rows& rows, size_t row) {
   return fmt::format("table '{}', key {}: its shows or clicks are not finite", table, gradient.keys[row]);
 }
 
-// Counts the rows that are not finite and describes the first of them. `news`: of a table that has had none before.
-std::string count(Tables& tables, std::span<const TableGradient> gradients, bool* news = nullptr) {
-  std::string first;
-  for (const TableGradient& gradient : gradients) {
-    if (is_finite(gradient)) continue;
-    const Rows rows(tables, gradient);
-    uint64_t bad = 0;
+// The rows of a push that are not finite.
+struct BadRows {
+  std::vector<uint64_t> counts;  // of each gradient
+  std::string first;             // in words
+};
+
+BadRows bad_rows(const Tables& tables, std::span<const TableGradient> gradients) {
+  BadRows bad{std::vector<uint64_t>(gradients.size()), {}};
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (is_finite(gradients[i])) continue;
+    const Rows rows(tables, gradients[i]);
     for (size_t row = 0; row < rows.count; ++row) {
       if (rows.is_finite(row)) continue;
-      if (first.empty()) first = first_bad(tables, rows, row);
-      ++bad;
+      if (bad.first.empty()) bad.first = first_bad(tables, rows, row);
+      ++bad.counts[i];
     }
-    if (tables.count_nonfinite(gradient.table, bad) == 0 && news != nullptr) *news = true;
   }
-  return first;
+  return bad;
 }
 
 // A push is of one batch, or of several whose gradients or differences are merged: which of those it was, nobody knows by then.
@@ -134,39 +137,37 @@ bool is_finite(std::span<const TableGradient> gradients) {
 }
 
 Status nonfinite_gradient(Tables& tables, const wire::PushRequest& push, std::span<const TableGradient> gradients) {
-  const std::string first = count(tables, gradients);
-  return Status::invalid_argument("{}: {}; {}", batch_text(push), first, kNonfiniteAdvice);
+  const BadRows bad = bad_rows(tables, gradients);
+  for (size_t i = 0; i < gradients.size(); ++i) tables.count_refused(gradients[i].table, bad.counts[i]);
+  return Status::invalid_argument("{}: {}; {}", batch_text(push), bad.first, kNonfiniteAdvice);
 }
 
 Record FinitePush::record(uint32_t seconds) const {
   return {wire::PUSH, seconds, header, {reinterpret_cast<const std::byte*>(payload->data()), payload_bytes}, payload};
 }
 
-std::optional<FinitePush> make_finite(Tables& tables, const Record& record, Nonfinite policy) {
+std::optional<FinitePush> make_finite(const Tables& tables, const Record& record, Nonfinite policy) {
   auto push = parse<wire::PushRequest>(record);
   if (!push.ok() || push->batches_size() == 0) return std::nullopt;
   const auto gradients = tables.lay_out(push->sections(), record.payload);
   if (!gradients.ok() || is_finite(*gradients)) return std::nullopt;
-  bool news = false;
-  const std::string first = count(tables, *gradients, &news);
-  if (news) {
-    notice(LogLevel::warning, "{}: {}; it is {}, as nonfinite={} says, and so are all later ones, which are counted",
-           batch_text(*push), first, nonfinite_outcome(policy), nonfinite_name(policy));
-  }
+  const BadRows bad = bad_rows(tables, *gradients);
+  bool news = false;  // of a table that has had none before
   Rebuilt rebuilt(tables, policy);
   for (size_t i = 0; i < gradients->size(); ++i) {
-    push->mutable_sections(static_cast<int>(i))->set_count(rebuilt.add((*gradients)[i]));
+    wire::Section* const section = push->mutable_sections(static_cast<int>(i));
+    section->set_count(rebuilt.add((*gradients)[i]));
+    section->set_nonfinite(section->nonfinite() + bad.counts[i]);
+    news = news || (bad.counts[i] > 0 && tables.left_out((*gradients)[i].table) == 0);
+  }
+  if (news) {
+    notice(LogLevel::warning, "{}: {}; it is {}, as nonfinite={} says, and so are all later ones, which are counted",
+           batch_text(*push), bad.first, nonfinite_outcome(policy), nonfinite_name(policy));
   }
   FinitePush finite;
   finite.header = push->SerializeAsString();
   rebuilt.put(finite);
   return finite;
-}
-
-void count_left_out(Tables& tables, const wire::PushRequest& push) {
-  for (const wire::Section& section : push.sections()) {
-    if (section.nonfinite() > 0) tables.count_nonfinite(section.table(), section.nonfinite());
-  }
 }
 
 std::string nonfinite_counts(const Tables& tables) {

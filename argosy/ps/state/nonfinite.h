@@ -21,8 +21,8 @@ Status nonfinite_gradient(Tables& tables, const wire::PushRequest& push, std::sp
 
 // A push without its numbers that are not finite. skip: a row of a sparse table, and a section of a dense one, that has such a
 // number is left out. clip: NaN becomes 0; an infinity becomes the bound of the table's value_clip on its side, 0 where it has
-// none. Counts in `tables`. Nothing: all numbers are finite, or the push is none that could be read. REQUIRES: policy is not
-// refuse.
+// none. Its sections say how many there were, which is counted where the push is applied. Nothing: all numbers are finite, or
+// the push is none that could be read. REQUIRES: policy is not refuse.
 struct FinitePush {
   std::string header;
   std::shared_ptr<std::vector<uint64_t>> payload;  // at a multiple of 8
@@ -30,12 +30,9 @@ struct FinitePush {
 
   Record record(uint32_t seconds) const;  // over this
 };
-std::optional<FinitePush> make_finite(Tables& tables, const Record& record, Nonfinite policy);
+std::optional<FinitePush> make_finite(const Tables& tables, const Record& record, Nonfinite policy);
 
-// Counts what a geo worker says it has left out or replaced. REQUIRES: the push was applied, so its tables exist.
-void count_left_out(Tables& tables, const wire::PushRequest& push);
-
-// "3 gradients of table 'rows', 1 gradient of table 'dense'": what was counted since this process began; empty: nothing. A
+// "3 gradients of table 'rows', 1 gradient of table 'dense'": what Tables::nonfinite() counts; empty: nothing. A
 // gradient is that of a row, or a dense table's part of a push.
 std::string nonfinite_counts(const Tables& tables);
 

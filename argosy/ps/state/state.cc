@@ -170,6 +170,7 @@ void State::members_changed() {
 Status State::apply_push(const Record& record) {
   const Record stays = is_sync() ? kept(record) : record;
   ASSIGN_OR_RETURN(ValidPush push, valid_push(stays));
+  tables_->count_left_out(push.request.sections());
   const uint32_t worker = push.request.caller().worker();
   const auto batches = batches_of(push.request);
   if (is_sync()) {

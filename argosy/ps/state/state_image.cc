@@ -51,7 +51,9 @@ wire::StateImage State::image() const {
   for (int i = 0; i < members_->workers(); ++i) put(members_->worker(i), image.add_workers());
   put(sync_, &image);
   for (size_t i = 0; i < tables_->size(); ++i) {
-    if (const auto rate = tables_->set_rate_of(i)) (*image.mutable_rates())[static_cast<uint32_t>(i)] = *rate;
+    const auto number = static_cast<uint32_t>(i);
+    if (const auto rate = tables_->set_rate_of(i)) (*image.mutable_rates())[number] = *rate;
+    if (tables_->left_out(i) > 0) (*image.mutable_nonfinite())[number] = tables_->left_out(i);
   }
   for (int i = 0; i < members_->workers(); ++i) *image.add_ledgers() = members_->ledger(i);
   gatherings_.save(image.mutable_exchange());
@@ -115,6 +117,8 @@ Status State::restore(const wire::StateImage& image) {
   for (size_t i = 0; i < tables_->size(); ++i) {
     const auto rate = image.rates().find(static_cast<uint32_t>(i));
     tables_->set_rate(i, rate == image.rates().end() ? std::nullopt : std::optional<float>(rate->second));
+    const auto left_out = image.nonfinite().find(static_cast<uint32_t>(i));  // those of held pushes too
+    tables_->set_left_out(i, left_out == image.nonfinite().end() ? 0 : left_out->second);
   }
   // After the held pushes, which are counted in it.
   for (int i = 0; i < members_->workers(); ++i) members_->restore_ledger(i, {});

@@ -263,6 +263,12 @@ Status Tables::apply(std::span<const TableGradient> gradients, uint64_t step, ui
   return {};
 }
 
+void Tables::count_left_out(const Sections& sections) {
+  for (const wire::Section& section : sections) {
+    if (section.nonfinite() > 0) entries_[section.table()].left_out.fetch_add(section.nonfinite());
+  }
+}
+
 float Tables::rate(size_t table, uint64_t step) const {
   const TableSpec& spec = spec_.tables[table];
   const float set = entries_[table].rate.load(std::memory_order_relaxed);

@@ -86,10 +86,14 @@ class Tables {
   // One step of every table that is named, at the rates of step number `step`. REQUIRES: check_initialised() was ok.
   Status apply(std::span<const TableGradient> gradients, uint64_t step, uint32_t seconds, uint32_t worker) const;
 
-  // Rows, and parts of dense tables, that came with a gradient which is not finite, since the process began.
-  uint64_t nonfinite(size_t table) const { return entries_[table].nonfinite.load(std::memory_order_relaxed); }
-  // Returns how many there were before.
-  uint64_t count_nonfinite(size_t table, uint64_t rows) { return entries_[table].nonfinite.fetch_add(rows); }
+  // Rows, and parts of dense tables, that came with a gradient which is not finite. Those that were left out or replaced
+  // (nonfinite=skip, clip) are part of the state: each counts once, also after a restart. Those that were refused are counted
+  // since the process began.
+  uint64_t left_out(size_t table) const { return entries_[table].left_out.load(std::memory_order_relaxed); }
+  uint64_t nonfinite(size_t table) const { return left_out(table) + entries_[table].refused.load(std::memory_order_relaxed); }
+  void count_left_out(const Sections& sections);  // what a push says of each. REQUIRES: its tables exist
+  void set_left_out(size_t table, uint64_t rows) { entries_[table].left_out.store(rows); }
+  void count_refused(size_t table, uint64_t rows) { entries_[table].refused.fetch_add(rows); }
 
   // By the schedule or what set_rate() put in its place, times the table's factor.
   float rate(size_t table, uint64_t step) const;
@@ -102,7 +106,7 @@ class Tables {
     std::unique_ptr<table::DenseTable> dense;
     Range range;
     std::atomic<float> rate;  // not a number: by the schedule
-    std::atomic<uint64_t> nonfinite = 0;
+    std::atomic<uint64_t> left_out = 0, refused = 0;  // of gradients that are not finite
   };
 
   Tables(const JobSpec& spec, const TablesOptions& options);

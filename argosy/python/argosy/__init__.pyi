@@ -421,4 +421,14 @@ from .tensor import unbind as unbind
 from .tensor import unsqueeze as unsqueeze
 from .tensor import unstack as unstack
 from .tensor import where as where
+from .tensor.composed import combinations as combinations
+from .tensor.composed import cumulative_trapezoid as cumulative_trapezoid
+from .tensor.composed import diagonal_scatter as diagonal_scatter
+from .tensor.composed import nanmedian as nanmedian
+from .tensor.composed import nanquantile as nanquantile
+from .tensor.composed import select_scatter as select_scatter
+from .tensor.composed import shard_index as shard_index
+from .tensor.composed import trapezoid as trapezoid
+from .tensor.composed import vander as vander
+from .tensor.composed import vsplit as vsplit
 from .version import __version__ as __version__

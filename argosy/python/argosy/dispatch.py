@@ -87,7 +87,8 @@ def building(module, name):
     """The function that builds for `name`, whose computing definition is in `module`; None where programs have no operators for it."""
     for beginning, places in _BUILDING.items():
         if module.startswith(beginning):
-            found = (vars(importlib.import_module(place)).get(name) for place in places)
+            names = (name, name[:-1]) if name.endswith("_") else (name,)  # what is changed in place elsewhere is a new variable of a program
+            found = (vars(importlib.import_module(place)).get(one) for one in names for place in places)
             return next((one for one in found if one is not None), None)
     return None
 

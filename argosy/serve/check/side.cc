@@ -46,7 +46,8 @@ Result<Side> open_model(const std::string& path, const PredictorOptions& options
   Side side{.name = path, .inputs = predictor->inputs(), .outputs = predictor->outputs(), .settings = predictor->options()};
   side.program = &predictor->program();
   side.parameters.emplace();
-  for (const auto& [name, tensor] : predictor->parameters())
+  ASSIGN_OR_RETURN(const auto parameters, predictor->parameters());
+  for (const auto& [name, tensor] : parameters)
     side.parameters->emplace(name, ParameterFacts{.dtype = std::string(graph::dtype_name(tensor.dtype)),
                                                   .shape = tensor.shape,
                                                   .digest = digest_of(tensor),

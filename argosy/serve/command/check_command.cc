@@ -8,6 +8,7 @@
 #include "argosy/serve/check/compare.h"
 #include "argosy/serve/command/commands.h"
 #include "argosy/serve/predict/sample_inputs.h"
+#include "argosy/serve/redis/redis_source.h"
 
 namespace argosy::serve {
 namespace {
@@ -17,6 +18,7 @@ constexpr const char* kExamples =
 
   argosy check-online trained.model online.model
   argosy check-online trained.model http://127.0.0.1:8500/v1/models/ctr
+  argosy check-online trained.model redis://127.0.0.1:6379/ctr     its program with the parameters that argosy publish has put there
   argosy check-online trained.model predictions.json      what another predictor answered: {"inputs": {…}, "outputs": {…}}
 
 At least one side is a saved model. It ends with status 0 where all that both sides show is equal, 1 where something differs, 2 after a
@@ -36,7 +38,9 @@ struct CheckArguments {
 
 void add_options(CLI::App& app, CheckArguments& arguments) {
   app.add_option("a", arguments.a, "a saved model, or what B may be")->required();
-  app.add_option("b", arguments.b, "a saved model, the address of a served one, or a file of recorded predictions")->required();
+  app.add_option("b", arguments.b,
+                 "a saved model, the address of a served one or of published tables, or a file of recorded predictions")
+      ->required();
   app.add_option("--samples", arguments.samples,
                  "a file with a request: {\"instances\": […]} or {\"inputs\": {…}}; random samples without it");
   app.add_option("--record", arguments.record,
@@ -59,7 +63,17 @@ void add_options(CLI::App& app, CheckArguments& arguments) {
 
 bool is_url(const std::string& side) { return side.starts_with("http://") || side.starts_with("https://"); }
 bool is_recorded(const std::string& side) { return side.ends_with(".json"); }
-bool is_model(const std::string& side) { return !is_url(side) && !is_recorded(side); }
+bool is_published(const std::string& side) { return side.starts_with("redis://"); }
+bool is_model(const std::string& side) { return !is_url(side) && !is_recorded(side) && !is_published(side); }
+
+// The program of a saved model with parameters that were published.
+Result<Side> open_published(const std::string& url, const std::string& model, PredictorOptions options) {
+  ASSIGN_OR_RETURN(const RedisSourceOptions redis, parse_redis_url(url));
+  ASSIGN_OR_RETURN(options.source, connect_redis_source(redis));
+  ASSIGN_OR_RETURN(Side side, open_model(model, options));
+  side.name = fmt::format("{} with the parameters of {}", model, url);
+  return side;
+}
 
 // Both sides; a saved model comes first where only one is one, because a recorded side is read by its inputs.
 Result<std::pair<Side, Side>> open_sides(const CheckArguments& arguments) {
@@ -67,11 +81,13 @@ Result<std::pair<Side, Side>> open_sides(const CheckArguments& arguments) {
     return Status::invalid_argument("neither '{}' nor '{}' is a saved model; at least one side must be", arguments.a,
                                     arguments.b);
   const bool turned = !is_model(arguments.a);
-  ASSIGN_OR_RETURN(Side model, open_model(turned ? arguments.b : arguments.a, arguments.predictor));
+  const std::string& saved = turned ? arguments.b : arguments.a;
+  ASSIGN_OR_RETURN(Side model, open_model(saved, arguments.predictor));
   const std::string& name = turned ? arguments.a : arguments.b;
-  ASSIGN_OR_RETURN(Side other, is_url(name)        ? open_served(name)
-                               : is_recorded(name) ? open_recorded(name, model)
-                                                   : open_model(name, arguments.predictor));
+  ASSIGN_OR_RETURN(Side other, is_url(name)         ? open_served(name)
+                               : is_recorded(name)  ? open_recorded(name, model)
+                               : is_published(name) ? open_published(name, saved, arguments.predictor)
+                                                    : open_model(name, arguments.predictor));
   if (turned) return std::pair(std::move(other), std::move(model));
   return std::pair(std::move(model), std::move(other));
 }

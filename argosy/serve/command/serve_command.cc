@@ -10,6 +10,8 @@
 #include "argosy/cli/program_arguments.h"
 #include "argosy/serve/command/commands.h"
 #include "argosy/serve/http/model_server.h"
+#include "argosy/serve/redis/redis_source.h"
+#include "argosy/serve/sources/job_source.h"
 
 namespace argosy::serve {
 namespace {
@@ -18,6 +20,7 @@ constexpr const char* kExamples = R"(Serves a saved model over HTTP.
 
   argosy serve models/epoch3.model
   argosy serve models --name ctr --port 8500 --threads 2 --reload_seconds 5
+  argosy serve models/epoch3.model --rows 10.0.0.9:7170,10.0.0.9:7171 --token $SECRET
 
   curl -d '{"instances": [{"x": [1, 2, 3], "ids": [4, 9]}]}' http://127.0.0.1:8500/v1/models/ctr:predict
 
@@ -32,6 +35,8 @@ struct Arguments {
   ModelServerOptions http;
   double max_wait_ms = 0, deadline_ms = 10'000;
   bool no_fuse = false;
+  JobSourceOptions rows;
+  std::string redis;
 };
 
 void add_options(CLI::App& app, Arguments& arguments) {
@@ -59,6 +64,29 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::NonNegativeNumber);
   add("--reload_seconds", arguments.model.reload_seconds, "how often to look for a new version; 0: never", kVersions)
       ->check(CLI::NonNegativeNumber);
+  const char* kRows = "Parameters of a running job";
+  auto* rows =
+      app.add_option(
+             "--rows", arguments.rows.endpoints,
+             "host:port,host:port of all servers of the job, or of a follower of each: rows and dense parameters that the job "
+             "has are read there, the others from the model's files")
+          ->delimiter(',')
+          ->group(kRows);
+  app.add_option("--token", arguments.rows.token, "the job's token (or ARGOSY_TOKEN)")->group(kRows)->needs(rows);
+  auto* redis =
+      app.add_option("--redis", arguments.redis, "redis://host:port/NAME: the same from what `argosy publish` has put into Redis")
+          ->group(kRows)
+          ->excludes(rows);
+  auto* wait = add("--rows_wait", arguments.rows.wait_seconds, "seconds after which a read that is not answered fails", kRows)
+                   ->check(CLI::PositiveNumber);
+  auto* refresh =
+      add("--refresh_seconds", arguments.model.predictor.refresh_seconds, "how often to look for new dense parameters", kRows)
+          ->check(CLI::PositiveNumber);
+  app.final_callback([rows, redis, wait, refresh] {
+    for (const CLI::Option* option : {wait, refresh})
+      if (option->count() > 0 && rows->count() == 0 && redis->count() == 0)
+        throw CLI::RequiresError(option->get_name(), "--rows or --redis");
+  });
   const char* kLimits = "Limits";
   ServeLimits& limits = arguments.http.limits;
   add("--max_body_bytes", limits.max_body_bytes, "of one request", kLimits)->check(CLI::PositiveNumber);
@@ -99,10 +127,24 @@ void wait_for(const sigset_t& signals) {
   }
 }
 
+// The model's options, with the source of its parameters where the command line names one.
+Result<ServedModelOptions> with_source(const Arguments& arguments) {
+  ServedModelOptions options = arguments.model;
+  if (!arguments.rows.endpoints.empty()) {
+    ASSIGN_OR_RETURN(options.predictor.source, connect_job_source(arguments.rows));
+  } else if (!arguments.redis.empty()) {
+    ASSIGN_OR_RETURN(RedisSourceOptions redis, parse_redis_url(arguments.redis));
+    redis.wait_seconds = arguments.rows.wait_seconds;
+    ASSIGN_OR_RETURN(options.predictor.source, connect_redis_source(redis));
+  }
+  return options;
+}
+
 Status serve(const Arguments& arguments) {
   const sigset_t signals = block_signals();
   ServeCounters counters;
-  ASSIGN_OR_RETURN(const auto model, ServedModel::start(arguments.model, counters));
+  ASSIGN_OR_RETURN(const ServedModelOptions options, with_source(arguments));
+  ASSIGN_OR_RETURN(const auto model, ServedModel::start(options, counters));
   Batcher batcher(arguments.batcher, counters);
   ASSIGN_OR_RETURN(const auto server, ModelServer::start(arguments.http, *model, batcher, counters));
   if (!arguments.http.host.starts_with("127.") && arguments.http.host != "localhost" && arguments.http.host != "::1")

@@ -10,7 +10,7 @@
 
 namespace argosy::serve {
 
-// What a server counts, as the text of Prometheus: everything that the pages /metrics of a server shows goes through here.
+// What a server counts, as the text of Prometheus; source_metrics() of describe_model.h is the rest of its page /metrics.
 // Thread-safe.
 class ServeCounters {
  public:

@@ -11,6 +11,9 @@ namespace argosy::serve {
 std::string model_page(const std::string& name, const ServedVersion& version, const std::string& problem);
 
 // {"parameters": [{"name", "dtype", "shape", "digest"}, …]}
-std::string parameters_page(const ServedVersion& version);
+Result<std::string> parameters_page(const ServedVersion& version);
+
+// For /metrics: whether it can predict, and how the source of its parameters stands, where it has one.
+std::string source_metrics(const ServedVersion& version);
 
 }  // namespace argosy::serve

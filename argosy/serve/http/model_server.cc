@@ -121,11 +121,13 @@ class ModelServer::Impl {
     server_.Get("/healthz",
                 [](const httplib::Request&, httplib::Response& response) { response.set_content("ok\n", "text/plain"); });
     server_.Get("/readyz", [this](const httplib::Request&, httplib::Response& response) {
-      response.status = stopping_ ? 503 : 200;
-      response.set_content(stopping_ ? "stopping\n" : "ok\n", "text/plain");
+      const Status ready = stopping_ ? Status::unavailable("stopping") : model_.current()->ready();
+      response.status = ready.ok() ? 200 : 503;
+      response.set_content(ready.ok() ? "ok\n" : ready.message() + "\n", "text/plain");
     });
     server_.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content(counters_.text(options_.name, model_.current()->version), "text/plain; version=0.0.4");
+      response.set_content(counters_.text(options_.name, model_.current()->version) + source_metrics(*model_.current()),
+                           "text/plain; version=0.0.4");
     });
     server_.Get("/v1/models", [this](const httplib::Request&, httplib::Response& response) {
       response.set_content("{\"models\":[" + json_string(options_.name) + "]}", kJson);
@@ -135,7 +137,12 @@ class ModelServer::Impl {
         response.set_content(model_page(options_.name, *model_.current(), model_.last_problem()), kJson);
     });
     server_.Get(R"(/v1/models/([^/:]+)/parameters)", [this](const httplib::Request& request, httplib::Response& response) {
-      if (is_ours(request, response)) response.set_content(parameters_page(*model_.current()), kJson);
+      if (!is_ours(request, response)) return;
+      const auto page = parameters_page(*model_.current());
+      if (page.ok())
+        response.set_content(*page, kJson);
+      else
+        set_error(response, http_status(page.status().code()), page.status().message());
     });
     // Read here, because the library takes a body without a type, as curl sends it, for a form, which it cuts off at 8 KiB.
     server_.Post(R"(/v1/models/([^/:]+):predict)",

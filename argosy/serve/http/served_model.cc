@@ -65,7 +65,9 @@ Result<ServedVersion> open_version(const fs::path& path, const ServedModelOption
                        .outputs = predictor->outputs(),
                        .options = predictor->options(),
                        .run = [predictor](const Inputs& inputs) { return predictor->run(inputs); },
-                       .parameters = [predictor] { return predictor->parameters(); }};
+                       .parameters = [predictor] { return predictor->parameters(); },
+                       .ready = [predictor] { return predictor->ready(); },
+                       .origins = [predictor] { return predictor->origins(); }};
 }
 
 ServedModel::ServedModel(const ServedModelOptions& options, ServeCounters& counters, Open open)

@@ -17,7 +17,9 @@ struct ServedVersion {
   std::vector<TensorInfo> inputs, outputs;
   PredictorOptions options;
   std::function<Result<std::vector<Tensor>>(const Inputs&)> run;
-  std::function<std::map<std::string, Tensor>()> parameters;
+  std::function<Result<std::map<std::string, Tensor>>()> parameters;
+  std::function<Status()> ready = [] { return Status(); };  // an error where `run` would fail whatever it is asked
+  std::function<std::vector<ParameterSource::Origin>()> origins = [] { return std::vector<ParameterSource::Origin>(); };
 };
 
 // A checksum of a tensor's bytes: equal values have equal ones.

@@ -11,6 +11,7 @@
 #include "argosy/engine/program/model_io.h"
 #include "argosy/engine/program/run_frame.h"
 #include "argosy/engine/train/runner.h"
+#include "argosy/serve/predict/live_parameters.h"
 
 namespace argosy::serve {
 namespace {
@@ -104,6 +105,7 @@ class Predictor::Model {
   const PredictorOptions options;
   engine::Scope scope;
   engine::InferenceModel loaded;
+  std::unique_ptr<LiveParameters> live;  // null: all parameters are the files'
   engine::Runner runner;
   std::vector<TensorInfo> inputs, outputs;
   std::unique_ptr<engine::Frame> first;  // never run; others are made like it
@@ -157,7 +159,12 @@ Result<Predictor> Predictor::open(const graph::ModelFiles& files, const Predicto
   const std::string params = files.params.empty() ? "" : std::filesystem::absolute(files.params, error).string();
   const std::filesystem::path folder = files.model.has_parent_path() ? files.model.parent_path() : ".";
   ASSIGN_OR_RETURN(model->loaded,
-                   engine::load_inference_model(folder.string(), model->scope, files.model.filename().string(), params));
+                   engine::load_inference_model(folder.string(), model->scope, files.model.filename().string(), params,
+                                                options.source == nullptr ? std::set<std::string>() : names_of(*options.source)));
+  if (options.source != nullptr) {
+    ASSIGN_OR_RETURN(model->live,
+                     LiveParameters::start(*model->loaded.program, options.source, model->scope, options.refresh_seconds));
+  }
   const graph::Block& block = model->loaded.program->global_block();
   for (const std::string& name : model->loaded.feeds) model->inputs.push_back(info_of(block, name));
   for (const std::string& name : model->loaded.fetches) model->outputs.push_back(info_of(block, name));
@@ -176,22 +183,44 @@ const PredictorOptions& Predictor::options() const { return model_->options; }
 const graph::Program& Predictor::program() const { return *model_->loaded.program; }
 Predictor Predictor::clone() const { return Predictor(model_); }
 
-std::map<std::string, Tensor> Predictor::parameters() const {
+Status Predictor::ready() const { return model_->live == nullptr ? Status() : model_->live->ready(); }
+
+std::vector<ParameterSource::Origin> Predictor::origins() const {
+  return model_->live == nullptr ? std::vector<ParameterSource::Origin>() : model_->live->origins();
+}
+
+Result<std::map<std::string, Tensor>> Predictor::parameters() const {
   std::map<std::string, Tensor> found;
+  LiveParameters* const live = model_->live.get();
   for (const graph::VarDesc* variable : model_->loaded.program->persistables()) {
+    if (live != nullptr && live->find_rows(variable->name) != nullptr) {
+      ASSIGN_OR_RETURN(const std::vector<float> rows, live->all_rows(variable->name));
+      found.emplace(variable->name, Tensor::copy_of(rows, variable->shape));
+      continue;
+    }
+    std::optional<MutexLock> binding;
+    if (live != nullptr) binding.emplace(live->binding());
     const engine::Value* value = model_->scope.find(variable->name);
     if (value != nullptr && value->tensor.defined()) found.emplace(variable->name, from_tensor(value->tensor.detach().cpu()));
   }
   return found;
 }
 
+// A run keeps the parameters that it begins with.
+Status Predictor::begin(engine::Frame& frame) const {
+  if (model_->live == nullptr) return frame.begin();
+  const MutexLock binding(model_->live->binding());
+  return frame.begin();
+}
+
 Result<std::vector<Tensor>> Predictor::run(const Inputs& inputs) const {
   RETURN_IF_ERROR(check_inputs(model_->inputs, inputs));
+  RETURN_IF_ERROR(ready());
   std::optional<MutexLock> turn;
   if (model_->changes_state) turn.emplace(model_->turn);
   const ThreadsOfRun threads(model_->options.threads);
   std::unique_ptr<engine::Frame> frame = frames_->take(*model_->first);
-  RETURN_IF_ERROR(frame->begin());
+  RETURN_IF_ERROR(begin(*frame));
   for (size_t i = 0; i < model_->fed.size(); ++i)  // -1: no operator reads it
     if (model_->fed[i] >= 0) frame->feed(model_->fed[i], to_value(inputs.at(model_->inputs[i].name)));
   if (const Status status = engine::run_frame(*frame); !status.ok()) return explained(status, model_->inputs, inputs);

@@ -8,10 +8,14 @@
 
 #include "argosy/base/status.h"
 #include "argosy/graph/model_files.h"
+#include "argosy/serve/predict/parameter_source.h"
 #include "argosy/serve/predict/predict_tensor.h"
 
 namespace argosy::graph {
 class Program;
+}
+namespace argosy::engine {
+class Frame;
 }
 
 namespace argosy::serve {
@@ -21,6 +25,10 @@ struct PredictorOptions {
   bool fuse = true;              // embeddings with their pooling, fc layers: the same numbers, sooner
   bool bfloat16_matmul = false;  // matrix products of fc layers in bfloat16, accumulated in float32
   int gpu = -1;                  // the number of a GPU; -1: the CPU
+  // Where parameters come from that it has a table of, in place of the model's files, which need not have them: rows are read by
+  // each run, dense parameters are looked at every `refresh_seconds`. Null: all are the files'.
+  std::shared_ptr<ParameterSource> source = nullptr;
+  double refresh_seconds = 0.1;
 
   friend bool operator==(const PredictorOptions&, const PredictorOptions&) = default;
 };
@@ -65,14 +73,21 @@ class Predictor {
 
   Predictor clone() const;
 
-  // The pruned program, and the values that it keeps, by name; they are shared, not copied.
+  // The pruned program, and the values that it keeps, by name; they are shared, not copied, but for tables of rows that a source
+  // has: those are read there, whole.
   const graph::Program& program() const;
-  std::map<std::string, Tensor> parameters() const;
+  Result<std::map<std::string, Tensor>> parameters() const;
+
+  // Whether run() can be expected to succeed: an error while the source of the parameters does not answer.
+  Status ready() const;
+  // How the source stood when it was last asked; empty where there is none.
+  std::vector<ParameterSource::Origin> origins() const;
 
  private:
   class Model;
   class FramePool;
   explicit Predictor(std::shared_ptr<Model> model);
+  Status begin(engine::Frame& frame) const;
 
   std::shared_ptr<Model> model_;
   std::unique_ptr<FramePool> frames_;  // ends before the model, whose scope they use

@@ -47,7 +47,7 @@ TEST(Predictor, ItSaysWhatItTakesAndGives) {
   EXPECT_EQ(predictor.inputs(), inputs);
   ASSERT_EQ(predictor.outputs().size(), 1u);
   EXPECT_EQ(predictor.outputs()[0].shape, (std::vector<int64_t>{-1, 2}));
-  EXPECT_EQ(predictor.parameters().at("table").shape, (std::vector<int64_t>{20, 4}));
+  EXPECT_EQ(predictor.parameters()->at("table").shape, (std::vector<int64_t>{20, 4}));
 }
 
 TEST(Predictor, OneSampleIsABatchOfOneWithoutItsDimension) {
@@ -131,7 +131,7 @@ TEST(Predictor, ThreadsAndClonesShareTheParametersAlone) {
   saved.save(folder / "model");
   std::optional<Predictor> first = value_or_throw(Predictor::open(folder / "model"));
   const Predictor clone = first->clone();
-  EXPECT_EQ(first->parameters().at("table").data, clone.parameters().at("table").data);
+  EXPECT_EQ(first->parameters()->at("table").data, clone.parameters()->at("table").data);
   std::vector<at::Tensor> expected;
   for (int samples = 1; samples <= 4; ++samples) expected.push_back(saved.expected(batch_of(samples)));
   std::vector<std::string> wrong(4);

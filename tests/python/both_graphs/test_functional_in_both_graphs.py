@@ -126,6 +126,9 @@ OWN_TREE = [ROWS, IDS[:, :1], 7, DRAW.rand(6, 6).astype("float32"), None, np.arr
 FURTHER = {  # other arguments of functions with a row above
     "channels behind": ("conv3d", [np.moveaxis(VOLUMES, 1, -1).copy(), DRAW.rand(3, 2, 2, 2, 2).astype("float32")], {"data_format": "NDHWC"}),
     "SAME": ("conv3d", [VOLUMES, DRAW.rand(3, 2, 2, 3, 2).astype("float32")], {"padding": "SAME", "stride": 2}),
+    "images between the lines": ("interpolate", [IMAGES], {"size": [9, 4], "mode": "bilinear"}),
+    "images by a factor": ("interpolate", [np.moveaxis(IMAGES, 1, -1).copy()], {"scale_factor": 1.5, "mode": "bilinear", "data_format": "NHWC"}),
+    "corners on corners": ("interpolate", [IMAGES], {"size": [9, 4], "mode": "bilinear", "align_corners": True}),
     "the largest of windows over the edge": ("max_pool3d", [VOLUMES], {"kernel_size": 3, "stride": 2, "ceil_mode": True}),
     "means that count the padding": ("avg_pool3d", [VOLUMES], {"kernel_size": 2, "padding": 1, "exclusive": False}),
     "a divisor of one's own": ("avg_pool3d", [VOLUMES], {"kernel_size": 2, "divisor_override": 3}),

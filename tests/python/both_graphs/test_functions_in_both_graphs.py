@@ -119,6 +119,16 @@ FUNCTIONS = {  # name -> (arrays, the arguments behind them)
     **{name: ([BOOLEANS, BOOLEANS[::-1].copy()], ()) for name in "logical_and logical_or logical_xor".split()},
     **{name: ([ROWS, OTHER], ()) for name in LISTS},
     "atleast_1d": ([ROWS], ()),
+    "vsplit": ([ROWS], (2,)),
+    "vander": ([ROWS[0].copy()], (4, True)),
+    "trapezoid": ([ROWS, np.sort(OTHER, 1)], ()),
+    "cumulative_trapezoid": ([ROWS], (None, 2.0, 0)),
+    "combinations": ([ROWS[0].copy()], (3, True)),
+    "shard_index": ([IDS], (7, 2, 1, -5)),
+    "select_scatter": ([BOXES, ROWS], (1, -1)),
+    "diagonal_scatter": ([ROWS, OTHER[0, :4].copy()], (1,)),
+    "nanmedian": ([np.where(BOOLEANS, np.nan, ROWS)], (1, True)),
+    "nanquantile": ([np.where(BOOLEANS, np.nan, ROWS)], ([0.3, 0.75], 0)),
     "remainder": ([ROWS, OTHER], ()),
     "mm": ([ROWS, OTHER.T.copy()], ()),
     "unstack": ([ROWS], (1,)),
@@ -164,7 +174,7 @@ SMOOTH = [
     not in (
         "ceil floor round sign sgn trunc heaviside isfinite isinf isnan numel shape rank argmax argmin argsort nonzero zeros_like ones_like is_empty full_like cast equal "
         "not_equal less_than less_equal greater_than greater_equal isclose allclose equal_all floor_divide count_nonzero searchsorted bucketize is_floating_point is_complex "
-        "is_integer fmax fmin increment quantile angle nextafter histogram"
+        "is_integer fmax fmin increment quantile angle nextafter histogram nanmedian nanquantile"
     ).split()
 ]
 

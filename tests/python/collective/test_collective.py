@@ -35,6 +35,10 @@ def test_programs_train_as_one_process_with_the_batches_together(job, way, ranks
     assert all("equal to one process" in log for log in job.start(ranks, "static_training.py", way).logs())
 
 
+def test_strategies_of_programs_are_what_one_process_computes_for_all(job):
+    assert all("all checked" in log for log in job.start(2, "static_strategies.py").logs())
+
+
 def test_strategies_checkpoints_and_layers_over_all_processes(job):
     assert all("all checked" in log for log in job.start(2, "parts.py").logs())
 

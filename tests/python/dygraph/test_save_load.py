@@ -4,6 +4,8 @@ import io
 import multiprocessing
 import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -117,3 +119,36 @@ def test_states_travel_in_memory(save):
     assert ones.tolist() == [1, 1] and text == "text"
     with pytest.raises(errors.DataLossError, match="BytesIO holds, from where it stands, nothing of paddle.save"):
         paddle.load(memory)
+
+
+LARGE = """
+import resource, sys
+import numpy as np, paddle
+state = {f"w{i}": np.full([64 << 18], i, "float32") for i in range(8)}  # 8 of 64 MB
+paddle.to_tensor([1.0])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+resource.setrlimit(resource.RLIMIT_DATA, (int(open("/proc/self/statm").read().split()[5]) * 4096 + (300 << 20),) * 2)
+paddle.save(state, sys.argv[1])
+"""
+
+
+def test_a_large_state_is_saved_without_copies_of_it(tmp_path):
+    """With 300 MB more than the state, of 512 MB, itself needs."""
+    path = tmp_path / "large.pdparams"
+    run = subprocess.run([sys.executable, "-c", LARGE, str(path)], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    assert [one.name for one in tmp_path.iterdir()] == ["large.pdparams"]
+    found = paddle.load(str(path), return_numpy=True)
+    assert list(found)[:8] == [f"w{i}" for i in range(8)] and all((found[f"w{i}"] == i).all() for i in (0, 7))
+
+
+def test_a_large_state_may_be_of_lists_and_is_written_like_a_small_one(tmp_path, monkeypatch):
+    from argosy.fluid import state_file
+
+    state = {"a": [np.arange(6.0), {"b": np.ones([2, 3], "float32")}], "c": "text", "n": 3}
+    paddle.save(state, str(tmp_path / "small"))
+    monkeypatch.setattr(state_file, "_LARGE", 8)
+    paddle.save(state, str(tmp_path / "large"))
+    for name in ("small", "large"):
+        found = paddle.load(str(tmp_path / name), return_numpy=True)
+        assert found["c"] == "text" and found["n"] == 3 and (found["a"][0] == state["a"][0]).all() and (found["a"][1]["b"] == 1).all()

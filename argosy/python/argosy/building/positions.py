@@ -10,6 +10,7 @@ from argosy.building.reductions import norm
 from argosy.building.shapes import diagonal, expand, moveaxis, positions, take_along_axis
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
+from argosy.tensor.composed import axis_of_three
 
 
 def _known(x, axis, what):
@@ -36,7 +37,8 @@ def atleast_3d(*inputs, name=None):
     return _each(inputs, lambda x: layers.unsqueeze(x, {1: [0, 2], 2: [2]}[len(x.shape)]) if len(x.shape) < 3 else x)
 
 
-def cross(x, y, axis=-1, name=None):
+def cross(x, y, axis=9, name=None):
+    axis = axis_of_three(x.shape, axis)
     a, b = ([layers.slice(one, [axis], [i], [i + 1]) for i in range(3)] for one in (x, y))
     return layers.concat([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], axis=axis)
 

@@ -103,6 +103,14 @@ def _uniform_like(x):
     return found
 
 
+def randint_like(x, low=0, high=None, dtype=None, name=None):
+    low, high = (0, low) if high is None else (low, high)
+    drawn = T.floor(layers.uniform_random(layers.shape(x), "float32", float(low), float(high)))
+    found = layers.cast(T.clip(drawn, float(low), float(high - 1)), dtype or x.dtype)
+    found.stop_gradient = True
+    return found
+
+
 def multinomial(x, num_samples=1, replacement=False, name=None):
     """Of log(weight) plus Gumbel's noise the largest are a draw: the num_samples largest without replacement."""
     x = layers.cast(x, "float32")

@@ -22,6 +22,7 @@ class CollectiveOptions:
     adaptive: bool = False
     sync_batch_norm: bool = False
     amp: dict | None = None  # amp_configs, where a model computes in bfloat16
+    recompute: tuple = ()  # names of sublayers whose forward is computed once more in the backward
     settings: dict = dataclasses.field(default_factory=dict)
 
     @classmethod
@@ -48,6 +49,7 @@ class CollectiveOptions:
             merge_average=bool(merge["avg"]),
             sync_batch_norm=strategy.sync_batch_norm,
             amp=strategy.amp_configs if strategy.amp else None,
+            recompute=tuple(strategy._checkpoints() or ()),
             settings=dict(strategy.settings),
             **local,
         )

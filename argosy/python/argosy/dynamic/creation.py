@@ -245,6 +245,7 @@ def multinomial(x, num_samples=1, replacement=False, name=None):
     return Tensor(torch.multinomial(x._torch, num_samples, replacement))
 
 
+@on_tensors
 def poisson(x, name=None):
     """Whole numbers drawn from Poisson distributions with the means in x.
 

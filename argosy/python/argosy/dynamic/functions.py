@@ -4,6 +4,7 @@ from argosy.dynamic import changing, creation, elementwise, gradients, math, pai
 from argosy.dynamic.calls import functions_of, made_of
 from argosy.dynamic.in_place import FILLS, filling
 from argosy.dynamic.tensor import Tensor, torch_of
+from argosy.tensor import composed
 
 _OWN = {name: getattr(module, name) for module in (creation, gradients) for name in module.__all__}
 _TABLE = functions_of(elementwise, trigonometry, pairs, math, shape, search, special)
@@ -32,6 +33,8 @@ def _attach():
     for name, function in _TABLE.items():
         if name not in _NOT_METHODS.split() and not hasattr(Tensor, name):
             setattr(Tensor, name, function)
+    for name in composed.__all__:
+        setattr(Tensor, name, getattr(composed, name))
     for name in _ALSO_METHODS.split():
         setattr(Tensor, name, _OWN[name])
     for name, function in {**_CHANGING, **{name: filling(name) for name in FILLS}}.items():

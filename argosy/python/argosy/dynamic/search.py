@@ -7,6 +7,7 @@ import torch
 from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes
 from argosy.errors import InvalidArgumentError, OutOfRangeError
+from argosy.tensor.composed import axis_of_three
 
 
 def _arg(of_torch, x, axis, keepdim, dtype):
@@ -425,13 +426,13 @@ def masked_fill(x, mask, value, name=None):
 
 
 @computes
-def cross(x, y, axis=-1, name=None):
-    """The vector product along `axis`, which has size 3.
+def cross(x, y, axis=9, name=None):
+    """The vector product along `axis`, which has size 3; 9 is the first that has.
 
     >>> paddle.cross(paddle.to_tensor([1.0, 0.0, 0.0]), paddle.to_tensor([0.0, 1.0, 0.0])).tolist()
     [0.0, 0.0, 1.0]
     """
-    return torch.cross(x, y, axis)
+    return torch.cross(x, y, axis_of_three(x.shape, axis))
 
 
 @computes

@@ -144,7 +144,8 @@ class Tensor:
 
     def retain_grads(self):
         """Keeps the gradient of a computed tensor."""
-        self._torch.retain_grad()
+        if self._torch.requires_grad:  # another one has none to keep
+            self._torch.retain_grad()
 
     def register_hook(self, hook):
         """`hook` sees this tensor's gradient, and may return another. Returns an object whose remove() ends it."""
@@ -186,6 +187,38 @@ class Tensor:
 
     def get_tensor(self):
         return self
+
+    @property
+    def data(self):
+        """The same memory, through which no gradient goes."""
+        return self.detach()
+
+    @property
+    def type(self):
+        from argosy.fluid.var_type import VarType
+
+        return VarType.LOD_TENSOR
+
+    @property
+    def block(self):
+        return _core.default_main_program().global_block()
+
+    @property
+    def inplace_version(self):
+        return self._torch._version
+
+    @property
+    def strides(self):
+        return list(self._torch.stride())
+
+    def get_strides(self):
+        return self.strides
+
+    def is_dense(self):
+        return not self._torch.is_sparse
+
+    def is_selected_rows(self):
+        return False
 
     def data_ptr(self):
         return self._torch.data_ptr()

@@ -24,10 +24,12 @@ def append_backward(loss, parameter_list=None, no_grad_set=None, callbacks=None,
     >>> loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
     >>> [gradient.name for parameter, gradient in fluid.backward.append_backward(loss)]
     ['fc_0.w_0@GRAD', 'fc_0.b_0@GRAD']
+
+    checkpoints: variables, or their names, between which the forward keeps nothing: the backward computes it once more.
     """
-    if callbacks or checkpoints:
-        raise UnimplementedError("append_backward: there are no callbacks and no checkpoints; the backward is one operator")
-    return _core.append_backward(loss, names_of(parameter_list), set(names_of(no_grad_set)))
+    if callbacks:
+        raise UnimplementedError("append_backward: there are no callbacks; the backward is one operator")
+    return _core.append_backward(loss, names_of(parameter_list), set(names_of(no_grad_set)), names_of(checkpoints))
 
 
 def gradients(targets, inputs, target_gradients=None, no_grad_set=None):

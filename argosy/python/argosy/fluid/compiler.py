@@ -74,7 +74,13 @@ class BuildStrategy(Settings):
         "itself for another one",
     }
 
+    _waits = False  # a script has set async_mode = False itself, which was 1.6's way to half-async
+
     def __setattr__(self, name, value):
+        if name == "async_mode":
+            if not isinstance(value, bool):
+                raise InvalidArgumentError(f"{type(self).__name__}.async_mode is True or False; found {value!r}")
+            vars(self)["_waits"] = not value
         if name == "reduce_strategy" and value not in (self.ReduceStrategy.AllReduce, self.ReduceStrategy.Reduce):
             raise InvalidArgumentError(f"{type(self).__name__}.reduce_strategy is ReduceStrategy.AllReduce or ReduceStrategy.Reduce; found {value!r}")
         super().__setattr__(name, value)
@@ -107,6 +113,8 @@ class CompiledProgram:
         check_strategy("with_data_parallel: exec_strategy", exec_strategy, ExecutionStrategy)
         if build_strategy is not None:
             self._captures = build_strategy.allow_cuda_graph_capture
+            if build_strategy._waits:
+                _meet_threads(self._program)
         self._check_loss(loss_name)
         if places is not None and len(places) > 1 and not all(type(place) is device.CPUPlace for place in places):
             raise InvalidArgumentError(f"with_data_parallel: {len(places)} places were given, and one process runs on one GPU; start more with fleetrun")
@@ -120,6 +128,13 @@ class CompiledProgram:
             raise InvalidArgumentError(f"with_data_parallel: loss_name is the name of a variable; found {type(name).__name__}; give loss.name")
         if not any(block.has_var(name) for block in self._program.blocks):
             raise InvalidArgumentError(f"with_data_parallel: loss_name={name!r}, and the program has no such variable; give the name of its loss, loss.name")
+
+
+def _meet_threads(program):
+    """The threads of a worker of an asynchronous job meet in each step from here on, where `program` is the one that it trains."""
+    from argosy.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
+
+    fleet._meet_threads(program)
 
 
 def cpu_num():

@@ -4,6 +4,7 @@ from argosy import _core
 from argosy.device import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
 from argosy.errors import EOFException
 from argosy.errors import Error as EnforceNotMet
+from argosy.fluid import tensor_methods as tensor_methods
 from argosy.fluid.var_type import VarType
 from argosy.inference.legacy import AnalysisConfig, PaddleBuf, PaddleDType, PaddlePredictor, PaddleTensor, ZeroCopyTensor, create_paddle_predictor
 

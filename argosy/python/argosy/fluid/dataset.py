@@ -44,7 +44,7 @@ class DatasetBase(dataset_settings.Base):
         self._pipe_command, self._batch_size, self._threads = "cat", 1, 1
         self._fs_name, self._fs_ugi = "", ""
         self._max_bad_lines, self._drop_last = 0, False
-        self._criteo = None
+        self._criteo = self._corpus = None
         self._file_handout, self._handout = False, None
         self._no_files = False  # the script has given an empty list: this worker has none
 
@@ -72,6 +72,23 @@ class DatasetBase(dataset_settings.Base):
     def set_criteo(self, hash_dim, scheme="span"):
         """Lines are Criteo's tab-separated text, parsed in the core: the same values as the pipe command `argosy criteo`."""
         self._criteo = (int(hash_dim), scheme)
+
+    def set_corpus(self, vocabulary, window=5, sample=1e-4, power=0.75, seed=1):
+        """Lines are sentences, which the core makes into samples of word2vec; the batch size counts lines.
+
+        The variables are, in order: a word, [1]; the words around it, 1 to ``window`` on either side (lod_level=1: all of them in one sample;
+        lod_level=0: a sample for each); and, if there is a third, words drawn as often as count ** power says, as many as it is wide. Frequent
+        words are left out at random: ``sample`` is the share of the text from which on. What is drawn is a function of the seed, the pass,
+        the file's name and the line.
+
+        >>> vocabulary = paddle.text.Vocabulary.count(["corpus.txt"], min_count=5)  # doctest: +SKIP
+        >>> dataset.set_corpus(vocabulary, window=5, sample=1e-4)  # doctest: +SKIP
+        """
+        from argosy import _core
+
+        if not isinstance(vocabulary, _core.Vocabulary):
+            raise TypeError("set_corpus takes a paddle.text.Vocabulary (count or read one); found %s" % type(vocabulary).__name__)
+        self._corpus = _core.CorpusOptions(vocabulary, int(window), float(sample), float(power), int(seed))
 
     def set_batch_size(self, batch_size):
         self._batch_size = int(batch_size)
@@ -123,6 +140,7 @@ class DatasetBase(dataset_settings.Base):
             self._fs_name,
             self._fs_ugi,
             self._criteo,
+            self._corpus,
             self._drop_last,
             handout,
         )

@@ -8,6 +8,7 @@ from argosy.device import cpu_places, cuda_pinned_places, cuda_places, is_compil
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import indexing, program_options, program_state, rate
 from argosy.fluid import methods as methods
+from argosy.fluid import tensor_methods as tensor_methods
 from argosy.fluid import unique_name as unique_name
 from argosy.fluid.var_type import VarType as VarType
 from argosy.graph_mode import disable_static, enable_static, in_dygraph_mode, in_dynamic_mode

@@ -10,6 +10,7 @@ from argosy.errors import FailedPreconditionError, InvalidArgumentError
 
 _MODULES = (
     ".tensor",
+    ".tensor.composed",
     ".dynamic.elementwise",
     ".dynamic.trigonometry",
     ".dynamic.pairs",
@@ -131,7 +132,40 @@ def _constant_like(variable, value):
     return constant(value, _core.dtype_name(variable.dtype))
 
 
+def on_cpu(self):
+    """The same values; where a program computes is the executor's to say."""
+    from argosy.fluid import layers
+
+    return layers.assign(self)
+
+
+def element_size(self):
+    """The bytes of one element."""
+    return numpy.dtype(_core.dtype_name(self.dtype)).itemsize if _core.dtype_name(self.dtype) != "bfloat16" else 2
+
+
+def item(self):
+    """The one element of a variable that has one, as a variable of shape [1]."""
+    from argosy.fluid import layers
+
+    if any(size != 1 for size in self.shape):
+        raise InvalidArgumentError(f"item: variable '{self.name}' has shape {list(self.shape)}; expected one element")
+    return layers.reshape(self, [1])
+
+
+def exponential_(self, lam=1.0, name=None):
+    """Numbers drawn from an exponential distribution with the rate lam, in the variable's shape: a new variable."""
+    from argosy import tensor as T
+    from argosy.building.reductions import _uniform_like
+
+    return -T.log(T.clip(1.0 - _uniform_like(self), 1e-12, 1.0)) / lam
+
+
 _ATTACHED = {
+    "cpu": on_cpu,
+    "element_size": element_size,
+    "item": item,
+    "exponential_": exponential_,
     "__getattr__": find,
     "cast": cast,
     "numel": numel,
@@ -155,4 +189,3 @@ _ATTACHED = {
 }
 for _name, _value in _ATTACHED.items():
     setattr(_core.Variable, _name, _value)
-setattr(_core.LoDTensor, "_get_dims", _core.LoDTensor.shape)  # noqa: B010 (scripts that reset the states of an AUC ask for it)

@@ -10,6 +10,7 @@ from argosy.errors import FailedPreconditionError, InvalidArgumentError, Unavail
 from argosy.fluid import executor, framework, rate
 from argosy.fluid.backward import append_backward
 from argosy.fluid.clip import is_own
+from argosy.fluid.recompute_optimizer import RecomputeOptimizer
 
 __all__ = [
     "Optimizer",
@@ -37,6 +38,7 @@ __all__ = [
     "RMSPropOptimizer",
     "FtrlOptimizer",
     "LambOptimizer",
+    "RecomputeOptimizer",
 ]
 
 _OPTIMIZE = 2  # the bit of op_role
@@ -86,6 +88,7 @@ class Optimizer:
 
     _rule: Any = None
     _multi_precision = False
+    _checkpoints: "list[str] | None" = None  # of the backward; see RecomputeOptimizer
 
     def __init__(self, learning_rate, parameter_list=None, regularization=None, grad_clip=None, name=None):
         if self._rule is None:
@@ -126,7 +129,7 @@ class Optimizer:
 
     def backward(self, loss, startup_program=None, parameter_list=None, no_grad_set=None, callbacks=None):
         """The first half of minimize: [(parameter, gradient), …]."""
-        return append_backward(loss, parameter_list or self._parameter_list, no_grad_set, callbacks)
+        return append_backward(loss, parameter_list or self._parameter_list, no_grad_set, callbacks, self._checkpoints)
 
     def _apply(self, params_grads, startup_program=None, grad_clip=None):
         if not params_grads:

@@ -5,8 +5,10 @@ pickle that calls anything else is refused, because running what a file says is 
 """
 
 import io
+import mmap
 import os
 import pickle
+import tempfile
 
 import numpy
 
@@ -27,6 +29,9 @@ _ALLOWED = {
     ("builtins", "tuple"): None,
     ("builtins", "set"): None,
 }
+
+
+_LARGE = 256 << 20  # bytes of arrays, from which on a file goes to the disk piece by piece
 
 
 class _Pickler(pickle.Pickler):
@@ -60,9 +65,33 @@ def write(path, state, protocol=4):
     if isinstance(path, io.BytesIO):
         _Pickler(path, protocol=protocol).dump(state)
         return
+    if _bytes_of(state) > _LARGE:
+        _write_large(path, state, protocol)
+        return
     buffer = io.BytesIO()
     _Pickler(buffer, protocol=protocol).dump(state)
     write_bytes(path, buffer.getbuffer())
+
+
+def _bytes_of(state):
+    """Of the arrays in it."""
+    if isinstance(state, numpy.ndarray):
+        return state.nbytes
+    members = state.values() if isinstance(state, dict) else state if isinstance(state, (list, tuple)) else ()
+    return sum(map(_bytes_of, members))
+
+
+def _write_large(path, state, protocol):
+    """By way of a second file beside it, so that what is saved is in memory once, and one array of it twice."""
+    folder = os.path.dirname(os.path.abspath(path))
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        pickler = _Pickler(file, protocol=protocol)
+        pickler.fast = True  # it would keep a copy of every array that it has written
+        pickler.dump(state)
+        file.flush()
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            _core.write_file(os.fspath(path), whole)
 
 
 _DAMAGE = (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, UnicodeDecodeError)

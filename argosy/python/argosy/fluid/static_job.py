@@ -7,14 +7,21 @@ __all__ = ["share"]
 
 
 def share(main, startup, options):
-    """Makes `main`, which minimize() has completed, a program of this process's job: its gradients become the mean over all processes, and
+    """Makes `main`, which minimize() has completed, a program of this process's job: its gradients, or with localsgd its parameters, become the mean over
+    all processes, and
     `startup` ends with rank 0's values. Waits for nobody: the processes meet when `startup` runs."""
-    for name, given in (
-        ("localsgd", options.local_steps > 0),
-        ("gradient_merge", options.merge_steps > 1),
-        ("sync_batch_norm", options.sync_batch_norm),
-        ("find_unused_parameters", options.find_unused_parameters),
-    ):
-        if given:
-            raise InvalidArgumentError(f"{name} is there in the dynamic graph only; a program's processes average the gradients of every step")
-    _core.share_gradients(main, startup, options.bucket_mb, options.gradient_type == "float16")
+    if options.find_unused_parameters:
+        raise InvalidArgumentError("find_unused_parameters is of the dynamic graph; a program knows which parameters lead to its loss: leave it out")
+    if options.adaptive:
+        raise InvalidArgumentError("adaptive_localsgd is of the dynamic graph, where minimize(loss) sees the loss; use localsgd in programs")
+    _core.share_gradients(
+        main,
+        startup,
+        piece_mb=options.bucket_mb,
+        half_precision=options.gradient_type == "float16",
+        merge_steps=options.merge_steps,
+        merge_average=options.merge_average,
+        local_steps=options.local_steps,
+        local_begin=options.local_begin,
+        sync_batch_norm=options.sync_batch_norm,
+    )

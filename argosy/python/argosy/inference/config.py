@@ -45,6 +45,7 @@ class Config:
     def __init__(self, *files):
         self._dir = self._program = self._params = ""
         self._threads, self._gpu, self._fuse, self._bfloat16, self._memory_optim, self._glog_off = 1, -1, True, False, False, False
+        self._servers = {}
         if len(files) == 1 and isinstance(files[0], Config):
             self.__dict__.update(files[0].__dict__)
         elif files:
@@ -138,6 +139,29 @@ class Config:
         """Whether disable_glog_info was called."""
         return self._glog_off
 
+    def set_parameter_servers(self, endpoints, token="", wait_seconds=2.0, refresh_seconds=0.1):
+        """Takes the parameters that a running job has from its servers, or from followers of them, and the others from the model's files.
+
+        ``endpoints``: ``"host:port,host:port"`` or a list, of all servers of the job or of a follower of each. Each run reads the rows that it looks
+        up; dense parameters are looked at every ``refresh_seconds``. A read that is not answered in ``wait_seconds`` fails. PaddlePaddle has no such
+        method.
+
+        >>> config = paddle.inference.Config("model")
+        >>> config.set_parameter_servers("127.0.0.1:7170,127.0.0.1:7171", token="secret")
+        >>> config.parameter_servers()
+        ['127.0.0.1:7170', '127.0.0.1:7171']
+        """
+        named = endpoints.split(",") if isinstance(endpoints, str) else list(endpoints)
+        if not named or not all(isinstance(one, str) and ":" in one for one in named):
+            raise ValueError(f"set_parameter_servers: got {endpoints!r}, expected host:port of every server of the job, or of a follower of each")
+        if wait_seconds <= 0 or refresh_seconds <= 0:
+            raise ValueError(f"set_parameter_servers: wait_seconds {wait_seconds} and refresh_seconds {refresh_seconds} must be above 0")
+        self._servers = {"servers": named, "token": token, "wait_seconds": float(wait_seconds), "refresh_seconds": float(refresh_seconds)}
+
+    def parameter_servers(self):
+        """The endpoints that set_parameter_servers was given; an empty list: all parameters are the files'."""
+        return list(self._servers.get("servers", ()))
+
     def tensorrt_engine_enabled(self):
         """Whether TensorRT predicts: it never does here."""
         return False
@@ -146,6 +170,8 @@ class Config:
         """The settings that a prediction depends on, a line for each."""
         rows = {"model": self._dir or self._program, "params": self._params, "threads": self._threads, "fusion": self._fuse}
         rows |= {"precision": "bfloat16" if self._bfloat16 else "float32", "device": "cpu" if self._gpu < 0 else f"gpu:{self._gpu}"}
+        if self._servers:
+            rows["parameter_servers"] = ",".join(self.parameter_servers())
         return "\n".join(f"{name}: {value}" for name, value in rows.items())
 
     def __getattr__(self, name):

@@ -133,7 +133,18 @@ class _Transposed(_Convolution):
 
     def forward(self, x, output_size=None):
         function = getattr(F, f"conv{self._axes}d_transpose")
-        return function(x, self.weight, self.bias, self._stride, self._padding, self._extra, self._dilation, self._groups, output_size, self._data_format)
+        return function(
+            x,
+            self.weight,
+            self.bias,
+            self._stride,
+            self._padding,
+            self._extra,
+            dilation=self._dilation,
+            groups=self._groups,
+            output_size=output_size,
+            data_format=self._data_format,
+        )
 
 
 class Conv1DTranspose(_Transposed):

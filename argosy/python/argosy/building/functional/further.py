@@ -65,13 +65,40 @@ def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
     return _images(shuffled, x, data_format)
 
 
+def _weights(size, wanted, factor, align_corners, align_mode):
+    """[wanted, size]: the share of each old line in each new one."""
+    import numpy
+
+    made, shrinks = numpy.zeros([wanted, size], "float32"), (1.0 / factor if factor else size / wanted)
+    for i in range(wanted):
+        place = i * (size - 1) / max(wanted - 1, 1) if align_corners else i * shrinks if align_mode == 1 else max((i + 0.5) * shrinks - 0.5, 0.0)
+        low = min(int(place), size - 1)
+        made[i, low] += 1 - (place - low)
+        made[i, min(low + 1, size - 1)] += place - low
+    return made
+
+
+def _bilinear(x, axes, factors, size, align_corners, align_mode):
+    sizes = [x.shape[axis] for axis in axes]
+    if any(one < 0 for one in sizes):
+        raise InvalidArgumentError(f"interpolate: 'bilinear' needs images of a known size; variable '{x.name}' has shape {list(x.shape)}")
+    wanted = [int(one) for one in size] if size is not None else [int(one * factor) for one, factor in zip(sizes, factors, strict=True)]
+    given = [None, None] if size is not None else factors
+    tall, wide = (constant(_weights(one, want, factor, align_corners, align_mode), x.dtype) for one, want, factor in zip(sizes, wanted, given, strict=True))
+    images = x if axes == [2, 3] else moveaxis(x, 3, 1)
+    found = T.matmul(T.matmul(tall, images), wide, transpose_y=True)
+    return found if axes == [2, 3] else moveaxis(found, 1, 3)
+
+
 def interpolate(x, size=None, scale_factor: Any = None, mode="nearest", align_corners=False, align_mode=0, data_format="NCHW", name=None):
     axes = [1, 2] if data_format == "NHWC" else [2, 3]
     given = scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * 2
     factors = given if size is None else [wanted / x.shape[axis] for wanted, axis in zip(size, axes, strict=True)]
+    if mode == "bilinear" and len(x.shape) == 4:
+        return _bilinear(x, axes, factors, size, align_corners, align_mode)
     if mode != "nearest" or len(x.shape) != 4 or any(one is None or one < 1 or one != int(one) for one in factors):
         raise InvalidArgumentError(
-            f"interpolate: variables are images that become larger by whole factors, by mode 'nearest'; found {mode!r}, factors {factors}"
+            f"interpolate: variables are images, by mode 'bilinear' or, where they become larger by whole factors, 'nearest'; found {mode!r}, factors {factors}"
         )
     for axis, factor in zip(axes, factors, strict=True):
         x = repeat_interleave(x, int(factor), axis)

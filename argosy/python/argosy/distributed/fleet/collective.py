@@ -2,6 +2,7 @@
 
 from argosy import _core, graph_mode
 from argosy.distributed import job
+from argosy.distributed.fleet.utils.recomputing import recompute_sublayers
 from argosy.distributed.parallel import DataParallel
 from argosy.errors import InvalidArgumentError
 from argosy.nn.layer import Layer
@@ -17,13 +18,20 @@ def distributed_model(model, options):
         raise InvalidArgumentError(f"distributed_model takes a Layer; found {type(model).__name__}")
     if options.sync_batch_norm:
         model = SyncBatchNorm.convert_sync_batchnorm(model)
-    if options.amp is not None:
-        _narrow(model, options.amp)
+    _prepare(model, options)
     made = DataParallel(
         model, comm_buffer_size=options.bucket_mb, last_comm_buffer_size=options.first_bucket_mb, find_unused_parameters=options.find_unused_parameters
     )
     made._use(**options.of_reducer())
     return made
+
+
+def _prepare(model, options):
+    """What a strategy changes of a model's forward."""
+    if options.recompute:
+        recompute_sublayers(model, options.recompute)
+    if options.amp is not None:
+        _narrow(model, options.amp)
 
 
 def _narrow(model, configs):
@@ -65,8 +73,7 @@ class CollectiveOptimizer:
         self._models.append(model)
         if self._options.sync_batch_norm:
             model._layers = SyncBatchNorm.convert_sync_batchnorm(model._layers)
-        if self._options.amp is not None:
-            _narrow(model._layers, self._options.amp)
+        _prepare(model._layers, self._options)
         model._use(**self._options.of_reducer())
         self._direct()
         updates = self._optimizer._moves

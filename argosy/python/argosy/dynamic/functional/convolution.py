@@ -1,5 +1,8 @@
 """Convolutions. Weights are [out, in, ...], those of transposed ones [in, out, ...]; images are NCHW unless data_format says otherwise."""
 
+from collections.abc import Callable
+from typing import Any
+
 from torch.nn import functional
 
 from argosy.dynamic.calls import computes, named
@@ -62,7 +65,7 @@ def _convolution(axes, of_torch, doc=None):
 
 
 def _transposed(axes, of_torch, doc=None):
-    def function(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format=usual(axes), name=None):
+    def compute(x, weight, bias, stride, padding, output_padding, dilation, groups, output_size, data_format):
         behind = channels_behind(data_format, function.__name__, axes)
         x = x.movedim(-1, 1) if behind else x
         stride, dilation, extra = (numbers(one, axes) for one in (stride, dilation, output_padding))
@@ -76,6 +79,13 @@ def _transposed(axes, of_torch, doc=None):
         found = of_torch(x, weight, bias, stride, even, extra, groups, dilation)
         return found.movedim(1, -1) if behind else found
 
+    def of_images(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format=usual(axes), name=None):
+        return compute(x, weight, bias, stride, padding, output_padding, dilation, groups, output_size, data_format)
+
+    def of_others(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, output_size=None, data_format=usual(axes), name=None):
+        return compute(x, weight, bias, stride, padding, output_padding, dilation, groups, output_size, data_format)
+
+    function: Callable[..., Any] = of_images if axes == 2 else of_others  # Paddle's own orders
     return computes(named(function, f"conv{axes}d_transpose", doc))
 
 

@@ -4,8 +4,8 @@ import functools
 import importlib
 
 from argosy import graph_mode
-from argosy.dispatch import is_tensor
-from argosy.errors import UnimplementedError
+from argosy.dispatch import holds_variable, is_tensor
+from argosy.errors import InvalidArgumentError, UnimplementedError
 
 _CREATE = "assign fill_constant gaussian_random linspace ones range uniform_random zeros create_parameter".split()
 _INSTEAD = {  # what has parameters of its own, or keeps state in the program
@@ -40,7 +40,13 @@ def on_tensors(function):
 
     @functools.wraps(function)
     def chosen(*args, **kwargs):
-        if (creates and graph_mode.layers_compute()) or any(map(_has_tensor, args)) or any(map(_has_tensor, kwargs.values())):
+        has_tensor = any(map(_has_tensor, args)) or any(map(_has_tensor, kwargs.values()))
+        if has_tensor and (any(map(holds_variable, args)) or any(map(holds_variable, kwargs.values()))):
+            raise InvalidArgumentError(
+                f"{name}: found a Variable of a program beside a Tensor of the dynamic graph; make layers and parameters after paddle.enable_static(), "
+                "or give Tensors only"
+            )
+        if has_tensor or (creates and graph_mode.layers_compute()):
             return _computing(name)(*args, **kwargs)
         return function(*args, **kwargs)
 

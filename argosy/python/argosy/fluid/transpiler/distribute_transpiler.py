@@ -80,8 +80,8 @@ class DistributeTranspilerConfig(Settings):
             raise ValueError(f"{name}=True does not go with {other}=True; set {other}=False first")
         if name == "mode" and value not in ("pserver", *_COLLECTIVE_MODES):
             raise ValueError(f"mode = {value!r}: expected pserver, nccl2 or collective")
-        if name == "collective_mode" and value not in (None, "grad_allreduce"):
-            raise ValueError(f"collective_mode = {value!r}: a program's processes average gradients, which is grad_allreduce")
+        if name == "collective_mode" and value not in (None, "grad_allreduce", "local_sgd"):
+            raise ValueError(f"collective_mode = {value!r}: expected grad_allreduce, or local_sgd, with which processes average their parameters")
         if name == "split_method" and value not in (None, RoundRobin):
             raise ValueError(f"split_method = {value!r}: blocks go to one server after the other, which is RoundRobin")
         if name == "geo_sgd_need_push_nums" and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
@@ -107,6 +107,10 @@ class DistributeTranspilerConfig(Settings):
         if self.geo_sgd_mode:
             return _core.Mode.geo
         return _core.Mode.half_async if self.half_async else _core.Mode.async_
+
+    def _collective_options(self):
+        """What it says of a job without servers, also where a collective Fleet is given it as a strategy."""
+        return CollectiveOptions(local_steps=1 if self.collective_mode == "local_sgd" else 0, settings=dict(self.settings))
 
     def _core_strategy(self, sync_mode=None):
         if self.mode != "pserver":
@@ -182,7 +186,7 @@ class DistributeTranspiler:
             raise InvalidArgumentError(f"transpile: trainer {trainer_id} is {endpoints[trainer_id]} in trainers, and current_endpoint says {current_endpoint}")
         job.use(_core.user_place(trainer_id, endpoints), self.config.settings)
         startup = framework.default_startup_program() if startup_program is None else startup_program
-        static_job.share(main, startup, CollectiveOptions())
+        static_job.share(main, startup, self.config._collective_options())
         self._shared = main
 
     def get_trainer_program(self, wait_port=True):

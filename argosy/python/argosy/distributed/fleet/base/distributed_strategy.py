@@ -8,6 +8,7 @@ from argosy import _core
 from argosy.distributed.collective_options import CollectiveOptions
 from argosy.distributed.fleet.base import prototxt
 from argosy.errors import InvalidArgumentError
+from argosy.fluid.backward import names_of
 from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy, check_strategy
 from argosy.fluid.settings import Settings
 
@@ -16,9 +17,6 @@ __all__ = ["DistributedStrategy"]
 _NOT_HERE = "it is not there, neither in parameter-server jobs nor in collective ones"
 _DEVICE = "processes exchange gradients in one way, which is the device's own"
 _KERNELS = "kernels are those of libtorch"
-_RECOMPUTE = (
-    "a forward is kept until its backward, with the same numbers; for less memory call fleet.utils.recompute in the dynamic graph, or feed smaller batches"
-)
 _HINTS = {  # name -> (default, why it changes nothing)
     "use_hierarchical_allreduce": (False, _DEVICE),
     "hierarchical_allreduce_inter_nranks": (1, _DEVICE),
@@ -28,8 +26,6 @@ _HINTS = {  # name -> (default, why it changes nothing)
     "fuse_grad_merge": (False, "gradients of several batches are added up where they lie"),
     "split_data": (True, "each process reads what it is given"),
     "without_graph_optimization": (True, "a program is prepared in one way"),
-    "recompute": (False, _RECOMPUTE),
-    "recompute_configs": ({}, _RECOMPUTE),
     "cudnn_exhaustive_search": (False, _KERNELS),
     "cudnn_batchnorm_spatial_persistent": (False, _KERNELS),
     "conv_workspace_size_limit": (512, _KERNELS),
@@ -39,6 +35,8 @@ _RULES = {  # what makes another optimizer, or another precision, of a script's
     "lamb_configs": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []},
     "lars": False,
     "lars_configs": {"lars_coeff": 0.001, "lars_weight_decay": 0.0005, "epsilon": 0.0, "exclude_from_weight_decay": []},
+    "recompute": False,
+    "recompute_configs": {"checkpoints": [], "enable_offload": False, "checkpoint_shape": []},
     "amp": False,
     "amp_configs": {
         "init_loss_scaling": 32768.0,
@@ -61,6 +59,11 @@ _NOT_OF_AMP = {  # of amp_configs -> what to do instead
     "use_pure_fp16": "use_pure_bf16 in the dynamic graph, or paddle.amp.auto_cast(dtype='float16') with paddle.amp.GradScaler",
     "use_optimizer_fp16": "nothing: optimizers keep float32",
 }
+_NOT_OF_RECOMPUTE = {
+    "enable_offload": "more checkpoints: what is kept stays where it was computed",
+    "checkpoint_shape": "nothing: shapes are those of the run",
+}
+_INSTEAD = {"amp_configs": _NOT_OF_AMP, "recompute_configs": _NOT_OF_RECOMPUTE}
 _STRATEGIES = {"execution_strategy": ExecutionStrategy, "build_strategy": BuildStrategy}
 _TRAINER = {"dump_fields_path": "", "dump_fields": [], "dump_param": [], "stat_var_names": [], "local_sparse": [], "remote_sparse": []}
 _COLLECTIVE = {  # what only collective jobs have
@@ -174,9 +177,9 @@ def _rule_options(name, value):
     known = _RULES[name]
     if not isinstance(value, dict) or set(value) - set(known):
         raise InvalidArgumentError(f"{name} is a dict with {', '.join(known)}; found {value!r}")
-    for one, instead in _NOT_OF_AMP.items() if name == "amp_configs" else ():
+    for one, instead in _INSTEAD.get(name, {}).items():
         if value.get(one):
-            raise InvalidArgumentError(f"amp_configs: {one} = {value[one]!r} is not there; use {instead}")
+            raise InvalidArgumentError(f"{name}: {one} = {value[one]!r} is not there; use {instead}")
     given = {one: [text] if isinstance(known[one], list) and isinstance(text, str) else text for one, text in value.items()}  # a file's list of one
     return {**known, **given}
 
@@ -198,6 +201,8 @@ class DistributedStrategy(Settings):
     In both. lamb: an Adam moves by LAMB's rule, with lamb_weight_decay, but for parameters in whose names one of exclude_from_weight_decay occurs.
     lars: a Momentum moves by LARS's rule, in the same way. amp: products of fc layers of programs are in bfloat16 and add up in float32; a model of
     the dynamic graph runs in paddle.amp.auto_cast(dtype="bfloat16"), or with use_pure_bf16 its parameters are bfloat16. bfloat16 needs no scaled losses.
+    recompute: less memory, more time, the same numbers. Between the variables that recompute_configs["checkpoints"] names a program keeps nothing for
+    its backward, which computes it once more; in the dynamic graph checkpoints are sublayers, by the names of named_sublayers(), each of which is.
 
     settings: those of docs/settings.md, by name. What a job cannot do is refused by name.
 
@@ -313,8 +318,25 @@ class DistributedStrategy(Settings):
         strategy.tables = self.fleet_desc_configs
         return strategy
 
+    def _checkpoints(self):
+        """What recompute_configs names, where recompute is on; an error where it names nothing."""
+        if not self.recompute:
+            return None
+        if not self.recompute_configs["checkpoints"]:
+            raise InvalidArgumentError(
+                "DistributedStrategy.recompute = True: say between what, by recompute_configs = {'checkpoints': [variables of a program, or names of "
+                "the model's sublayers]}"
+            )
+        return names_of(self.recompute_configs["checkpoints"])
+
     def _applied(self, optimizer):
         """The optimizer that a job has where a script gives `optimizer`."""
+        made = self._ruled(optimizer)
+        if self.recompute and not made._is_dynamic():
+            made._checkpoints = self._checkpoints()
+        return made
+
+    def _ruled(self, optimizer):
         if self.lamb and self.lars:
             raise ValueError("lamb and lars are two rules for one optimizer; set one of them")
         if self.lamb:

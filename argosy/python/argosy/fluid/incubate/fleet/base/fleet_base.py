@@ -11,6 +11,7 @@ from argosy.fluid import framework, io, leave, rate, static_job
 from argosy.fluid.executor import Executor, global_scope, use_bfloat16
 from argosy.fluid.incubate.fleet.base.role_maker import RoleMakerBase
 from argosy.fluid.incubate.fleet.base.util import CollectiveCore, Util
+from argosy.fluid.transpiler.distribute_transpiler import DistributeTranspilerConfig
 
 __all__ = ["DistributedOptimizer", "Fleet", "Mode"]
 
@@ -92,6 +93,7 @@ class Fleet:
         self._programs = None
         self._util = Util(self._core)
         self._is_collective = False
+        self._threads_may_meet = False  # an asynchronous worker by DistributeTranspilerConfig, which a BuildStrategy may make half-async
         self._is_alone = False  # a worker without servers and others, whose program stays as it is
 
     # ---- who this process is
@@ -244,14 +246,21 @@ class Fleet:
             static_job.share(main, startup, options_of(strategy))
             self._programs = main, startup
             return
+        is_config = isinstance(strategy, DistributeTranspilerConfig)
         strategy = core_strategy(strategy)
         self._core.distribute(main, startup, strategy)
+        self._threads_may_meet = is_config and strategy.mode == _core.Mode.async_ and self._core.is_worker()
         self._programs = main, startup
         if self._core.is_worker():
             worker = self._core.worker()
             leave.at_exit(worker)
             if worker.directs_rate():
                 rate.serve(main, worker.learning_rate(), worker.set_learning_rate)
+
+    def _meet_threads(self, program):
+        """1.6's half-async: BuildStrategy.async_mode = False for the program of an asynchronous worker."""
+        if self._threads_may_meet and self._programs is not None and self._programs[0] is program:
+            self._core.worker().meet_threads()
 
     @property
     def main_program(self):
@@ -383,7 +392,7 @@ class Fleet:
         return self._core.server_stats()
 
     def ledger(self):
-        """What was read, applied, lost and given up, by all workers: {"passes": [...], "open": [...], "total": {...}}.
+        """What was read, applied, lost and given up, by all workers: {"passes": [...], "open": [...], "total": {...}, "nonfinite": {...}}.
 
         A pass that a worker has finished has pass, workers, batches, samples_read, samples_applied, samples_lost, bad_lines, lines, files,
         batches_given_up and samples_given_up (by on_worker_loss=shrink or durability=snapshot), failed_runs, restarts (of workers),
@@ -393,7 +402,8 @@ class Fleet:
         the log has. "open" are workers with batches in a pass that they have not finished, and
         all that are lost: worker, state, pass, batches and samples (that all servers have), batches_dropped and samples_dropped (of a last
         step that not all had), files_handed_on, files_left and files_twice (of files that servers hand out: others go on with them; nobody
-        has asked for them; they are read again from the beginning), given_up ("unknown", or 0) and text.
+        has asked for them; they are read again from the beginning), given_up ("unknown", or 0) and text. "nonfinite" has, by table, how many
+        gradients were NaN or infinite and were left out or replaced (nonfinite=skip or clip).
         """
         return json.loads(self._core.ledger_json())
 

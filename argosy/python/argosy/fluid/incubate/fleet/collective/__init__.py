@@ -5,6 +5,7 @@ from argosy.errors import FailedPreconditionError
 from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy, check_strategy
 from argosy.fluid.incubate.fleet.base import fleet_base
 from argosy.fluid.incubate.fleet.base.role_maker import PaddleCloudRoleMaker
+from argosy.fluid.recompute_optimizer import RecomputeOptimizer
 
 __all__ = ["Collective", "CollectiveOptimizer", "DistributedStrategy", "fleet"]
 
@@ -12,8 +13,11 @@ _NCCL = "processes meet in one way, which is the device's own"
 
 
 class DistributedStrategy(BuildStrategy):
-    """How programs of a collective job train. Gradients are averaged in every step: what else Paddle offers is refused by name. fuse_grad_size_in_MB
-    is of the pieces in which they are sent. settings: those of docs/settings.md, by name. What BuildStrategy has may be set as there, and changes nothing."""
+    """How programs of a collective job train. Gradients are averaged in every step, and sent in pieces of fuse_grad_size_in_MB; with use_local_sgd, or
+    collective_mode "local_sgd", each process moves its own copy by its own gradients and the copies become their mean. sync_batch_norm: batches are
+    normalized over all processes. forward_recompute: the backward computes once more what lies between recompute_checkpoints. use_amp: products
+    of fc layers are in bfloat16, which needs no amp_loss_scaling. settings: those of docs/settings.md, by name. What else BuildStrategy has may be
+    set as there, and changes nothing."""
 
     _fields = {
         **BuildStrategy._fields,
@@ -36,18 +40,11 @@ class DistributedStrategy(BuildStrategy):
     _fixed = {
         **BuildStrategy._fixed,
         "allow_cuda_graph_capture": "give a BuildStrategy with it to CompiledProgram(fleet.main_program, build_strategy), and run that",
-        "sync_batch_norm": "programs normalize each process's batch; the dynamic graph has sync_batch_norm",
-        "use_local_sgd": "programs average gradients; the dynamic graph has localsgd",
         "use_dist_fc": "layers are not cut into parts",
         "dist_fc_config": "layers are not cut into parts",
-        "collective_mode": "gradients are averaged",
-        "nccl_comm_num": _NCCL,
-        "use_hierarchical_allreduce": _NCCL,
-        "hierarchical_allreduce_inter_nranks": _NCCL,
-        "forward_recompute": "a forward is kept until its backward",
-        "recompute_checkpoints": "a forward is kept until its backward",
-        "use_amp": "programs compute in float32",
     }
+
+    _hints = {**BuildStrategy._hints, **dict.fromkeys(("nccl_comm_num", "use_hierarchical_allreduce", "hierarchical_allreduce_inter_nranks"), _NCCL)}
 
     def __init__(self):
         super().__init__()
@@ -56,12 +53,27 @@ class DistributedStrategy(BuildStrategy):
     def __setattr__(self, name, value):
         if name == "mode" and value not in ("nccl2", "collective"):
             raise ValueError(f"DistributedStrategy.mode is 'nccl2' or 'collective', which are one here; found {value!r}")
+        if name == "collective_mode" and value not in ("grad_allreduce", "local_sgd"):
+            raise ValueError(f"DistributedStrategy.collective_mode is 'grad_allreduce' or 'local_sgd'; found {value!r}")
         if name == "exec_strategy":
             check_strategy("DistributedStrategy.exec_strategy", value, ExecutionStrategy)
         super().__setattr__(name, value)
 
     def _collective_options(self):
-        return CollectiveOptions(bucket_mb=float(self.fuse_grad_size_in_MB), settings=dict(self.settings))
+        local = self.use_local_sgd or self.collective_mode == "local_sgd"
+        return CollectiveOptions(
+            bucket_mb=float(self.fuse_grad_size_in_MB),
+            local_steps=1 if local else 0,
+            sync_batch_norm=bool(self.sync_batch_norm),
+            settings=dict(self.settings),
+        )
+
+    @property
+    def amp(self):
+        return self.use_amp
+
+    def _check_amp_of_programs(self):
+        pass  # there is nothing else to choose
 
 
 class CollectiveOptimizer(fleet_base.DistributedOptimizer):
@@ -85,6 +97,9 @@ class Collective(fleet_base.Fleet):
 
     def distributed_optimizer(self, optimizer, strategy=None):
         """`optimizer`, of the mean gradients."""
+        if strategy is not None and getattr(strategy, "forward_recompute", False):
+            optimizer = RecomputeOptimizer(optimizer)
+            optimizer._set_checkpoints(strategy.recompute_checkpoints)
         self._optimizer = CollectiveOptimizer(self, optimizer, strategy)
         return self._optimizer
 

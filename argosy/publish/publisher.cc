@@ -1,0 +1,253 @@
+#include "argosy/publish/publisher.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "argosy/base/log.h"
+#include "argosy/base/text.h"
+
+namespace argosy::publish {
+namespace {
+
+constexpr size_t kRowsPerCommand = 1000;
+constexpr size_t kCommandsAtOnce = 64;
+constexpr const char* kUnfinishedSeconds = "3600";  // after which the keys of a publisher that was killed are gone
+
+double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+std::string versions_text(const std::vector<ps::RowReader::Source>& sources) {
+  std::vector<std::string> versions;
+  for (const auto& source : sources) versions.push_back(std::to_string(source.version));
+  return join(versions, ",");
+}
+
+bool same_row(const float* a, const float* b, size_t width) { return std::memcmp(a, b, width * sizeof(float)) == 0; }
+
+}  // namespace
+
+Publisher::Publisher(ps::RowReader& reader, PublisherOptions options)
+    : reader_(reader),
+      options_(std::move(options)),
+      name_(options_.name.empty() ? reader.job() : options_.name),
+      redis_(options_.redis, options_.redis_seconds) {
+  metrics_ = observe::Registry::process().collect([this](observe::Readings& readings) { read_metrics(readings); });
+}
+
+Publisher::~Publisher() { metrics_.end(); }
+
+// ---- A round.
+
+Result<Publisher::Report> Publisher::publish() {
+  auto report = publish_round();
+  if (!report.ok()) {
+    const MutexLock lock(mutex_);
+    ++failures_;
+  }
+  return report;
+}
+
+Result<Publisher::Report> Publisher::publish_round() {
+  ASSIGN_OR_RETURN(const auto sources, reader_.sources());
+  const std::string versions = versions_text(sources);
+  ASSIGN_OR_RETURN(const auto found, watched_head());
+  const bool ours = !unsure_ && head_ && found && found->generation == head_->generation && found->version == head_->version;
+  if (head_ && found && !ours && !unsure_) {
+    return Status::failed_precondition(
+        "somebody else publishes '{}' at {}: version {} of generation {} was found, expected {} of {}; give one of them another "
+        "--name",
+        name_, redis_.address(), found->version, found->generation, head_->version, head_->generation);
+  }
+  if (head_ && !found) {
+    log_warning("Redis at {} has lost version {} of '{}' (was it started again?): everything is published anew", redis_.address(),
+                head_->version, name_);
+  }
+  if (ours && last_->sources == versions) return note({.kind = Report::Kind::nothing, .version = head_->version});
+  ASSIGN_OR_RETURN(Read read, read_tables(versions));
+  if (!ours) return publish_full(std::move(read), found);
+  Change change = changes(read);
+  const bool large = change.bytes > options_.most_delta_bytes;
+  return large ? publish_full(std::move(read), found) : publish_delta(std::move(read), std::move(change));
+}
+
+// The head, which must stay what it is until this round is written.
+Result<std::optional<PublishedHead>> Publisher::watched_head() {
+  ASSIGN_OR_RETURN(const auto answers, redis_.call_all({{"UNWATCH"}, {"WATCH", head_key(name_)}, read_head_words(name_)}));
+  return head_from(answers.back(), name_);
+}
+
+Result<Publisher::Read> Publisher::read_tables(const std::string& versions) {
+  Read read{.sources = versions, .rows = {}};
+  const auto& tables = reader_.spec().tables;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    Rows& rows = read.rows.emplace_back();
+    if (tables[i].sparse) {
+      ASSIGN_OR_RETURN(rows, reader_.export_rows(i));
+    } else {
+      rows.values.resize(tables[i].size);
+      RETURN_IF_ERROR(reader_.pull_dense(i, rows.values));
+    }
+  }
+  return read;
+}
+
+// ---- Everything.
+
+Result<Publisher::Report> Publisher::publish_full(Read read, const std::optional<PublishedHead>& before) {
+  if (!head_ && before) {
+    log_info("found version {} of '{}' at {}, of run {}: everything is published anew, and readers stay with it until then",
+             before->version, name_, redis_.address(), before->run);
+  }
+  // On a connection of its own: the head stays watched on the other one.
+  RedisConnection numbers(options_.redis, options_.redis_seconds);
+  ASSIGN_OR_RETURN(const RedisValue generation, numbers.call({"INCR", generations_key(name_)}));
+  const auto number = static_cast<uint64_t>(generation.integer);
+  RETURN_IF_ERROR(write_generation(number, read));
+  const uint64_t last = std::max(before ? before->version : 0, head_ ? head_->version : 0);
+  const PublishedHead head = next_head(number, last + 1, read);
+  std::vector<RedisConnection::Words> commands;
+  const std::string grace = std::to_string(static_cast<int64_t>(std::max(1.0, options_.grace_seconds)));
+  for (const ps::TableSpec& table : reader_.spec().tables) {
+    commands.push_back({"PERSIST", table_key(name_, number, table)});
+  }
+  const Result<ps::JobSpec> old = before ? ps::decode_job_spec(before->spec) : ps::JobSpec();
+  for (const ps::TableSpec& table : old.ok() ? old->tables : std::vector<ps::TableSpec>())
+    commands.push_back({"EXPIRE", table_key(name_, before->generation, table), grace});
+  RedisConnection::Words set = {"HSET", head_key(name_)};
+  for (std::string& field : head.fields()) set.push_back(std::move(field));
+  commands.push_back(std::move(set));
+  if (const auto done = redis_.transact(std::move(commands)); !done.ok()) {
+    unsure_ = done.status().code() == Code::unavailable;
+    return done.status();
+  }
+  unsure_ = false;
+  Report report{.kind = Report::Kind::full, .version = head.version};
+  for (const Rows& rows : read.rows) report.rows += rows.keys.size();
+  head_ = head;
+  last_ = std::move(read);
+  return note(report);
+}
+
+Status Publisher::write_generation(uint64_t generation, const Read& read) {
+  RedisConnection writer(options_.redis, options_.redis_seconds);
+  const auto& tables = reader_.spec().tables;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    const std::string key = table_key(name_, generation, tables[i]);
+    const Rows& rows = read.rows[i];
+    if (!tables[i].sparse) {
+      const RedisConnection::Words set = {"SET", key, bytes_of(rows.values.data(), rows.values.size()), "EX", kUnfinishedSeconds};
+      RETURN_IF_ERROR(writer.call(set).status());
+      continue;
+    }
+    std::vector<RedisConnection::Words> commands;
+    for (size_t from = 0; from < rows.keys.size(); from += kRowsPerCommand) {
+      RedisConnection::Words words = {"HSET", key};
+      for (size_t row = from; row < std::min(rows.keys.size(), from + kRowsPerCommand); ++row) {
+        words.push_back(row_field(rows.keys[row]));
+        words.push_back(bytes_of(rows.values.data() + row * tables[i].width, tables[i].width));
+      }
+      commands.push_back(std::move(words));
+      if (from == 0) commands.push_back({"EXPIRE", key, kUnfinishedSeconds});
+      if (commands.size() < kCommandsAtOnce) continue;
+      RETURN_IF_ERROR(writer.call_all(commands).status());
+      commands.clear();
+    }
+    if (!commands.empty()) RETURN_IF_ERROR(writer.call_all(commands).status());
+  }
+  return {};
+}
+
+// ---- What has changed.
+
+Publisher::Change Publisher::changes(const Read& read) const {
+  Change change;
+  const auto& tables = reader_.spec().tables;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables[i].sparse) {
+      add_row_changes(i, read.rows[i], change);
+    } else if (read.rows[i].values != last_->rows[i].values) {
+      change.commands.push_back({"SET", table_key(name_, head_->generation, tables[i]),
+                                 bytes_of(read.rows[i].values.data(), read.rows[i].values.size())});
+      change.bytes += change.commands.back().back().size();
+    }
+  }
+  return change;
+}
+
+// Both are in the order of their keys.
+void Publisher::add_row_changes(size_t table, const Rows& now, Change& change) const {
+  const ps::TableSpec& spec = reader_.spec().tables[table];
+  const Rows& before = last_->rows[table];
+  const std::string key = table_key(name_, head_->generation, spec);
+  RedisConnection::Words set = {"HSET", key}, remove = {"HDEL", key};
+  size_t old = 0;
+  for (size_t row = 0; row < now.keys.size(); ++row) {
+    for (; old < before.keys.size() && before.keys[old] < now.keys[row]; ++old) remove.push_back(row_field(before.keys[old]));
+    const float* values = now.values.data() + row * spec.width;
+    const bool known = old < before.keys.size() && before.keys[old] == now.keys[row];
+    const bool same = known && same_row(values, before.values.data() + old * spec.width, spec.width);
+    old += known ? 1 : 0;
+    if (same) continue;
+    set.push_back(row_field(now.keys[row]));
+    set.push_back(bytes_of(values, spec.width));
+    change.bytes += sizeof(uint64_t) + spec.width * sizeof(float);
+  }
+  for (; old < before.keys.size(); ++old) remove.push_back(row_field(before.keys[old]));
+  change.rows += (set.size() - 2) / 2;
+  change.removed += remove.size() - 2;
+  if (set.size() > 2) change.commands.push_back(std::move(set));
+  if (remove.size() > 2) change.commands.push_back(std::move(remove));
+}
+
+Result<Publisher::Report> Publisher::publish_delta(Read read, Change change) {
+  const PublishedHead head = next_head(head_->generation, head_->version + 1, read);
+  RedisConnection::Words set = {"HSET", head_key(name_)};
+  for (std::string& field : head.fields()) set.push_back(std::move(field));
+  change.commands.push_back(std::move(set));
+  if (const auto done = redis_.transact(std::move(change.commands)); !done.ok()) {
+    unsure_ = done.status().code() == Code::unavailable;
+    return done.status();
+  }
+  const Report report{.kind = Report::Kind::delta, .version = head.version, .rows = change.rows, .removed = change.removed};
+  head_ = head;
+  last_ = std::move(read);
+  return note(report);
+}
+
+PublishedHead Publisher::next_head(uint64_t generation, uint64_t version, const Read& read) const {
+  return {.generation = generation,
+          .version = version,
+          .job = reader_.job(),
+          .run = reader_.run(),
+          .sources = read.sources,
+          .unix_seconds = unix_now(),
+          .spec = ps::encode_job_spec(reader_.spec())};
+}
+
+// ---- How it stands.
+
+Publisher::Report Publisher::note(const Report& report) {
+  const MutexLock lock(mutex_);
+  version_ = report.version;
+  since_equal_.restart();
+  rows_ += report.rows;
+  full_ += report.kind == Report::Kind::full ? 1 : 0;
+  deltas_ += report.kind == Report::Kind::delta ? 1 : 0;
+  return report;
+}
+
+void Publisher::read_metrics(observe::Readings& readings) const {
+  const observe::Labels labels = {{"name", name_}};
+  const MutexLock lock(mutex_);
+  readings.gauge("argosy_publish_version", "The version that Redis has.", static_cast<double>(version_), labels);
+  readings.gauge("argosy_publish_lag_seconds", "Since Redis had all that was read from the servers.", since_equal_.seconds(),
+                 labels);
+  readings.counter("argosy_publish_full_total", "Tables that were published whole.", static_cast<double>(full_), labels);
+  readings.counter("argosy_publish_delta_total", "Versions of which only the changes were published.",
+                   static_cast<double>(deltas_), labels);
+  readings.counter("argosy_publish_rows_total", "Rows that were written.", static_cast<double>(rows_), labels);
+  readings.counter("argosy_publish_failures_total", "Rounds that failed, because a server or Redis was away.",
+                   static_cast<double>(failures_), labels);
+}
+
+}  // namespace argosy::publish
