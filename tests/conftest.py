@@ -29,3 +29,13 @@ def root():
 def build():
     """The build folder, build/release."""
     return BUILD
+
+
+@pytest.fixture(autouse=True)
+def same_graph():
+    """A test that turns to the other graph, or fails after it did, leaves the one that it found to the next."""
+    from argosy import graph_mode
+
+    before = graph_mode.saved()
+    yield
+    graph_mode.restored(before)
