@@ -160,6 +160,11 @@ Status RemoteWorker::pull(std::span<const RowRequest> requests) {
   return communicator_->pull(requests);
 }
 
+Status RemoteWorker::before_prefetch() {
+  RETURN_IF_ERROR(running());
+  return communicator_->before_prefetch();
+}
+
 Status RemoteWorker::step(const StepGradients& gradients) {
   RETURN_IF_ERROR(running());
   return communicator_->step(gradients);

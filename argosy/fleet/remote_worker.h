@@ -50,6 +50,7 @@ class RemoteWorker : public engine::RemoteParameters {
   bool wants(BatchId batch) const override;
   Status pull(std::span<const RowRequest> requests) override;
   bool may_prefetch() const override { return plan_.spec.mode == ps::Mode::async && !communicator_options_.threads_meet; }
+  Status before_prefetch() override;
   Status step(const StepGradients& gradients) override;
   Status refresh() override;
   Status before_gathering();  // see ps::Communicator

@@ -70,6 +70,8 @@ class RemoteParameters {
   virtual Status pull(std::span<const RowRequest> requests) = 0;
   // Whether the rows of a thread's next batch may be pulled while it computes the one before, whose gradients they then lack.
   virtual bool may_prefetch() const { return false; }
+  // Before each such pull: waits until servers have the batches whose gradients the rows are not to lack.
+  virtual Status before_prefetch() { return {}; }
   virtual Status step(const StepGradients& gradients) = 0;  // waits as the mode says
 
   // Everything that was sent has been applied, and the scope's dense parameters are the servers' current ones.

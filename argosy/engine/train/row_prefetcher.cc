@@ -31,6 +31,7 @@ RowPrefetcher::RowPrefetcher(const PreparedProgram& program, const std::vector<d
 }
 
 Status RowPrefetcher::pull(const data::Batch& batch, PulledTables& rows) const {
+  RETURN_IF_ERROR(remote_.before_prefetch());
   for (const auto& [table, pull] : pulls_) {
     PulledRows& pulled = rows[table];
     pulled.index.reset(0);

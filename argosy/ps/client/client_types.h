@@ -78,6 +78,7 @@ struct HandedFile {
 struct DenseRequest {
   int table = 0;
   std::span<float> values;  // of the whole table
+  float* rate = nullptr;    // the table's learning rate at the servers' next step; null: not wanted
 };
 
 // Rows that other workers have changed (geo), and where they go.

@@ -128,6 +128,18 @@ Status TrainingCalls::pull_dense(std::span<const DenseRequest> requests, std::op
   for (size_t i = 0; i < answers.size(); ++i) {
     if (Status s = store_dense(asked[i], requests, answers[i]); !s.ok()) return s.with_context("{}", servers().name(asked[i]));
   }
+  return store_rates(requests, answers);
+}
+
+Status TrainingCalls::store_rates(std::span<const DenseRequest> requests, std::span<const rpc::Received> answers) {
+  if (std::ranges::all_of(requests, [](const DenseRequest& request) { return request.rate == nullptr; })) return {};
+  for (const rpc::Received& answer : answers) {
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullDenseReply>(answer));
+    for (int i = 0; i < std::min(reply.rates_size(), reply.sections_size()); ++i) {
+      const auto wanted = std::ranges::find(requests, static_cast<int>(reply.sections(i).table()), &DenseRequest::table);
+      if (wanted != requests.end() && wanted->rate != nullptr) *wanted->rate = reply.rates(i);
+    }
+  }
   return {};
 }
 

@@ -55,6 +55,7 @@ class TrainingCalls {
 
   Status pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step, Deadline deadline);
   Status store_dense(int server, std::span<const DenseRequest> requests, const rpc::Received& received) const;
+  static Status store_rates(std::span<const DenseRequest> requests, std::span<const rpc::Received> answers);
   Status store_rows(int server, std::span<const RowRequest> requests, const RowSplit& split, const rpc::Received& received) const;
   Result<std::vector<PushPart>> parts_of(const Push& push, Scratch& scratch) const;
   Result<std::vector<BatchId>> lacking(int server, const Push& push) const;

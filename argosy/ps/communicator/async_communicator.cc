@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cstdlib>
 
 #include "argosy/base/mutex.h"
 #include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
 #include "argosy/observe/metrics.h"
 #include "argosy/ps/communicator/communicator_base.h"
+#include "argosy/ps/communicator/dense_lookahead.h"
 
 namespace argosy::ps {
 namespace {
@@ -21,6 +23,7 @@ class AsyncCommunicator final : public CommunicatorBase {
 
   Status start() override {
     RETURN_IF_ERROR(check_bound());
+    RETURN_IF_ERROR(begin_lookahead());
     RETURN_IF_ERROR(receive_dense({}, patience()));
     for (int i = 0; i < options().thread_pool_size; ++i) senders_.emplace_back("ps-send", [this] { send_until_closed(); });
     if (options().independent_recv_thread) receiver_ = Thread("ps-receive", [this] { receive_until_stopped(); });
@@ -32,12 +35,24 @@ class AsyncCommunicator final : public CommunicatorBase {
     return client().pull_rows(requests);
   }
 
+  // Batches that wait to be merged are not waited for: they would never be.
+  Status before_prefetch() override {
+    if (merges()) return failure();
+    MutexLock lock(mutex_);
+    const int64_t queued = queued_ever_;
+    const auto sent = [&]() ARGOSY_REQUIRES(mutex_) { return sent_ever_ >= queued || stopping_; };
+    if (!changed_.wait_until(lock, patience().when(), sent)) return not_taken(unsent_);
+    lock.unlock();
+    return failure();
+  }
+
   Status step(const StepGradients& gradients) override {
     RETURN_IF_ERROR(check_step(gradients));
     if (client().all_had(gradients.batch_id)) return {};
     auto copy = copies_.take();
     copy->assign(spec(), gradients);
     if (clipper().clips_batches()) clipper().clip(*copy);
+    if (lookahead_ != nullptr) lookahead_->advance(copy->view());
     count_unsent(1);
     const QueueState state = queue_.push(std::move(copy), patience());
     if (state == QueueState::ok) {
@@ -78,6 +93,7 @@ class AsyncCommunicator final : public CommunicatorBase {
     if (!changed_.wait_until(lock, patience().when(), [&]() ARGOSY_REQUIRES(mutex_) { return unsent_ == 0 && !receiver_busy_; }))
       return not_taken(unsent_);
     sends_ = 0;
+    if (lookahead_ != nullptr) lookahead_->forget();
     return {};
   }
 
@@ -94,7 +110,30 @@ class AsyncCommunicator final : public CommunicatorBase {
     receiver_.join();
   }
 
-  // Dense parameters lack no more of this worker's batches than send_queue_size (or what is meant to be merged), those that other
+  bool merges() const { return options().max_merge_var_num > 1; }
+
+  // Where batches are merged the servers' step is not that of one batch, and nothing is guessed.
+  Status begin_lookahead() {
+    if (merges()) return {};
+    ASSIGN_OR_RETURN(lookahead_, DenseLookahead::make(spec()));
+    for (size_t i = 0; i < spec().tables.size(); ++i) {
+      if (!spec().tables[i].sparse) lookahead_->bind(static_cast<int>(i), storage(i));
+    }
+    return {};
+  }
+
+  // After an error nothing more is sent: what servers hold is then all that there is.
+  std::span<const DenseRequest> begin_receive() override {
+    if (lookahead_ == nullptr) return CommunicatorBase::begin_receive();
+    if (!failure().ok()) lookahead_->forget();
+    return lookahead_->begin_receive();
+  }
+
+  void end_receive(bool received) override {
+    if (lookahead_ != nullptr) lookahead_->end_receive(received);
+  }
+
+  // What was received of dense parameters lacks no more of this worker's batches than send_queue_size (or what is meant to be merged), those that other
   // threads compute counted in, and a receive that is not due yet. A thread that would compute with older ones waits: gradients
   // of ever older parameters add up to steps that are far too long, and on a busy machine, where sender and receiver come late,
   // nothing else bounds their age.
@@ -175,6 +214,7 @@ class AsyncCommunicator final : public CommunicatorBase {
                                    .dense = only.dense,
                                    .rows = only.rows,
                                    .owner = batches.front()}));
+      if (lookahead_ != nullptr) lookahead_->sent(only.batch_id);
     } else {
       std::vector<StepGradients> views;
       for (const Batch& batch : batches) views.push_back(batch->view());
@@ -229,11 +269,13 @@ class AsyncCommunicator final : public CommunicatorBase {
     {
       MutexLock lock(mutex_);
       unsent_ += by;
+      (by > 0 ? queued_ever_ : sent_ever_) += std::abs(by);
       queued_.set(unsent_);
     }
     if (by < 0) changed_.notify_all();
   }
 
+  std::unique_ptr<DenseLookahead> lookahead_;  // since start(); null: parameters lack what is on its way
   Pool<GradientCopy> copies_;
   Pool<MergedGradients> merged_;
   Queue<Batch> queue_;
@@ -244,13 +286,14 @@ class AsyncCommunicator final : public CommunicatorBase {
   observe::Gauge& queued_ =
       observe::Registry::process().gauge("argosy_worker_queue_batches", "Batches that wait to be sent, or are on their way.");
   observe::Gauge& staleness_ = observe::Registry::process().gauge(
-      "argosy_worker_staleness_batches", "Batches of this worker that the dense parameters it computes with may lack.");
+      "argosy_worker_staleness_batches", "Batches of this worker that the dense parameters it received last may lack.");
   observe::Histogram& step_staleness_ = observe::Registry::process().histogram(
       "argosy_worker_step_staleness_batches", "The same, of each step.", {0, 1, 2, 4, 8, 16, 32, 64, 128});
 
   Mutex mutex_;
   ConditionVariable changed_;
   int unsent_ ARGOSY_GUARDED_BY(mutex_) = 0;         // batches in the queue and on their way
+  int64_t queued_ever_ ARGOSY_GUARDED_BY(mutex_) = 0, sent_ever_ ARGOSY_GUARDED_BY(mutex_) = 0;  // or let go, after an error
   int sends_ ARGOSY_GUARDED_BY(mutex_) = 0;          // that the dense parameters received last may lack
   bool stopping_ ARGOSY_GUARDED_BY(mutex_) = false;
   bool receiver_busy_ ARGOSY_GUARDED_BY(mutex_) = false;  // the receiver has taken sends_ and has not answered for them

@@ -44,7 +44,7 @@ struct CommunicatorCounters {
 // begin_parallel(threads) and end_parallel() as one of that many.
 //
 // Dense parameters live in the caller's memory. The communicator writes received values there while other threads may read
-// them, with relaxed atomic stores; in geo mode it also trains there.
+// them, with relaxed atomic stores; in geo and async mode it also trains there (geo_dense.h, dense_lookahead.h).
 //
 // Every wait has a deadline, and its error names the worker, thread or server that is missing. After an error that is not a
 // wrong argument every later call returns it, since the worker's state is no longer known, until abandon_round() and
@@ -98,6 +98,9 @@ class Communicator {
   // False: every server has this batch, from an earlier start of this worker. The thread drops it and takes the next.
   virtual bool wants(BatchId batch) = 0;
   virtual Status pull(std::span<const RowRequest> requests) = 0;
+  // Before rows of a later batch are pulled while another is computed: waits until the servers have what was given to step(), so
+  // that the rows lack no more than that one batch of this thread.
+  virtual Status before_prefetch() = 0;
   // Blocks as the mode says. What is kept is copied: the caller's memory is free when it returns.
   virtual Status step(const StepGradients& gradients) = 0;
   // This thread has no more data in this round; the others no longer wait for it.

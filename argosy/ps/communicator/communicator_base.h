@@ -26,6 +26,7 @@ class CommunicatorBase : public Communicator {
   Status unfinished() const override;
   bool went_back() const override { return client_.went_back(); }
   Status before_gathering() override { return {}; }
+  Status before_prefetch() override { return {}; }  // where rows are pulled when they are needed
   void thread_failed(const Status&) override {}  // where threads do not meet
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
@@ -58,6 +59,10 @@ class CommunicatorBase : public Communicator {
   virtual Status drop_unsent() { return {}; }
   // The round begins again, with nothing unsent: dense parameters are received, unless the mode does that at its first step.
   virtual Status begin_again() { return {}; }
+  // Around each receive of dense parameters, of which there is one at a time: where they go, and that they are there, or that the
+  // receive failed.
+  virtual std::span<const DenseRequest> begin_receive() { return dense_requests_; }
+  virtual void end_receive(bool /*received*/) {}
   // What this worker holds back, and what it has given up of that: see wire::PassLedger.
   virtual void describe_backlog(PassReading&) {}
   // Ends the mode's threads; called once, also after an error.
@@ -81,7 +86,7 @@ class CommunicatorBase : public Communicator {
 
   // All dense tables have storage.
   Status check_bound() const;
-  // All dense parameters, into their storage. One thread at a time: an older answer must not overwrite a newer one.
+  // All dense parameters, to where begin_receive() says. One thread at a time: an older answer must not overwrite a newer one.
   Status receive_dense(std::optional<Position> min_step, Deadline deadline);
   std::span<float> storage(size_t table) const { return storage_[table]; }
   Status check_step(const StepGradients& gradients) const;

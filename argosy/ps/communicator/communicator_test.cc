@@ -385,6 +385,72 @@ TEST(Communicator, AsyncThreadsWaitForAReceiverThatComesLate) {
   EXPECT_EQ(counter.dense, std::vector<float>(17000, 40.0f));
 }
 
+// An async worker computes with parameters that lack none of its own batches, however late the servers are.
+TEST(Communicator, AsyncParametersHaveTheWorkersOwnBatches) {
+  Cluster cluster(2);
+  auto faults = std::make_shared<Faults>();
+  Counter counter(cluster.client(0, faults), counting_spec(Mode::async, 1), {.send_queue_size = 8});
+  ASSERT_TRUE(counter.status.ok()) << counter.status.to_string();
+  ASSERT_TRUE(counter.communicator->begin_round(1).ok());
+  faults->hold_next(wire::PULL_DENSE);
+  for (int batch = 1; batch <= 6; ++batch) {
+    ASSERT_TRUE(counter.step(counter.communicator->begin_batch()).ok());
+    // No receive comes through, and so nobody else writes there.
+    EXPECT_EQ(counter.dense, std::vector<float>(17000, static_cast<float>(batch)));
+  }
+  faults->release();
+  ASSERT_TRUE(counter.communicator->end_round().ok());
+  ASSERT_TRUE(counter.communicator->stop().ok());
+  EXPECT_EQ(counter.dense, std::vector<float>(17000, 6.0f));
+  counter.expect_count(6);
+}
+
+// Rows that are pulled ahead have every batch that was finished before.
+TEST(Communicator, RowsThatArePulledAheadWaitForWhatWasSent) {
+  Cluster cluster(1);
+  auto faults = std::make_shared<Faults>();
+  Counter counter(cluster.client(0, faults), counting_spec(Mode::async, 1), {.send_queue_size = 8});
+  ASSERT_TRUE(counter.status.ok()) << counter.status.to_string();
+  ASSERT_TRUE(counter.communicator->begin_round(1).ok());
+  faults->hold_next(wire::PUSH);
+  for (int batch = 0; batch < 3; ++batch) ASSERT_TRUE(counter.step(counter.communicator->begin_batch()).ok());
+  ASSERT_TRUE(wait_for([&] { return faults->keeps(); }));
+  std::vector<float> rows(counter.keys.size());
+  std::atomic<bool> pulled = false;
+  std::jthread ahead([&] {
+    EXPECT_TRUE(counter.communicator->before_prefetch().ok());
+    const RowRequest request{.table = 1, .keys = counter.keys, .rows = rows.data()};
+    EXPECT_TRUE(counter.communicator->pull(std::span(&request, 1)).ok());
+    pulled = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(pulled);
+  faults->release();
+  ahead.join();
+  EXPECT_EQ(rows, std::vector<float>(counter.keys.size(), 3.0f));
+  EXPECT_TRUE(counter.communicator->end_round().ok());
+  EXPECT_TRUE(counter.communicator->stop().ok());
+}
+
+// Nobody waits for ever: neither for servers that are gone, nor for a batch that waits to be merged.
+TEST(Communicator, ThePullAheadDoesNotWaitForEver) {
+  Cluster cluster(1);
+  auto faults = std::make_shared<Faults>();
+  Counter gone(cluster.client(0, faults), counting_spec(Mode::async, 1), {.send_queue_size = 8, .sync_wait_seconds = 0.2});
+  ASSERT_TRUE(gone.status.ok()) << gone.status.to_string();
+  faults->cut = true;
+  const DenseGradient gradient{.table = 0, .values = gone.dense_ones};
+  ASSERT_TRUE(gone.communicator->step({.batch_id = gone.communicator->begin_batch(), .dense = std::span(&gradient, 1)}).ok());
+  EXPECT_THAT(gone.communicator->before_prefetch().message(), HasSubstr("1 batches could not be sent in 0 s"));
+  faults->cut = false;
+
+  Cluster merging(1);
+  Counter merges(merging.client(0), counting_spec(Mode::async, 1), {.max_merge_var_num = 4, .send_wait_times = 10'000});
+  ASSERT_TRUE(merges.status.ok()) << merges.status.to_string();
+  ASSERT_TRUE(merges.step(merges.communicator->begin_batch()).ok());
+  EXPECT_TRUE(merges.communicator->before_prefetch().ok());
+}
+
 // In the modes without sync a worker clips each batch before anything is merged.
 TEST(Communicator, WorkersClipBeforeTheySend) {
   for (const Mode mode : {Mode::half_async, Mode::async, Mode::geo}) {

@@ -186,6 +186,7 @@ void TrainingHandlers::pull_dense(const CallPtr& call, State& state, const wire:
     wire::Section* section = reply.add_sections();
     section->set_table(table);
     section->set_count(tables.range(table).size());
+    reply.add_rates(tables.rate(table, state.rate_step()));
   }
   rpc::PayloadBuffer payload(size.bytes());
   size_t offset = 0;
