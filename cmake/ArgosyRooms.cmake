@@ -122,22 +122,24 @@ function(argosy_unite target)
   endif()
 endfunction()
 
-# argosy_proto(ROOM FILE): the code that protoc makes of argosy/ROOM/FILE.proto (FILE may be in a folder), seen by the room and its tests only.
+# argosy_proto(ROOM FILE): the code that protoc makes of FILE.proto in the room's folder (FILE may be in one of its own), seen by the room and its tests only.
 function(argosy_proto room file)
   set(wire "${CMAKE_CURRENT_BINARY_DIR}/wire")
-  set(made "${wire}/argosy/${room}/${file}.pb")
+  file(RELATIVE_PATH proto "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
+  set(made "${wire}/${proto}.pb")
   get_filename_component(folder "${made}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
   add_custom_command(
     OUTPUT "${made}.cc" "${made}.h"
-    COMMAND "${ARGOSY_PROTOC}" "--proto_path=${PROJECT_SOURCE_DIR}" "--cpp_out=${wire}" "argosy/${room}/${file}.proto"
+    COMMAND "${ARGOSY_PROTOC}" "--proto_path=${PROJECT_SOURCE_DIR}" "--cpp_out=${wire}" "${proto}.proto"
     DEPENDS "${file}.proto"
     VERBATIM)
   set_source_files_properties("${made}.cc" PROPERTIES COMPILE_OPTIONS -w)
   target_sources(argosy_${room} PRIVATE "${made}.cc")
-  add_custom_target(${room}_messages DEPENDS "${made}.h")
+  get_filename_component(name "${file}" NAME)
+  add_custom_target(${room}_${name} DEPENDS "${made}.h")
   if(TARGET ${room}_headers)
-    add_dependencies(${room}_headers ${room}_messages)
+    add_dependencies(${room}_headers ${room}_${name})
   endif()
   foreach(user argosy_${room} ${room}_test ${room}_bench ${room}_headers)
     if(TARGET ${user})

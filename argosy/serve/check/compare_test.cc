@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "argosy/graph/program.h"
-#include "argosy/serve/http/served_version.h"
+#include "argosy/serve/model/served_version.h"
 
 namespace argosy::serve {
 namespace {

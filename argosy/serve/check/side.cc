@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "argosy/base/file.h"
-#include "argosy/serve/http/served_version.h"
+#include "argosy/serve/model/served_version.h"
 
 namespace argosy::serve {
 namespace {

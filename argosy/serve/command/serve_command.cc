@@ -3,12 +3,15 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "argosy/base/log.h"
 #include "argosy/base/thread.h"
 #include "argosy/cli/program_arguments.h"
 #include "argosy/serve/command/commands.h"
+#include "argosy/serve/grpc/grpc_model_server.h"
 #include "argosy/serve/http/model_server.h"
 #include "argosy/serve/redis/redis_source.h"
 #include "argosy/serve/sources/job_source.h"
@@ -16,16 +19,18 @@
 namespace argosy::serve {
 namespace {
 
-constexpr const char* kExamples = R"(Serves a saved model over HTTP.
+constexpr const char* kExamples = R"(Serves a saved model over HTTP, and over gRPC where it is given a port for it.
 
   argosy serve models/epoch3.model
   argosy serve models --name ctr --port 8500 --threads 2 --reload_seconds 5
+  argosy serve models/epoch3.model --grpc_port 8501
   argosy serve models/epoch3.model --rows 10.0.0.9:7170,10.0.0.9:7171 --token $SECRET
 
   curl -d '{"instances": [{"x": [1, 2, 3], "ids": [4, 9]}]}' http://127.0.0.1:8500/v1/models/ctr:predict
 
 MODEL is what save_inference_model has written, here or in PaddlePaddle; or a folder of such models whose names are numbers, of
-which the highest serves. Other pages: GET /v1/models/NAME, /healthz, /readyz, /metrics. SIGTERM ends it when the requests that
+which the highest serves. Other pages: GET /v1/models/NAME, /healthz, /readyz, /metrics. Over gRPC: argosy.serve.v1.Prediction,
+whose predict.proto lies in argosy/serve/grpc, and grpc.health.v1.Health. SIGTERM ends it when the requests that
 have begun are answered. There is no password: anybody who reaches the address can ask. A wrong command line ends with status 2.
 )";
 
@@ -33,6 +38,9 @@ struct Arguments {
   ServedModelOptions model;
   BatcherOptions batcher{.threads = available_cores()};
   ModelServerOptions http;
+  std::optional<int> grpc_port;
+  std::string name;
+  ServeLimits limits;
   double max_wait_ms = 0, deadline_ms = 10'000;
   bool no_fuse = false;
   JobSourceOptions rows;
@@ -45,11 +53,13 @@ void add_options(CLI::App& app, Arguments& arguments) {
   };
   app.add_option("model", arguments.model.path, "the model's folder or file, or a folder of versions")->required();
   const char* kWhere = "Where";
-  arguments.http.name.clear();
   add("--host", arguments.http.host, "the address to listen at, and only there", kWhere);
   add("--port", arguments.http.port, "0 takes a free one, which the first line of the output says", kWhere)
       ->check(CLI::Range(0, 65535));
-  add("--name", arguments.http.name, "in the pages' addresses; without it the model's own name", kWhere);
+  app.add_option("--grpc_port", arguments.grpc_port, "answers gRPC there too; 0 takes a free one, which the second line says")
+      ->check(CLI::Range(0, 65535))
+      ->group(kWhere);
+  add("--name", arguments.name, "in the pages' addresses; without it the model's own name", kWhere);
   const char* kHow = "Predicting";
   add("--threads", arguments.batcher.threads, "predictions at once", kHow)->check(CLI::PositiveNumber);
   add("--op_threads", arguments.model.predictor.threads, "threads inside of one prediction", kHow)->check(CLI::PositiveNumber);
@@ -88,11 +98,12 @@ void add_options(CLI::App& app, Arguments& arguments) {
         throw CLI::RequiresError(option->get_name(), "--rows or --redis");
   });
   const char* kLimits = "Limits";
-  ServeLimits& limits = arguments.http.limits;
+  ServeLimits& limits = arguments.limits;
   add("--max_body_bytes", limits.max_body_bytes, "of one request", kLimits)->check(CLI::PositiveNumber);
   add("--max_queue", limits.max_queue, "requests that wait", kLimits)->check(CLI::PositiveNumber);
-  add("--max_connections", limits.max_connections, "at once", kLimits)->check(CLI::Range(1, 4096));
-  add("--deadline_ms", arguments.deadline_ms, "from a request to its answer; the header X-Deadline-Ms shortens it", kLimits)
+  add("--max_connections", limits.max_connections, "at once; with gRPC calls at once", kLimits)->check(CLI::Range(1, 4096));
+  add("--deadline_ms", arguments.deadline_ms,
+      "from a request to its answer; the header X-Deadline-Ms shortens it, or gRPC's deadline", kLimits)
       ->check(CLI::PositiveNumber);
 }
 
@@ -106,9 +117,9 @@ void complete(Arguments& arguments) {
   arguments.model.predictor.fuse = !arguments.no_fuse;
   arguments.model.warmup_batch = arguments.batcher.max_batch;
   arguments.batcher.max_wait = std::chrono::microseconds(static_cast<int64_t>(arguments.max_wait_ms * 1000));
-  arguments.batcher.max_queue = arguments.http.limits.max_queue;
-  arguments.http.limits.deadline = std::chrono::milliseconds(static_cast<int64_t>(arguments.deadline_ms));
-  if (arguments.http.name.empty()) arguments.http.name = name_of(arguments.model.path);
+  arguments.batcher.max_queue = arguments.limits.max_queue;
+  arguments.limits.deadline = std::chrono::milliseconds(static_cast<int64_t>(arguments.deadline_ms));
+  if (arguments.name.empty()) arguments.name = name_of(arguments.model.path);
 }
 
 // The signals that end the server, blocked in every thread, so that main() alone takes them.
@@ -140,20 +151,31 @@ Result<ServedModelOptions> with_source(const Arguments& arguments) {
   return options;
 }
 
+// Null where no port is asked for.
+Result<std::unique_ptr<GrpcModelServer>> start_grpc(const Arguments& arguments, PredictService& service) {
+  if (!arguments.grpc_port) return std::unique_ptr<GrpcModelServer>();
+  return GrpcModelServer::start({.host = arguments.http.host, .port = *arguments.grpc_port}, service);
+}
+
 Status serve(const Arguments& arguments) {
   const sigset_t signals = block_signals();
   ServeCounters counters;
   ASSIGN_OR_RETURN(const ServedModelOptions options, with_source(arguments));
   ASSIGN_OR_RETURN(const auto model, ServedModel::start(options, counters));
   Batcher batcher(arguments.batcher, counters);
-  ASSIGN_OR_RETURN(const auto server, ModelServer::start(arguments.http, *model, batcher, counters));
+  PredictService service(arguments.name, arguments.limits, *model, batcher, counters);
+  ASSIGN_OR_RETURN(const auto server, ModelServer::start(arguments.http, service));
+  ASSIGN_OR_RETURN(const auto grpc, start_grpc(arguments, service));
   if (!arguments.http.host.starts_with("127.") && arguments.http.host != "localhost" && arguments.http.host != "::1")
     log_warning("listens at {}: everyone who reaches it can ask; there is no password and no TLS", arguments.http.host);
-  std::printf("http://%s:%d/v1/models/%s\n", arguments.http.host.c_str(), server->port(), arguments.http.name.c_str());
+  std::printf("http://%s:%d/v1/models/%s\n", arguments.http.host.c_str(), server->port(), arguments.name.c_str());
+  if (grpc != nullptr) std::printf("grpc://%s:%d\n", arguments.http.host.c_str(), grpc->port());
   std::fflush(stdout);
   log_info("version {} of '{}' serves", model->current()->version, arguments.model.path.string());
   wait_for(signals);
   log_info("stops: requests that have begun are answered");
+  service.close();
+  if (grpc != nullptr) grpc->stop();
   server->stop();
   batcher.stop();
   model->stop();

@@ -8,7 +8,7 @@
 
 #include "argosy/base/mutex.h"
 #include "argosy/base/thread.h"
-#include "argosy/serve/http/counters.h"
+#include "argosy/serve/model/counters.h"
 
 namespace argosy::serve {
 

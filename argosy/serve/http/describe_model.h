@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "argosy/serve/http/served_version.h"
+#include "argosy/serve/model/served_version.h"
 
 namespace argosy::serve {
 

@@ -4,9 +4,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <future>
+#include <optional>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/log.h"
@@ -52,8 +52,8 @@ void refuse_shared_ports(int socket) {
 
 class ModelServer::Impl {
  public:
-  Impl(const ModelServerOptions& options, const ServedModel& model, Batcher& batcher, ServeCounters& counters)
-      : options_(options), model_(model), batcher_(batcher), counters_(counters) {
+  Impl(const ModelServerOptions& options, PredictService& service)
+      : options_(options), limits_(service.limits()), service_(service), model_(service.model()), counters_(service.counters()) {
     set_limits();
     add_pages();
   }
@@ -74,7 +74,6 @@ class ModelServer::Impl {
   }
 
   void stop() {
-    stopping_ = true;
     server_.stop();
     thread_.join();
   }
@@ -83,7 +82,7 @@ class ModelServer::Impl {
 
  private:
   void set_limits() {
-    server_.set_payload_max_length(options_.limits.max_body_bytes);
+    server_.set_payload_max_length(limits_.max_body_bytes);
     server_.set_keep_alive_timeout(kKeepAliveSeconds);
     server_.set_keep_alive_max_count(std::numeric_limits<int>::max());
     server_.set_read_timeout(kReadSeconds);
@@ -92,19 +91,18 @@ class ModelServer::Impl {
     server_.set_socket_options(refuse_shared_ports);
     server_.new_task_queue = [this] {
       running_.set_value();
-      return new ConnectionThreads(options_.limits.max_connections, counters_);
+      return new ConnectionThreads(limits_.max_connections, counters_);
     };
     server_.set_pre_routing_handler([this](const httplib::Request&, httplib::Response& response) {
       if (!ConnectionThreads::refusing()) return httplib::Server::HandlerResponse::Unhandled;
-      set_error(response, 503, fmt::format("{} connections are open already (max_connections)", options_.limits.max_connections));
+      set_error(response, 503, fmt::format("{} connections are open already (max_connections)", limits_.max_connections));
       response.set_header("Connection", "close");
       return httplib::Server::HandlerResponse::Handled;
     });
     server_.set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
       if (!response.body.empty()) return;
       if (response.status == 413)
-        set_error(response, 413,
-                  fmt::format("the request is larger than {} bytes (max_body_bytes)", options_.limits.max_body_bytes));
+        set_error(response, 413, fmt::format("the request is larger than {} bytes (max_body_bytes)", limits_.max_body_bytes));
       else
         set_error(response, response.status, fmt::format("{} {}: there is no such page", request.method, request.path));
     });
@@ -121,20 +119,20 @@ class ModelServer::Impl {
     server_.Get("/healthz",
                 [](const httplib::Request&, httplib::Response& response) { response.set_content("ok\n", "text/plain"); });
     server_.Get("/readyz", [this](const httplib::Request&, httplib::Response& response) {
-      const Status ready = stopping_ ? Status::unavailable("stopping") : model_.current()->ready();
+      const Status ready = service_.ready();
       response.status = ready.ok() ? 200 : 503;
       response.set_content(ready.ok() ? "ok\n" : ready.message() + "\n", "text/plain");
     });
     server_.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content(counters_.text(options_.name, model_.current()->version) + source_metrics(*model_.current()),
+      response.set_content(counters_.text(service_.name(), model_.current()->version) + source_metrics(*model_.current()),
                            "text/plain; version=0.0.4");
     });
     server_.Get("/v1/models", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content("{\"models\":[" + json_string(options_.name) + "]}", kJson);
+      response.set_content("{\"models\":[" + json_string(service_.name()) + "]}", kJson);
     });
     server_.Get(R"(/v1/models/([^/:]+))", [this](const httplib::Request& request, httplib::Response& response) {
       if (is_ours(request, response))
-        response.set_content(model_page(options_.name, *model_.current(), model_.last_problem()), kJson);
+        response.set_content(model_page(service_.name(), *model_.current(), model_.last_problem()), kJson);
     });
     server_.Get(R"(/v1/models/([^/:]+)/parameters)", [this](const httplib::Request& request, httplib::Response& response) {
       if (!is_ours(request, response)) return;
@@ -157,10 +155,9 @@ class ModelServer::Impl {
   }
 
   bool is_ours(const httplib::Request& request, httplib::Response& response) const {
-    const std::string asked = request.matches[1];
-    if (asked == options_.name) return true;
-    set_error(response, 404, fmt::format("there is no model '{}' here; '{}' is served", asked, options_.name));
-    return false;
+    const Status found = service_.check_name(request.matches[1]);
+    if (!found.ok()) set_error(response, http_status(found.code()), found.message());
+    return found.ok();
   }
 
   void answer_predict(const httplib::Request& request, const std::string& body, httplib::Response& response) {
@@ -175,41 +172,43 @@ class ModelServer::Impl {
   }
 
   Result<std::string> predict(const httplib::Request& request, const std::string& body) {
-    ASSIGN_OR_RETURN(const Deadline deadline, deadline_of(request));
-    const auto version = model_.current();
-    ASSIGN_OR_RETURN(PredictRequest asked, parse_request(body, version->inputs));
-    RETURN_IF_ERROR(check_inputs(version->inputs, asked.inputs));
-    ASSIGN_OR_RETURN(const auto outputs, batcher_.predict(version, std::move(asked.inputs), deadline));
-    return format_answer(version->outputs, outputs, asked.by_sample);
+    ASSIGN_OR_RETURN(const auto wait, patience_of(request));
+    bool by_sample = true;
+    const auto parse = [&](const ServedVersion& version) -> Result<Inputs> {
+      ASSIGN_OR_RETURN(PredictRequest asked, parse_request(body, version.inputs));
+      by_sample = asked.by_sample;
+      return std::move(asked.inputs);
+    };
+    ASSIGN_OR_RETURN(const Prediction made, service_.predict(wait, parse));
+    return format_answer(made.version->outputs, made.outputs, by_sample);
   }
 
-  Result<Deadline> deadline_of(const httplib::Request& request) const {
-    auto wait = options_.limits.deadline;
-    if (const std::string given = request.get_header_value("X-Deadline-Ms"); !given.empty()) {
-      const auto number = parse_integer(given);
-      if (!number || *number <= 0)
-        return Status::invalid_argument("header X-Deadline-Ms: got '{}', expected milliseconds above 0", given);
-      wait = std::min(wait, std::chrono::milliseconds(*number));
-    }
-    return Deadline::after(wait);
+  // What the header says, where it is there.
+  static Result<std::optional<std::chrono::nanoseconds>> patience_of(const httplib::Request& request) {
+    const std::string given = request.get_header_value("X-Deadline-Ms");
+    if (given.empty()) return std::optional<std::chrono::nanoseconds>();
+    const auto number = parse_integer(given);
+    if (!number || *number <= 0)
+      return Status::invalid_argument("header X-Deadline-Ms: got '{}', expected milliseconds above 0", given);
+    constexpr int64_t kDay = 24 * 3600 * 1000;  // longer than any limit is worth, and no overflow in nanoseconds
+    return std::optional<std::chrono::nanoseconds>(std::chrono::milliseconds(std::min<int64_t>(*number, kDay)));
   }
 
   const ModelServerOptions options_;
+  const ServeLimits& limits_;
+  PredictService& service_;
   const ServedModel& model_;
-  Batcher& batcher_;
   ServeCounters& counters_;
   std::promise<void> running_;  // that the library's loop has begun
   httplib::Server server_;
   int port_ = 0;
-  std::atomic<bool> stopping_ = false;
   Thread thread_;  // last: it uses all of the above
 };
 
 ModelServer::ModelServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Result<std::unique_ptr<ModelServer>> ModelServer::start(const ModelServerOptions& options, const ServedModel& model,
-                                                        Batcher& batcher, ServeCounters& counters) {
-  auto impl = std::make_unique<Impl>(options, model, batcher, counters);
+Result<std::unique_ptr<ModelServer>> ModelServer::start(const ModelServerOptions& options, PredictService& service) {
+  auto impl = std::make_unique<Impl>(options, service);
   RETURN_IF_ERROR(impl->listen());
   return std::unique_ptr<ModelServer>(new ModelServer(std::move(impl)));
 }

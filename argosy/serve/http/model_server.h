@@ -4,18 +4,13 @@
 #include <string>
 
 #include "argosy/base/status.h"
-#include "argosy/serve/http/batcher.h"
-#include "argosy/serve/http/counters.h"
-#include "argosy/serve/http/serve_limits.h"
-#include "argosy/serve/http/served_model.h"
+#include "argosy/serve/model/predict_service.h"
 
 namespace argosy::serve {
 
 struct ModelServerOptions {
   std::string host = "127.0.0.1";  // the one address that it listens at
   int port = 8500;                 // 0: a free one
-  std::string name = "model";      // in the addresses of its pages
-  ServeLimits limits;
 };
 
 // The model over HTTP and JSON (json_tensor.h):
@@ -28,13 +23,12 @@ struct ModelServerOptions {
 // Owns the thread "serve-http" and one per connection, up to the limit. Thread-safe.
 class ModelServer {
  public:
-  // Listens. REQUIRES: the others outlive it.
-  static Result<std::unique_ptr<ModelServer>> start(const ModelServerOptions& options, const ServedModel& model, Batcher& batcher,
-                                                    ServeCounters& counters);
+  // Listens. REQUIRES: the service outlives it.
+  static Result<std::unique_ptr<ModelServer>> start(const ModelServerOptions& options, PredictService& service);
   ~ModelServer();
 
   int port() const;
-  // /readyz says no from now on, no connection is taken any more, requests that have begun are answered. Safe to call twice.
+  // No connection is taken any more, requests that have begun are answered. Safe to call twice.
   void stop();
 
  private:

@@ -1,4 +1,4 @@
-#include "argosy/serve/http/counters.h"
+#include "argosy/serve/model/counters.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,9 +18,11 @@ TEST(ServeCounters, CountRequestsByStatus) {
   counters.add_request(200, 0.001);
   counters.add_request(200, 0.002);
   counters.add_request(429, 0.0001);
+  counters.add_request(Code::not_found, 0.001);
   const std::string text = counters.text("ctr", "3");
   EXPECT_THAT(text, HasSubstr("argosy_serve_requests_total{code=\"200\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("argosy_serve_requests_total{code=\"429\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("argosy_serve_requests_total{code=\"not_found\",protocol=\"grpc\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("argosy_serve_model_info{model=\"ctr\",version=\"3\"} 1\n"));
 }
 

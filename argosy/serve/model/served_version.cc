@@ -1,4 +1,4 @@
-#include "argosy/serve/http/served_version.h"
+#include "argosy/serve/model/served_version.h"
 
 #include <xxhash.h>
 

@@ -1,4 +1,4 @@
-#include "argosy/serve/http/batcher.h"
+#include "argosy/serve/model/batcher.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "argosy/serve/http/served_model.h"
+#include "argosy/serve/model/served_model.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -8,8 +8,8 @@
 #include "argosy/base/mutex.h"
 #include "argosy/base/status.h"
 #include "argosy/base/thread.h"
-#include "argosy/serve/http/counters.h"
-#include "argosy/serve/http/served_version.h"
+#include "argosy/serve/model/counters.h"
+#include "argosy/serve/model/served_version.h"
 
 namespace argosy::serve {
 

@@ -1,8 +1,9 @@
-#include "argosy/serve/http/counters.h"
+#include "argosy/serve/model/counters.h"
 
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 
 namespace argosy::serve {
 namespace {
@@ -14,8 +15,16 @@ void add(std::string& text, const char* name, const char* type, const char* help
 }  // namespace
 
 void ServeCounters::add_request(int http_status, double seconds) {
+  add_labelled(fmt::format("code=\"{}\"", http_status), seconds);
+}
+
+void ServeCounters::add_request(Code grpc_status, double seconds) {
+  add_labelled(fmt::format("code=\"{}\",protocol=\"grpc\"", code_name(grpc_status)), seconds);
+}
+
+void ServeCounters::add_labelled(std::string labels, double seconds) {
   MutexLock lock(mutex_);
-  ++requests_[http_status];
+  ++requests_[std::move(labels)];
   ++timed_;
   seconds_ += seconds;
   for (size_t i = 0; i < kSeconds.size(); ++i)
@@ -40,8 +49,7 @@ std::string ServeCounters::text(const std::string& model, const std::string& ver
     fmt::format_to(
         out,
         "# HELP argosy_serve_requests_total Answered requests for predictions.\n# TYPE argosy_serve_requests_total counter\n");
-    for (const auto& [status, count] : requests_)
-      fmt::format_to(out, "argosy_serve_requests_total{{code=\"{}\"}} {}\n", status, count);
+    for (const auto& [labels, count] : requests_) fmt::format_to(out, "argosy_serve_requests_total{{{}}} {}\n", labels, count);
     fmt::format_to(out,
                    "# HELP argosy_serve_request_seconds From a request's arrival to its answer.\n# TYPE "
                    "argosy_serve_request_seconds histogram\n");
