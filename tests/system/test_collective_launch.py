@@ -481,7 +481,7 @@ def test_the_module_teaches(job):
     "arguments, message",
     [
         (["--gpus=0,1", "x"], "this machine has no GPU; set ARGOSY_DEVICE=cpu"),
-        (["--heter_worker_num=2", "--gpus=0", "x"], "option --heter_worker_num: jobs of workers with different devices"),
+        (["--heter_worker_num=2", "--gpus=0", "x"], "option --heter_worker_num: found '2': jobs of workers with different devices"),
         (["--http_port=80", "--gpus=0", "x"], "there is no HTTP server"),
         (["--nnodes=2", "x"], "needs --rdzv_endpoint"),
         (["--ips=127.0.0.1,127.0.0.2", "x"], "are both this machine; say which node this is with --node_ip"),

@@ -14,8 +14,30 @@ namespace argosy::launch {
 namespace {
 
 // What says who a process is, by name or by the start of it, and is set anew or left out: a launcher may itself be a process of
-// a job.
-constexpr const char* kOwned[] = {"PADDLE_",
+// a job. A user's own variables are handed on, those whose names begin with PADDLE_ too.
+constexpr const char* kOwned[] = {"PADDLE_TRAINER_ID",
+                                  "PADDLE_TRAINERS_NUM",
+                                  "PADDLE_TRAINERS",
+                                  "PADDLE_TRAINER_ENDPOINTS",
+                                  "PADDLE_CURRENT_ENDPOINT",
+                                  "PADDLE_CURRENT_IP",
+                                  "PADDLE_RANK_IN_NODE",
+                                  "PADDLE_LOCAL_SIZE",
+                                  "PADDLE_MASTER",
+                                  "PADDLE_PORT",
+                                  "PADDLE_PSERVER_ID",
+                                  "PADDLE_PSERVER_IPS",
+                                  "PADDLE_PSERVER_PORT",
+                                  "PADDLE_PSERVERS_IP_PORT_LIST",
+                                  "PADDLE_TRAINING_ROLE",
+                                  "PADDLE_NNODES",
+                                  "PADDLE_RANK",
+                                  "PADDLE_IPS",
+                                  "PADDLE_START_PORT",
+                                  "PADDLE_SERVER_NUM",
+                                  "PADDLE_TRAINER_NUM",
+                                  "PADDLE_SERVERS_ENDPOINTS",
+                                  "PADDLE_TRAINERS_ENDPOINTS",
                                   "FLAGS_selected_gpus",
                                   "TRAINING_ROLE",
                                   "POD_IP",

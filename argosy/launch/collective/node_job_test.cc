@@ -62,13 +62,14 @@ TEST(Collective, VariablesOfAnOuterJobAreNotHandedDown) {
   for (const char* name : {"PADDLE_PSERVER_ID", "PADDLE_MASTER", "OMPI_COMM_WORLD_RANK", "TORCHELASTIC_USE_AGENT_STORE",
                            "SLURM_PROCID", "ARGOSY_RESUME"})
     ::setenv(name, "1", 1);
-  ::setenv("RANKING", "kept", 1);
+  for (const char* own : {"RANKING", "PADDLE_WITH_GLOO"}) ::setenv(own, "kept", 1);
   const auto processes = job().processes(kSecond);
   EXPECT_THAT(processes[0].without, IsSupersetOf({"PADDLE_PSERVER_ID", "PADDLE_MASTER", "OMPI_COMM_WORLD_RANK",
                                                   "TORCHELASTIC_USE_AGENT_STORE", "SLURM_PROCID", "ARGOSY_RESUME"}));
   EXPECT_THAT(processes[0].without, Not(Contains("RANKING")));
+  EXPECT_THAT(processes[0].without, Not(Contains("PADDLE_WITH_GLOO")));
   for (const char* name : {"PADDLE_PSERVER_ID", "PADDLE_MASTER", "OMPI_COMM_WORLD_RANK", "TORCHELASTIC_USE_AGENT_STORE",
-                           "SLURM_PROCID", "ARGOSY_RESUME", "RANKING"})
+                           "SLURM_PROCID", "ARGOSY_RESUME", "RANKING", "PADDLE_WITH_GLOO"})
     ::unsetenv(name);
 }
 

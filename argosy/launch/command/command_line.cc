@@ -1,8 +1,6 @@
 #include "argosy/launch/command/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cctype>
 #include <memory>
 
 #include "argosy/base/env.h"
@@ -14,35 +12,12 @@
 #include "argosy/launch/collective/devices.h"
 #include "argosy/launch/command/add_flags.h"
 #include "argosy/launch/command/flags.h"
+#include "argosy/launch/command/variables.h"
 
 namespace argosy::launch {
 namespace {
 
 using Mode = CommandLine::Mode;
-
-// torchrun takes the options that are not given from variables; PyTorchJob sets these.
-Status take_torchrun_variables(CommandLine& line) {
-  if (!variable("PET_NNODES") || line.mode == Mode::ps || line.collective.nodes.given()) return {};
-  line.mode = Mode::collective;
-  for (const char* option :
-       {"nnodes", "node_rank", "nproc_per_node", "rdzv_endpoint", "rdzv_id", "master_addr", "master_port", "max_restart"}) {
-    std::string name = std::string("PET_") + option + (std::string_view(option) == "max_restart" ? "s" : "");
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    const std::optional<EnvVariable> said = variable(name.c_str());
-    if (!said || line.given.contains(option) || (name == "PET_MASTER_ADDR" && !line.collective.nodes.meeting.empty())) continue;
-    const Flag& flag = flag_named(std::string("--") + option);
-    RETURN_IF_ERROR(flag.set(line, said->value).with_context("environment variable {}", name));
-    line.given[option] = said->value;
-  }
-  return {};
-}
-
-// As Paddle's launcher takes it where no port is given.
-Status take_start_port(CommandLine& line) {
-  const std::optional<EnvVariable> said = variable("FLAGS_START_PORT");
-  if (!said || line.given.contains("started_port")) return {};
-  return flag_named("--started_port").set(line, said->value).with_context("environment variable {}", said->name);
-}
 
 bool is_one_of_several() {
   if (variable("PADDLE_PSERVERS_IP_PORT_LIST") || variable("PADDLE_PSERVER_IPS")) return false;  // of a job with servers
@@ -131,9 +106,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (!parsed.text.empty()) line.text = std::move(parsed.text);
   if (!line.text.empty()) return line;
   line.program.command = std::move(parsed.rest);
+  RETURN_IF_ERROR(take_variables(line));
   if (line.mode == Mode::unsaid && !line.job.hosts.empty()) line.mode = Mode::collective;
-  RETURN_IF_ERROR(take_torchrun_variables(line));
-  RETURN_IF_ERROR(take_start_port(line));
   line.supervisor.shrink = on_worker_loss(line) == "shrink";
   line.collective.watch = line.watch;
   if (line.supervisor.max_restarts > 0)

@@ -1,12 +1,15 @@
 #include "argosy/launch/command/flags.h"
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
+#include <map>
 
 #include "argosy/base/check.h"
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/text.h"
+#include "argosy/launch/command/refused_flags.h"
 
 namespace argosy::launch {
 namespace {
@@ -57,13 +60,6 @@ Set count(std::optional<int> ServerJobOptions::* field) {
 
 Set program_kind(TrainingProgram::Kind kind) {
   return [kind](CommandLine& line, const std::string&) { return line.program.kind = kind, Status(); };
-}
-
-// An option that PaddlePaddle has, which may be written down as long as it says nothing.
-Set refused(const char* reason) {
-  return [reason](CommandLine&, const std::string& text) {
-    return text.empty() || text == "None" ? Status() : Status::unimplemented("{}", reason);
-  };
 }
 
 Status set_mode(CommandLine& line, const std::string& text) {
@@ -131,16 +127,34 @@ Status set_print(CommandLine& line, const std::string& text) {
   return {};
 }
 
-// Where the nodes meet, of which --master_addr and --master_port are the two parts.
-Status set_meeting(CommandLine& line, const std::string& text) {
-  std::string& meeting = line.collective.nodes.meeting;
-  if (!meeting.empty() && meeting != text)
-    return Status::invalid_argument("found '{}', and '{}' before; leave one out", text, meeting);
-  meeting = text;
+Status set_level(CommandLine&, const std::string& text) {
+  static const std::map<std::string, int> names = {{"NOTSET", 0},   {"DEBUG", 10}, {"INFO", 20},    {"WARN", 30},
+                                                   {"WARNING", 30}, {"ERROR", 40}, {"CRITICAL", 50}};
+  std::string upper = text;
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const auto named = names.find(upper);
+  const auto level = named != names.end() ? std::optional<int64_t>(named->second) : parse_integer(text);
+  if (!level || *level < 0)
+    return Status::invalid_argument("found '{}', expected DEBUG, INFO, WARNING, ERROR, or a whole number from 0", text);
+  set_log_level(*level <= 10   ? LogLevel::debug
+                : *level <= 20 ? LogLevel::info
+                : *level <= 30 ? LogLevel::warning
+                               : LogLevel::error);
   return {};
 }
 
-constexpr const char* kNoHeter = "jobs of workers with different devices (heter) are not part of Argosy; leave it out";
+// Where the nodes meet, of which --master_addr and --master_port are the two parts.
+Status set_meeting(CommandLine& line, const std::string& text) {
+  std::string& meeting = line.collective.nodes.meeting;
+  const std::string address = text.starts_with("http://") ? text.substr(7) : text;
+  if (address.starts_with("etcd://")) {
+    return Status::unimplemented("found '{}'; machines meet at the first one's launcher, without etcd: give its host:port", text);
+  }
+  if (!meeting.empty() && meeting != address)
+    return Status::invalid_argument("found '{}', and '{}' before; leave one out", text, meeting);
+  meeting = address;
+  return {};
+}
 
 std::vector<Flag> collective_flags() {
   const auto nodes = [](auto assign) { return number([assign](CommandLine& l, int v) { assign(l.collective.nodes, v); }, 0); };
@@ -218,13 +232,6 @@ std::vector<Flag> ps_flags() {
        endpoints(&ServerJobOptions::workers)},
       {{"--resume"}, Part::ps, "", "go on with the run that is in --directory", on_old_state("resume")},
       {{"--fresh"}, Part::ps, "", "begin anew where --directory holds a run, which is moved aside", on_old_state("fresh")},
-      {{"--heter_worker_num"}, Part::both, "N", "not supported; may be None", refused(kNoHeter)},
-      {{"--heter_workers"}, Part::both, "LIST", "not supported; may be empty", refused(kNoHeter)},
-      {{"--http_port"},
-       Part::both,
-       "PORT",
-       "not supported; may be None",
-       refused("workers meet at the servers, and there is no HTTP server whose port could be chosen; leave it out")},
   };
 }
 
@@ -313,13 +320,9 @@ std::vector<Flag> program_flags() {
       {{"--print_config"}, Part::both, "True|False", "print the options of a collective job (True)", set_print},
       {{"--log_level"},
        Part::both,
-       "N",
-       "of the launcher's own lines, as Python numbers them: 10 debug, 20 info, 30 warning, 40 error (20)",
-       number(
-           [](CommandLine&, int v) {
-             set_log_level(v <= 10 ? LogLevel::debug : v <= 20 ? LogLevel::info : v <= 30 ? LogLevel::warning : LogLevel::error);
-           },
-           0)},
+       "LEVEL",
+       "of the launcher's own lines, as Python names or numbers them: DEBUG 10, INFO 20, WARNING 30, ERROR 40 (INFO)",
+       set_level},
       {{"--settings"},
        Part::both,
        "",
@@ -345,7 +348,7 @@ Flag setting_flag(const Setting& setting) {
 const std::vector<Flag>& all_flags() {
   static const std::vector<Flag>& all = *[] {
     auto* made = new std::vector<Flag>(collective_flags());
-    for (const auto& more : {ps_flags(), common_flags(), watch_flags(), program_flags()})
+    for (const auto& more : {ps_flags(), common_flags(), watch_flags(), program_flags(), refused_flags()})
       made->insert(made->end(), more.begin(), more.end());
     for (const Setting& setting : all_settings()) made->push_back(setting_flag(setting));
     return made;
