@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Fills a folder with what a GPU machine lacks on which nothing can be installed, so that tools/gpu_build.sh builds there.
 
-    tools/gpu_carry.py [--python FOLDER] [FILES…]        fills build/gpu, and says how large it is
+    tools/gpu_carry.py [--python FOLDER] [--servers] [FILES…]        fills build/gpu, and says how large it is
 
 The folder has protobuf's, zlib's and zstd's headers and shared libraries with protoc and ninja, headers of CLI11, Gloo and xxHash, those of Python where
---python names the include folder of the version that runs there, pytest, and FILES as data/. Take it along beside the sources (docs/gpu.md).
+--python names the include folder of the version that runs there, pytest, and FILES as data/; with --servers also what parameter servers need: gRPC, RocksDB,
+abseil and the like. Take it along beside the sources (docs/gpu.md).
 """
 
 import argparse
@@ -20,6 +21,10 @@ LIMIT_MIB = 64
 HEADERS = ("google/protobuf", "gloo", "CLI", "zlib.h", "zconf.h", "zstd.h", "zstd_errors.h", "zdict.h", "xxhash.h", "xxh3.h")
 LIBRARIES = ("protobuf", "z", "zstd")  # and what protoc needs
 PACKAGES = {"protobuf": "protobuf", "zlib": "z", "libzstd": "zstd"}
+SERVER_HEADERS = ("grpc", "grpc++", "grpcpp", "absl", "rocksdb", "openssl", "nlohmann", "hiredis", "httplib.h")
+SERVER_PACKAGES = {"grpc++": "grpc++", "rocksdb": "rocksdb", "libxxhash": "xxhash", "libcrypto": "crypto", "cpp-httplib": "cpp-httplib", "hiredis": "hiredis"}
+OF_EVERY_MACHINE = ("ld-linux", "libatomic.", "libc.", "libm.", "libdl.", "librt.", "libpthread.", "libgcc_s.", "libstdc++.")
+SERVER_LIB = TARGET / "lib" / "x86_64-linux-gnu"  # where abseil's CMake files look for its libraries, from their own place
 PYTHON = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")  # pure Python, as they are installed here
 
 
@@ -63,14 +68,54 @@ def carry_libraries():
     wrapper.chmod(0o755)
 
 
-def carry_package_files():
+def asked_of(package, question):
+    return subprocess.run(["pkg-config", question, package], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def write_package_file(package, flags):
     folder = TARGET / "lib" / "pkgconfig"
     folder.mkdir(parents=True, exist_ok=True)
+    lines = ["prefix=${pcfiledir}/../..", f"Name: {package}", "Description: carried", f"Version: {asked_of(package, '--modversion')}"]
+    lines += [f"Libs: {flags}", f"Cflags: -I${{prefix}}/include {asked_of(package, '--cflags-only-other')}", ""]
+    (folder / f"{package}.pc").write_text("\n".join(lines))
+
+
+def carry_package_files():
     for package, library in PACKAGES.items():
-        version = subprocess.run(["pkg-config", "--modversion", package], capture_output=True, text=True, check=True).stdout.strip()
-        lines = ["prefix=${pcfiledir}/../..", f"Name: {package}", "Description: carried", f"Version: {version}"]
-        lines += [f"Libs: -L${{prefix}}/lib -l{library}", "Cflags: -I${prefix}/include", ""]
-        (folder / f"{package}.pc").write_text("\n".join(lines))
+        write_package_file(package, f"-L${{prefix}}/lib -l{library}")
+
+
+def soname_of(library):
+    return subprocess.run(["objdump", "-p", library], capture_output=True, text=True, check=True).stdout.split("SONAME")[1].split()[0]
+
+
+def carry_server_library(name):
+    """A library, all that it loads, and the name that it is linked by: a line for the linker, since a link may not travel and a copy is large."""
+    linked = pathlib.Path(subprocess.run(["g++", f"-print-file-name=lib{name}.so"], capture_output=True, text=True, check=True).stdout.strip()).resolve()
+    loaded = {soname_of(linked): linked, **libraries_of(linked)}
+    for soname, path in loaded.items():
+        if not soname.startswith(OF_EVERY_MACHINE) and not (TARGET / "lib" / soname).exists():
+            copy(path, SERVER_LIB / soname)
+    plain = SERVER_LIB / f"lib{name}.so"
+    if not plain.exists():
+        plain.write_text(f"INPUT({soname_of(linked)})\n")
+
+
+def carry_servers():
+    for name in SERVER_HEADERS:
+        copy(header(name), TARGET / "include" / name)
+    copy(pathlib.Path("/usr/include/x86_64-linux-gnu/openssl"), TARGET / "include" / "openssl")  # what Debian keeps apart of it
+    for package, library in SERVER_PACKAGES.items():
+        flags = asked_of(package, "--libs-only-l").split() or [f"-l{library}"]
+        for name in dict.fromkeys(flag[2:] for flag in flags):
+            if not f"lib{name}.".startswith(OF_EVERY_MACHINE) and not (TARGET / "lib" / f"lib{name}.so").exists():
+                carry_server_library(name)
+        write_package_file(package, " ".join(["-L${prefix}/lib/x86_64-linux-gnu -L${prefix}/lib", *dict.fromkeys(flags)]))
+    write_package_file("nlohmann_json", "")
+    for library in sorted(pathlib.Path("/usr/lib/x86_64-linux-gnu").glob("libabsl_*.so.*.*.*")):
+        copy(library, SERVER_LIB / library.name)  # by which CMake names it
+        copy(library, SERVER_LIB / soname_of(library))
+    copy(pathlib.Path("/usr/lib/x86_64-linux-gnu/cmake/absl"), SERVER_LIB / "cmake" / "absl")
 
 
 def carry_python(folder):
@@ -93,6 +138,7 @@ def size_mib(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", type=pathlib.Path, help="an include folder with Python.h, for a machine that has none")
+    parser.add_argument("--servers", action="store_true", help="what parameter servers need too, some 30 MiB")
     parser.add_argument("files", nargs="*", type=pathlib.Path, help="files and folders that go into data/")
     options = parser.parse_args()
     shutil.rmtree(TARGET, ignore_errors=True)
@@ -101,6 +147,8 @@ def main():
     carry_libraries()
     carry_package_files()
     carry_python(options.python)
+    if options.servers:
+        carry_servers()
     copy((ROOT / ".venv" / "bin" / "ninja").resolve(), TARGET / "bin" / "ninja")  # a program, where one on PATH may be a script that finds it
     for path in options.files:
         copy(path, TARGET / "data" / path.name)

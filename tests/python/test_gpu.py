@@ -289,10 +289,10 @@ print("processes", fleet.worker_num(), "on", exe.place, "report", exe.capture_re
 """
 
 
-def launched(folder, build, script, asked, *options):
-    """What the processes of a collective job of `script` have printed; the job has ended well."""
+def launched(folder, build, script, asked, *options, arguments=()):
+    """What the processes of a job of `script` have printed; the job has ended well."""
     (folder / "job.py").write_text(script)
-    command = [str(build / "bin/fleetrun"), *options, f"--log_dir={folder}/log", "job.py"]
+    command = [str(build / "bin/fleetrun"), *options, f"--log_dir={folder}/log", "job.py", *arguments]
     environment = {**os.environ, "ARGOSY_PYTHON": sys.executable} | ({"ARGOSY_DEVICE": "cpu"} if asked == "cpu" else {})
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300, env=environment)
     logs = done.stdout + "".join(path.read_text() for path in (folder / "log").rglob("*") if path.is_file())
@@ -344,3 +344,63 @@ def test_two_processes_on_one_device_train_as_one_does(tmp_path, build, asked):
         assert f"rank 0 of {ranks} on {'CPUPlace' if asked == 'cpu' else 'CUDAPlace(0)'}" in logs, logs
     of_two, of_one = (numpy.load(tmp_path / f"job.py.{ranks}.0.npy") for ranks in (2, 1))
     numpy.testing.assert_allclose(of_two, of_one, rtol=1e-4, atol=1e-5)
+
+
+SERVER_JOB = """
+import sys
+import numpy, paddle.fluid as fluid
+from paddle.fluid.incubate.fleet.base.role_maker import PaddleCloudRoleMaker
+from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
+from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory
+place, mode = sys.argv[1:]
+fleet.init(PaddleCloudRoleMaker())
+fluid.default_startup_program().random_seed = 7
+ids, x, label = fluid.layers.data("ids", [1], dtype="int64", lod_level=1), fluid.layers.data("x", [4]), fluid.layers.data("label", [1], dtype="int64")
+rows = fluid.layers.embedding(ids, [1000, 8], is_sparse=True, param_attr=fluid.ParamAttr(name="rows", initializer=fluid.initializer.Uniform(-0.1, 0.1)))
+hidden = fluid.layers.fc(fluid.layers.concat([fluid.layers.sequence_pool(rows, "sum"), x], axis=1), 16, act="relu")
+predict = fluid.layers.fc(hidden, 2, act="softmax")
+loss = fluid.layers.mean(fluid.layers.cross_entropy(predict, label))
+auc = fluid.layers.auc(predict, label)[0]
+strategy = StrategyFactory.create_sync_strategy() if mode == "sync" else StrategyFactory.create_async_strategy()
+fleet.distributed_optimizer(fluid.optimizer.Adam(0.01), strategy).minimize(loss)
+if fleet.is_server():
+    fleet.init_server()
+    fleet.run_server()
+    sys.exit()
+fleet.init_worker()
+numbers = numpy.random.default_rng(3)
+with open(f"{place}-{mode}.txt", "w") as file:
+    for _ in range(2000):
+        some, value = numbers.integers(0, 1000, numbers.integers(1, 5)), numbers.standard_normal(4)
+        print(len(some), *some, 4, *value.round(3), 1, int(value.sum() + (some % 3 - 1).sum() > 0), file=file)
+exe = fluid.Executor(fluid.CPUPlace() if place == "cpu" else fluid.CUDAPlace(0))
+exe.run(fluid.default_startup_program())
+dataset = fluid.DatasetFactory().create_dataset("QueueDataset")
+dataset.set_use_var([ids, x, label])
+dataset.set_pipe_command("cat")
+dataset.set_batch_size(50)
+dataset.set_thread(1)
+dataset.set_filelist([f"{place}-{mode}.txt"])
+for _ in range(5):
+    exe.train_from_dataset(fluid.default_main_program(), dataset)
+feed = {"ids": fluid.create_lod_tensor(numpy.arange(90).reshape(-1, 1), [[3] * 30], fluid.CPUPlace()), "x": numpy.eye(30, 4, dtype="float32"), "label": numpy.zeros([30, 1], "int64")}
+found = exe.run(fluid.default_main_program().clone(for_test=True), feed=feed, fetch_list=[predict, auc])
+numpy.save(f"{place}-{mode}.npy", found[0])
+print("on", exe.place, "auc", found[1].item())
+fleet.stop_worker()
+"""
+
+
+# Servers are on the CPU in any case; rows come to the worker by way of pinned memory, and gradients go back together.
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("asked", ["cpu", pytest.param("gpu", marks=needs_gpu)])
+def test_a_worker_of_servers_trains_as_on_the_cpu(tmp_path, build, asked, mode):
+    if not (build / "bin/argosy-server").exists():
+        pytest.skip("a build without parameter servers")
+    predictions = {}
+    for place in ("cpu", "gpu"):
+        logs = launched(tmp_path, build, SERVER_JOB, asked, "--server_num=1", "--worker_num=1", arguments=[place, mode])
+        assert f"on {'CUDAPlace(0)' if (place, asked) == ('gpu', 'gpu') else 'CPUPlace'} auc 0.9" in logs, logs
+        predictions[place] = numpy.load(tmp_path / f"{place}-{mode}.npy")
+    assert predictions["cpu"].std() > 0.1, "it has learned something"
+    numpy.testing.assert_allclose(predictions["gpu"], predictions["cpu"], atol=1e-3 if mode == "sync" else 0.15)
