@@ -16,10 +16,13 @@ try() {
 # Some wheels of torch bring parts of an older standard library (std::filesystem) and hand them out: the system's comes first.
 preload="LD_PRELOAD=$(g++ -print-file-name=libstdc++.so.6)"
 try capture env "$preload" build/release/argosy/capture/capture_test --gtest_brief=1
-try fused_batch_norm env "$preload" build/release/argosy/collective/fused_batch_norm_test --gtest_brief=1
+batch_norm=build/release/argosy/collective/fused_batch_norm_test  # a program of its own where there are no servers
+[ -x "$batch_norm" ] || batch_norm=build/release/argosy/collective/collective_test
+try fused_batch_norm env "$preload" "$batch_norm" --gtest_brief=1 --gtest_filter='*FusedBatchNorm*'
 try engine_on_cpu env "$preload" build/release/argosy/engine/engine_test --gtest_brief=1
 try engine_on_gpu env "$preload" ARGOSY_TEST_DEVICE=cuda:0 build/release/argosy/engine/engine_test --gtest_brief=1
 grep -hE '^\[  FAILED  \]' "$logs/engine_on_gpu.log" | sort -u | head -60
+[ -x build/release/bin/argosy-server ] && try workers_of_servers env "$preload" build/release/argosy/fleet/fleet_test --gtest_brief=1 --gtest_filter='*Job*:*Remote*'
 try python_tests python3 -m pytest -q -p no:cacheprovider tests/python/test_gpu.py
 try keypoints fleetrun --gpus=0 "--log_dir=$logs/keypoints" examples/keypoints.py
 for checker in build/gpu/data/*/check.py; do

@@ -1,5 +1,6 @@
 #include "argosy/collective/data_parallel.h"
 
+#include <ATen/core/grad_mode.h>
 #include <signal.h>
 #include <torch/csrc/autograd/autograd.h>
 
