@@ -133,10 +133,10 @@ class AsyncCommunicator final : public CommunicatorBase {
     if (lookahead_ != nullptr) lookahead_->end_receive(received);
   }
 
-  // What was received of dense parameters lacks no more of this worker's batches than send_queue_size (or what is meant to be merged), those that other
-  // threads compute counted in, and a receive that is not due yet. A thread that would compute with older ones waits: gradients
-  // of ever older parameters add up to steps that are far too long, and on a busy machine, where sender and receiver come late,
-  // nothing else bounds their age.
+  // What was received of dense parameters lacks no more of this worker's batches than send_queue_size (or what is meant to be
+  // merged), those that other threads compute counted in, and a receive that is not due yet. A thread that would compute with
+  // older ones waits: gradients of ever older parameters add up to steps that are far too long, and on a busy machine, where
+  // sender and receiver come late, nothing else bounds their age.
   Status wait_for_parameters() {
     const int meant = std::max(options().send_queue_size, options().max_merge_var_num * options().thread_pool_size);
     const int most = std::max(meant - threads_ + 1, 0) + options().min_send_grad_num_before_recv - 1;
