@@ -1,5 +1,7 @@
 """The page about the zoo, of a run's results."""
 
+import collections
+
 from kinds import KINDS
 
 INTRODUCTION = """# The zoo
@@ -11,9 +13,13 @@ number itself where it is above 1), or the line says which differs. "agrees with
 Adam moves a sparse table by another rule here, on purpose (docs/dynamic_graph.md, docs/parity.md). "runs" says that the script came to its end, and for trainers that it saved the model, not that
 the model is good: sample data are a few hundred lines. "slow" is a model that trained until the time for it was over.
 
-The kinds: `static` is `tools/static_trainer.py`, `dynamic` is `tools/trainer.py` or the model's own `trainer.py`, `infer` and `static_infer` load what these saved,
-`to_static` is `tools/to_static.py`, whose inputs are those of `rank/dnn`; `sync`, `async`, `geo` and `async-memory` (an InMemoryDataset) are `tools/static_ps_trainer.py` by
-`fleetrun` with a server and a worker, for the models that have a configuration for it; their ledger has to be exact.
+The kinds: `static` is `tools/static_trainer.py`, `dynamic` is `tools/trainer.py` or the model's own `trainer.py`, `infer` and `static_infer` load what these saved.
+`to_static` exports what `dynamic` saved, and `paddle_infer` predicts with it by `paddle.inference`: the scripts are those that the checkout's own tests (`test_tipc`) name for a model, most often `tools/to_static.py`
+and `tools/paddle_infer.py`. `paddle_infer_static` predicts with what `static` saved for it, where the configuration names inputs and outputs of an inference model. In both, 2.6.2's own predictor
+opens the files that were written here, and the predictions are compared: how many values, their mean and mean square.
+`sync`, `async`, `geo` and `async-memory` (an InMemoryDataset) are `tools/static_ps_trainer.py` by `fleetrun` with a server and a worker, for the models with sample data that it can read; their ledger has to be exact.
+The models on Criteo's data beside `rank/dnn` and `rank/wide_deep` have no pipe command in their configurations, and take that of `rank/dnn`.
+With `reader_type: DataLoader` the script trains in its mode `heter` alone, which is of GPUs, and passes over the data otherwise, in 2.6.2 too; DataLoaders on servers are shown by `tests/python/test_layers_on_servers.py` and `tests/system`.
 
 "2.6.2 differs from itself": the numbers differ, and so do those of two runs of 2.6.2 with the same first values (`multitask/metaheac`: losses of 0.070, 0.079, 0.079, 0.084 and 0.095 in five runs there;
 0.0820321 in each of four here).
@@ -30,6 +36,7 @@ labels its model does not take. `rank/deeprec` diverges at the rate that it has:
 
 
 def summary(results):
+    """In how many lines of each kind a script came to its end, here and in 2.6.2."""
     parts = []
     for kind in KINDS:
         of_kind = [found for key, found in results.items() if key.split()[1] == kind and "here" in found]
@@ -38,6 +45,28 @@ def summary(results):
             there = f" (2.6.2: {sum(judged)} of {len(judged)})" if judged else ""
             parts.append(f"{kind}: {sum(found['here']['status'] == 'runs' for found in of_kind)} of {len(of_kind)}{there}")
     return "; ".join(parts)
+
+
+def verdicts(results):
+    """How many lines have which verdict of their numbers."""
+    counted = collections.Counter(_compared(found) for found in results.values() if "differs" in found)
+    return ", ".join(f"{verdict}: {count}" for verdict, count in counted.most_common())
+
+
+def states(results):
+    """Which lines are of which state of the sources."""
+    of = collections.defaultdict(list)
+    for key, found in results.items():
+        if "here" in found:
+            of[found["here"].get("of", "unknown")].append((found["here"].get("at", ""), key))
+    if not of:
+        return ""
+    said = {state: f"`{state}`, {min(at for at, _ in lines)} to {max(at for at, _ in lines)}" for state, lines in of.items()}
+    newest = max(of, key=lambda state: len(of[state]))
+    text = f"{len(of[newest])} of the {sum(map(len, of.values()))} lines are of one state of the sources (the tree of argosy/ in Git and when: {said.pop(newest)})."
+    for state in said:
+        text += f" These are of {said[state]}: {', '.join(sorted(key for _, key in of[state]))}."
+    return text
 
 
 def _cell(found):
@@ -58,15 +87,24 @@ def _compared(found):
     return "rounding decides" if found.get("differs_nudged") else f"{found['differs']} differs"
 
 
+def line_of(key, found):
+    """What a run of one model prints."""
+    here, judge = found.get("here", {}), found.get("judge", {})
+    there = f"  | 2.6.2: {judge['status']} {judge['said']}" if judge else ""
+    return f"{here.get('status', '-'):6} {key:50} {here.get('seconds', 0):5.0f} s  {here.get('said', '')}{there}  {_compared(found)}"
+
+
 def document(results):
     lines = [
         INTRODUCTION,
-        summary(results) + ".",
+        states(results),
+        "",
+        "What came to its end: " + summary(results) + ". Numbers: " + verdicts(results) + ".",
         "",
         "| model | kind | status | at the end, or why not | 2.6.2 | at the end there, or why not | numbers |",
         "|---|---|---|---|---|---|---|",
     ]
-    for key in sorted(results, key=lambda one: (one.split()[0], list(KINDS).index(one.split()[1]))):
+    for key in sorted((key for key in results if "here" in results[key]), key=lambda one: (one.split()[0], list(KINDS).index(one.split()[1]))):
         name, kind = key.split()
         cells = [name, kind, *_cell(results[key].get("here")), *_cell(results[key].get("judge")), _compared(results[key])]
         lines.append("| " + " | ".join(cells) + " |")
