@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include "argosy/graph/layers/loss.h"
 #include "argosy/graph/layers/metric.h"
 #include "argosy/python/bindings.h"
@@ -25,10 +27,19 @@ void bind_losses(py::module_& m) {
     )");
 }
 
+// As Paddle does, also where the numbers of a float label could be taken as classes.
+void check_label(const char* function, const Variable& label) {
+  if (label.dtype() == graph::DType::int64 || label.dtype() == graph::DType::int32) return;
+  throw py::type_error(
+      fmt::format("{}() argument 'label' must be int64 or int32, not {}: variable '{}' (cast it, or declare it so)", function,
+                  graph::dtype_name(label.dtype()), label.name()));
+}
+
 void bind_metric_layers(py::module_& m) {
   m.def(
       "accuracy",
       [](const Variable& input, const Variable& label, int32_t k, const VariableOrNone& correct, const VariableOrNone& total) {
+        check_label("accuracy", label);
         return layers::accuracy(input, label, {.k = k, .correct = correct, .total = total});
       },
       py::arg("input"), py::arg("label"), py::arg("k") = 1, py::arg("correct") = py::none(), py::arg("total") = py::none(),
@@ -41,6 +52,7 @@ void bind_metric_layers(py::module_& m) {
       "auc",
       [](const Variable& input, const Variable& label, const std::string& curve, int32_t num_thresholds, int32_t topk,
          int32_t slide_steps) {
+        check_label("auc", label);
         if (topk != 1) throw Error(Status::invalid_argument("auc: topk is {}; only 1 has a meaning", topk));
         const auto auc =
             layers::auc(input, label, {.curve = curve, .num_thresholds = num_thresholds, .slide_steps = slide_steps});

@@ -47,9 +47,9 @@ def section(theirs, ours):
     return "\n".join(lines) + "\n"
 
 
-def replaced(text, part):
+def replaced(text, part, title=TITLE):
     """`text` with `part` in the place of the old one, or at the end."""
-    before, found, after = text.partition(TITLE)
+    before, found, after = text.partition(title)
     rest = after.partition("\n## ")[2] if found else ""
     return before.rstrip("\n") + "\n\n" + part + (f"\n## {rest}" if rest else "")
 

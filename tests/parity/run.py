@@ -38,6 +38,10 @@ JOURNEYS = [
     ("Argosy", "models_static.py", "PaddlePaddle 2.6.2", "predictor.py"),
     ("PaddlePaddle 2.6.2", "models_static.py", "Argosy", "models_static.py"),
     ("PaddlePaddle 2.6.2", "models_static.py", "Argosy", "predictor.py"),
+    ("Argosy", "models_dynamic.py", "PaddlePaddle 2.6.2", "predictor.py"),
+    ("Argosy", "models_dynamic.py", "PaddlePaddle 2.6.2", "models_dynamic.py"),
+    ("PaddlePaddle 2.6.2", "models_dynamic.py", "Argosy", "models_dynamic.py"),
+    ("PaddlePaddle 2.6.2", "models_dynamic.py", "Argosy", "predictor.py"),
     ("PaddlePaddle 1.8.5", "models_fluid.py", "Argosy", "models_fluid.py"),
     ("PaddlePaddle 1.8.5", "models_fluid.py", "Argosy", "predictor.py"),
 ]
@@ -127,6 +131,7 @@ def main():
     if rows and journeys:
         compare.write_report(ROOT / "docs/parity.md", rows, journeys)
         run("Argosy", "graph_table.py")
+        run("Argosy", "values.py", "write")
     sys.exit(compare.any_problem(rows, journeys))
 
 

@@ -13,7 +13,6 @@ EXCEPTIONS = {
     "paddle.imag": "programs have no complex numbers",
     "paddle.polar": "programs have no complex numbers",
     "Tensor.register_hook": "the backward of a program is one operator; paddle.static.gradients gives the gradient as a variable",
-    "paddle.poisson": "programs have no operator that draws from it",
 }
 
 

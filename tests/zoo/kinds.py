@@ -57,6 +57,7 @@ KINDS = {
         ),
     )
 }
+NO_SUCH_NAMES = ("multitask/dselect_k",)  # its configuration names variables to save that its program does not have, in 2.6.2 either
 PREDICTS = ("paddle_infer", "paddle_infer_static")
 TRAINS = ("static", "dynamic")
 MORE = {
@@ -98,8 +99,13 @@ def models(zoo, kind):
     if kind.name in ("to_static", "paddle_infer"):
         return [folder for folder in found if name_of(folder) in exported(zoo)]
     if kind.name == "paddle_infer_static":
-        return [folder for folder in found if "save_inference_feed_varnames" in runner_of(folder / "config.yaml")]
+        return [folder for folder in found if _is_saved_for_inference(folder, name_of(folder))]
     return found
+
+
+def _is_saved_for_inference(folder, name):
+    """Whether the configuration says which variables a static model for inference has."""
+    return name not in NO_SUCH_NAMES and "save_inference_feed_varnames" in runner_of(folder / "config.yaml")
 
 
 def config_of(name, kind):
@@ -127,7 +133,7 @@ def options_of(kind, name, saved: pathlib.Path, zoo: pathlib.Path):
     options = [*CHEAP, *kind.options, *MORE.get(name, ()), f"runner.model_save_path={saved / kind.name}"]
     if kind.on_servers:
         options += _options_on_servers(kind, name)
-    elif kind.name == "static" and "save_inference_feed_varnames" in runner_of(zoo / "models" / name / "config.yaml"):
+    elif kind.name == "static" and _is_saved_for_inference(zoo / "models" / name, name):
         options.append("runner.use_inference=true")
     if kind.after:
         options.append(f"runner.infer_load_path={saved / kind.after}")

@@ -97,7 +97,7 @@ class Runs:
         if kind.on_servers:
             status, said = on_servers(text, status, said)
         said = said.replace(f"{self.args.zoo}/", "").replace(f"{ROOT}/", "")
-        at = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="minutes")
+        at = datetime.datetime.now(datetime.UTC).isoformat(timespec="minutes")
         return {"status": status, "numbers": numbers, "said": said, "seconds": round(time.monotonic() - began, 1), "of": self.state, "at": at}
 
     def _wait(self, command, folder, stream):

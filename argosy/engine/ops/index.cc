@@ -162,6 +162,9 @@ void one_hot(const OpContext& op, bool drops_last) {
 Status infer_one_hot(ShapeContext& context, bool drops_last) {
   const auto& x = context.input("X");
   Shape shape = x.shape;
+  if (graph::is_floating(x.dtype))
+    return Status::invalid_argument("variable '{}' is {}, expected whole numbers, int64 or int32", x.name,
+                                    graph::dtype_name(x.dtype));
   if (drops_last && (shape.empty() || (shape.back() != 1 && shape.back() != -1))) {
     return Status::invalid_argument("variable '{}' has shape {}, expected a last dimension of 1", x.name,
                                     graph::shape_to_string(shape));

@@ -38,6 +38,15 @@ const OpRegistration kPolygamma = special_function(
                                       },
                                       "The n-th derivative of digamma.")
                                       .attr("n", 0, "which derivative");
+const OpRegistration kPoisson = special_function(
+                                    "poisson",
+                                    [](const OpContext& op) {
+                                      const at::Tensor& x = op.tensor("X");
+                                      if (!at::isFloatingType(x.scalar_type())) op.fail("takes means of a float type");
+                                      op.set_output("Out", at::poisson(x, op.device_generator(0)), op.input("X").lod);
+                                    },
+                                    "Whole numbers drawn from Poisson distributions with the means in X.")
+                                    .no_gradient();
 
 // The shape of both, broadcast.
 graph::ShapeRule pair_shape(std::string first, std::string second) {

@@ -36,6 +36,7 @@ from .creation import eye as eye
 from .creation import full as full
 from .creation import full_like as full_like
 from .creation import linspace as linspace
+from .creation import logspace as logspace
 from .creation import normal as normal
 from .creation import ones as ones
 from .creation import ones_like as ones_like
@@ -45,6 +46,8 @@ from .creation import randn as randn
 from .creation import randperm as randperm
 from .creation import standard_normal as standard_normal
 from .creation import to_tensor as to_tensor
+from .creation import tril_indices as tril_indices
+from .creation import triu_indices as triu_indices
 from .creation import uniform as uniform
 from .creation import zeros as zeros
 from .creation import zeros_like as zeros_like
@@ -154,14 +157,11 @@ from .dynamic.creation import is_complex as is_complex
 from .dynamic.creation import is_empty as is_empty
 from .dynamic.creation import is_floating_point as is_floating_point
 from .dynamic.creation import is_integer as is_integer
-from .dynamic.creation import logspace as logspace
 from .dynamic.creation import meshgrid as meshgrid
 from .dynamic.creation import multinomial as multinomial
 from .dynamic.creation import poisson as poisson
 from .dynamic.creation import polar as polar
 from .dynamic.creation import randint_like as randint_like
-from .dynamic.creation import tril_indices as tril_indices
-from .dynamic.creation import triu_indices as triu_indices
 from .dynamic.elementwise import angle as angle
 from .dynamic.elementwise import conj as conj
 from .dynamic.elementwise import expm1 as expm1

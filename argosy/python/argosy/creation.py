@@ -4,7 +4,8 @@ import math
 
 from argosy import _core
 from argosy.building.operators import constant
-from argosy.dispatch import builds, by_mode
+from argosy.dispatch import builds, by_mode, holds_variable
+from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
 
 __all__ = [
@@ -28,6 +29,9 @@ __all__ = [
     "randint",
     "standard_normal",
     "randperm",
+    "logspace",
+    "tril_indices",
+    "triu_indices",
 ]
 
 
@@ -38,7 +42,15 @@ def assign(x, output=None):
     >>> paddle.assign([1.0, 2.0]).tolist()
     [1.0, 2.0]
     """
-    return layers.assign(x, output)
+    return layers.assign(_stacked(x) if not isinstance(x, _core.Variable) and holds_variable(x) else x, output)
+
+
+def _stacked(values):
+    """A list, or lists of lists, of variables and numbers as one variable."""
+    if isinstance(values, (list, tuple)):
+        parts = [_stacked(one) for one in values]
+        return layers.stack(parts, axis=0)
+    return values if isinstance(values, _core.Variable) else layers.reshape(constant([values]), [1])
 
 
 @by_mode
@@ -147,13 +159,54 @@ def rand(shape, dtype=None, name=None):
 
 
 @by_mode
+def logspace(start, stop, num, base=10.0, dtype=None, name=None):
+    """`num` numbers from base ** start to base ** stop, evenly apart in the exponent.
+
+    >>> paddle.logspace(0, 2, 3).tolist()
+    [1.0, 10.0, 100.0]
+    """
+    import numpy
+
+    if any(isinstance(one, _core.Variable) for one in (start, stop, num, base)):
+        raise InvalidArgumentError("logspace: start, stop, num and base are numbers in a program; paddle.pow of a paddle.linspace takes variables")
+    return constant(numpy.logspace(start, stop, num, base=base), dtype or "float32")
+
+
+@by_mode
+def tril_indices(row, col, offset=0, dtype="int64"):
+    """Rows and columns of the elements on and below the diagonal of a matrix; `offset` moves the border up.
+
+    >>> paddle.tril_indices(2, 2).tolist()
+    [[0, 1, 1], [0, 0, 1]]
+    """
+    import numpy
+
+    return constant(numpy.stack(numpy.tril_indices(row, offset, col)), dtype)
+
+
+@by_mode
+def triu_indices(row, col=None, offset=0, dtype="int64"):
+    """Rows and columns of the elements on and above the diagonal of a matrix; `offset` moves the border up.
+
+    >>> paddle.triu_indices(2, 2).tolist()
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    import numpy
+
+    return constant(numpy.stack(numpy.triu_indices(row, offset, row if col is None else col)), dtype)
+
+
+@by_mode
 def normal(mean=0.0, std=1.0, shape=None, name=None):
     """Numbers drawn from normal distributions, in `shape`. Means and deviations may be tensors, whose shape the result then has.
 
     >>> paddle.normal(mean=5.0, std=0.1, shape=[2, 3]).shape
     [2, 3]
     """
-    return layers.gaussian_random([1] if shape is None else shape, mean, std)
+    given = next((one for one in (mean, std) if isinstance(one, _core.Variable)), None)
+    if given is None:
+        return layers.gaussian_random([1] if shape is None else shape, mean, std)
+    return layers.gaussian_random(layers.shape(given), 0.0, 1.0, 0, _core.dtype_name(given.dtype)) * std + mean
 
 
 @by_mode
@@ -177,7 +230,13 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True):
            [[1., 2.],
             [3., 4.]])
     """
-    made = layers.assign(data) if isinstance(data, _core.Variable) else constant(data, dtype)
+    if isinstance(data, _core.Variable):
+        made = layers.assign(data)
+    elif holds_variable(data):
+        made = _stacked(data)
+        made = made if dtype is None else layers.cast(made, dtype)
+    else:
+        made = constant(data, dtype)
     made.stop_gradient = stop_gradient
     return made
 

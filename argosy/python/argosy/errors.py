@@ -67,7 +67,7 @@ class NotFoundError(Error, FileNotFoundError, KeyError):
     ...     paddle.jit.load("nowhere")
     ... except FileNotFoundError as error:
     ...     print(error)
-    jit.load: nowhere.pt: no such file; jit.save writes it
+    jit.load: nowhere.pt: no such file, and no nowhere.pdmodel; jit.save writes them
     """
 
     code = 5

@@ -8,6 +8,7 @@ follow.
 import functools
 import inspect
 import io
+import os
 import warnings
 
 import torch
@@ -146,14 +147,32 @@ class TranslatedLayer(Layer):
         return wrap(self._module(*unwrap(inputs)))
 
 
+class _SavedProgram(TranslatedLayer):
+    """A layer from a program that Paddle, or a static script, has saved. It predicts: no gradient goes through it, and it has no parameters to train."""
+
+    def __init__(self, path):
+        from argosy import inference
+
+        Layer.__init__(self)
+        object.__setattr__(self, "_predictor", inference.create_predictor(inference.Config(path + ".pdmodel", path + ".pdiparams")))
+
+    def forward(self, *inputs):
+        given = [one.numpy() if isinstance(one, Tensor) else one for one in leaves(list(inputs))]
+        found = [Tensor(torch.from_numpy(one)) for one in self._predictor.run(given)]
+        return found[0] if len(found) == 1 else found
+
+
 def load(path, **configs):
-    """The layer that jit.save wrote to path.pt.
+    """The layer that jit.save wrote to path.pt; or, where there is path.pdmodel alone, as Paddle writes it, one that predicts by that program.
 
     >>> paddle.jit.save(nn.Linear(2, 1), "linear", input_spec=[paddle.static.InputSpec([None, 2])])
     >>> paddle.jit.load("linear")(paddle.ones([3, 2])).shape
     [3, 1]
     """
+    recorded = path if path.endswith(".pt") else path + ".pt"
+    if not os.path.exists(recorded) and os.path.exists(path + ".pdmodel"):
+        return _SavedProgram(path)
     try:
-        return TranslatedLayer(torch.jit.load(path if path.endswith(".pt") else path + ".pt"))
+        return TranslatedLayer(torch.jit.load(recorded))
     except (ValueError, FileNotFoundError):
-        raise NotFoundError(f"jit.load: {path}.pt: no such file; jit.save writes it") from None
+        raise NotFoundError(f"jit.load: {recorded}: no such file, and no {path}.pdmodel; jit.save writes them") from None

@@ -69,3 +69,32 @@ def test_adam_adds_epsilon_to_the_corrected_root_in_programs_too(static, fluid):
 
 def test_adam_of_fluid_adds_epsilon_to_the_root_as_it_is(static, fluid):
     assert (moved_variable(fluid.optimizer.Adam) > 0.95).all()
+
+
+def test_labels_that_are_floats_are_refused(static, fluid):
+    """1.8.5 and 2.6.2: a TypeError of auc, and an error of accuracy and one_hot."""
+    score, label = fluid.data("score", [None, 2]), fluid.data("label", [None, 1], "float32")
+    for call in (lambda: fluid.layers.auc(score, label), lambda: paddle.static.auc(score, label), lambda: fluid.layers.accuracy(score, label)):
+        with pytest.raises(TypeError, match="argument 'label' must be int64 or int32, not float32: variable 'label'"):
+            call()
+    with pytest.raises(ValueError, match="variable 'label' is float32, expected whole numbers"):
+        fluid.layers.one_hot(label, 4)
+
+
+WHOLE = np.array([-7, 7, -7, 7]), np.array([2, 2, -2, -2])
+DIVIDED = [(paddle.divide, [-3, 3, 3, -3]), (paddle.floor_divide, [-4, 3, 3, -4])]  # as in 2.6.2: one rounds towards 0, the other down
+
+
+@pytest.mark.parametrize("function, expected", [*DIVIDED, (lambda x, y: x / y, [-3.5, 3.5, 3.5, -3.5])])
+def test_whole_numbers_are_divided_as_in_paddle(function, expected):
+    assert function(*map(paddle.to_tensor, WHOLE)).tolist() == expected
+
+
+@pytest.mark.parametrize("function, expected", DIVIDED)
+def test_whole_numbers_are_divided_as_in_paddle_in_programs(static, function, expected):
+    assert ran([function(*declared(list(WHOLE)))], list(WHOLE))[0].tolist() == expected
+
+
+def test_a_variable_has_no_list(static):
+    with pytest.raises(ValueError, match="found the variable 'in0', and a variable has values only in a run"):
+        paddle.tolist(declared([SINGLE])[0])

@@ -33,6 +33,25 @@ def test_a_script_for_servers_trains_alone_without_a_launcher(static, no_job):
     assert losses[0] > losses[1] > losses[2]
 
 
+def test_a_process_alone_may_minimize_again(static, no_job):
+    """As in 2.6.2: nothing was distributed."""
+    from paddle.distributed import fleet
+
+    made = fleet.Fleet(_core.Fleet())
+    with pytest.warns(UserWarning, match="this process trains alone"):
+        made.init()
+    for _ in range(2):
+        main, startup = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(main, startup):
+            (ids,) = declared([IDS[:, :1]])
+            loss = paddle.mean(paddle.static.nn.sparse_embedding(ids, [7, 2]))
+            made.distributed_optimizer(paddle.optimizer.SGD(0.5), fleet.DistributedStrategy()).minimize(loss)
+        exe = paddle.static.Executor()
+        exe.run(startup)
+        losses = [float(exe.run(main, feed={"in0": IDS[:, :1].copy()}, fetch_list=[loss])[0]) for _ in range(2)]
+        assert losses[0] > losses[1]
+
+
 def test_what_a_script_says_of_its_program(static):
     options = paddle.static.default_main_program()._fleet_opt
     options["stat_var_names"] = ["auc"]

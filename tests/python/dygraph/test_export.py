@@ -128,3 +128,16 @@ def test_a_layer_that_is_no_program_is_saved_as_torchscript_alone(tmp_path, func
     with pytest.warns(UserWarning, match="net.pt alone: as a program it fails"):
         paddle.jit.save(Computed(function), str(tmp_path / "net"), [InputSpec([-1, 4])])
     assert (tmp_path / "net.pt").exists() and not (tmp_path / "net.pdmodel").exists()
+
+
+def test_a_program_alone_is_a_layer_that_predicts(tmp_path):
+    """As PaddlePaddle writes it: a .pdmodel and a .pdiparams, and no record of torch's."""
+    layer, x = paddle.nn.Linear(3, 2), paddle.rand([4, 3])
+    paddle.jit.save(layer, str(tmp_path / "linear"), input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+    (tmp_path / "linear.pt").unlink()
+    again = paddle.jit.load(str(tmp_path / "linear"))
+    again.eval()
+    assert isinstance(again, paddle.jit.TranslatedLayer)
+    assert np.allclose(again(x).numpy(), layer(x).numpy(), atol=1e-6) and again(x).stop_gradient
+    with pytest.raises(errors.NotFoundError, match="other.pt: no such file, and no .*other.pdmodel"):
+        paddle.jit.load(str(tmp_path / "other"))

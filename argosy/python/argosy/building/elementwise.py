@@ -49,20 +49,27 @@ def atanh(x, name=None):
     return (T.log(x + 1.0) - T.log(1.0 - x)) * 0.5
 
 
+def _float(x):
+    """Whole numbers as float32."""
+    return layers.cast(x, "float32") if _core.dtype_name(x.dtype) in ("bool", "uint8", "int8", "int16", "int32", "int64") else x
+
+
 def expm1(x, name=None):
+    x = _float(x)
     return T.tanh(x * 0.5) * (T.exp(x) + 1.0)  # exact near 0, where exp(x) - 1 is not
 
 
 def log1p(x, name=None):
+    x = _float(x)
     return atanh(x / (x + 2.0)) * 2.0
 
 
 def log2(x, name=None):
-    return T.log(x) * (1 / math.log(2))
+    return T.log(_float(x)) * (1 / math.log(2))
 
 
 def log10(x, name=None):
-    return T.log(x) * (1 / math.log(10))
+    return T.log(_float(x)) * (1 / math.log(10))
 
 
 def trunc(input, name=None):
@@ -78,11 +85,11 @@ def sgn(x, name=None):
 
 
 def deg2rad(x, name=None):
-    return x * (math.pi / 180)
+    return _float(x) * (math.pi / 180)
 
 
 def rad2deg(x, name=None):
-    return x * (180 / math.pi)
+    return _float(x) * (180 / math.pi)
 
 
 def stanh(x, scale_a=0.67, scale_b=1.7159, name=None):
@@ -95,6 +102,7 @@ def logit(x, eps=None, name=None):
 
 
 def logaddexp(x, y, name=None):
+    x, y = _float(x), _float(y)
     return T.maximum(x, y) + log1p(T.exp(-T.abs(x - y)))
 
 
@@ -137,6 +145,9 @@ def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
 
 
 def equal_all(x, y, name=None):
+    known = all(one >= 0 for one in [*x.shape, *y.shape])
+    if len(x.shape) != len(y.shape) or (known and list(x.shape) != list(y.shape)):
+        return layers.fill_constant([1], "bool", False)
     return T.all(T.equal(x, y))
 
 

@@ -25,16 +25,20 @@ def _each(inputs, function):
     return found if len(found) > 1 else found[0]
 
 
+def _variables(inputs):
+    return [one if isinstance(one, _core.Variable) else constant([one]) for one in inputs]
+
+
 def atleast_1d(*inputs, name=None):
-    return _each(inputs, lambda x: x)  # a program's variables have an axis at least
+    return _each(_variables(inputs), lambda x: x)  # a program's variables have an axis at least
 
 
 def atleast_2d(*inputs, name=None):
-    return _each(inputs, lambda x: x if len(x.shape) > 1 else layers.unsqueeze(x, [0]))
+    return _each(_variables(inputs), lambda x: x if len(x.shape) > 1 else layers.unsqueeze(x, [0]))
 
 
 def atleast_3d(*inputs, name=None):
-    return _each(inputs, lambda x: layers.unsqueeze(x, {1: [0, 2], 2: [2]}[len(x.shape)]) if len(x.shape) < 3 else x)
+    return _each(_variables(inputs), lambda x: layers.unsqueeze(x, {1: [0, 2], 2: [2]}[len(x.shape)]) if len(x.shape) < 3 else x)
 
 
 def cross(x, y, axis=9, name=None):
@@ -173,6 +177,7 @@ def kthvalue(x, k, axis=None, keepdim=False, name=None):
 
 def median(x, axis=None, keepdim=False, name=None):
     rank = len(x.shape)
+    x = layers.cast(x, "float32") if _core.dtype_name(x.dtype).startswith("int") else x
     x, place = (layers.reshape(x, [-1]), 0) if axis is None else (x, axis % rank)
     size = _known(x, place, "median")
     middle = layers.slice(T.sort(x, place), [place], [(size - 1) // 2], [size // 2 + 1])

@@ -11,6 +11,7 @@ __all__ = [
     "digamma",
     "erfinv",
     "lgamma",
+    "poisson",
     "i0",
     "i0e",
     "i1",
@@ -51,11 +52,16 @@ angle, digamma, erfinv, lgamma = map(_unary, ("angle", "digamma", "erfinv", "lga
 i0, i0e, i1, i1e = map(_unary, ("i0", "i0e", "i1", "i1e"))
 
 
+def poisson(x, name=None):
+    return append("poisson", {"X": x}, {"Out": x.dtype}, {}, name)[0]
+
+
 def imag(x, name=None):
     raise InvalidArgumentError(f"imag: takes complex numbers, which programs do not have; '{x.name}' is {_core.dtype_name(x.dtype)}")
 
 
 def atan2(x, y, name=None):
+    x, y = (layers.cast(one, "float64") if _core.dtype_name(one.dtype).startswith("int") else one for one in (x, y))
     return append("atan2", {"X1": x, "X2": y}, {"Out": x.dtype}, {}, name)[0]
 
 
@@ -81,6 +87,7 @@ def multigammaln(x, p, name=None):
 
     if p < 1:
         raise InvalidArgumentError(f"paddle.multigammaln: p is 1 or more; found {p}")
+    p = int(p)
     return T.add_n([lgamma(x - 0.5 * i) for i in range(p)]) + p * (p - 1) / 4 * math.log(math.pi)
 
 

@@ -81,7 +81,10 @@ def assign(x, output=None):
     made = Tensor(x._torch.clone()) if isinstance(x, Tensor) else Tensor(torch_of(x, None, _where()))
     if output is None:
         return made
-    output.set_value(made)
+    if made._torch.requires_grad and not (output._torch.is_leaf and output._torch.requires_grad):
+        output._torch = made._torch  # gradients go through
+    else:
+        output.set_value(made)
     return output
 
 
@@ -138,11 +141,6 @@ def linspace(start, stop, num, dtype=None, name=None):
 
 
 def logspace(start, stop, num, base=10.0, dtype=None, name=None):
-    """`num` numbers from base ** start to base ** stop, evenly apart in the exponent.
-
-    >>> paddle.logspace(0, 2, 3).tolist()
-    [1.0, 10.0, 100.0]
-    """
     return Tensor(torch.logspace(_number(start), _number(stop), _number(num), _number(base), dtype=_type(dtype), device=_where()))
 
 
@@ -163,20 +161,10 @@ def meshgrid(*args, name=None):
 
 
 def tril_indices(row, col, offset=0, dtype="int64"):
-    """Rows and columns of the elements on and below the diagonal of a matrix; `offset` moves the border up.
-
-    >>> paddle.tril_indices(2, 2).tolist()
-    [[0, 1, 1], [0, 0, 1]]
-    """
     return Tensor(torch.tril_indices(row, col, offset, dtype=_type(dtype)))
 
 
 def triu_indices(row, col=None, offset=0, dtype="int64"):
-    """Rows and columns of the elements on and above the diagonal of a matrix; `offset` moves the border up.
-
-    >>> paddle.triu_indices(2, 2).tolist()
-    [[0, 0, 1], [0, 1, 1]]
-    """
     return Tensor(torch.triu_indices(row, row if col is None else col, offset, dtype=_type(dtype)))
 
 

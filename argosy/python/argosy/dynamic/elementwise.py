@@ -67,7 +67,7 @@ def frac(x, name=None):
     >>> print(paddle.frac(paddle.to_tensor([1.5, -0.25])).numpy())
     [ 0.5  -0.25]
     """
-    return torch.frac(x)
+    return torch.frac(x) if x.is_floating_point() else torch.zeros_like(x)
 
 
 @computes

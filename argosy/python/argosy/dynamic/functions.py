@@ -1,5 +1,7 @@
 """The tensor functions of paddle, and the same as methods of Tensor."""
 
+import operator
+
 from argosy.dynamic import changing, creation, elementwise, gradients, math, pairs, search, shape, special, trigonometry
 from argosy.dynamic.calls import functions_of, made_of
 from argosy.dynamic.in_place import FILLS, filling
@@ -44,7 +46,6 @@ def _attach():
         "add": "add",
         "sub": "subtract",
         "mul": "multiply",
-        "truediv": "divide",
         "floordiv": "floor_divide",
         "mod": "remainder",
         "pow": "pow",
@@ -53,15 +54,17 @@ def _attach():
         "or": "bitwise_or",
         "xor": "bitwise_xor",
     }
-    for operator, name in operators.items():
-        setattr(Tensor, f"__{operator}__", _operator(_TABLE[name]))
-        setattr(Tensor, f"__r{operator}__", _operator(_reversed(name), True))
-    for operator, name in {"lt": "less_than", "le": "less_equal", "gt": "greater_than", "ge": "greater_equal"}.items():
-        setattr(Tensor, f"__{operator}__", _operator(_TABLE[name]))
-    for operator, name in {"eq": "equal", "ne": "not_equal"}.items():
-        setattr(Tensor, f"__{operator}__", _operator(_TABLE[name]))
-    for operator, name in {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}.items():
-        setattr(Tensor, f"__{operator}__", lambda self, function=_TABLE[name]: function(self))
+    for symbol, name in operators.items():
+        setattr(Tensor, f"__{symbol}__", _operator(_TABLE[name]))
+        setattr(Tensor, f"__r{symbol}__", _operator(_reversed(name), True))
+    setattr(Tensor, "__truediv__", _operator(made_of(operator.truediv, "divide")))  # noqa: B010  of whole numbers a float, which divide() is not
+    setattr(Tensor, "__rtruediv__", _operator(_reversed("divide"), True))  # noqa: B010
+    for symbol, name in {"lt": "less_than", "le": "less_equal", "gt": "greater_than", "ge": "greater_equal"}.items():
+        setattr(Tensor, f"__{symbol}__", _operator(_TABLE[name]))
+    for symbol, name in {"eq": "equal", "ne": "not_equal"}.items():
+        setattr(Tensor, f"__{symbol}__", _operator(_TABLE[name]))
+    for symbol, name in {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}.items():
+        setattr(Tensor, f"__{symbol}__", lambda self, function=_TABLE[name]: function(self))
 
 
 def _reversed(name):

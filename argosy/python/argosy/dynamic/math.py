@@ -18,9 +18,16 @@ def _reduced(of_torch, x, axis, keepdim):
     return of_torch(x, tuple(range(x.dim())) if axes is None else axes, keepdim)
 
 
+def _mean(x, axes, keepdim):
+    """Of whole numbers it is one, rounded towards 0, and of booleans whether any is True."""
+    if x.is_floating_point() or x.is_complex():
+        return torch.mean(x, axes, keepdim)
+    return torch.mean(x.double(), axes, keepdim).to(x.dtype)
+
+
 @computes
 def mean(x, axis=None, keepdim=False, name=None):
-    return _reduced(torch.mean, x, axis, keepdim)
+    return _reduced(_mean, x, axis, keepdim)
 
 
 @computes
@@ -80,7 +87,7 @@ def nanmean(x, axis=None, keepdim=False, name=None):
     >>> paddle.nanmean(paddle.to_tensor([1.0, float("nan"), 3.0])).item()
     2.0
     """
-    return _reduced(torch.nanmean, x, axis, keepdim)
+    return _reduced(torch.nanmean if x.is_floating_point() else _mean, x, axis, keepdim)
 
 
 @computes
@@ -102,9 +109,13 @@ def round(x, name=None):
     return torch.where((x - whole).abs() >= 0.5, whole + torch.sign(x), whole)
 
 
+def _is_whole(x):
+    return isinstance(x, torch.Tensor) and not x.is_floating_point() and not x.is_complex()
+
+
 @computes
 def divide(x, y, name=None):
-    return torch.true_divide(x, y)
+    return torch.div(x, y, rounding_mode="trunc") if _is_whole(x) and _is_whole(y) else torch.true_divide(x, y)
 
 
 @computes
@@ -176,6 +187,7 @@ def median(x, axis=None, keepdim=False, name=None):
     >>> paddle.median(paddle.to_tensor([4.0, 1.0, 3.0, 2.0])).item()
     2.5
     """
+    x = x if x.is_floating_point() else x.float()
     return _all_axes(torch.quantile(x.reshape(-1), 0.5), x, keepdim) if axis is None else torch.quantile(x, 0.5, axis, keepdim)
 
 

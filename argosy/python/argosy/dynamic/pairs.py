@@ -32,7 +32,7 @@ def heaviside(x, y, name=None):
     >>> print(paddle.heaviside(paddle.to_tensor([-1.0, 0.0, 2.0]), paddle.to_tensor([0.5])).numpy())
     [0.  0.5 1. ]
     """
-    return torch.heaviside(x, y)
+    return torch.where(x == 0, y, (x > 0).to(y.dtype))  # torch's own has no gradient
 
 
 @computes
@@ -62,17 +62,18 @@ def logaddexp(x, y, name=None):
     >>> print(paddle.logaddexp(paddle.to_tensor([0.0]), paddle.to_tensor([0.0])).numpy())
     [0.6931472]
     """
+    x, y = (one if one.is_floating_point() else one.float() for one in (x, y))
     return torch.logaddexp(x, y)
 
 
 @computes
 def outer(x, y, name=None):
-    """The product of each element of the vector x with each of the vector y, as a matrix.
+    """The product of each element of x with each of y, as a matrix: both are vectors, or taken as such.
 
     >>> paddle.outer(paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])).tolist()
     [[3, 4], [6, 8]]
     """
-    return torch.outer(x, y)
+    return torch.outer(x.reshape(-1), y.reshape(-1))
 
 
 @computes

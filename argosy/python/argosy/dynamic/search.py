@@ -142,7 +142,9 @@ def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, 
 
 @computes
 def where(condition, x: Any = None, y: Any = None, name=None):
-    return tuple(torch.nonzero(condition, as_tuple=True)) if x is None and y is None else torch.where(condition, x, y)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    if x is None and y is None:
+        return tuple(one.unsqueeze(1) for one in torch.nonzero(condition, as_tuple=True))
+    return torch.where(condition.bool(), x, y)  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 @computes
@@ -167,7 +169,7 @@ def gather(x, index, axis=None, name=None):
 
 @computes
 def index_select(x, index, axis=0, name=None):
-    return torch.index_select(x, axis, index)
+    return torch.index_select(x, axis, index.reshape(-1))
 
 
 @computes
@@ -417,12 +419,12 @@ def mv(x, vec, name=None):
 
 @computes
 def masked_fill(x, mask, value, name=None):
-    """x with one value where `mask` is True.
+    """x with `value`, a number or a tensor, where `mask` is True, or is not 0.
 
     >>> paddle.masked_fill(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([True, False]), 0.0).tolist()
     [0.0, 2.0]
     """
-    return torch.masked_fill(x, mask, value)
+    return torch.where(mask.bool(), torch.as_tensor(value, dtype=x.dtype, device=x.device), x)
 
 
 @computes

@@ -9,6 +9,7 @@ from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes
 from argosy.dynamic.indexing import picked
 from argosy.dynamic.sizes import sizes as _sizes
+from argosy.dynamic.tensor import Tensor
 from argosy.errors import InvalidArgumentError
 
 
@@ -407,7 +408,8 @@ def atleast_3d(*inputs, name=None):
 
 
 def _at_least(of_torch, inputs):
-    return of_torch(inputs[0]) if len(inputs) == 1 else [of_torch(one) for one in inputs]
+    given = [one if isinstance(one, torch.Tensor) else torch.as_tensor(one) for one in inputs]
+    return of_torch(given[0]) if len(given) == 1 else [of_torch(one) for one in given]
 
 
 def tolist(x):
@@ -416,4 +418,7 @@ def tolist(x):
     >>> paddle.tolist(paddle.to_tensor([[1, 2], [3, 4]]))
     [[1, 2], [3, 4]]
     """
+    if not isinstance(x, Tensor):
+        found = f"the variable '{x.name}'" if hasattr(x, "name") else type(x).__name__
+        raise InvalidArgumentError(f"tolist takes a Tensor; found {found}, and a variable has values only in a run: fetch it")
     return x.tolist()

@@ -27,7 +27,7 @@ def multigammaln(x, p, name=None):
     """
     if p < 1:
         raise InvalidArgumentError(f"paddle.multigammaln: p is 1 or more; found {p}")
-    return torch.mvlgamma(x, p)
+    return torch.mvlgamma(x, int(p))
 
 
 @computes

@@ -137,6 +137,7 @@ def atan2(x, y, name=None):
     >>> print(paddle.atan2(paddle.to_tensor([1.0, -1.0]), paddle.to_tensor([1.0, -1.0])).numpy())
     [ 0.7853982 -2.3561945]
     """
+    x, y = (one if one.is_floating_point() else one.double() for one in (x, y))
     return torch.atan2(x, y)
 
 

@@ -52,7 +52,7 @@ def equal(x, y, name=None):
     >>> paddle.equal(paddle.to_tensor([1, 3]), paddle.to_tensor([1, 2])).tolist()
     [True, False]
     """
-    return layers.equal(x, y)
+    return layers.equal(x, y if isinstance(y, _core.Variable) else layers.fill_constant([1], x.dtype, y))
 
 
 @builds

@@ -169,7 +169,7 @@ def multiply(x, y, name=None):
 
 @builds
 def divide(x, y, name=None):
-    """x / y, element by element; of whole numbers too it is a float.
+    """x / y, element by element; of whole numbers it is a whole number, rounded towards 0, and `x / y` is a float.
 
     >>> paddle.divide(paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([2.0, 2.0])).tolist()
     [0.5, 1.5]
@@ -217,7 +217,9 @@ def floor_divide(x, y, name=None):
     >>> paddle.floor_divide(paddle.to_tensor([7, 9]), paddle.to_tensor([2, 3])).tolist()
     [3, 3]
     """
-    return layers.elementwise_floordiv(x, y, name=name)
+    if _core.dtype_name(x.dtype).startswith(("float", "bfloat")):
+        return layers.floor(layers.elementwise_div(x, y, name=name))
+    return layers.elementwise_floordiv(layers.elementwise_sub(x, layers.elementwise_mod(x, y)), y, name=name)  # fluid's own rounds towards 0
 
 
 @builds
@@ -287,6 +289,8 @@ def clip(x, min=None, max=None, name=None):
     >>> paddle.clip(paddle.to_tensor([-1.0, 0.5, 2.0]), 0.0, 1.0).tolist()
     [0.0, 0.5, 1.0]
     """
+    if min is None and max is None:
+        return layers.assign(x)
     return layers.clip(x, min=-_LARGEST if min is None else min, max=_LARGEST if max is None else max, name=name)
 
 

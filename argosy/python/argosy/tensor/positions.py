@@ -78,13 +78,15 @@ def sort(x, axis=-1, descending=False, name=None):
 
 @builds
 def where(condition, x=None, y=None, name=None):
-    """x where the condition holds and y elsewhere. On tensors, without x and y: where it holds, as nonzero(as_tuple=True).
+    """x where the condition holds and y elsewhere. Without x and y: where it holds, as nonzero(as_tuple=True).
 
     >>> paddle.where(paddle.to_tensor([True, False]), paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])).tolist()
     [1, 4]
     """
+    if x is None and y is None:
+        return nonzero(condition, True)
     if x is None or y is None:
-        raise InvalidArgumentError("paddle.where: both x and y are needed; paddle.nonzero gives positions")
+        raise InvalidArgumentError("paddle.where: both x and y are needed, or none of them for positions; found one")
     return _core.layers.where(condition, x, y)
 
 
@@ -120,7 +122,7 @@ def index_select(x, index, axis=0, name=None):
     >>> paddle.index_select(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([1]), axis=1).tolist()
     [[2], [4]]
     """
-    return gather(x, index, axis)
+    return gather(x, layers.reshape(index, [-1]) if len(index.shape) > 1 else index, axis)
 
 
 @builds

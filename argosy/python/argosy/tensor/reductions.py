@@ -1,5 +1,6 @@
 """Sums, products and extremes along axes, and products of matrices."""
 
+from argosy import _core
 from argosy.dispatch import builds
 from argosy.fluid import layers
 
@@ -84,6 +85,7 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):
     >>> paddle.sum(paddle.to_tensor([[1, 2], [3, 4]]), axis=1).tolist()
     [3, 7]
     """
+    dtype = "int64" if dtype is None and _core.dtype_name(x.dtype) in ("bool", "int32") else dtype
     return layers.reduce_sum(x if dtype is None else layers.cast(x, dtype), dim=axis, keep_dim=keepdim, name=name)
 
 

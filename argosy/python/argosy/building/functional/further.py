@@ -93,16 +93,25 @@ def _bilinear(x, axes, factors, size, align_corners, align_mode):
 def interpolate(x, size=None, scale_factor: Any = None, mode="nearest", align_corners=False, align_mode=0, data_format="NCHW", name=None):
     axes = [1, 2] if data_format == "NHWC" else [2, 3]
     given = scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * 2
+    size = [size] * 2 if isinstance(size, int) else size
     factors = given if size is None else [wanted / x.shape[axis] for wanted, axis in zip(size, axes, strict=True)]
     if mode == "bilinear" and len(x.shape) == 4:
         return _bilinear(x, axes, factors, size, align_corners, align_mode)
-    if mode != "nearest" or len(x.shape) != 4 or any(one is None or one < 1 or one != int(one) for one in factors):
-        raise InvalidArgumentError(
-            f"interpolate: variables are images, by mode 'bilinear' or, where they become larger by whole factors, 'nearest'; found {mode!r}, factors {factors}"
-        )
-    for axis, factor in zip(axes, factors, strict=True):
-        x = repeat_interleave(x, int(factor), axis)
+    if mode != "nearest" or len(x.shape) != 4 or any(one is None or one <= 0 for one in factors):
+        raise InvalidArgumentError(f"interpolate: variables are images, by mode 'bilinear' or 'nearest'; found {mode!r}, factors {factors}")
+    for i, (axis, factor) in enumerate(zip(axes, factors, strict=True)):
+        x = _nearest(x, axis, factor, None if size is None else int(size[i]))
     return x
+
+
+def _nearest(x, axis, factor, wanted):
+    """Along an axis the element that lies below each place: `wanted` of them, or `factor` times as many as there are."""
+    if factor >= 1 and factor == int(factor):
+        return repeat_interleave(x, int(factor), axis)
+    if x.shape[axis] < 0:
+        raise InvalidArgumentError(f"interpolate: 'nearest' by {factor} needs images of a known size; variable '{x.name}' has shape {list(x.shape)}")
+    wanted = int(x.shape[axis] * factor) if wanted is None else wanted
+    return T.gather(x, constant([min(int(place / factor), x.shape[axis] - 1) for place in range(wanted)], "int64"), axis=axis)
 
 
 upsample = interpolate

@@ -27,6 +27,8 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, name=None):
 
 
 def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", name=None):
+    if len(label.shape) == len(input.shape) and label.shape[1] == 1:
+        label = layers.squeeze(label, [1])
     if len(input.shape) > 2:
         input = layers.transpose(input, [0, *range(2, len(input.shape)), 1])
     return F.chosen_classes(-input, label, weight, ignore_index, reduction)
@@ -52,7 +54,8 @@ def _by_sign(label, positive, negative):
 
 
 def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
-    return reduced(_by_sign(label, input, layers.relu(margin - input)), reduction)
+    near, far = (layers.cast(T.equal(label, float(value)), input.dtype) for value in (1, -1))
+    return reduced(input * near + layers.relu(margin - input) * far, reduction)
 
 
 def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", name=None):

@@ -11,7 +11,9 @@ from argosy.errors import InvalidArgumentError
 
 @computes
 def linear(x, weight, bias=None, name=None):
-    return functional.linear(x, weight.t(), bias)
+    if weight.dim() == 2:
+        return functional.linear(x, weight.t(), bias)
+    return torch.matmul(x, weight) if bias is None else torch.matmul(x, weight) + bias
 
 
 @computes

@@ -14,7 +14,11 @@ def check_reduction(reduction):
 
 def reduced(loss, reduction):
     check_reduction(reduction)
-    return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
+    if reduction == "none":
+        return loss
+    if loss.is_floating_point():
+        return loss.mean() if reduction == "mean" else loss.sum()
+    return loss.double().mean().to(loss.dtype) if reduction == "mean" else loss.sum()
 
 
 def _hard(log_probability, label, weight, ignore_index, reduction, axis):
@@ -63,6 +67,8 @@ def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-10
         loss = _soft(log_probability, label, None, "none", axis)
     else:
         loss = _hard(log_probability, label, None, ignore_index, "none", axis)
+    if label.dim() < logits.dim():
+        loss = loss.unsqueeze(axis)  # the axis of classes stays, as in a label that has it
     return (loss, log_probability.exp()) if return_softmax else loss
 
 
@@ -108,6 +114,8 @@ def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", nam
     >>> F.nll_loss(paddle.to_tensor([[-1.0, -2.0]]), paddle.to_tensor([1])).item()
     2.0
     """
+    if label.dim() == input.dim() and label.shape[1] == 1:
+        label = label.squeeze(1)
     return functional.nll_loss(input, label.long(), weight, ignore_index=ignore_index, reduction=reduction)
 
 
@@ -149,7 +157,8 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     >>> F.hinge_embedding_loss(paddle.to_tensor([0.25, 0.25]), paddle.to_tensor([1.0, -1.0]), reduction="none").tolist()
     [0.25, 0.75]
     """
-    return functional.hinge_embedding_loss(input, label, margin, reduction=reduction)
+    zero = torch.zeros((), dtype=input.dtype, device=input.device)
+    return reduced(torch.where(label == 1, input, zero) + torch.where(label == -1, (margin - input).clamp(min=0), zero), reduction)
 
 
 @computes

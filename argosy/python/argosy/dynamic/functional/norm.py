@@ -78,6 +78,11 @@ def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None
     """
     if channels_behind(data_format, "instance_norm") or not use_input_stats:
         raise InvalidArgumentError(f"instance_norm: use_input_stats is True and channels are in front here; found {use_input_stats}, {data_format!r}")
+    if x.dim() == 2:  # a channel of one value is its mean
+        return instance_norm.__wrapped__(x.unsqueeze(-1), None, None, weight, bias, True, momentum, eps).squeeze(-1)
+    if x[0, 0].numel() == 1:
+        zero = torch.zeros_like(x)
+        return zero if bias is None else zero + bias.reshape([1, -1] + [1] * (x.dim() - 2))
     return functional.instance_norm(x, None, None, weight, bias, True, 1 - momentum, eps)
 
 

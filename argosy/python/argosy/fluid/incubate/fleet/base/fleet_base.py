@@ -228,7 +228,7 @@ class Fleet:
     def _check_ready(self, call):
         if not self._core.initialised():
             raise FailedPreconditionError(f"{call} before fleet.init(): the job's servers and workers are not known yet")
-        if self._programs is not None:
+        if self._programs is not None and not self._is_alone:
             raise FailedPreconditionError(f"{call}: this process's program is distributed already; a job has one")
 
     def _check_strategy(self, strategy):
