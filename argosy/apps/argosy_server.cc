@@ -6,6 +6,7 @@
 #include <map>
 
 #include "argosy/base/address.h"
+#include "argosy/base/endpoint_name.h"
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/cli/program_arguments.h"
@@ -65,7 +66,7 @@ Status serve(argosy::ps::Server& server) {
 
 // What the command line says.
 struct Arguments {
-  std::string address = "127.0.0.1:0";
+  std::string address = "127.0.0.1:0", endpoint_file;
   int server = 0, servers = 1, workers = 0, threads = 0;
   bool stay = false;
   std::string follow;
@@ -79,11 +80,15 @@ void add_own_options(CLI::App& app, Arguments& arguments) {
     app.add_option(name, value, help)->capture_default_str()->group("This server");
   };
   add("--address", arguments.address, "host:port to listen at, and only there; port 0 takes a free one");
+  add("--endpoint_file", arguments.endpoint_file,
+      "a file to write host:port into once it answers; workers that know this server as file:/path find it there, wherever it "
+      "is");
   add("--server_index", arguments.server, "which server of the job this is, from 0");
   add("--servers", arguments.servers, "how many servers the job has");
   add("--workers", arguments.workers, "how many workers the job has; 0: as the first worker says");
   add("--threads", arguments.threads, "that handle requests; 0: one per core, at least 2");
-  add("--follow", arguments.follow, "host:port of a server of a running job to follow: this one then only answers reads");
+  add("--follow", arguments.follow,
+      "host:port or file:/path of a server of a running job to follow: this one then only answers reads");
   add("--follow_wait", arguments.follow_wait, "seconds to wait for a server to follow that does not answer at all");
   add("--keep_versions", arguments.keep_versions, "of a follower: that it may keep beside its newest one (argosy versions)");
   app.add_flag("--stay", arguments.stay, "do not end with the workers")->group("This server");
@@ -120,6 +125,14 @@ bool is_given(const Arguments& arguments, const char* name) {
   return false;
 }
 
+// Tells where it answers: who started it with port 0, and who knows it by a name.
+Status tell(const Arguments& arguments, const std::string& endpoint) {
+  if (!arguments.endpoint_file.empty()) RETURN_IF_ERROR(argosy::write_endpoint(arguments.endpoint_file, endpoint));
+  std::printf("%s\n", endpoint.c_str());
+  std::fflush(stdout);
+  return {};
+}
+
 // What the server is told, and what is told of it.
 struct Chosen {
   argosy::Settings settings;
@@ -141,8 +154,7 @@ Result<Chosen> options_of(const Arguments& arguments) {
   options.follow_wait_seconds = arguments.follow_wait;
   options.keep_versions = arguments.keep_versions;
   if (!arguments.follow.empty() && is_given(arguments, "job")) options.follow_job = settings.text("job");
-  if (!arguments.follow.empty())
-    RETURN_IF_ERROR(argosy::Address::parse_with_port(arguments.follow).status().with_context("--follow"));
+  if (!arguments.follow.empty()) RETURN_IF_ERROR(argosy::check_endpoint(arguments.follow).with_context("--follow"));
   RETURN_IF_ERROR(argosy::Address::parse_with_port(arguments.address).status().with_context("--address"));
   RETURN_IF_ERROR(options.check());
   return Chosen{.settings = settings, .server = std::move(options)};
@@ -171,8 +183,9 @@ int main(int argc, char** argv) {
   argosy::log_info("listens at {}", (*running)->endpoint());
   const auto answers = wait_until_it_answers(**running);
   if (!answers.ok()) return fail(answers.status());
-  if (*answers) std::printf("%s\n", (*running)->endpoint().c_str());  // for who started it with port 0
-  std::fflush(stdout);
+  if (*answers) {
+    if (const Status told = tell(arguments, (*running)->endpoint()); !told.ok()) return fail(told);
+  }
   const Status status = serve(**running);
   return status.ok() ? 0 : fail(status);
 }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "argosy/base/address.h"
+#include "argosy/base/endpoint_name.h"
 #include "argosy/base/error.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
@@ -14,8 +15,10 @@ Status check_endpoints(const std::vector<std::string>& endpoints, const char* wh
   std::set<std::string> seen;
   for (const std::string& endpoint : endpoints) {
     const auto address = Address::parse(endpoint);
-    if (!address.ok() || address->port == 0)
-      return Status::invalid_argument("{} endpoint '{}' is not host:port", whose, endpoint);
+    const bool is_name = is_endpoint_name(endpoint) && check_endpoint(endpoint).ok();
+    if (!is_name && (!address.ok() || address->port == 0))
+      return Status::invalid_argument("{} endpoint '{}' is not host:port, nor file:/path of a file that holds it", whose,
+                                      endpoint);
     if (!seen.insert(endpoint).second) return Status::invalid_argument("{} endpoint '{}' is listed twice", whose, endpoint);
   }
   return {};

@@ -16,7 +16,7 @@ struct RoleInfo {
   Role role = Role::worker;
   int index = 0;  // among the workers, or among the servers
   int worker_count = 1;
-  std::vector<std::string> server_endpoints;  // "host:port"
+  std::vector<std::string> server_endpoints;  // "host:port", or names of base/endpoint_name.h
   std::vector<std::string> worker_endpoints;  // may be empty where nobody told
 
   // Counts and indices that contradict each other, endpoints that are not host:port or occur twice.

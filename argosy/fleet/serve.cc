@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <csignal>
 
+#include "argosy/base/address.h"
+#include "argosy/base/endpoint_name.h"
+#include "argosy/base/env_variable.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 #include "argosy/observe/process_observer.h"
@@ -36,12 +39,34 @@ class CatchSignals {
   struct sigaction term_ = {}, int_ = {};
 };
 
+// Of a server that others know by a name: as its environment says, or else any free port.
+std::string own_address_to_listen_at() {
+  const auto host = variable("POD_IP"), port = variable("PADDLE_PORT");
+  return fmt::format("{}:{}", host ? host->value : own_address(), port ? port->value : "0");
+}
+
+// What the server begins with, where it has nothing of an earlier process.
+Status give_first_values(StartedServer& started, const ServerPlace& place, const ServerModel& model, const engine::Scope& scope) {
+  ASSIGN_OR_RETURN(const bool is_new, started.server->begin_import());
+  if (!is_new) {
+    if (model.given()) log_info("'{}' is not loaded: this server goes on with what it had", model.folder);
+    return {};
+  }
+  if (model.given()) {
+    ASSIGN_OR_RETURN(started.loaded, load_model(*started.server, place.plan, model));
+  } else {
+    RETURN_IF_ERROR(give_values(*started.server, place.plan, scope));
+  }
+  return started.server->end_import();
+}
+
 }  // namespace
 
 Result<StartedServer> start_server(const ServerPlace& place, const Settings& settings, const ServerModel& model,
                                    const engine::Scope& scope) {
   ASSIGN_OR_RETURN(ps::ServerOptions options, ps::server_options(settings, place.index, static_cast<int>(place.servers.size())));
-  options.address = place.servers[static_cast<size_t>(place.index)];
+  const std::string& known_as = place.servers[static_cast<size_t>(place.index)];
+  options.address = is_endpoint_name(known_as) ? own_address_to_listen_at() : known_as;
   options.job = place.job;
   options.workers = place.plan.spec.workers;
   options.spec = place.plan.spec;
@@ -50,17 +75,8 @@ Result<StartedServer> start_server(const ServerPlace& place, const Settings& set
   StartedServer started;
   ASSIGN_OR_RETURN(started.server, ps::Server::start(options));
   log_info("server {} of {} listens at {}", place.index, place.servers.size(), started.server->endpoint());
-  ASSIGN_OR_RETURN(const bool is_new, started.server->begin_import());
-  if (!is_new) {
-    if (model.given()) log_info("'{}' is not loaded: this server goes on with what it had", model.folder);
-    return started;
-  }
-  if (model.given()) {
-    ASSIGN_OR_RETURN(started.loaded, load_model(*started.server, place.plan, model));
-  } else {
-    RETURN_IF_ERROR(give_values(*started.server, place.plan, scope));
-  }
-  RETURN_IF_ERROR(started.server->end_import());
+  RETURN_IF_ERROR(give_first_values(started, place, model, scope));
+  if (is_endpoint_name(known_as)) RETURN_IF_ERROR(write_endpoint(known_as, started.server->endpoint()));
   return started;
 }
 

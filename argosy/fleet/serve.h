@@ -22,7 +22,8 @@ struct ServerPlace {
   int index = 0;
 };
 
-// Listens at the server's endpoint. First values: what an earlier process of this server left in its directory; else those of
+// Listens at the server's endpoint; where that is a name (base/endpoint_name.h), at POD_IP and PADDLE_PORT or any free port, and
+// writes where. First values: what an earlier process of this server left in its directory; else those of
 // `model` where one is given; else those of `scope`; else the first worker's.
 struct StartedServer {
   std::unique_ptr<ps::Server> server;

@@ -36,7 +36,7 @@ class Channel {
   // while there is time; a refusal (another version, token or certificate) is final and returned at once.
   virtual Status wait_ready(Deadline deadline) = 0;
 
-  // "host:port", for messages.
+  // "host:port" or its name, for messages.
   virtual const std::string& peer() const = 0;
 };
 
@@ -46,8 +46,9 @@ struct ChannelOptions {
   bool unix_socket = true;  // use the Unix socket of a server on this machine; never with TLS
 };
 
-// A channel to the server at "host:port" ("[::1]:port" for IPv6). Connects when it is first used; the only errors are
-// arguments that cannot work: an address without a port, a PEM file that cannot be read.
+// A channel to the server at "host:port" ("[::1]:port" for IPv6), or at what a name stands for (base/endpoint_name.h); host and
+// name are looked up again for each connection. Connects when it is first used; the only errors are arguments that cannot work:
+// an address without a port, a PEM file that cannot be read.
 Result<std::unique_ptr<Channel>> connect_channel(const std::string& endpoint, const ChannelOptions& options);
 
 }  // namespace argosy::rpc

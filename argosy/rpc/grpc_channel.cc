@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "argosy/base/address.h"
+#include "argosy/base/endpoint_name.h"
 #include "argosy/base/mutex.h"
 #include "argosy/rpc/channel.h"
 #include "argosy/rpc/client_stream.h"
@@ -16,6 +17,7 @@
 #include "argosy/rpc/endpoint.h"
 #include "argosy/rpc/grpc_library.h"
 #include "argosy/rpc/grpc_settings.h"
+#include "argosy/rpc/named_channel.h"
 #include "argosy/rpc/wire_frame.h"
 
 namespace argosy::rpc {
@@ -38,6 +40,7 @@ grpc::ChannelArguments channel_arguments() {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, kResolveEveryMs);
   // A channel has a connection of its own, goes to the address that it was given, and repeats nothing by itself.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -171,6 +174,11 @@ Status GrpcChannel::wait_ready(Deadline deadline) {
 }  // namespace
 
 Result<std::unique_ptr<Channel>> connect_channel(const std::string& endpoint, const ChannelOptions& options) {
+  if (is_endpoint_name(endpoint)) {
+    RETURN_IF_ERROR(check_endpoint(endpoint));
+    const auto connect = [options](const std::string& address) { return connect_channel(address, options); };
+    return std::unique_ptr<Channel>(std::make_unique<NamedChannel>(endpoint, connect));
+  }
   ASSIGN_OR_RETURN(const Address parsed, Address::parse_with_port(endpoint));
   keep_grpc();
   ASSIGN_OR_RETURN(const auto credentials, channel_credentials(options.security));

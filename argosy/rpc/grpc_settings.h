@@ -19,6 +19,9 @@ inline constexpr int kFirstReadBytes = 1 << 12;
 inline constexpr int kPingEveryMs = 20'000;
 inline constexpr int kPingTimeoutMs = 20'000;
 
+// A peer's host is looked up again when its connection is lost, at most so often: it may have come back at another address.
+inline constexpr int kResolveEveryMs = 500;
+
 // A server closes a connection on which no stream has been open for so long; clients open another when they need one.
 inline constexpr int kIdleMs = 30'000;
 
