@@ -14,6 +14,7 @@
 #include "argosy/launch/servers/job_run.h"
 #include "argosy/launch/servers/job_token.h"
 #include "argosy/launch/servers/role_job.h"
+#include "argosy/launch/servers/step_job.h"
 
 namespace {
 
@@ -50,11 +51,20 @@ Result<int> run_role(CommandLine& line, const EnclosingJob& enclosing) {
   return supervise(job, line);
 }
 
+Result<int> run_task(CommandLine& line, const EnclosingJob& step) {
+  constexpr double kPreemptionSeconds = 20;  // Slurm kills what is left 30 s after its SIGTERM
+  ASSIGN_OR_RETURN(ServerJob job, job_of_task(line.job, line.program, step));
+  if (line.supervisor.follow.empty()) line.supervisor.follow = "worker 0";
+  line.supervisor.grace_seconds = kPreemptionSeconds;
+  return supervise(job, line);
+}
+
 Result<int> run_with_servers(CommandLine& line) {
   EnclosingJob enclosing;
   if (!line.collective.nodes.standalone) {
     ASSIGN_OR_RETURN(enclosing, enclosing_job());
   }
+  if (is_task_of_step(line.job, enclosing)) return run_task(line, enclosing);
   RETURN_IF_ERROR(check_may_start(line.job, enclosing));
   if (enclosing.kind == EnclosingJob::Kind::role) return run_role(line, enclosing);
   ASSIGN_OR_RETURN(ServerJob job, make_job(line.job, line.program));

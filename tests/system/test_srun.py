@@ -1,14 +1,17 @@
-"""Collective jobs under a real srun, of a Slurm of two nodes on this machine that the test starts."""
+"""Jobs under a real srun and sbatch, of a Slurm of two nodes on this machine that the test starts."""
 
 import getpass
+import json
 import os
 import re
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
+import ray_job
 from ports import free_range
 from ps_job import SECONDS, until
 
@@ -18,7 +21,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={port}
 SlurmUser={user}
 SlurmdUser={user}
-AuthInfo=socket={folder}/munge/socket
+AuthInfo=socket={folder}/munge/socket,cred_expire=2
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/%n
 SlurmctldPidFile={folder}/slurmctld.pid
@@ -28,7 +31,11 @@ TaskPlugin=task/none
 MpiDefault=none
 NodeName=n0 NodeHostname={host} NodeAddr=127.0.0.1 Port={port0} CPUs={cpus}
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={port1} CPUs={cpus}
-PartitionName=all Nodes=n0,n1 Default=YES State=UP
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+SchedulerParameters=sched_interval=2,bf_interval=2
+PartitionName=all Nodes=n0,n1 Default=YES State=UP PriorityTier=1
+PartitionName=urgent Nodes=n0,n1 State=UP PriorityTier=2
 """
 
 SCRIPT = """
@@ -81,7 +88,7 @@ def srun(job):
 
     until(idle, "the nodes are not idle")
     job.write("train.py", SCRIPT)
-    return lambda *words: job.end(job.start("srun", *words, MASTER_ADDR="127.0.0.1"))
+    return lambda *words: job.end(job.start("srun", *words, MASTER_ADDR="127.0.0.1", ARGOSY_PYTHON=sys.executable))
 
 
 def test_processes_find_their_places(srun):
@@ -89,12 +96,74 @@ def test_processes_find_their_places(srun):
     assert sorted(re.findall(r"rank (\d) of 4 sum 10.0", out)) == ["0", "1", "2", "3"], out
 
 
-def test_two_tasks_do_not_run_two_private_jobs_with_servers(srun, job):
-    out = job.end(job.start("srun", "-N2", "-n2", "fleetrun", "--server_num=1", "--worker_num=1", "--no-python", "true", MASTER_ADDR="127.0.0.1"), 2)
+def test_tasks_do_not_run_private_jobs_with_servers(srun, job):
+    out = job.end(job.start("srun", "-N2", "-n2", "fleetrun", "--no-python", "--run_mode=ps", "true", MASTER_ADDR="127.0.0.1"), 2)
     assert out.count("each would start a complete job of its own") == 2, out
+    out = job.end(job.start("srun", "-N2", "-n2", "fleetrun", "--server_num=2", "--worker_num=2", "--no-python", "true", MASTER_ADDR="127.0.0.1"), 2)
+    assert out.count("--server_num=2 and --worker_num=2 are not 2") == 2, out
 
 
 def test_launchers_find_theirs_and_start_processes(srun):
     out = srun("-N2", "--ntasks-per-node=1", "sh", "-c", "exec fleetrun --nproc_per_node=2 --log_dir=log.$SLURM_NODEID train.py")
     assert sorted(re.findall(r"rank (\d) of 4 sum 10.0", out)) == ["0", "2"], out  # the first process of each node is shown
     assert out.count("the job has ended well") == 2, out
+
+
+STEPS, PACE = 90, 30
+
+
+@pytest.fixture
+def calm(job):
+    """The parameters of an undisturbed run of ray_job.SCRIPT, train_ps.py, on this machine alone."""
+    (job.folder / "calm").mkdir()
+    job.write("train_ps.py", ray_job.SCRIPT)
+    job.end(job.fleetrun("train_ps.py", job.folder / "calm", STEPS, PACE, 0))
+    return ray_job.saved(job.folder / "calm")
+
+
+# Servers and workers are components of a heterogeneous step; the tasks of both are numbered through.
+def test_tasks_of_a_step_are_servers_and_workers(srun, job, calm):
+    fleetrun = ["fleetrun", "--server_num=2", "--worker_num=2", "train_ps.py", job.folder, STEPS, PACE, 0]
+    out = srun("-N1", "-n2", *fleetrun, ":", "-N1", "-n2", *fleetrun)
+    assert ray_job.saved(job.folder) == calm
+    assert "can be reached from other machines without TLS" in job.log("server 0") and "no token" not in job.log("server 0")
+    assert "seconds" in out, "what worker 0 writes is shown"
+
+
+# The scheduler takes the nodes away in the middle of a pass: SIGTERM, and the job runs again when they are free.
+def test_a_preempted_job_goes_on(srun, job, calm):
+    job.write(
+        "train.sbatch",
+        f"""\
+        #!/bin/sh
+        #SBATCH -N2 -n4 --requeue --open-mode=append
+        exec srun fleetrun --server_num=2 --worker_num=2 --directory=kept train_ps.py {job.folder} {STEPS} {PACE} 1
+        """,
+    )
+    job.env["ARGOSY_PYTHON"] = sys.executable
+    watched = ray_job.Watched(job.folder, "")
+    job.end(job.start("sbatch", "-o", "batch.out", "train.sbatch"))
+    until(lambda: watched.furthest() >= 2 * PACE, lambda: f"step {2 * PACE}: {(job.folder / 'batch.out').read_text()[-3000:]}{job.logs()}")
+
+    def told(*words):
+        subprocess.run(words, env=job.env, capture_output=True, timeout=SECONDS)
+        time.sleep(1)
+
+    begun = time.monotonic()
+    urgent = job.start("srun", "-p", "urgent", "-N2", "-n2", "true")
+    job.end(urgent)
+    took = time.monotonic() - begun
+    (job.folder / "killed-1").touch()
+    # Slurm lets a requeued job wait for two minutes, which this test does not.
+    until(lambda: "SLURM_RESTART" in (job.folder / "batch.out").read_text() or told("scontrol", "update", "JobId=1", "StartTime=now"), "the requeue", 60)
+    until((job.folder / "ledger.json").exists, lambda: f"the end of the job: {(job.folder / 'batch.out').read_text()[-3000:]}{job.logs()}")
+    until(
+        lambda: "train" not in subprocess.run(["squeue", "-h", "-o", "%j"], env=job.env, capture_output=True, text=True, timeout=SECONDS).stdout,
+        "the end of the job",
+    )
+    assert took < 25, took
+    assert ray_job.saved(job.folder) == calm
+    ledger = json.loads((job.folder / "ledger.json").read_text())
+    assert [one["text"] for one in ledger["passes"]] == [f"{2 * STEPS} runs, {2 * STEPS} applied once, 0 lost"]
+    assert "Slurm has requeued this job (SLURM_RESTART_COUNT=1)" in (job.folder / "batch.out").read_text()
+    assert "snapshot 1" in job.log("server 0"), "the server was stopped without a snapshot"

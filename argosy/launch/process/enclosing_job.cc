@@ -48,10 +48,13 @@ Result<EnclosingJob> enclosing_job() {
   if (!place.ok())
     return place.status().with_context("the environment is that of a process of another job, or a part of it; {}", kOwnJob);
   if (place->world_size == 1) return EnclosingJob();
+  const std::string by = starter();
   return EnclosingJob{.kind = EnclosingJob::Kind::launchers,
                       .launchers = place->world_size,
                       .on_this_machine = place->local_world_size,
-                      .who = fmt::format("launcher {} of {} ({})", place->rank, place->world_size, starter())};
+                      .launcher = place->rank,
+                      .is_step = by == "srun",
+                      .who = fmt::format("launcher {} of {} ({})", place->rank, place->world_size, by)};
 }
 
 }  // namespace argosy::launch

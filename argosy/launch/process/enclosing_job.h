@@ -15,6 +15,8 @@ struct EnclosingJob {
     role,       // the pod of one process of a job with parameter servers: TRAINING_ROLE and the list of servers
   } kind = Kind::none;
   int launchers = 1, on_this_machine = 1;
+  int launcher = 0;      // this one's number
+  bool is_step = false;  // srun has started them, as tasks of a step
   std::string who;      // "task 0 of 2 of a Slurm step", "TRAINING_ROLE='PSERVER' and PADDLE_PSERVERS_IP_PORT_LIST='…'"
   std::string process;  // of a role: "server 1"
 };

@@ -19,7 +19,7 @@ Status check_may_start(const ServerJobOptions& options, const EnclosingJob& encl
   if (!lists) {
     return Status::failed_precondition(
         "this is {}: each would start a complete job of its own. List the processes with --servers and --workers, so that each "
-        "launcher starts those of its machine, or start one launcher; {}",
+        "launcher starts those of its machine, or start one launcher (under srun, or one task per process with --server_num); {}",
         enclosing.who, kOwnJob);
   }
   if (enclosing.on_this_machine > 1 && options.node_ip.empty()) {
