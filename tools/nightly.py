@@ -46,6 +46,11 @@ PARTS = (
     Part("planted", ("make", "planted"), "the tests against every planted bug"),
     Part("parity", ("make", "parity"), "every function against PaddlePaddle 1.8.5 and 2.6.2"),
     Part("no-servers", ("make", "noservers"), "the build without gRPC and RocksDB: its extension trains"),
+    Part(
+        "ray",
+        (".venv/bin/python", "-m", "pytest", "-q", "-s", "-n", "0", "-p", "no:randomly", "tests/system/check_ray_faults.py"),
+        "kill -9 of every role, actor and node of jobs on Ray",
+    ),
     Part("observe", ("make", "observe"), "a job's metrics in Prometheus, its page in Chromium, its events in TensorBoard"),
     Part("wheel", ("make", "wheel"), "the wheel, in an empty environment"),
 )

@@ -15,10 +15,12 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -qy --no-install-recommends "${missing[@]}"
 fi
 
-stamp=.venv/.requirements
-if ! cmp -s tools/requirements.txt "$stamp"; then
-  echo "setup: making .venv with the packages of tools/requirements.txt"
-  [ -x .venv/bin/python ] || python3.11 -m venv .venv
-  .venv/bin/pip install --quiet --disable-pip-version-check -r tools/requirements.txt
-  cp tools/requirements.txt "$stamp"
-fi
+for requirements in requirements requirements-ray; do
+  stamp=.venv/.$requirements
+  if ! cmp -s "tools/$requirements.txt" "$stamp"; then
+    echo "setup: making .venv with the packages of tools/$requirements.txt"
+    [ -x .venv/bin/python ] || python3.11 -m venv .venv
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "tools/$requirements.txt"
+    cp "tools/$requirements.txt" "$stamp"
+  fi
+done

@@ -18,6 +18,11 @@ def at_exit(connection):
     _connections.append(connection)
 
 
+def connections():
+    """Of this process, those that were made until now."""
+    return list(_connections)
+
+
 def _watch_exceptions():
     before = sys.excepthook
 
