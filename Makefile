@@ -39,6 +39,7 @@ unit: everything ## the C++ unit tests
 	@$(CTEST) --test-dir $(BUILD) --output-on-failure -j $(JOBS) --schedule-random $(CTEST_REPEAT)
 
 pytest: everything ## the Python tests
+	@tools/setup.sh requirements-ray
 	@$(PYTHON) -m pytest -q -n $(JOBS) --reruns $(RERUNS) --rerun-show-tracebacks -r fER
 
 test: unit pytest ## every test
@@ -60,6 +61,7 @@ soak: build ## jobs under random faults for MINUTES (10), by SEED (drawn and pri
 	@$(PYTHON) tests/fault/soak.py --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED)) $(if $(EPISODE),--episode $(EPISODE))
 
 nightly: setup ## all that continuous integration has no time for, in parts whose last results are kept; PART=name, PART=list
+	@tools/setup.sh requirements-ray
 	@$(PYTHON) tools/nightly.py $(PART)
 
 faults: build ## every fault case; results in build/faults, and an interrupted run goes on there; ONLY=part of a name, SEED=1
@@ -75,6 +77,7 @@ format: setup ## formats the C++ sources (clang-format) and the Python sources (
 	@tools/format.sh
 
 lint: setup $(BUILD)/build.ninja ## the format of the sources, the layers of the rooms, the Python sources and their types, locks (clang), every header compiled alone
+	@tools/setup.sh requirements-ray
 	@tools/format.sh --check
 	@$(PYTHON) tools/check_layers.py
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target argosy_python_packages _core_stubs

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing: Debian packages, and the virtual environment .venv with the pinned Python packages. Quick where
 # nothing is missing, so that every make target can begin with it.
+#
+#   tools/setup.sh [requirements-ray]     with what tests want besides
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +17,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -qy --no-install-recommends "${missing[@]}"
 fi
 
-for requirements in requirements requirements-ray; do
+for requirements in requirements "$@"; do
   stamp=.venv/.$requirements
   if ! cmp -s "tools/$requirements.txt" "$stamp"; then
     echo "setup: making .venv with the packages of tools/$requirements.txt"
