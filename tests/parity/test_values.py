@@ -5,6 +5,7 @@ import pytest
 
 import paddle
 import values
+import values_file
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +52,8 @@ def test_a_difference_is_seen(ours):
 
 def test_records_go_through_a_file(tmp_path):
     calls = [{"call": "paddle.f(x)", "parts": [np.arange(6).reshape(2, 3), 7, None], "gradients": {"x": wave()}, "drawn": False, "program": True}]
-    values.save(tmp_path / "made.npz", {"paddle.f": calls, "paddle.g": calls})
-    read = values.load(tmp_path / "made.npz")
+    values_file.save(tmp_path / "made.npz", {"paddle.f": calls, "paddle.g": calls})
+    read = values_file.load(tmp_path / "made.npz")
     assert list(read) == ["paddle.f", "paddle.g"]
     for call in (read["paddle.f"][0], read["paddle.g"][0]):
         assert call["parts"][0].tolist() == [[0, 1, 2], [3, 4, 5]] and call["parts"][1:] == [7, None] and call["gradients"]["x"].tolist() == wave().tolist()

@@ -10,7 +10,6 @@ depend on their shapes alone. Of calls that draw, types and shapes are kept. Eac
 
 import ast
 import inspect
-import json
 import multiprocessing
 import os
 import pathlib
@@ -23,6 +22,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import graphs
+from values_file import load, save
 
 CALLS = 4
 LARGE = 300  # values of a call, beyond which it is kept where it is the only one
@@ -220,55 +220,6 @@ def apart(function, *arguments):
     return found
 
 
-class Arrays:
-    """Many small arrays in one of each type."""
-
-    def __init__(self):
-        self.values = {}
-
-    def put(self, part):
-        if not isinstance(part, np.ndarray):
-            return {"plain": part}
-        kept = self.values.setdefault(str(part.dtype), [])
-        at = sum(map(len, kept))
-        kept.append(part.ravel())
-        return {"type": str(part.dtype), "shape": list(part.shape), "at": at}
-
-    def saved(self):
-        return {name: np.concatenate(kept) for name, kept in self.values.items()}
-
-
-def save(path, found):
-    arrays = Arrays()
-    put = arrays.put
-    lines = {
-        full: [
-            {**call, "parts": [put(one) for one in call["parts"]], "gradients": {name: put(one) for name, one in call["gradients"].items()}} for call in calls
-        ]
-        for full, calls in found.items()
-    }
-    np.savez_compressed(path, names=np.frombuffer(json.dumps(lines).encode(), "uint8"), **arrays.saved())
-
-
-def load(path=RECORDED):
-    """{name: calls} of a file that save() has written."""
-    with np.load(path) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    lines = json.loads(arrays.pop("names").tobytes())
-
-    def got(one):
-        if "plain" in one:
-            return one["plain"]
-        return arrays[one["type"]][one["at"] : one["at"] + int(np.prod(one["shape"]))].reshape(one["shape"])
-
-    return {
-        full: [
-            {**call, "parts": [got(one) for one in call["parts"]], "gradients": {name: got(one) for name, one in call["gradients"].items()}} for call in calls
-        ]
-        for full, calls in lines.items()
-    }
-
-
 def differences(paddle, call, static):
     """What differs of a recorded call, as texts."""
     (paddle.enable_static if static else paddle.disable_static)()
@@ -323,7 +274,7 @@ def record():
 def compared(paddle, static, names=()):
     """(calls that were compared, {call: what differs}) of a graph."""
     count, different = 0, {}
-    for full, calls in load().items():
+    for full, calls in load(RECORDED).items():
         if (names and full not in names) or not is_here(paddle, full):
             continue
         for call in calls:
@@ -376,7 +327,7 @@ def write():
     import paddle
 
     with_known_parameters(paddle)
-    part = section(compared(paddle, False), compared(paddle, True), sum(is_here(paddle, full) for full in load()))
+    part = section(compared(paddle, False), compared(paddle, True), sum(is_here(paddle, full) for full in load(RECORDED)))
     graph_table.REPORT.write_text(graph_table.replaced(graph_table.REPORT.read_text(encoding="utf-8"), part, TITLE), encoding="utf-8")
 
 

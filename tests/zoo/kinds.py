@@ -57,7 +57,7 @@ KINDS = {
         ),
     )
 }
-NO_SUCH_NAMES = ("multitask/dselect_k",)  # its configuration names variables to save that its program does not have, in 2.6.2 either
+NO_SUCH_NAMES = ("multitask/dselect_k", "rank/dlrm", "rank/dnn")  # their configurations name variables to save that their programs do not have, in 2.6.2 either
 PREDICTS = ("paddle_infer", "paddle_infer_static")
 TRAINS = ("static", "dynamic")
 MORE = {
