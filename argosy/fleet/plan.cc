@@ -124,6 +124,7 @@ class Planner {
       return Status::failed_precondition("the program has no optimizer operators; call minimize(loss) before it is distributed");
     }
     for (const VarDesc* parameter : main_.parameters()) RETURN_IF_ERROR(add_table(*parameter));
+    RETURN_IF_ERROR(add_running_statistics());
     for (const auto& op : block_.ops()) {
       if (op->type == "clip_gradients") RETURN_IF_ERROR(add_clip(*op));
     }
@@ -134,6 +135,20 @@ class Planner {
  private:
   bool geo() const { return plan_.spec.mode == ps::Mode::geo; }
   int next_table() const { return static_cast<int>(plan_.spec.tables.size()); }
+
+  // Those of 2.x's layers are variables that persist, and no parameters as fluid's are.
+  Status add_running_statistics() {
+    for (const auto& op : block_.ops()) {
+      if (op->type != "batch_norm" || uses_running_statistics(*op)) continue;
+      for (const graph::StatisticSlots& slots : graph::kBatchStatistics) {
+        const std::string& name = op->inputs.find(slots.running)->front();
+        const VarDesc* variable = block_.find_var(name);
+        if (variable != nullptr && std::ranges::find(plan_.spec.tables, name, &ps::TableSpec::name) == plan_.spec.tables.end())
+          RETURN_IF_ERROR(add_table(*variable));
+      }
+    }
+    return {};
+  }
 
   Status add_table(const VarDesc& parameter) {
     if (parameter.dtype != graph::DType::float32) {

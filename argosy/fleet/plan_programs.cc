@@ -60,7 +60,7 @@ void give_statistics(const Plan& plan, graph::Block& block) {
     if (op.type != "batch_norm") continue;
     for (const graph::StatisticSlots& slots : graph::kBatchStatistics) {
       const auto table = static_cast<size_t>(table_of(op.inputs.find(slots.running)->front()));
-      if (plan.spec.tables.at(table).rule != optim::kRunningMean) continue;
+      if (table == plan.spec.tables.size() || plan.spec.tables[table].rule != optim::kRunningMean) continue;
       block.put_var({.name = plan.gradients[table], .shape = plan.shapes[table], .stop_gradient = true});
       op.outputs[slots.batch] = {plan.gradients[table]};
     }

@@ -154,6 +154,18 @@ TEST_F(PlanTest, RunningStatisticsFollowTheBatchs) {
   EXPECT_THAT(*ops.back()->inputs.find("X"), ::testing::IsSupersetOf({"mean@GRAD", "variance@GRAD"}));
 }
 
+// The layers of 2.x keep them in variables that only persist.
+TEST_F(PlanTest, RunningStatisticsNeedNotBeParameters) {
+  const Variable x = L::data("x", {3});
+  const Variable out = L::batch_norm(x, {.moving_mean_name = "mean", .moving_variance_name = "variance"});
+  for (const char* name : {"mean", "variance"}) main_->global_block().find_var(name)->is_parameter = false;
+  graph::minimize(optim::SGD{.learning_rate = 0.1}, L::mean(out));
+  const Plan made = value_or_throw(make_plan(*main_, *startup_, ps::Mode::sync, 1));
+  for (const char* name : {"mean", "variance"}) EXPECT_EQ(table(made, name).rule, "running_mean");
+  throw_if_error(make_worker_programs(made, "job", *main_, *startup_));
+  EXPECT_THAT(*main_->global_block().ops().back()->inputs.find("X"), ::testing::IsSupersetOf({"mean@GRAD", "variance@GRAD"}));
+}
+
 TEST_F(PlanTest, AParameterThatSomethingElseChangesIsNamed) {
   const Variable x = L::data("x", {3});
   const L::BatchNormOptions shared{.moving_mean_name = "mean", .moving_variance_name = "variance"};

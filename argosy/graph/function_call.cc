@@ -79,6 +79,18 @@ DType first_dtype(const FunctionCall& call) {
   return DType::float32;
 }
 
+// Whether no gradient reaches an output: an entry of `stops` is its slot, or "Slot?attribute=text" where that depends on an
+// attribute.
+bool stops_at(const FunctionCall& call, const std::string& slot) {
+  return std::ranges::any_of(call.function.stops, [&](const std::string& entry) {
+    const size_t mark = entry.find('?'), equals = entry.find('=');
+    if (mark == std::string::npos || entry.substr(0, mark) != slot) return entry == slot;
+    const auto attribute = call.op.attributes.find(entry.substr(mark + 1, equals - mark - 1));
+    const auto* text = attribute == call.op.attributes.end() ? nullptr : std::get_if<std::string>(&attribute->second);
+    return text != nullptr && *text == entry.substr(equals + 1);
+  });
+}
+
 }  // namespace
 
 const Argument& FunctionCall::argument(std::string_view name) const {
@@ -111,8 +123,7 @@ std::vector<Variable> call(const OpSchema& op, const FunctionSchema& function, s
   LayerHelper helper(function.layer, text_argument(call, ArgumentSchema::layer_name));
   for (const std::string& slot : function.makes) {
     if (call.outputs.contains(slot)) continue;
-    const bool stops = function.stop_gradient || std::ranges::find(function.stops, slot) != function.stops.end();
-    call.outputs[slot] = helper.create_tmp(first_dtype(call), stops);
+    call.outputs[slot] = helper.create_tmp(first_dtype(call), function.stop_gradient || stops_at(call, slot));
   }
   for (const SlotSchema& slot : op.outputs) {
     if (const auto made = call.outputs.find(slot.name); made != call.outputs.end())

@@ -10,8 +10,8 @@ PROGRAM = pathlib.Path(__file__).parent / "programs" / "layers_on_servers.py"
 NOT_SET = ("TRAINING_ROLE", "PADDLE_TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_PSERVER_IPS", "PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM")
 
 
-def losses(text):
-    found = re.search(r"losses (.*)", text)
+def numbers(what, text):
+    found = re.search(rf"{what} (.*)", text)
     assert found, text
     return [float(one) for one in found[1].split()]
 
@@ -28,5 +28,7 @@ def test_layers_train_on_a_server_as_alone(build, tmp_path):
     job = ran(tmp_path, str(build / "bin/fleetrun"), "--server_num", "1", "--worker_num", "1", "--log_dir", "logs", str(PROGRAM))
     log = (tmp_path / "logs/workerlog.0").read_text(encoding="utf-8")
     assert job.returncode == 0, job.stderr + log
-    first, second = losses(alone.stdout), losses(log)
+    first, second = numbers("losses", alone.stdout), numbers("losses", log)
     assert first[-1] < first[0] and max(abs(a - b) for a, b in zip(first, second, strict=True)) < 2e-4, (first, second)
+    first, second = numbers("means", alone.stdout), numbers("means", log)  # BatchNorm1D's running ones, which servers hold
+    assert min(first) > 0.3 and max(abs(a - b) for a, b in zip(first, second, strict=True)) < 2e-4, (first, second)

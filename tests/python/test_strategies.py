@@ -279,6 +279,12 @@ def test_a_sync_configs_are_checked_when_they_are_set(name, value, message):
         DistributedStrategy().a_sync_configs = {name: value}
 
 
+def test_what_no_job_has_names_its_substitute():
+    for name in DistributedStrategy._standard:
+        with pytest.raises(ValueError, match=rf"DistributedStrategy.{name} = .*not there, .* \([^)]{{12,}}\); leave it at"):
+            setattr(DistributedStrategy(), name, {"a": 1} if name.endswith(("_configs", "_param")) else True)
+
+
 @pytest.mark.parametrize("name, value", [("pipeline", True), ("sharding", True), ("hybrid_configs", {"mp_degree": 2}), ("dgc", True)])
 def test_what_no_job_has_is_refused(name, value):
     strategy = DistributedStrategy()

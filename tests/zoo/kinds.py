@@ -18,7 +18,7 @@ ON_SERVERS = {
     "recall/word2vec/benchmark": ("benchmark.yaml", "model"),
 }
 # Their data and inputs are those of rank/dnn, and their own configurations name no pipe command: they take its.
-OF_CRITEO = ("deepfefm", "deepfm", "difm", "dlrm", "ffm", "fm", "gatenet", "xdeepfm")
+OF_CRITEO = ("deepfm", "difm", "dlrm", "ffm", "fm", "gatenet", "xdeepfm")
 ON_SERVERS |= {f"rank/{name}": ("config.yaml", "checkout") for name in OF_CRITEO}
 GEO = ("rank/dnn", "rank/wide_deep", "recall/word2vec/benchmark")  # with a geo_step in the configuration
 
@@ -131,6 +131,8 @@ def script_of(zoo, folder, kind):
 def options_of(kind, name, saved: pathlib.Path, zoo: pathlib.Path):
     """`saved` is the folder of the model's runs; each kind saves in a folder of its own there."""
     options = [*CHEAP, *kind.options, *MORE.get(name, ()), f"runner.model_save_path={saved / kind.name}"]
+    if name == "recall/word2vec/benchmark":  # use_gpu is a number in its configuration
+        options = [one.replace("use_gpu=False", "use_gpu=0") for one in options]
     if kind.on_servers:
         options += _options_on_servers(kind, name)
     elif kind.name == "static" and _is_saved_for_inference(zoo / "models" / name, name):

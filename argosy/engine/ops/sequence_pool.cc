@@ -240,7 +240,6 @@ void settle_kind(graph::FunctionCall& call) {
 graph::FunctionSchema pool_of_kind(const std::string& name, const char* kind) {
   return {.signature = name + "(input)",
           .targets = {{"input", "X"}},
-          .stops = {"MaxIndex"},
           .example = "x = fluid.data('x', [None, 4], lod_level=1)\ny = fluid.layers." + name + "(x)",
           .prepare = [kind](graph::FunctionCall& call) { call.op.attributes["pooltype"] = std::string(kind); }};
 }
@@ -256,7 +255,7 @@ ARGOSY_OP("sequence_pool", run_sequence_pool)
     .infer_shape(infer_sequence_pool)
     .function({.signature = "sequence_pool(input, pool_type, is_test=False, pad_value=0.0)",
                .targets = {{"input", "X"}, {"pool_type", "pooltype"}},
-               .stops = {"MaxIndex"},
+               .stops = {"MaxIndex?pooltype=MAX"},
                .options = "SequencePoolOptions",
                .example = "x = fluid.data('x', [None, 4], lod_level=1)\ny = fluid.layers.sequence_pool(x, 'sum')",
                .prepare = settle_kind})

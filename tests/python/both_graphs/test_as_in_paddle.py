@@ -82,7 +82,7 @@ def test_labels_that_are_floats_are_refused(static, fluid):
 
 
 WHOLE = np.array([-7, 7, -7, 7]), np.array([2, 2, -2, -2])
-DIVIDED = [(paddle.divide, [-3, 3, 3, -3]), (paddle.floor_divide, [-4, 3, 3, -4])]  # as in 2.6.2: one rounds towards 0, the other down
+DIVIDED = [(paddle.divide, [-3, 3, 3, -3]), (paddle.floor_divide, [-4, 3, 3, -4]), (lambda x, y: x // y, [-4, 3, 3, -4])]  # as in 2.6.2: towards 0, down, down
 
 
 @pytest.mark.parametrize("function, expected", [*DIVIDED, (lambda x, y: x / y, [-3.5, 3.5, 3.5, -3.5])])
@@ -93,6 +93,12 @@ def test_whole_numbers_are_divided_as_in_paddle(function, expected):
 @pytest.mark.parametrize("function, expected", DIVIDED)
 def test_whole_numbers_are_divided_as_in_paddle_in_programs(static, function, expected):
     assert ran([function(*declared(list(WHOLE)))], list(WHOLE))[0].tolist() == expected
+
+
+def test_scripts_of_1_8_round_towards_zero(fluid):
+    """1.8.5: x // y of whole numbers is [-3, 3, 3, -3]."""
+    x, y = (fluid.data(name, [4], "int64") for name in "xy")
+    assert fluid.Executor().run(feed=dict(zip("xy", WHOLE, strict=True)), fetch_list=[x // y])[0].tolist() == [-3, 3, 3, -3]
 
 
 def test_a_variable_has_no_list(static):

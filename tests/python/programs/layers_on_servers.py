@@ -12,17 +12,19 @@ class Model(nn.Layer):
         super().__init__()
         first = nn.initializer.Constant(0.1)
         self.table = nn.Embedding(50, 4, sparse=True, weight_attr=paddle.ParamAttr(name="table", initializer=first))
-        self.deep = nn.Sequential(nn.Linear(8, 3, weight_attr=first), nn.ReLU(), nn.Linear(3, 1, weight_attr=first))
+        self.norm = nn.BatchNorm1D(4)
+        self.deep = nn.Sequential(nn.Linear(12, 3, weight_attr=first), nn.ReLU(), nn.Linear(3, 1, weight_attr=first))
 
-    def forward(self, ids):
-        return self.deep(self.table(ids).reshape([-1, 8]))
+    def forward(self, ids, dense):
+        return self.deep(paddle.concat([self.table(ids).reshape([-1, 8]), self.norm(dense)], axis=1))
 
 
 def main():
     paddle.enable_static()
     fleet.init()
-    ids, label = paddle.static.data("ids", [None, 2], "int64"), paddle.static.data("label", [None, 1])
-    loss = nn.functional.binary_cross_entropy_with_logits(Model()(ids), label)
+    ids, dense, label = paddle.static.data("ids", [None, 2], "int64"), paddle.static.data("dense", [None, 4]), paddle.static.data("label", [None, 1])
+    model = Model()
+    loss = nn.functional.binary_cross_entropy_with_logits(model(ids, dense), label)
     fleet.distributed_optimizer(paddle.optimizer.SGD(0.5), fleet.DistributedStrategy()).minimize(loss)
     if fleet.is_server():
         fleet.init_server()
@@ -31,11 +33,14 @@ def main():
     exe = paddle.static.Executor()
     exe.run(paddle.static.default_startup_program())
     fleet.init_worker()
-    batch = np.random.RandomState(3).randint(0, 50, [16, 2])
+    draw = np.random.RandomState(3)
+    batch, numbers = draw.randint(0, 50, [16, 2]), draw.rand(16, 4).astype("float32") * 3
     losses = []
     for _ in range(8):
-        losses.append(float(exe.run(feed={"ids": batch, "label": (batch[:, :1] < 25).astype("float32")}, fetch_list=[loss])[0]))
+        losses.append(float(exe.run(feed={"ids": batch, "dense": numbers, "label": (batch[:, :1] < 25).astype("float32")}, fetch_list=[loss])[0]))
+    means = np.array(paddle.static.global_scope().find_var(model.norm._mean.name).get_tensor())
     fleet.stop_worker()
+    print("means", *(f"{one:.5f}" for one in means), flush=True)
     print("losses", *(f"{one:.5f}" for one in losses), flush=True)
 
 

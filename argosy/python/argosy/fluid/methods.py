@@ -5,7 +5,7 @@ import sys
 
 import numpy
 
-from argosy import _core, device
+from argosy import _core, device, graph_mode
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 
 _MODULES = (
@@ -161,7 +161,16 @@ def exponential_(self, lam=1.0, name=None):
     return -T.log(T.clip(1.0 - _uniform_like(self), 1e-12, 1.0)) / lam
 
 
+_DOWN, _TOWARDS_ZERO = _by_function("floor_divide"), _with_arrays("floordiv")
+
+
+def _floordiv(self, other):
+    """Rounded down, as 2.x has it; towards 0 in a script of 1.8, which does not call enable_static(), as there."""
+    return (_DOWN if graph_mode.saved()["mode"] == "static" else _TOWARDS_ZERO)(self, other)
+
+
 _ATTACHED = {
+    "__floordiv__": _floordiv,
     "cpu": on_cpu,
     "element_size": element_size,
     "item": item,
@@ -185,7 +194,7 @@ _ATTACHED = {
     "__rmod__": _by_function("mod", True),
     "__rmatmul__": lambda self, other: _constant_like(self, other) @ self,
     **{f"__{kind}__": _by_function(f"bitwise_{kind}") for kind in ("and", "or", "xor")},
-    **{f"__{name}__": _with_arrays(name) for name in "add radd sub rsub mul rmul truediv rtruediv pow matmul floordiv mod lt le gt ge".split()},
+    **{f"__{name}__": _with_arrays(name) for name in "add radd sub rsub mul rmul truediv rtruediv pow matmul mod lt le gt ge".split()},
 }
 for _name, _value in _ATTACHED.items():
     setattr(_core.Variable, _name, _value)

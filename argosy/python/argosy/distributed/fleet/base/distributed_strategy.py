@@ -15,6 +15,33 @@ from argosy.fluid.settings import Settings
 __all__ = ["DistributedStrategy"]
 
 _NOT_HERE = "it is not there, neither in parameter-server jobs nor in collective ones"
+_PARTS = "large tables go to parameter servers, and recompute lets larger layers fit into a process"
+_LESS = "fp16_allreduce halves what is sent and localsgd sends less often"
+_SUBSTITUTES = {  # what does the job of what is not there; the beginning of a name counts
+    "pipeline": _PARTS,
+    "tensor_parallel": _PARTS,
+    "sharding": _PARTS,
+    "hybrid": _PARTS,
+    "auto": "say it yourself: a_sync and a_sync_configs, or the collective options",
+    "semi_auto": "say it yourself: a_sync and a_sync_configs, or the collective options",
+    "dgc": _LESS,
+    "elastic": "fleetrun --nnodes=1:4 lets machines come and go",
+    "qat": "amp trains with bfloat16, and argosy convert hands models to other tools",
+    "asp": "amp trains with bfloat16, and argosy convert hands models to other tools",
+    "gradient_scale": "scale the loss",
+    "heter": "workers on devices and servers on CPUs are there without it",
+    "is_fl": "a_sync with k_steps above 0 trains each worker's own copy",
+    "is_with": "a_sync with k_steps above 0 trains each worker's own copy",
+    "sparse_table": "paddle.static.nn.sparse_embedding has a table's size, entry and rule",
+    "fs_client": "paddle.distributed.fleet.utils.HDFSClient copies models",
+}
+
+
+def _not_here(name):
+    """Why a setting keeps its default, and what to use in its place."""
+    return f"{_NOT_HERE} ({next(instead for beginning, instead in _SUBSTITUTES.items() if name.startswith(beginning))})"
+
+
 _DEVICE = "processes exchange gradients in one way, which is the device's own"
 _KERNELS = "kernels are those of libtorch"
 _HINTS = {  # name -> (default, why it changes nothing)
@@ -249,7 +276,7 @@ class DistributedStrategy(Settings):
         **_standard,
         **_COLLECTIVE,
     }
-    _fixed = dict.fromkeys(_standard, _NOT_HERE)
+    _fixed = {name: _not_here(name) for name in _standard}
     _hints = {name: why for name, (_, why) in _HINTS.items()}
 
     def __init__(self):
