@@ -158,7 +158,7 @@ TEST_F(PlanTest, RunningStatisticsFollowTheBatchs) {
 TEST_F(PlanTest, RunningStatisticsNeedNotBeParameters) {
   const Variable x = L::data("x", {3});
   const Variable out = L::batch_norm(x, {.moving_mean_name = "mean", .moving_variance_name = "variance"});
-  for (const char* name : {"mean", "variance"}) main_->global_block().find_var(name)->is_parameter = false;
+  for (const char* name : {"mean", "variance"}) main_->global_block().find_var(name)->parameter.reset();
   graph::minimize(optim::SGD{.learning_rate = 0.1}, L::mean(out));
   const Plan made = value_or_throw(make_plan(*main_, *startup_, ps::Mode::sync, 1));
   for (const char* name : {"mean", "variance"}) EXPECT_EQ(table(made, name).rule, "running_mean");

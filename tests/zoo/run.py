@@ -12,6 +12,7 @@ leaves the others. With --resume, what is there of the state as it is now is not
 import argparse
 import concurrent.futures
 import datetime
+import fcntl
 import hashlib
 import json
 import os
@@ -130,14 +131,19 @@ class Zoo:
         self.args, self.path, self.lock = args, args.work / "results.json", threading.Lock()
         self.here = None if args.judge_only else Runs(args)
         self.judge = Runs(args, args.judge.absolute()) if args.judge else None
-        self.results = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else {}
+        self.results = self.stored()
 
     def keep(self, key, found):
-        with self.lock:
-            self.results[key] = found
+        """Writes one result. Other runs may write theirs to the same file meanwhile."""
+        with self.lock, self.path.with_suffix(".lock").open("w", encoding="utf-8") as shared:
+            fcntl.flock(shared, fcntl.LOCK_EX)
+            self.results = {**self.stored(), key: found}
             partial = self.path.with_suffix(".new")
             partial.write_text(json.dumps(self.results, indent=1, sort_keys=True), encoding="utf-8")
             partial.replace(self.path)
+
+    def stored(self):
+        return json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else {}
 
     def one_model(self, folder, kind):
         """(key, what is known of it, whether anything was run)."""
@@ -213,7 +219,7 @@ def main():
     zoo = Zoo(args)
     print(summary(zoo.all_of(exact or chosen)))
     if args.write:
-        args.write.write_text(document(zoo.results), encoding="utf-8")
+        args.write.write_text(document(zoo.stored()), encoding="utf-8")
 
 
 if __name__ == "__main__":
