@@ -106,6 +106,11 @@ std::string settings_text(const PredictorOptions& options) {
                      options.threads, options.threads == 1 ? "" : "s");
 }
 
+// "1", or where samples have ids, "1 (part-0:2)".
+std::string sample_name(size_t number, const std::vector<std::string>& ids) {
+  return number < ids.size() ? fmt::format("{} ({})", number, ids[number]) : std::to_string(number);
+}
+
 }  // namespace
 
 Section compare_inputs(const Side& a, const Side& b) {
@@ -205,8 +210,8 @@ Result<Section> compare_predictions(const Side& a, const Side& b, const Inputs& 
       if (!std::isnan(left[j]) && !std::isnan(right[j])) largest = std::max(largest, std::abs(left[j] - right[j]));
       if (!near(left[j], right[j], options.tolerance))
         add_line(section, options.max_lines,
-                 fmt::format("output '{}', sample {}, value {}: {} against {}", (*x)[i].name, j / width, j % width, left[j],
-                             right[j]));
+                 fmt::format("output '{}', sample {}, value {}: {} against {}", (*x)[i].name, sample_name(j / width, options.ids),
+                             j % width, left[j], right[j]));
     }
   }
   section.summary = fmt::format("{} samples, largest difference {:.3g}, {} allowed", count.ok() ? std::to_string(*count) : "some",

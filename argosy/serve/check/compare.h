@@ -12,6 +12,7 @@ struct CompareOptions {
   double tolerance = 1e-5;           // of predictions: |a - b| <= tolerance * (1 + |b|)
   double parameter_tolerance = 0;    // of parameters, likewise; 0: bit by bit
   size_t max_lines = 20;             // differences that are shown of each kind
+  std::vector<std::string> ids = {};  // of the samples, to name them by; empty: by their numbers
 };
 
 // One part of the comparison: what it found, and in `differences` a line for each thing that is not the same.

@@ -42,6 +42,8 @@ TEST(Compare, APredictionIsNamedByOutputSampleAndValue) {
   EXPECT_EQ(section->differences, (std::vector<std::string>{"output 'y', sample 1, value 0: 0.5 against 0.4",
                                                             "output 'y', sample 1, value 1: 0.5 against 0.6"}));
   EXPECT_NE(section->summary.find("2 samples, largest difference 0.1"), std::string::npos) << section->summary;
+  const auto named = compare_predictions(side("A", {1, 1, 1, 2}), side("B", {1, 1, 1, 1}), kTwo, {.ids = {"p:1", "p:2"}});
+  EXPECT_EQ(named->differences, std::vector<std::string>{"output 'y', sample 1 (p:2), value 1: 2 against 1"});
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(compare_predictions(side("A", {nan, 1, 1, 1}), side("B", {0, 1, 1, 1}), kTwo, {})->differences.size(), 1u);
 }

@@ -64,6 +64,7 @@ Result<Side> open_recorded(const std::string& file, const Side& model) {
   Side side{.name = file, .inputs = model.inputs};
   for (size_t i = 0; i < answer.size(); ++i) side.outputs.push_back({.name = answer[i].name, .shape = {}});
   side.samples = std::move(request.inputs);
+  side.ids = parse_ids(text);
   side.run = [answer](const Inputs&) -> Result<std::vector<OutputValues>> { return answer; };
   return side;
 }

@@ -30,6 +30,7 @@ struct Side {
   const graph::Program* program = nullptr;  // owned by `predictor`
   std::optional<std::map<std::string, ParameterFacts>> parameters = {};
   std::optional<Inputs> samples = {};  // of recorded predictions: those that were asked
+  std::vector<std::string> ids = {};   // of these samples, where they have some
   std::function<Result<std::vector<OutputValues>>(const Inputs&)> run = {};
   std::shared_ptr<const Predictor> predictor = {};  // of a saved model
 };

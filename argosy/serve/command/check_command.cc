@@ -92,14 +92,22 @@ Result<std::pair<Side, Side>> open_sides(const CheckArguments& arguments) {
   return std::pair(std::move(model), std::move(other));
 }
 
-Result<Inputs> samples_for(const CheckArguments& arguments, const Side& a, const Side& b) {
+struct Samples {
+  Inputs inputs;
+  std::vector<std::string> ids = {};  // empty: they have none
+};
+
+Result<Samples> samples_for(const CheckArguments& arguments, const Side& a, const Side& b) {
   for (const Side* side : {&a, &b})
-    if (side->samples) return *side->samples;
+    if (side->samples) return Samples{*side->samples, side->ids};
   const Side& model = a.predictor != nullptr ? a : b;
-  if (arguments.samples.empty()) return sample_inputs(*model.predictor, arguments.count, arguments.seed);
+  if (arguments.samples.empty()) {
+    ASSIGN_OR_RETURN(Inputs random, sample_inputs(*model.predictor, arguments.count, arguments.seed));
+    return Samples{std::move(random)};
+  }
   ASSIGN_OR_RETURN(const std::string text, read_file(arguments.samples));
   ASSIGN_OR_RETURN(PredictRequest request, parse_request(text, model.inputs));
-  return std::move(request.inputs);
+  return Samples{std::move(request.inputs), parse_ids(text)};
 }
 
 // Samples and predictions of a saved model as a recorded side: a request and its answer in one object.
@@ -135,9 +143,11 @@ Result<bool> check(const CheckArguments& arguments) {
     std::printf("predictions  not compared: the inputs differ\n");
     return false;
   }
-  ASSIGN_OR_RETURN(const Inputs samples, samples_for(arguments, a, b));
-  if (!arguments.record.empty()) RETURN_IF_ERROR(record(arguments.record, a.predictor != nullptr ? a : b, samples));
-  ASSIGN_OR_RETURN(const Section predictions, compare_predictions(a, b, samples, arguments.compare));
+  ASSIGN_OR_RETURN(const Samples samples, samples_for(arguments, a, b));
+  if (!arguments.record.empty()) RETURN_IF_ERROR(record(arguments.record, a.predictor != nullptr ? a : b, samples.inputs));
+  CompareOptions options = arguments.compare;
+  options.ids = samples.ids;
+  ASSIGN_OR_RETURN(const Section predictions, compare_predictions(a, b, samples.inputs, options));
   equal &= show(predictions);
   std::printf("%s\n", equal ? "equal" : "different");
   return equal;

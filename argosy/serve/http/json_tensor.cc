@@ -207,6 +207,14 @@ Result<PredictRequest> parse_request(std::string_view body, const std::vector<Te
   return made;
 }
 
+std::vector<std::string> parse_ids(std::string_view body) {
+  const Json request = Json::parse(body, nullptr, false);
+  std::vector<std::string> ids;
+  if (!request.is_object() || !request.contains("ids") || !request["ids"].is_array()) return ids;
+  for (const Json& id : request["ids"]) ids.push_back(id.is_string() ? id.get<std::string>() : id.dump());
+  return ids;
+}
+
 Result<std::vector<OutputValues>> parse_answer(std::string_view body) {
   const Json answer = Json::parse(body, nullptr, false);
   if (!answer.is_object() || !answer.contains("outputs"))

@@ -32,6 +32,9 @@ struct OutputValues {
 };
 Result<std::vector<OutputValues>> parse_answer(std::string_view body);
 
+// The samples' names that stand beside a request, {"ids": ["part-0:1", 7, …]}; empty where there are none.
+std::vector<std::string> parse_ids(std::string_view body);
+
 // `inputs` as a request by input.
 std::string format_request(const std::vector<TensorInfo>& infos, const Inputs& inputs);
 

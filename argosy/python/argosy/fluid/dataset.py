@@ -10,7 +10,7 @@ from argosy.fluid import dataset_settings
 __all__ = ["DatasetFactory", "DatasetBase", "InMemoryDataset", "QueueDataset"]
 
 
-def _find_own_programs():
+def find_own_programs():
     """Lets commands find what is installed beside this Python: last, so that nothing else of that name is hidden."""
     folder = os.path.dirname(sys.executable)
     path = os.environ.get("PATH", os.defpath)
@@ -62,7 +62,7 @@ class DatasetBase(dataset_settings.Base):
 
         It finds the programs that are installed beside this Python, such as ``argosy criteo``, also where its environment is not activated.
         """
-        _find_own_programs()
+        find_own_programs()
         self._pipe_command = pipe_command
 
     def _whole_pipe(self):
