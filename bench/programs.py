@@ -217,7 +217,8 @@ def collectives():
 def serving():
     """The same model by the predictor, over HTTP, and by others."""
     return [
-        Program(f"serving.{what}", [sys.executable, ROOT / "bench/serving.py", what], read_serving, SLOW) for what in ("predictor", "http", "torch", "onnx")
+        Program(f"serving.{what}", [sys.executable, ROOT / "bench/serving.py", what], read_serving, SLOW)
+        for what in ("predictor", "http", "grpc", "torch", "onnx")
     ]
 
 

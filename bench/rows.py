@@ -190,6 +190,8 @@ ROWS = [
     Row("serve-one-torch", "one sample at a time, 99 of 100, against torch eager", "serving.predictor.1.p99", "serving.torch.1.p99", "ms", "ratio", "<=", 1.0),
     Row("serve-one-onnx", "the same against onnxruntime", "serving.predictor.1.p99", "serving.onnx.1.p99", "ms", "ratio", "<=", 1.0),
     Row("serve-http", "`argosy serve`, one sample per request, 8 connections, client and server on one machine", "serving.http.8", "", "requests/s", "value"),
+    Row("serve-grpc", "the same over gRPC", "serving.grpc.8", "", "requests/s", "value"),
+    Row("serve-grpc-p99", "the same, 99 of 100", "serving.grpc.8.p99", "", "ms", "value"),
     Row("serve-http-p50", "the same, half of the requests", "serving.http.8.p50", "", "ms", "value"),
     Row("serve-http-p99", "the same, 99 of 100", "serving.http.8.p99", "", "ms", "value"),
     Row(

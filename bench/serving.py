@@ -1,18 +1,17 @@
 """Predictions of CTR-DNN with 26 ragged slots, on one thread: by the predictor, over HTTP, by eager PyTorch and by onnxruntime.
 
-    bench/serving.py predictor|torch|onnx|http
+    bench/serving.py predictor|torch|onnx|http|grpc
 
 Each asks one sample at a time, then 256 at a time, and prints for both a JSON object with samples per second and the microseconds of half (p50) and
-of 99 of 100 requests (p99). The model, a table of 1,000,001 x 10 and layers of 400-400-400-2, is made once, in bench/data. `http` asks `argosy serve`
-from 8 connections, one sample per request.
+of 99 of 100 requests (p99). `predictor` is paddle.inference as its users call it: arrays into handles, run, an array out of one. The model, a table of
+1,000,001 x 10 and layers of 400-400-400-2, is made once, in bench/data. `http` and `grpc` ask `argosy serve` from 8 connections, one sample per
+request, by the program predict_load.
 """
 
-import http.client
 import json
 import pathlib
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
@@ -73,14 +72,24 @@ def figures(times, rate):
 
 
 def by_predictor():
-    from argosy import _core
+    from paddle import inference
 
-    predictor = _core.Predictor(str(MODEL))
+    predictor = inference.create_predictor(inference.Config(str(MODEL)))
+    inputs = {name: predictor.get_input_handle(name) for name in predictor.get_input_names()}
+    output = predictor.get_output_handle(predictor.get_output_names()[0])
 
     def prepare(batch):
-        return {"dense_input": (batch[0], [])} | {"C%d" % (i + 1): (ids.reshape(-1, 1), [offsets]) for i, (ids, offsets) in enumerate(batch[1])}
+        return batch[0], [("C%d" % (i + 1), ids.reshape(-1, 1), [offsets]) for i, (ids, offsets) in enumerate(batch[1])]
 
-    return prepare, predictor.run
+    def ask(batch):
+        inputs["dense_input"].copy_from_cpu(batch[0])
+        for name, ids, lod in batch[1]:
+            inputs[name].copy_from_cpu(ids)
+            inputs[name].set_lod(lod)
+        predictor.run()
+        return output.copy_to_cpu()
+
+    return prepare, ask
 
 
 def by_torch():
@@ -132,40 +141,15 @@ def show(what, size, found):
     print(json.dumps({"what": f"{what}.{size}", **found}), flush=True)
 
 
-def ask_over_http(address, bodies, times, until):
-    connection = http.client.HTTPConnection(*address, timeout=60)
-    connection.connect()
-    index = 0
-    while time.perf_counter() < until:
-        start = time.perf_counter()
-        connection.request("POST", "/v1/models/ctr:predict", bodies[index % len(bodies)])
-        answer = connection.getresponse()
-        answer.read()
-        if answer.status != 200:
-            raise RuntimeError(f"answered {answer.status}")
-        times.append(time.perf_counter() - start)
-        index += 1
-
-
-def over_http():
-    bodies = []
-    for dense, slots in requests(1):
-        sample = {"dense_input": dense[0].tolist()} | {"C%d" % (i + 1): ids.tolist() for i, (ids, _) in enumerate(slots)}
-        bodies.append(json.dumps({"instances": [sample]}))
-    command = [ROOT / "build/release/bin/argosy", "serve", MODEL, "--name", "ctr", "--port", "0", "--threads", "1"]
+def served(what):
+    """By predict_load, which a Python client would be too slow for. The second line is the measurement, after a warm-up."""
+    command = [ROOT / "build/release/bin/argosy", "serve", MODEL, "--name", "ctr", "--port", "0", "--grpc_port", "0", "--threads", "1"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
-        host, port = server.stdout.readline().split("/")[2].split(":")
-        for seconds in (1.0, SECONDS):
-            times, begun = [[] for _ in range(CONNECTIONS)], time.perf_counter()
-            asking = [threading.Thread(target=ask_over_http, args=((host, int(port)), bodies, one, begun + seconds)) for one in times]
-            for thread in asking:
-                thread.start()
-            for thread in asking:
-                thread.join()
-            every = [value for one in times for value in one]
-            found = figures(every, len(every) / (time.perf_counter() - begun))
-        show("http", CONNECTIONS, found)
+        addresses = dict(http=server.stdout.readline().split("/")[2], grpc=server.stdout.readline().strip().split("/")[2])
+        host, port = addresses[what].split(":")
+        asked = [ROOT / "build/release/bench/predict_load", what, host, port, str(CONNECTIONS), str(SECONDS)]
+        print(subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[-1], flush=True)
     finally:
         server.terminate()
         server.wait(60)
@@ -173,8 +157,8 @@ def over_http():
 
 def main(what):
     make_model()
-    if what == "http":
-        return over_http()
+    if what in ("http", "grpc"):
+        return served(what)
     prepare, ask = {"predictor": by_predictor, "torch": by_torch, "onnx": by_onnx}[what]()
     for size in SIZES:
         show(what, size, measure(ask, [prepare(batch) for batch in requests(size)], size))

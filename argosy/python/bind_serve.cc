@@ -12,22 +12,86 @@ namespace {
 
 using serve::Predictor;
 using serve::Tensor;
-using Lod = std::vector<std::vector<int64_t>>;
 
-// The array itself, kept for as long as the tensor lives. REQUIRES: nobody changes it meanwhile.
-Tensor tensor_of(const py::array& given, const Lod& lod) {
-  const py::array array = py::module_::import("numpy").attr("require")(given, py::none(), "C");
-  const auto dtype = graph::parse_dtype(py::str(array.dtype().attr("name")).cast<std::string>());
+// What an array's elements are, without a call of Python's. Nothing: they are no elements of a tensor.
+std::optional<graph::DType> element_type(const py::dtype& dtype) {
+  using graph::DType;
+  switch (dtype.kind()) {
+    case 'b': return DType::boolean;
+    case 'u': return dtype.itemsize() == 1 ? std::optional(DType::uint8) : std::nullopt;
+    case 'i':
+      switch (dtype.itemsize()) {
+        case 1: return DType::int8;
+        case 2: return DType::int16;
+        case 4: return DType::int32;
+        default: return DType::int64;
+      }
+    case 'f':
+      switch (dtype.itemsize()) {
+        case 2: return DType::float16;
+        case 4: return DType::float32;
+        case 8: return DType::float64;
+        default: return std::nullopt;
+      }
+    default: return graph::parse_dtype(py::str(dtype.attr("name")).cast<std::string>());
+  }
+}
+
+// The array itself where its elements lie one after another in the machine's order of bytes, or else a copy in which they do.
+py::array in_order(const py::array& given) {
+  const bool native = given.dtype().byteorder() != '>';
+  if (native && (given.flags() & py::array::c_style) != 0) return given;
+  return py::module_::import("numpy").attr("require")(given, given.dtype().attr("newbyteorder")("="), "C");
+}
+
+// The array itself where it can be, kept for as long as the tensor lives. REQUIRES: nobody changes it meanwhile.
+Tensor tensor_of(const py::array& given) {
+  const auto dtype = element_type(given.dtype());
   if (!dtype)
     throw Error(Status::invalid_argument("an array of {} cannot be an input of a model; convert it with .astype('float32')",
-                                         py::str(array.dtype()).cast<std::string>()));
-  Tensor tensor{.dtype = *dtype, .shape = {array.shape(), array.shape() + array.ndim()}, .lod = lod, .data = nullptr};
+                                         py::str(given.dtype()).cast<std::string>()));
+  const py::array array = in_order(given);
+  Tensor tensor{.dtype = *dtype, .shape = {array.shape(), array.shape() + array.ndim()}, .lod = {}, .data = nullptr};
   const auto release = [](PyObject* object) {
     const py::gil_scoped_acquire gil;
     Py_DECREF(object);
   };
   const std::shared_ptr<PyObject> kept(array.inc_ref().ptr(), release);
   tensor.data = std::shared_ptr<const void>(kept, array.data());
+  return tensor;
+}
+
+// Offsets of one level: an array of int64 is copied as it lies, any other sequence number by number.
+std::vector<int64_t> offsets_of(const py::handle& level) {
+  if (py::isinstance<py::array_t<int64_t>>(level)) {
+    const auto offsets = py::reinterpret_borrow<py::array>(level);
+    if (offsets.ndim() == 1 && (offsets.flags() & py::array::c_style) != 0) {
+      const auto* first = static_cast<const int64_t*>(offsets.data());
+      return {first, first + offsets.size()};
+    }
+  }
+  try {
+    return level.cast<std::vector<int64_t>>();
+  } catch (const py::cast_error&) {
+    throw Error(Status::invalid_argument("a level of sequence boundaries is a {}; expected offsets, as a list of integers",
+                                         type_name(level)));
+  }
+}
+
+// Whether it is (array, list).
+bool is_input(const py::handle& given) {
+  if (!py::isinstance<py::tuple>(given) || py::len(given) != 2) return false;
+  const auto pair = py::reinterpret_borrow<py::tuple>(given);
+  return py::isinstance<py::array>(pair[0]) && py::isinstance<py::list>(pair[1]);
+}
+
+Tensor input_of(const std::string& name, const py::handle& given) {
+  if (!is_input(given))
+    throw Error(Status::invalid_argument("input '{}' is a {}; expected (array, lod), the lod [] where there are no sequences",
+                                         name, type_name(given)));
+  const py::tuple pair = py::reinterpret_borrow<py::tuple>(given);
+  Tensor tensor = tensor_of(py::reinterpret_borrow<py::array>(pair[0]));
+  for (const py::handle level : py::reinterpret_borrow<py::list>(pair[1])) tensor.lod.push_back(offsets_of(level));
   return tensor;
 }
 
@@ -40,14 +104,14 @@ py::tuple to_python(const Tensor& tensor) {
   return py::make_tuple(array, tensor.lod);
 }
 
-py::list run(const Predictor& predictor, const std::map<std::string, std::pair<py::array, Lod>>& inputs) {
+py::list run(const Predictor& predictor, const py::dict& inputs) {
   serve::Inputs given;
-  for (const auto& [name, input] : inputs) given.emplace(name, tensor_of(input.first, input.second));
+  for (const auto& [name, input] : inputs) {
+    const auto key = name.cast<std::string>();
+    given.emplace(key, input_of(key, input));
+  }
   std::vector<Tensor> outputs;
-  run_without_gil([&] {
-    outputs = value_or_throw(predictor.run(given));
-    given.clear();
-  });
+  run_without_gil([&] { outputs = value_or_throw(predictor.run(given)); });
   py::list found;
   for (const Tensor& output : outputs) found.append(to_python(output));
   return found;

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
+from argosy import _core
 from paddle import inference
 
 LOD = [[0, 2, 3, 6]]
@@ -102,6 +103,42 @@ def test_wrong_arrays_are_named(model, name, value, message):
     predictor.get_input_handle(name).copy_from_cpu(value)
     with pytest.raises(ValueError, match=message):
         predictor.run()
+
+
+def test_arrays_are_taken_however_they_lie(model):
+    folder, fed, expected = model
+    predictor = open_files(folder)
+    for x in (fed["x"].astype(">f4"), np.asfortranarray(fed["x"]), np.repeat(fed["x"], 2, axis=1)[:, ::2]):
+        assert predictions(predictor, fed | {"x": x}).tolist() == predictions(predictor, fed).tolist()
+    predictor.get_input_handle("ids").set_lod([np.array(LOD[0], dtype="int32")])
+    predictor.run()
+    np.testing.assert_allclose(predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu(), expected, rtol=1e-5, atol=1e-6)
+    assert predictor.get_input_handle("ids").lod() == LOD
+
+
+@pytest.mark.parametrize("lod", [np.array([0, 2, 3, 6]), np.array([0, 2, 3, 6, 0])[:4], np.array([0, 9, 2, 9, 3, 9, 6])[::2], [0, 2, 3, 6], (0, 2, 3, 6)])
+def test_the_core_takes_boundaries_of_any_form(model, lod):
+    """What argosy's own tools call: arrays of int64 are copied as they lie, other sequences number by number."""
+    folder, fed, expected = model
+    core = _core.Predictor(str(folder / "files"))
+    ((found, _),) = core.run({"x": (fed["x"], []), "ids": (fed["ids"], [lod])})
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.ones((6, 1), "int64"), r"input 'ids' is a .*ndarray.*; expected \(array, lod\)"),
+        ((np.ones((6, 1), "int64"), ["a"]), "a level of sequence boundaries is a .*str.*; expected offsets"),
+        ((np.ones((6, 1), "int64"), [np.array([0.5, 6])]), "a level of sequence boundaries is a .*; expected offsets"),
+        ((np.ones((6, 1), "int64"), [np.array([[0, 6]])]), "a level of sequence boundaries is a .*; expected offsets"),
+        ((np.ones((6, 1), "complex64"), LOD), "an array of complex64 cannot be an input of a model"),
+    ],
+)
+def test_what_is_no_input_is_told_by_the_core(model, given, message):
+    folder, fed, _ = model
+    with pytest.raises(ValueError, match=message):
+        _core.Predictor(str(folder / "files")).run({"x": (fed["x"], []), "ids": given})
 
 
 def test_wrong_names_and_models_are_told(model, tmp_path):

@@ -53,12 +53,12 @@ class Tensor:
 
     def lod(self):
         """The boundaries of sequences, as offsets; outermost level first."""
-        return [list(level) for level in self._lod]
+        return [np.asarray(level).tolist() for level in self._lod]
 
     def set_lod(self, lod):
         """Gives an input's sequences their boundaries, as offsets that begin at 0."""
         self._writable("set_lod")
-        self._lod = [[int(offset) for offset in level] for level in lod]
+        self._lod = [np.array(level, dtype="int64") for level in lod]  # copies, which the core takes as they lie
 
     def _value(self):
         if self._array is None:
