@@ -1,4 +1,4 @@
-"""One process of the demo's job: a server, or a worker that trains on its share of the files."""
+"""One process of the demo's job: a server, or a worker that trains on its share of the files. Its argument is the demo's folder."""
 
 import pathlib
 import sys
@@ -11,7 +11,7 @@ from paddle.fluid.incubate.fleet.base import role_maker
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "demo"
+FOLDER = pathlib.Path(sys.argv[1])
 ROWS, BATCH = 100001, 500
 sys.path.insert(0, str(ROOT / "examples"))
 from ctr_dnn import network  # noqa: E402
@@ -74,7 +74,7 @@ def main():
     test_auc = metrics.auc(*sorted(states, key=lambda state: state.name)[2:4], util=fleet.util)
     if fleet.is_first_worker():
         fleet.save_inference_model(exe, str(FOLDER / "model"), [v.name for v in [dense] + slots], [predict])
-        print("\ntest AUC over both workers %.4f; the model is in demo/model" % test_auc, flush=True)
+        print("\ntest AUC over both workers %.4f; the model is in %s" % (test_auc, FOLDER / "model"), flush=True)
     fleet.stop_worker()
 
 
