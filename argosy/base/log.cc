@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "argosy/base/log_prelude.h"
+#include "argosy/base/terminal_line.h"
 
 namespace argosy {
 namespace {
@@ -32,11 +32,6 @@ std::string pattern_for(std::string_view name) {
   return pattern + (name.empty() ? "%v" : ": %v");
 }
 
-std::function<void()>& prelude() {
-  static std::function<void()>& instance = *new std::function<void()>;
-  return instance;
-}
-
 // Leaked on purpose: a thread may log while static objects are destroyed.
 spdlog::logger& logger() {
   static spdlog::logger& instance = *[] {
@@ -52,13 +47,9 @@ spdlog::logger& logger() {
 }  // namespace
 
 void log_line(LogLevel level, std::string_view text) {
-  if (prelude() && logger().should_log(spdlog_level(level))) prelude()();
+  if (logger().should_log(spdlog_level(level))) clear_terminal_line();
   logger().log(spdlog_level(level), text);
 }
-void run_log_prelude() {
-  if (prelude()) prelude()();
-}
-void set_log_prelude(std::function<void()> wanted) { prelude() = std::move(wanted); }
 void set_log_name(std::string_view name) { logger().set_pattern(pattern_for(name)); }
 void set_log_dates() {
   with_dates = true;

@@ -5,6 +5,7 @@
 
 #include "argosy/base/log.h"
 #include "argosy/base/mutex.h"
+#include "argosy/base/progress.h"
 #include "argosy/data/feed.h"
 
 namespace argosy::data {
@@ -62,15 +63,16 @@ Status InMemoryDataset::load() {
     feed_ = feed;
   }
   if (stopped_) feed->stop();
+  Progress progress("load");
   std::vector<Lane> lanes;
   lanes.reserve(static_cast<size_t>(options_.threads));
   for (int i = 0; i < options_.threads; ++i) lanes.emplace_back(options_.slots);
   {
     std::vector<Thread> threads;
     for (size_t i = 1; i < lanes.size(); ++i) {
-      threads.emplace_back(fmt::format("data-load-{}", i), [&, i] { lanes[i].status = fill_lane(*feed, lanes[i]); });
+      threads.emplace_back(fmt::format("data-load-{}", i), [&, i] { lanes[i].status = fill_lane(*feed, lanes[i], progress); });
     }
-    lanes[0].status = fill_lane(*feed, lanes[0]);
+    lanes[0].status = fill_lane(*feed, lanes[0], progress);
   }
   for (const Lane& lane : lanes) RETURN_IF_ERROR(lane.status);
   merge(lanes);
@@ -80,7 +82,7 @@ Status InMemoryDataset::load() {
   return {};
 }
 
-Status InMemoryDataset::fill_lane(FileFeed& feed, Lane& lane) const {
+Status InMemoryDataset::fill_lane(FileFeed& feed, Lane& lane, Progress& progress) const {
   TextPiece piece;
   Batch batch;
   for (;;) {
@@ -91,6 +93,7 @@ Status InMemoryDataset::fill_lane(FileFeed& feed, Lane& lane) const {
     RETURN_IF_ERROR(feed.parse(piece, batch));
     lane.store.append(batch);
     lane.segments.push_back({.file = piece.block->origin->file, .line = line, .begin = begin, .end = lane.store.size()});
+    progress.set(feed.read_ratio());
   }
 }
 
@@ -158,6 +161,8 @@ Status InMemoryDataset::end_exchange() {
   outgoing_.reset();
   return {};
 }
+
+double InMemoryDataset::exchange_ratio() const { return outgoing_.has_value() ? outgoing_->taken_ratio() : 1; }
 
 Status InMemoryDataset::start(int threads) {
   if (threads < 1) return Status::invalid_argument("a dataset was started for {} threads, expected at least 1", threads);

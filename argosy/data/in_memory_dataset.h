@@ -13,6 +13,10 @@
 #include "argosy/data/line_parser.h"
 #include "argosy/data/record_store.h"
 
+namespace argosy {
+class Progress;
+}
+
 namespace argosy::data {
 
 class FileFeed;
@@ -45,6 +49,7 @@ class InMemoryDataset : public BatchSource {
   bool take_records(std::span<std::string> blocks);
   Status give_records(std::string_view block);
   Status end_exchange();
+  double exchange_ratio() const;  // how much of it has been dealt, from 0 to 1
 
   Status start(int threads) override;
   Result<bool> next(int thread, Batch& batch) override;
@@ -62,7 +67,7 @@ class InMemoryDataset : public BatchSource {
 
   Status check_idle(std::string_view call) const;
   Status load();
-  Status fill_lane(FileFeed& feed, Lane& lane) const;
+  Status fill_lane(FileFeed& feed, Lane& lane, Progress& progress) const;
   void merge(std::vector<Lane>& lanes);
   std::shared_ptr<FileFeed> feed() const;
 

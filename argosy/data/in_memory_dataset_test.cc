@@ -214,6 +214,7 @@ TEST_F(InMemoryDatasetTest, WorkersExchangeRecords) {
   ASSERT_TRUE(first.local_shuffle(9).ok());
   ASSERT_TRUE(first.begin_exchange(1).ok() && second.begin_exchange(2).ok());
   EXPECT_EQ(first.end_exchange().code(), Code::failed_precondition);
+  EXPECT_EQ(first.exchange_ratio(), 0);
   for (InMemoryDataset* from : {&first, &second}) {
     for (std::vector<std::string> blocks(2); from->take_records(blocks); blocks.assign(2, {})) {
       for (size_t to = 0; to < 2; ++to) {
@@ -222,6 +223,7 @@ TEST_F(InMemoryDatasetTest, WorkersExchangeRecords) {
         EXPECT_TRUE(receiver.give_records(blocks[to]).ok());
       }
     }
+    EXPECT_EQ(from->exchange_ratio(), 1);
   }
   ASSERT_TRUE(first.end_exchange().ok() && second.end_exchange().ok());
   EXPECT_NEAR(static_cast<double>(first.memory_data_size()), 2000, 200);

@@ -63,6 +63,8 @@ class RecordStore {
   // of `blocks`, drawn from (seed, its number). False when nothing is left. REQUIRES: prepare_take() was called.
   void prepare_take();
   bool take(uint64_t seed, std::span<std::string> blocks);
+  // How much take() has given away, from 0 to 1.
+  double taken_ratio() const { return size() == 0 ? 1 : static_cast<double>(taken_) / static_cast<double>(size()); }
 
   // Adds the records of a block made by take(). A block that is damaged or has other slots adds nothing and is an error.
   Status give(std::string_view block);

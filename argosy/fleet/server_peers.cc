@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 
 #include "argosy/base/error.h"
+#include "argosy/base/progress.h"
 #include "argosy/data/in_memory_dataset.h"
 #include "argosy/engine/train/evaluation_metrics.h"
 #include "argosy/fleet/fleet.h"
@@ -90,6 +91,7 @@ void Fleet::global_shuffle(data::InMemoryDataset& dataset, uint64_t seed) const 
   throw_if_error(worker.before_gathering());
   ps::Client& client = worker.client();
   const int workers = worker_num(), self = worker_index();
+  Progress progress("shuffle");
   throw_if_error(dataset.begin_exchange(seed));
   int open = workers - 1;
   const auto take = [&](Deadline until) {
@@ -113,6 +115,7 @@ void Fleet::global_shuffle(data::InMemoryDataset& dataset, uint64_t seed) const 
   };
   while (dataset.take_records(blocks)) {
     post(false);
+    progress.set(dataset.exchange_ratio());
     while (open > 0 && take(Deadline::after_seconds(0.001))) {
     }
   }

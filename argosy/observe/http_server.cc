@@ -15,10 +15,10 @@
 namespace argosy::observe {
 namespace {
 
-constexpr int kThreads = 2;
+constexpr int kThreads = 4;
 constexpr size_t kMostWaiting = 16;  // connections
-constexpr int kSilentSeconds = 5;    // of a connection
-constexpr int kKeepAliveRequests = 100;
+constexpr int kSilentSeconds = 2;    // of a connection
+constexpr int kKeepAliveRequests = 1;  // a page that stays open must not hold a thread: others would wait for it
 constexpr auto kStartTime = std::chrono::seconds(60);
 
 // Connections beyond the waiting ones are answered by the thread that accepts: nobody else is accepted meanwhile.

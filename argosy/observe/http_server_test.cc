@@ -6,12 +6,14 @@
 
 #include <vector>
 
+#include "argosy/base/clock.h"
 #include "argosy/base/poll.h"
 #include "argosy/base/socket.h"
 
 namespace argosy::observe {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::unique_ptr<HttpServer> started(HttpPages pages = {{"/hello", [] { return HttpAnswer{.body = "hello\n"}; }}}) {
@@ -74,6 +76,16 @@ TEST(HttpServer, APortHasOneServer) {
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.status().code(), Code::already_exists);
   EXPECT_THAT(second.status().message(), HasSubstr(server->address().to_string()));
+}
+
+// Each page that somebody looks at asks again and again: one that kept its connection would keep others out, and probes of
+// health.
+TEST(HttpServer, PagesThatStayOpenDoNotKeepOthersOut) {
+  const auto server = started();
+  const std::string would_stay = "GET /hello HTTP/1.1\r\nHost: " + server->address().to_string() + "\r\n\r\n";
+  const Stopwatch watch;
+  for (int i = 0; i < 8; ++i) EXPECT_THAT(talk(*server, would_stay), AllOf(HasSubstr("200 OK"), HasSubstr("Connection: close")));
+  EXPECT_LT(watch.seconds(), 8) << "a connection that ends by its silence takes seconds";
 }
 
 // Connections that say nothing must not keep the numbers from others for ever, nor the process from ending.

@@ -84,36 +84,31 @@ double mean_seconds(const std::vector<Sample>& samples, const std::string& name)
   return is_known(count) && count > 0 ? total_of(samples, name + "_sum") / count : kUnknown;
 }
 
+// What a report does not say stays as it was.
+void keep_known(double& field, double now) {
+  if (is_known(now)) field = now;
+}
+
 void take_fields(ProcessView& view, const std::vector<Sample>& samples) {
+  view.work.clear();
   for (const Sample& sample : samples) {
     for (const auto& [metric, field] : kFields) {
       if (sample.name == metric) view.*field = sample.value;
     }
     if (sample.name == "argosy_worker_measure" && sample.label("measure") == "loss") view.loss = sample.value;
     if (sample.name == "argosy_worker_measure" && sample.label("measure") == "auc") view.auc = sample.value;
+    if (sample.name == "argosy_work_ratio" && view.work.empty()) {
+      view.work = sample.label("work");
+      view.work_ratio = sample.value;
+    }
     if (sample.name == "argosy_server_workers" && sample.label("state") == "lost") view.workers_lost = sample.value;
     if (sample.name == "argosy_server_limit_used" && sample.label("limit") == "parked_calls") view.parked_calls = sample.value;
   }
   view.pull_seconds = mean_seconds(samples, "argosy_worker_pull_seconds");
   view.push_seconds = mean_seconds(samples, "argosy_worker_push_seconds");
-  view.rows = total_of(samples, "argosy_server_table_rows");
-  view.table_bytes = total_of(samples, "argosy_server_table_memory_bytes");
-  view.refused = total_of(samples, "argosy_server_limit_refused_total");
-}
-
-std::vector<TableView> tables_of(const std::vector<Sample>& samples) {
-  std::map<std::string, TableView> tables;
-  for (const Sample& sample : samples) {
-    const std::string name(sample.label("table"));
-    if (name.empty()) continue;
-    TableView& table = tables.try_emplace(name, TableView{.name = name}).first->second;
-    if (sample.name == "argosy_server_table_rows") table.rows = sample.value;
-    if (sample.name == "argosy_server_table_cold_rows") table.cold_rows = sample.value;
-    if (sample.name == "argosy_server_table_memory_bytes") table.memory_bytes = sample.value;
-  }
-  std::vector<TableView> result;
-  for (auto& [name, table] : tables) result.push_back(std::move(table));
-  return result;
+  keep_known(view.rows, total_of(samples, "argosy_server_table_rows"));
+  keep_known(view.table_bytes, total_of(samples, "argosy_server_table_memory_bytes"));
+  keep_known(view.refused, total_of(samples, "argosy_server_limit_refused_total"));
 }
 
 // A bucket of the text format has all values up to its bound: the ones before it are taken off.
@@ -198,9 +193,10 @@ void JobBoard::ended(size_t process, bool well, std::string how, std::string tai
   const bool stopped = job_.state == "stopping";
   row.view.state = well ? ProcessView::State::done : stopped ? ProcessView::State::stopped : ProcessView::State::failed;
   row.view.how = std::move(how);
+  row.view.work.clear();
   row.view.samples_per_second = 0;
   if (row.view.state != ProcessView::State::failed) return;
-  row.view.tail = std::move(tail);
+  row.view.tail = tail.empty() ? "(nothing was written)\n" : std::move(tail);
   add_event(LogLevel::error, row.view.name, row.view.how);
 }
 
@@ -214,7 +210,7 @@ void JobBoard::report(size_t process, std::string_view numbers) {
 void JobBoard::take(Row& row, const std::vector<Sample>& samples) {
   row.since_report.emplace();
   take_fields(row.view, samples);
-  row.tables = tables_of(samples);
+  if (auto tables = tables_of(samples); !tables.empty()) row.tables = std::move(tables);  // a server that ends has none any more
   row.histograms = histograms_of(samples);
   if (is_known(row.view.samples)) note_samples(row, row.view.samples);
   if (is_known(row.view.pass_ratio)) note_ratio(row, row.view.pass_ratio);
@@ -287,12 +283,7 @@ JobView JobBoard::summary() const {
       const double left = (1 - process.pass_ratio) * row.since_pass->seconds() / read;
       view.eta_seconds = is_known(view.eta_seconds) ? std::max(view.eta_seconds, left) : left;
     }
-    for (const TableView& part : row.tables) {
-      TableView& table = tables.try_emplace(part.name, TableView{.name = part.name}).first->second;
-      table.rows += part.rows;
-      table.cold_rows += part.cold_rows;
-      table.memory_bytes += part.memory_bytes;
-    }
+    for (const auto& [name, part] : row.tables) tables.try_emplace(name, TableView{.name = name}).first->second.add(part);
     view.processes.push_back(std::move(process));
   }
   mark_stragglers(view.processes);

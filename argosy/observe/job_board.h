@@ -67,7 +67,7 @@ class JobBoard {
     std::optional<Stopwatch> since_pass;
     double pass_begin = 0;  // the ratio at which since_pass began
     double last_ratio = 0;
-    std::vector<TableView> tables;
+    std::map<std::string, TableView> tables;
     std::map<std::string, HistogramSum> histograms;
   };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "argosy/observe/json_writer.h"
@@ -38,7 +39,10 @@ TEST(JobBoard, AddsUpWhatProcessesReport) {
   for (const size_t server : {0, 1}) {
     board.report(server,
                  "argosy_server_table_rows{server=\"0\",table=\"ids\"} 5\nargosy_server_table_memory_bytes{table=\"ids\"} 400\n"
-                 "argosy_server_table_memory_bytes{table=\"w\"} 80\nargosy_server_pushes_total 7\n");
+                 "argosy_server_table_memory_bytes{table=\"w\"} 80\nargosy_server_pushes_total 7\n"
+                 "argosy_server_table_norm{table=\"w\"} 3\nargosy_server_table_norm{table=\"ids\"} 0.5\n"
+                 "argosy_server_table_rows_by_norm{norm_up_to=\"1\",table=\"ids\"} 5\n"
+                 "argosy_server_table_rows_by_norm{norm_up_to=\"inf\",table=\"ids\"} 0\n");
   }
   const JobView view = board.view();
   EXPECT_EQ(view.state, "running");
@@ -53,6 +57,30 @@ TEST(JobBoard, AddsUpWhatProcessesReport) {
   EXPECT_EQ(view.tables[0].rows, 10);
   EXPECT_EQ(view.tables[0].memory_bytes, 800);
   EXPECT_EQ(view.tables[1].memory_bytes, 160);
+  EXPECT_DOUBLE_EQ(view.tables[0].norm, 0.5) << "a mean over rows";
+  EXPECT_EQ(view.tables[0].rows_looked_at(), 10);
+  EXPECT_DOUBLE_EQ(view.tables[1].norm, std::sqrt(18.0)) << "of both parts together";
+}
+
+// What a process does for long is shown beside it while it lasts: the line on the terminal has the one that is least far.
+TEST(JobBoard, ShowsLongWork) {
+  JobBoard board = two_and_two();
+  for (size_t i = 0; i < 4; ++i) board.started(i, 100 + static_cast<int64_t>(i));
+  board.report(0, "argosy_work_ratio{work=\"recovery\"} 0.5\n");
+  board.report(2, "argosy_work_ratio{work=\"load\"} 0.25\n");
+  board.report(3, "argosy_work_ratio{work=\"shuffle\"} NaN\n");
+  JobView view = board.view();
+  EXPECT_EQ(work_text(view.processes[0]), "recovery 50 %");
+  EXPECT_EQ(work_text(view.processes[1]), "");
+  EXPECT_EQ(work_text(view.processes[3]), "shuffle");
+  EXPECT_THAT(job_line(view, 200), HasSubstr(" · worker 0: load 25 %, 2 more · 4/4 alive"));
+  EXPECT_THAT(job_text(view), AllOf(HasSubstr("running, load 25 %"), HasSubstr("running, recovery 50 %")));
+  EXPECT_THAT(job_json(view), AllOf(HasSubstr("\"work\":\"load\""), HasSubstr("\"work_ratio\":0.25")));
+  board.report(2, "argosy_worker_samples_total 10\n");
+  board.ended(0, false, "killed by signal 9", "");
+  view = board.view();
+  EXPECT_EQ(work_text(view.processes[2]), "") << "it has ended";
+  EXPECT_EQ(work_text(view.processes[0]), "") << "so has the process";
 }
 
 // The time left is that of the pass that runs, not of one that has ended: the second pass begins where less has been read.
@@ -64,6 +92,27 @@ TEST(JobBoard, ANewPassIsTimedAnew) {
   std::this_thread::sleep_for(std::chrono::milliseconds(3200));  // a time left is told after some seconds of a pass
   report(0.06);
   EXPECT_GT(board.view().eta_seconds, 290) << "0.01 of it took 3.2 s";
+}
+
+// The last words of a server that ends say nothing of tables, which it has let go: what they were is what a report shows.
+TEST(JobBoard, KeepsTheTablesOfServersThatEnd) {
+  JobBoard board = two_and_two();
+  board.started(0, 100);
+  board.report(0, "argosy_server_table_rows{table=\"ids\"} 5\nargosy_server_table_memory_bytes{table=\"ids\"} 400\n");
+  board.report(0, "process_threads 3\n");
+  board.ended(0, true, "", "");
+  const JobView view = board.view();
+  ASSERT_EQ(view.tables.size(), 1);
+  EXPECT_EQ(view.tables[0].rows, 5);
+  EXPECT_EQ(view.processes[0].rows, 5);
+  EXPECT_EQ(view.processes[0].table_bytes, 400);
+}
+
+TEST(JobBoard, AFailureWithoutALogIsShownToo) {
+  JobBoard board = two_and_two();
+  board.started(3, 100);
+  board.ended(3, false, "killed by signal 9", "");
+  EXPECT_THAT(job_text(board.view()), HasSubstr("---- the end of logs/workerlog.1:\n(nothing was written)\n----"));
 }
 
 TEST(JobBoard, CountsRestartsAndKeepsTheCause) {

@@ -21,6 +21,8 @@ void write(JsonWriter& json, const ProcessView& process) {
       .number("pid", static_cast<double>(process.pid))
       .text("state", state_name(process.state))
       .text("how", process.how)
+      .text("work", process.work)
+      .number("work_ratio", process.work_ratio)
       .number("restarts", process.restarts)
       .text("log", process.log)
       .text("address", process.address)
@@ -99,6 +101,7 @@ std::string job_json(const JobView& view) {
         .number("rows", table.rows)
         .number("cold_rows", table.cold_rows)
         .number("memory_bytes", table.memory_bytes)
+        .number("norm", table.norm)
         .end_object();
   }
   json.end_array().begin_array("events");

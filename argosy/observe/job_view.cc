@@ -63,6 +63,7 @@ std::string clock_text(double time) {
 std::string state_text(const ProcessView& process) {
   std::string text = state_name(process.state);
   if (!process.how.empty() && process.state != ProcessView::State::done) text += ": " + process.how;
+  if (const std::string work = work_text(process); !work.empty()) text += ", " + work;
   if (process.restarts > 0) text += fmt::format(", {}", counted(process.restarts, "restart"));
   if (process.straggler) text += ", slow";
   return text;
@@ -105,6 +106,19 @@ std::string tables_text(const JobView& view) {
   return fmt::format("\n{}", table_text(rows));
 }
 
+// "worker 0: load 45 %, 2 more": the long work of the process that is least far.
+std::string works_text(const JobView& view) {
+  const ProcessView* last = nullptr;
+  int others = -1;
+  for (const ProcessView& process : view.processes) {
+    if (process.work.empty()) continue;
+    ++others;
+    if (last == nullptr || process.work_ratio < last->work_ratio) last = &process;
+  }
+  if (last == nullptr) return "";
+  return fmt::format("{}: {}{}", last->name, work_text(*last), others > 0 ? fmt::format(", {} more", others) : "");
+}
+
 }  // namespace
 
 const char* state_name(ProcessView::State state) {
@@ -116,6 +130,11 @@ const char* state_name(ProcessView::State state) {
     case ProcessView::State::stopped: return "stopped";
   }
   return "";
+}
+
+std::string work_text(const ProcessView& process) {
+  if (process.work.empty() || !is_known(process.work_ratio)) return process.work;
+  return fmt::format("{} {:.0f} %", process.work, 100 * process.work_ratio);
 }
 
 const JobEvent* JobView::last_warning() const {
@@ -155,6 +174,7 @@ std::string job_line(const JobView& view, size_t width) {
   if (is_known(view.auc)) parts.push_back(fmt::format("AUC {:.4f}", view.auc));
   if (is_known(view.staleness)) parts.push_back(fmt::format("stale {:.0f}", view.staleness));
   if (is_known(view.eta_seconds)) parts.push_back(fmt::format("{} left", duration_text(view.eta_seconds)));
+  if (std::string works = works_text(view); !works.empty()) parts.push_back(std::move(works));
   parts.push_back(fmt::format("{}/{} alive", view.alive, view.processes.size()));
   if (const JobEvent* warning = view.last_warning()) parts.push_back(fmt::format("{}: {}", warning->process, warning->text));
   return cut(join(parts, " · "), width);

@@ -1,18 +1,14 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "argosy/base/log.h"
+#include "argosy/observe/table_view.h"
 
 namespace argosy::observe {
-
-inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-inline bool is_known(double value) { return !std::isnan(value); }
 
 // One process of a job, as its launcher knows it. Numbers that are not known are kUnknown.
 struct ProcessView {
@@ -23,6 +19,8 @@ struct ProcessView {
   int64_t pid = 0;
   State state = State::waiting;
   std::string how;  // it ended
+  std::string work;  // long work that is under way, "load"; empty: none
+  double work_ratio = kUnknown;
   int restarts = 0;
   double started = 0;  // seconds since 1970
   double silent_seconds = kUnknown;  // since it last reported
@@ -44,12 +42,7 @@ struct ProcessView {
 };
 
 const char* state_name(ProcessView::State state);
-
-// A table of the job, over all servers.
-struct TableView {
-  std::string name;
-  double rows = 0, cold_rows = 0, memory_bytes = 0;
-};
+std::string work_text(const ProcessView& process);  // "load 45 %"; empty where there is none
 
 // What happened, with the time of day in seconds since 1970.
 struct JobEvent {

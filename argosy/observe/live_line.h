@@ -1,9 +1,6 @@
 #pragma once
 
-#include <string>
-
 #include "argosy/base/clock.h"
-#include "argosy/base/mutex.h"
 #include "argosy/observe/job_view.h"
 
 namespace argosy::observe {
@@ -29,8 +26,6 @@ class LiveLine {
  private:
   const Options options_;
   const bool terminal_;
-  Mutex mutex_;
-  bool shown_ ARGOSY_GUARDED_BY(mutex_) = false;  // there is a line on the terminal
   Stopwatch since_shown_;
 };
 

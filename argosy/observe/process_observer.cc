@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "argosy/base/log.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/notice.h"
+#include "argosy/base/progress.h"
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
 #include "argosy/observe/health.h"
@@ -115,6 +117,10 @@ void read_process(Readings& readings) {
                  static_cast<double>(resident * ::sysconf(_SC_PAGESIZE)));
   readings.counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.",
                    seconds_of(used.ru_utime) + seconds_of(used.ru_stime));
+  for (const RunningWork& work : running_work()) {
+    readings.gauge("argosy_work_ratio", "How far long work of this process is, from 0 to 1; NaN where it is not known.",
+                   work.ratio.value_or(std::nan("")), {{"work", work.what}});
+  }
   readings.gauge("process_threads", "Number of threads.", static_cast<double>(entries_of("/proc/self/task")));
   readings.gauge("process_open_fds", "Number of open file descriptors.", static_cast<double>(entries_of("/proc/self/fd")));
 }

@@ -1,6 +1,7 @@
 #include <pybind11/numpy.h>
 
 #include "argosy/engine/train/evaluation_metrics.h"
+#include "argosy/engine/train/training_metrics.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 
@@ -44,6 +45,15 @@ py::class_<Metric> bind_classifier(py::module_& m, const char* name) {
 }  // namespace
 
 void bind_metrics(py::module_& m) {
+  m.def("is_observed", &training_is_observed, "Whether anybody sees what show_step and show_measure tell.");
+  m.def(
+      "show_step",
+      [](int64_t samples, double seconds, std::optional<double> pass_ratio) {
+        count_batch(samples, 0, seconds);
+        set_pass_ratio(pass_ratio);
+      },
+      py::arg("samples"), py::arg("seconds"), py::arg("pass_ratio") = py::none(), "Counts a step that was trained.");
+  m.def("show_measure", &set_measure, py::arg("name"), py::arg("value"), "The loss of a step, say.");
   bind_classifier<PrecisionMetric>(m, "PrecisionMetric").def("false_positives", &PrecisionMetric::false_positives);
   bind_classifier<RecallMetric>(m, "RecallMetric").def("false_negatives", &RecallMetric::false_negatives);
   py::class_<AucMetric>(m, "AucMetric")

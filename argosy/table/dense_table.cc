@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "argosy/base/mutex.h"
@@ -126,6 +127,15 @@ Status DenseTable::copy_out(std::span<float> out) const {
   if (!initialised_) return Status::failed_precondition("table '{}' has no value yet: the first worker sets it", spec_.name);
   std::copy(value_.begin(), value_.end(), out.begin());
   return {};
+}
+
+std::optional<double> DenseTable::norm(size_t most) const {
+  MutexLock lock(mutex_);
+  if (!initialised_) return std::nullopt;
+  const size_t step = std::max<size_t>(value_.size() / std::max<size_t>(most, 1), 1);
+  double squares = 0, looked_at = 0;
+  for (size_t i = 0; i < value_.size(); i += step, ++looked_at) squares += static_cast<double>(value_[i]) * value_[i];
+  return looked_at == 0 ? 0 : std::sqrt(squares / looked_at * static_cast<double>(value_.size()));
 }
 
 Result<std::span<float>> DenseTable::state_memory(size_t state, size_t numbers) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,8 @@ class DenseTable {
 
   uint64_t steps() const;
   uint64_t memory_bytes() const;
+  // The Euclidean norm, reckoned from about `most` elements where there are more; none while there is no value.
+  std::optional<double> norm(size_t most) const;
 
   // Value, states, scalars and step counter as bytes, and back. Little-endian:
   //   u64 size · u64 steps · u32 initialised · u32 element states · u32 scalars · u32 0 · f32 scalars[] · f32 value[size] ·

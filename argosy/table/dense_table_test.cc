@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <thread>
 
 namespace argosy::table {
@@ -34,6 +35,17 @@ TEST(DenseTable, TheFirstValueStays) {
   EXPECT_THAT(value_of(*table), ElementsAre(1, 2));
   EXPECT_EQ(table->set(std::vector<float>{5, 6}), Status());
   EXPECT_THAT(value_of(*table), ElementsAre(5, 6));
+}
+
+// Of large parts it is reckoned from elements that are spread over them.
+TEST(DenseTable, HasANorm) {
+  const auto table = make({.name = "w", .size = 4'000});
+  EXPECT_FALSE(table->norm(100).has_value()) << "it has no value yet";
+  std::vector<float> value(4'000, 2);
+  value[0] = 0;
+  ASSERT_TRUE(table->set(value).ok());
+  EXPECT_NEAR(*table->norm(4'000), std::sqrt(4.0 * 3'999), 1e-6);
+  EXPECT_NEAR(*table->norm(100), std::sqrt(4.0 * 4'000), 1.0);
 }
 
 // A block is updated as optim says, penalty first, and a copy made by bytes goes on as the original does.

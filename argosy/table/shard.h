@@ -100,6 +100,7 @@ class Shard {
   // Slots by position, for walking over all rows; kNoSlot where no row is. Rows keep their positions while they live.
   size_t positions() const { return chunks_.size() * arena_->chunk_rows(); }
   uint32_t slot_at(size_t position) const;
+  size_t used_positions() const { return fresh_; }  // no row is at this position or behind it
 
   using Waiting = absl::flat_hash_map<uint64_t, RowCounters>;
   Waiting& waiting() { return waiting_; }

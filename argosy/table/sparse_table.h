@@ -193,6 +193,10 @@ class SparseTable {
 
   TableSize size() const;
 
+  // The Euclidean norms of about `most` rows that are in memory, spread evenly over the table, for people to look at. Rows are of
+  // moments close to each other. A shard's lock is held while its share of the rows is read.
+  std::vector<float> sample_norms(size_t most) const;
+
  private:
   // The keys of a batch that fall into one shard, some at a time, with the slots of those rows that are in memory.
   struct Block {

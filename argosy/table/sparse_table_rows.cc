@@ -1,6 +1,9 @@
 // The calls of SparseTable that go over whole rows: export, import, shrink, clear.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "argosy/base/mutex.h"
 #include "argosy/table/cold_store.h"
@@ -305,6 +308,23 @@ TableSize SparseTable::size() const {
     size.memory_bytes += one.memory_bytes;
   }
   return size;
+}
+
+std::vector<float> SparseTable::sample_norms(size_t most) const {
+  const size_t share = std::max<size_t>(most / shards_.size(), 1);
+  std::vector<float> norms;
+  for (const auto& shard : shards_) {
+    std::lock_guard lock(shard->mutex());
+    const size_t positions = shard->used_positions(), step = std::max<size_t>(positions / share, 1);
+    for (size_t position = 0; position < positions; position += step) {
+      const uint32_t slot = shard->slot_at(position);
+      if (slot == kNoSlot) continue;
+      double squares = 0;
+      for (const float value : layout_.value(std::as_const(*shard).row(slot))) squares += static_cast<double>(value) * value;
+      norms.push_back(static_cast<float>(std::sqrt(squares)));
+    }
+  }
+  return norms;
 }
 
 }  // namespace argosy::table

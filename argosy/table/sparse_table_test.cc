@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "argosy/base/random.h"
@@ -37,6 +38,23 @@ TEST(SparseTable, FirstValuesDependOnSeedAndKeyOnly) {
   }
   EXPECT_EQ(one->size().rows, 3u);
   EXPECT_EQ(many->size().rows, 0u);
+}
+
+// What is shown of a table is of its rows, all of them where there are few, and of rows from everywhere where there are many.
+TEST(SparseTable, NormsAreSampledEvenly) {
+  const auto table = make(sgd(4), {.shards = 4});
+  EXPECT_TRUE(table->sample_norms(100).empty());
+  push_ones(*table, {1, 2, 3});
+  EXPECT_THAT(table->sample_norms(100), ElementsAre(2, 2, 2)) << "of -1, -1, -1, -1";
+  std::vector<uint64_t> keys(10'000);
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = 10 + i;
+  push_ones(*table, {keys.begin(), keys.begin() + 5'000});
+  for (int i = 0; i < 2; ++i) push_ones(*table, {keys.begin() + 5'000, keys.end()});
+  const std::vector<float> norms = table->sample_norms(1000);
+  EXPECT_NEAR(static_cast<double>(norms.size()), 1000, 250);
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(norms, 4.0f)) / static_cast<double>(norms.size()), 0.5, 0.1);
+  ASSERT_TRUE(table->erase(keys).ok());
+  EXPECT_LE(table->sample_norms(10'000).size(), 3) << "rows that are gone have no norms";
 }
 
 TEST(SparseTable, AKeyGivenTwiceIsUpdatedTwice) {

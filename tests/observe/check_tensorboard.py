@@ -35,6 +35,9 @@ def test_tensorboard_reads_scalars_and_histograms(ctr_job, root):
     assert all(0 < value < 2 for _, value in losses)
     assert all(0 <= value <= 1 for _, value in found["scalars"]["job/auc"])
     assert found["scalars"]["rows/SparseFeatFactors"][-1][1] > 0
+    assert found["scalars"]["norm/SparseFeatFactors"][-1][1] > 0
+    norms = found["histograms"]["norms/SparseFeatFactors"]
+    assert all(0 < number < 5000 and number == in_buckets for _, number, in_buckets in norms), norms
     pushes = found["histograms"]["workers/argosy_worker_push_seconds"]
     assert all(number > 0 and number == in_buckets for _, number, in_buckets in pushes)
     assert "workers/argosy_worker_step_staleness_batches" in found["histograms"]

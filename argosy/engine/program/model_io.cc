@@ -11,6 +11,7 @@
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 #include "argosy/data/working_folder.h"
+#include "argosy/engine/program/variables_progress.h"
 #include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/graph/inference_model.h"
 #include "argosy/graph/tensor_file.h"
@@ -77,9 +78,11 @@ Status write_vars(FolderWriter& writer, const Scope& scope, const Variables& var
     RETURN_IF_ERROR(remote->refresh());
     RETURN_IF_ERROR(write_ledger(writer, *remote));
   }
+  VariablesProgress progress("save", variables);
   std::vector<Outgoing> tensors;
   for (const graph::VarDesc* variable : sorted_by_name(variables)) {
     ASSIGN_OR_RETURN(tensors.emplace_back(), outgoing(scope, *variable));
+    progress.add(*variable);
     if (!filename.empty()) continue;
     RETURN_IF_ERROR(check_file_name(variable->name));
     const std::string_view parts[] = {tensors.back().header, tensors.back().file.bytes};
@@ -165,7 +168,9 @@ Result<LoadReport> load_files(Scope& scope, const Variables& variables, const fs
   Problems problems;
   std::vector<Incoming> all;
   std::vector<std::string> missing;
+  VariablesProgress progress("load", variables);
   for (const graph::VarDesc* variable : variables) {
+    progress.add(*variable);
     RETURN_IF_ERROR(check_file_name(variable->name));
     auto bytes = read_file(folder / variable->name);
     if (bytes.status().code() == Code::not_found) {

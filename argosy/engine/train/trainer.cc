@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,12 +14,15 @@
 #include "argosy/base/log.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
+#include "argosy/base/progress.h"
+#include "argosy/base/terminal_line.h"
 #include "argosy/base/text.h"
 #include "argosy/base/thread.h"
 #include "argosy/engine/program/run_frame.h"
 #include "argosy/engine/program/step_capture.h"
 #include "argosy/engine/remote/remote_rows.h"
 #include "argosy/engine/train/column_value.h"
+#include "argosy/engine/train/fetched_value.h"
 #include "argosy/engine/train/prefetcher.h"
 #include "argosy/engine/train/row_prefetcher.h"
 #include "argosy/engine/train/training_metrics.h"
@@ -36,26 +38,6 @@ constexpr int kTrainAgain = 3;  // times that a pass is read again for servers t
 void print_to_stdout(std::string_view line) {
   std::fprintf(stdout, "%.*s\n", static_cast<int>(line.size()), line.data());
   std::fflush(stdout);
-}
-
-std::string value_text(const Value& value) {
-  if (!value.tensor.defined()) return "(rows)";
-  const at::Tensor flat = value.tensor.cpu().to(at::kDouble).flatten();
-  if (flat.numel() == 1) return fmt::format("{:.6f}", flat.item<double>());
-  const at::Tensor head = flat.narrow(0, 0, std::min<int64_t>(flat.numel(), 10)).contiguous();
-  return fmt::format("{:.6f}{}", fmt::join(std::span(head.const_data_ptr<double>(), static_cast<size_t>(head.numel())), " "),
-                     flat.numel() > 10 ? " …" : "");
-}
-
-Value copy_of(Frame& frame, const std::string& name) {
-  Value value = frame.value(frame.program().find_value(name));
-  if (value.tensor.defined()) value.tensor = value.tensor.detach().clone();
-  return value;
-}
-
-Value on_cpu(Value value) {
-  if (value.tensor.defined()) value.tensor = value.tensor.cpu();
-  return value;
 }
 
 // A batch of one thread, and its rows where they were prefetched.
@@ -77,6 +59,8 @@ class Run {
   void prefetch(const RowPrefetcher& rows) { row_prefetcher_ = &rows; }
   // The steps of the only thread go by it.
   void use(StepCapture& capture) { capture_ = &capture; }
+  // Of a program that does not train: how far the data are.
+  void show(Progress& evaluation) { evaluation_ = &evaluation; }
 
   void thread_body(int number, Frame& frame) {
     Status end = run_batches(number, frame);
@@ -100,7 +84,10 @@ class Run {
   void print_fetches(int64_t batch, const std::vector<Value>& values);
   void print_time(const std::vector<std::unique_ptr<Frame>>& frames);
   TrainProgress progress() const;
-  void print(std::string_view line) { options_.print ? options_.print(line) : print_to_stdout(line); }
+  void print(std::string_view line) {
+    clear_terminal_line();
+    options_.print ? options_.print(line) : print_to_stdout(line);
+  }
 
   data::BatchSource& source_;
   const TrainOptions& options_;
@@ -109,6 +96,7 @@ class Run {
   RemoteParameters* const remote_;
   const RowPrefetcher* row_prefetcher_ = nullptr;  // null: each step pulls for itself
   StepCapture* capture_ = nullptr;                 // null: steps run as they are
+  Progress* evaluation_ = nullptr;                 // null: it trains
   const Stopwatch watch_;
   std::atomic<int64_t> batches_{0}, samples_{0}, read_nanoseconds_{0}, compute_nanoseconds_{0};
 
@@ -195,6 +183,7 @@ void Run::tell(Frame& frame) {
     last_progress_ = now;
     if (options_.on_progress) options_.on_progress(progress());
     show_measures(frame);
+    if (evaluation_ != nullptr) evaluation_->set(source_.read_ratio());
   }
   if (options_.on_watch && now - last_watch_ >= options_.watch_seconds) {
     last_watch_ = now;
@@ -304,6 +293,8 @@ Result<TrainReport> run_pass(const std::vector<std::unique_ptr<Frame>>& frames, 
   const int threads = static_cast<int>(frames.size());
   Run run(source, options, measures, threads, remote);
   if (capture != nullptr) run.use(*capture);
+  std::optional<Progress> evaluation;
+  if (!frames[0]->program().trains()) run.show(evaluation.emplace("evaluation"));
   std::optional<RowPrefetcher> rows;
   if (remote != nullptr && remote->may_prefetch())
     rows.emplace(frames[0]->program(), source.options().slots, *remote, frames[0]->device);

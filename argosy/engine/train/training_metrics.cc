@@ -4,6 +4,7 @@
 
 #include "argosy/graph/backward.h"
 #include "argosy/observe/metrics.h"
+#include "argosy/observe/process_observer.h"
 
 namespace argosy::engine {
 namespace {
@@ -46,6 +47,8 @@ std::vector<Measure> measures_of(const graph::Program& program) {
   if (auc != nullptr) measures.push_back({"auc", *auc});
   return measures;
 }
+
+bool training_is_observed() { return observe::is_observed(); }
 
 void count_batch(int64_t samples, double read_seconds, double compute_seconds) {
   counters().samples.add(static_cast<double>(samples));

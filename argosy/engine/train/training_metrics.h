@@ -18,6 +18,9 @@ struct Measure {
 // The loss that a program minimises, and its AUC over all batches; what it has not is left out.
 std::vector<Measure> measures_of(const graph::Program& program);
 
+// Whether anybody sees what the functions below tell.
+bool training_is_observed();
+
 // What a worker tells of its training to who observes the process (argosy/observe). Thread-safe.
 void count_batch(int64_t samples, double read_seconds, double compute_seconds);
 void set_measure(std::string_view name, double value);

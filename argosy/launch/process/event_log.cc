@@ -32,11 +32,24 @@ Status EventLog::write_scalars(const observe::JobView& view, int64_t step) {
   for (const observe::TableView& table : view.tables) {
     if (table.rows > 0) RETURN_IF_ERROR(write("rows/" + table.name, table.rows));
     RETURN_IF_ERROR(write("memory_bytes/" + table.name, table.memory_bytes));
+    RETURN_IF_ERROR(write("norm/" + table.name, table.norm));
+    RETURN_IF_ERROR(write_norms(table, step));
   }
   for (const observe::ProcessView& process : view.processes) {
     if (process.worker) RETURN_IF_ERROR(write("samples_per_second/" + process.name, process.samples_per_second));
   }
   return {};
+}
+
+// Of the rows as they are now.
+Status EventLog::write_norms(const observe::TableView& table, int64_t step) {
+  if (table.rows_by_norm.empty()) return {};
+  observe::EventFile::HistogramValues values{.bounds = {}, .counts = {}, .sum = table.norm * table.rows_looked_at()};
+  for (const auto& [bound, count] : table.rows_by_norm) {
+    values.bounds.push_back(bound);
+    values.counts.push_back(count);
+  }
+  return file_.histogram("norms/" + table.name, step, values);
 }
 
 Status EventLog::write_histogram(const std::string& name, const observe::JobBoard::HistogramSum& now, int64_t step) {

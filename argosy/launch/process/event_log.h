@@ -19,6 +19,7 @@ class EventLog {
  private:
   explicit EventLog(observe::EventFile file) : file_(std::move(file)) {}
   Status write_scalars(const observe::JobView& view, int64_t step);
+  Status write_norms(const observe::TableView& table, int64_t step);
   Status write_histogram(const std::string& name, const observe::JobBoard::HistogramSum& now, int64_t step);
 
   observe::EventFile file_;

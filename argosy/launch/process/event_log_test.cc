@@ -36,13 +36,17 @@ class EventLogTest : public testing::Test {
 TEST_F(EventLogTest, WritesWhatIsKnown) {
   EventLog log = open();
   observe::JobView now = view(100);
-  now.tables = {{.name = "ids", .rows = 3, .memory_bytes = 40}, {.name = "w", .memory_bytes = 8}};
+  now.tables = {{.name = "ids", .rows = 3, .memory_bytes = 40, .norm = 0.5, .rows_by_norm = {{0.3, 1}, {1, 2}}},
+                {.name = "w", .memory_bytes = 8, .norm = 7},
+                {.name = "new", .memory_bytes = 8}};
   now.processes.resize(2);
   now.processes[0].name = "worker 0", now.processes[0].worker = true, now.processes[0].samples_per_second = 5;
   now.processes[1].name = "server 0";
   log.write(now, {});
   EXPECT_THAT(written(), AllOf(HasSubstr("job/samples_per_second"), HasSubstr("job/loss"), HasSubstr("rows/ids"),
                                HasSubstr("memory_bytes/w"), HasSubstr("samples_per_second/worker 0")));
+  EXPECT_THAT(written(), AllOf(HasSubstr("norm/ids"), HasSubstr("norms/ids"), HasSubstr("norm/w"), Not(HasSubstr("norms/w")),
+                               Not(HasSubstr("norm/new"))));
   EXPECT_THAT(written(), AllOf(Not(HasSubstr("job/auc")), Not(HasSubstr("rows/w")), Not(HasSubstr("server 0"))));
 }
 

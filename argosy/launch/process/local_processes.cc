@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "argosy/base/log.h"
-#include "argosy/base/log_prelude.h"
 #include "argosy/base/temporary.h"
+#include "argosy/base/terminal_line.h"
 #include "argosy/launch/process/log_file.h"
 #include "argosy/launch/process/stacks.h"
 #include "argosy/launch/process/stop_signal.h"
@@ -124,7 +124,7 @@ void LocalProcesses::report(size_t i, const std::string& how) {
   const ProcessSpec& spec = members_[i].spec;
   show_last_notices(members_[i]);
   if (const Status status = check_log(spec.log); !status.ok()) log_error("{}: {}", spec.name, status.message());
-  run_log_prelude();
+  clear_terminal_line();
   std::fprintf(stderr, "---- %s: %s; the end of %s:\n%s----\n", spec.name.c_str(), how.c_str(), spec.log.c_str(),
                tail(spec.log, kTailLines).c_str());
 }

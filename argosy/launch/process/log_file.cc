@@ -12,7 +12,7 @@
 #include <fstream>
 #include <vector>
 
-#include "argosy/base/log_prelude.h"
+#include "argosy/base/terminal_line.h"
 
 namespace argosy::launch {
 namespace {
@@ -139,7 +139,7 @@ void LogFollower::show() {
     const std::string bytes = read_from(path_, shown_, kShowBytes);
     if (bytes.empty()) return;
     shown_ += static_cast<int64_t>(bytes.size());
-    run_log_prelude();
+    clear_terminal_line();
     std::fwrite(bytes.data(), 1, bytes.size(), stdout);
     std::fflush(stdout);
   }

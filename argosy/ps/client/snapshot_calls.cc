@@ -5,7 +5,7 @@
 #include <map>
 
 #include "argosy/base/identity.h"
-#include "argosy/base/log.h"
+#include "argosy/base/progress.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/client/reply.h"
 #include "argosy/ps/spec/job_spec_wire.h"
@@ -13,8 +13,6 @@
 namespace argosy::ps {
 namespace {
 
-constexpr double kQuietSeconds = 2;   // nothing is said of what takes no longer
-constexpr double kProgressSeconds = 10;   // from one line to the next
 constexpr double kCancelSeconds = 5;
 
 wire::SnapshotKind wire_kind(SnapshotKind kind) {
@@ -33,10 +31,9 @@ Result<std::vector<Reply>> SnapshotCalls::until_done(wire::Method method, Reques
                                                      std::string_view what) {
   if (request.attempt() == 0) request.set_attempt(draw_identity());
   const Deadline deadline = Deadline::after_seconds(session_.options().operation_seconds);
-  Stopwatch since_start, since_line;
+  Progress progress(method == wire::SAVE_SNAPSHOT ? "save" : "load");
   std::vector<Reply> replies(servers.size());
   for (Reply& reply : replies) reply.set_running(true);
-  bool said = false;
   for (;;) {
     std::vector<size_t> asked;
     std::vector<ServerCall> calls;
@@ -58,22 +55,14 @@ Result<std::vector<Reply>> SnapshotCalls::until_done(wire::Method method, Reques
       done += replies[asked[i]].rows_done();
       total += replies[asked[i]].rows_total();
     }
-    if (!running) {
-      if (said) log_info("{}: done after {:.0f} s", what, since_start.seconds());
-      return replies;
-    }
+    if (!running) return replies;
     if (deadline.passed()) {
       cancel_operation(request.id(), request.attempt());
       return Status::deadline_exceeded("{} is not done after {:.0f} s (operation_seconds) and was cancelled at {} of {} rows",
                                        what, session_.options().operation_seconds, with_thousands(static_cast<int64_t>(done)),
                                        with_thousands(static_cast<int64_t>(total)));
     }
-    if (since_start.seconds() > kQuietSeconds && (!said || since_line.seconds() > kProgressSeconds)) {
-      log_info("{}: {} of {} rows after {:.0f} s", what, with_thousands(static_cast<int64_t>(done)),
-               with_thousands(static_cast<int64_t>(total)), since_start.seconds());
-      said = true;
-      since_line.restart();
-    }
+    if (total > 0) progress.set(static_cast<double>(done) / static_cast<double>(total));
   }
 }
 

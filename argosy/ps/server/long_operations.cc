@@ -21,6 +21,15 @@ bool may_be_tried_again(const Status& status) {
   return status.code() == Code::unavailable || status.code() == Code::deadline_exceeded;
 }
 
+// For people.
+std::string name_of(wire::Method method) {
+  switch (method) {
+    case wire::SAVE_SNAPSHOT: return "save";
+    case wire::LOAD_SNAPSHOT: return "load";
+    default: return "maintenance";
+  }
+}
+
 double patience(const Call& call) {
   const double all = std::chrono::duration<double>(call.request.deadline.when() - call.arrived).count();
   return std::clamp(all / 4, 0.0, kAnswerSeconds);
@@ -30,8 +39,13 @@ double patience(const Call& call) {
 
 // ---- One operation.
 
+LongOperations::Operation::Operation(const Key& what, std::string with)
+    : key(what), request(std::move(with)), shown_(std::make_unique<Progress>(name_of(what.method))) {}
+
 Status LongOperations::Operation::progress(uint64_t rows) {
   done_ += rows;
+  const uint64_t total = total_;
+  if (shown_ != nullptr && total > 0) shown_->set(static_cast<double>(done_) / static_cast<double>(total));
   return alive();
 }
 
@@ -110,6 +124,7 @@ Result<std::string> LongOperations::wait(const OperationPtr& operation, Deadline
 
 void LongOperations::finish(const OperationPtr& operation, Result<std::string> result) {
   std::vector<CallPtr> waiting;
+  operation->shown_.reset();
   {
     MutexLock lock(mutex_);
     operation->answer_ = result;

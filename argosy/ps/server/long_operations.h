@@ -12,6 +12,7 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/base/mutex.h"
+#include "argosy/base/progress.h"
 #include "argosy/ps/server/server_call.h"
 
 namespace argosy::ps {
@@ -35,7 +36,7 @@ class LongOperations {
   // Thread-safe.
   class Operation {
    public:
-    Operation(const Key& what, std::string with) : key(what), request(std::move(with)) {}
+    Operation(const Key& what, std::string with);
 
     const Key key;
     const std::string request;  // serialised
@@ -53,6 +54,7 @@ class LongOperations {
     uint64_t attempt() const;
     std::string running() const;  // what a call is told that comes before the end
 
+    std::unique_ptr<Progress> shown_;  // until finish(), by the thread that does the work
     std::atomic<uint64_t> done_ = 0, total_ = 0;
     std::atomic<bool> cancelled_ = false;
     mutable Mutex mutex_;

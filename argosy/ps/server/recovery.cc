@@ -4,6 +4,7 @@
 
 #include "argosy/base/counted.h"
 #include "argosy/base/notice.h"
+#include "argosy/base/progress.h"
 #include "argosy/base/text.h"
 #include "argosy/ps/server/snapshot_folder.h"
 #include "argosy/ps/spec/job_spec_wire.h"
@@ -81,7 +82,14 @@ Status Recovery::recover_snapshot() {
 
 Status Recovery::restore_from(const table::Snapshot& snapshot) {
   StateImageReader state;
-  const ReadOptions how{.only = {}, .state = [&](std::string_view piece) { return state.add(piece); }};
+  Progress progress("recovery");
+  double rows_read = 0;
+  const auto on_rows = [&](uint64_t rows) -> Status {
+    rows_read += static_cast<double>(rows);
+    if (snapshot.count() > 0) progress.set(rows_read / static_cast<double>(snapshot.count()));
+    return {};
+  };
+  const ReadOptions how{.only = {}, .state = [&](std::string_view piece) { return state.add(piece); }, .on_rows = on_rows};
   RETURN_IF_ERROR(read_tables(snapshot, state_->tables(), how).status());
   ASSIGN_OR_RETURN(const wire::StateImage image, std::move(state).finish(snapshot.states().at(0)));
   return state_->restore(image);
@@ -128,8 +136,14 @@ Status Recovery::recover_log(const std::filesystem::path& folder) {
   if (!state_) {
     if (const Status read = adopt_first_hello(); !read.ok()) return cannot_recover(read);
   }
-  const Status replayed = journal_->replay(replay_from(journal_->log().first()), [&](const Record& record) {
+  const uint64_t from = replay_from(journal_->log().first());
+  const double bytes = static_cast<double>(journal_->log().end() - from);
+  Progress progress("recovery");
+  double bytes_read = 0;
+  const Status replayed = journal_->replay(from, [&](const Record& record) {
     ++records;
+    bytes_read += static_cast<double>(record.header.size() + record.payload.size());
+    progress.set(bytes_read / bytes);
     return replay_record(record);
   });
   if (!replayed.ok()) return cannot_recover(replayed);

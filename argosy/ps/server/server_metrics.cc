@@ -1,10 +1,30 @@
 #include "argosy/ps/server/server_metrics.h"
 
+#include <array>
+#include <limits>
 #include <map>
 
 #include "argosy/base/mutex.h"
 
 namespace argosy::ps {
+namespace {
+
+constexpr size_t kNormRows = 1024, kNormElements = size_t{1} << 16;  // looked at for each reading
+// Two per power of ten, in the labels' own words.
+constexpr std::array<std::pair<float, const char*>, 12> kNormBounds = {{{0.001f, "0.001"},
+                                                                        {0.003f, "0.003"},
+                                                                        {0.01f, "0.01"},
+                                                                        {0.03f, "0.03"},
+                                                                        {0.1f, "0.1"},
+                                                                        {0.3f, "0.3"},
+                                                                        {1, "1"},
+                                                                        {3, "3"},
+                                                                        {10, "10"},
+                                                                        {30, "30"},
+                                                                        {100, "100"},
+                                                                        {std::numeric_limits<float>::infinity(), "inf"}}};
+
+}  // namespace
 
 void ServerMetrics::start(std::function<rpc::RpcServerCounters()> counters) {
   counters_ = std::move(counters);
@@ -76,12 +96,38 @@ void ServerMetrics::read_tables(observe::Readings& readings, const State& state)
       readings.gauge("argosy_server_table_rows", "Rows of a sparse table.", static_cast<double>(size.rows), labels);
       readings.gauge("argosy_server_table_cold_rows", "Of these, rows on the disk.", static_cast<double>(size.cold_rows), labels);
       memory = static_cast<double>(size.memory_bytes);
+      read_norms(readings, labels, state.tables().sparse(i).sample_norms(kNormRows));
     } else if (const table::DenseTable* dense = state.tables().dense(i)) {
       memory = static_cast<double>(dense->memory_bytes());
+      if (const auto norm = dense->norm(kNormElements))
+        readings.gauge("argosy_server_table_norm", "Euclidean norm: of a dense part, or the mean of a sparse table's rows.",
+                       *norm, labels);
     }
     readings.gauge("argosy_server_table_memory_bytes", "Memory of a table.", memory, labels);
     readings.counter("argosy_server_nonfinite_total", "Gradients of a table that were NaN or infinite: rows, or dense parts.",
                      static_cast<double>(state.tables().nonfinite(i)), labels);
+  }
+}
+
+// A NaN is in no bucket but the last.
+void ServerMetrics::read_norms(observe::Readings& readings, const observe::Labels& labels, const std::vector<float>& norms) {
+  if (norms.empty()) return;
+  std::array<double, kNormBounds.size()> counts{};
+  double sum = 0;
+  for (const float norm : norms) {
+    size_t bucket = 0;
+    while (bucket + 1 < kNormBounds.size() && !(norm <= kNormBounds[bucket].first)) ++bucket;
+    ++counts[bucket];
+    sum += norm;
+  }
+  readings.gauge("argosy_server_table_norm", "Euclidean norm: of a dense part, or the mean of a sparse table's rows.",
+                 sum / static_cast<double>(norms.size()), labels);
+  for (size_t i = 0; i < counts.size(); ++i) {
+    observe::Labels bucket = labels;
+    bucket.emplace_back("norm_up_to", kNormBounds[i].second);
+    readings.gauge("argosy_server_table_rows_by_norm",
+                   "Of about a thousand rows, those whose norm is at most this and more than the bound before.", counts[i],
+                   std::move(bucket));
   }
 }
 

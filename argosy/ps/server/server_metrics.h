@@ -36,6 +36,7 @@ class ServerMetrics {
   void read_training(observe::Readings& readings) const;
   void read_storage(observe::Readings& readings) const;
   void read_tables(observe::Readings& readings, const State& state) const;
+  static void read_norms(observe::Readings& readings, const observe::Labels& labels, const std::vector<float>& norms);
   void read_workers(observe::Readings& readings, const State& state) const;
   void read_limits(observe::Readings& readings, const rpc::RpcServerCounters& counters) const;
   observe::Labels with(std::string name, std::string value) const;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "argosy/ps/server/server_scratch.h"
 
 namespace argosy::ps {
@@ -46,6 +48,9 @@ TEST(ServerMetrics, SayWhatTheServerHolds) {
     EXPECT_EQ(reading("argosy_server_workers", "lost"), 0);
     EXPECT_EQ(reading("argosy_server_table_rows", spec.tables[0].name), 3);
     EXPECT_GT(reading("argosy_server_table_memory_bytes", spec.tables[1].name), 0);
+    EXPECT_NEAR(reading("argosy_server_table_norm", spec.tables[1].name), std::sqrt(30), 1e-6) << "of 1, 2, 3, 4";
+    EXPECT_EQ(reading("argosy_server_table_rows_by_norm", spec.tables[0].name), 3) << "each row is in one bucket";
+    EXPECT_EQ(reading("argosy_server_table_rows_by_norm", "0.001"), 3) << "they are zeros";
     EXPECT_EQ(reading("argosy_server_limit_most", "parked_calls"), 65536);
     EXPECT_EQ(reading("argosy_server_snapshot_age_seconds"), -1) << "none was cut";
   }

@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "argosy/base/mutex.h"
+#include "argosy/base/progress.h"
+#include "argosy/ps/server/call_scratch.h"
 #include "argosy/ps/server/server_scratch.h"
 #include "argosy/table/snapshot_store.h"
 
@@ -15,54 +17,6 @@ namespace {
 using namespace scratch;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// Where the answer to a call arrives.
-class Answer : public rpc::ReplySink {
- public:
-  void finish(Status status, std::string header, std::vector<rpc::Slice>) override {
-    MutexLock lock(mutex_);
-    result_ = status.ok() ? Result<std::string>(std::move(header)) : Result<std::string>(std::move(status));
-    arrived_.notify_all();
-  }
-  bool cancelled() const override { return false; }
-
-  bool here() {
-    MutexLock lock(mutex_);
-    return result_.has_value();
-  }
-  template <typename Reply>
-  Result<Reply> get() {
-    MutexLock lock(mutex_);
-    if (!arrived_.wait_for(lock, std::chrono::seconds(60), [this]() ARGOSY_REQUIRES(mutex_) { return result_.has_value(); }))
-      return Status::internal("no answer came");
-    if (!result_->ok()) return result_->status();
-    Reply reply;
-    EXPECT_TRUE(reply.ParseFromString(**result_));
-    return reply;
-  }
-
- private:
-  Mutex mutex_;
-  ConditionVariable arrived_;
-  std::optional<Result<std::string>> result_ ARGOSY_GUARDED_BY(mutex_);
-};
-
-struct Asked {
-  CallPtr call;
-  std::shared_ptr<Answer> answer;
-};
-
-template <typename Request>
-Asked ask(wire::Method method, const Request& request, double seconds = 60) {
-  auto answer = std::make_shared<Answer>();
-  return {std::make_shared<Call>(rpc::Request{.method = static_cast<uint16_t>(method),
-                                              .header = request.SerializeAsString(),
-                                              .payload = {},
-                                              .peer = "test",
-                                              .deadline = Deadline::after_seconds(seconds)},
-                                 rpc::Reply(answer)),
-          answer};
-}
 
 wire::Caller caller_of(uint64_t incarnation) {
   wire::Caller caller;
@@ -82,6 +36,9 @@ TEST(LongOperations, AreAskedForUntilTheyAreDone) {
   EXPECT_EQ(operations.ask(key, caller_of(1), 1, second.call), nullptr) << "it is under way";
   operation->set_total(10);
   EXPECT_TRUE(operation->progress(4).ok());
+  ASSERT_EQ(running_work().size(), 1) << "its process shows it";
+  EXPECT_EQ(running_work()[0].what, "save");
+  EXPECT_EQ(running_work()[0].ratio, 0.4);
   operations.answer_due();
   ASSERT_TRUE(first.answer->here()) << "its caller is in a hurry";
   EXPECT_FALSE(second.answer->here());
@@ -92,6 +49,7 @@ TEST(LongOperations, AreAskedForUntilTheyAreDone) {
   wire::SaveSnapshotReply done;
   done.set_rows(10);
   operations.finish(operation, done.SerializeAsString());
+  EXPECT_TRUE(running_work().empty());
   EXPECT_EQ(second.answer->get<wire::SaveSnapshotReply>()->rows(), 10u);
   const Asked later = ask(wire::SAVE_SNAPSHOT, request);
   EXPECT_EQ(operations.ask(key, caller_of(2), 2, later.call), nullptr) << "done is done, for the next process of the worker too";

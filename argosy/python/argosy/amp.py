@@ -123,7 +123,11 @@ class GradScaler:
 
     def scale(self, var):
         """The loss times the factor."""
-        return var * self._scale if self._enable else var
+        if not self._enable:
+            return var
+        scaled = var * self._scale
+        scaled._unscaled = var._torch  # what the job's launcher shows is the loss itself
+        return scaled
 
     def unscale_(self, optimizer):
         """Gradients divided by the factor; step() does it where it was not done."""

@@ -11,7 +11,7 @@ import numpy
 import torch
 
 from argosy import _core, device
-from argosy.dynamic import dtypes, indexing
+from argosy.dynamic import dtypes, indexing, step_numbers
 from argosy.errors import InvalidArgumentError
 
 __all__ = ["Tensor", "Parameter", "wrap", "unwrap", "torch_of"]
@@ -27,6 +27,7 @@ class Tensor:
 
     _prefix = "generated_tensor"
     __array_priority__ = 100  # array * tensor is a tensor
+    _unscaled: torch.Tensor | None = None  # the loss that a GradScaler has made this one of
 
     def __init__(self, value, name=None):
         self._torch = value
@@ -132,6 +133,7 @@ class Tensor:
             return
         given = torch.ones_like(self._torch) if grad_tensor is None else unwrap(grad_tensor)
         self._torch.backward(given, retain_graph=retain_graph)
+        step_numbers.step_done(self._unscaled if self._unscaled is not None else self._torch)
 
     def clear_gradient(self, set_to_zero=True):
         """The gradient becomes 0, or None."""

@@ -10,6 +10,7 @@ import torch
 import torch.utils.data
 
 from argosy import _core, device, graph_mode
+from argosy.dynamic import step_numbers
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError
 from argosy.io.datasets import IterableDataset
@@ -198,7 +199,12 @@ class DataLoader:
         for used, batch in enumerate(batches, first + 1):
             if isinstance(self.batch_sampler, DistributedBatchSampler):
                 self.batch_sampler._used(used)
+            step_numbers.batch_given(_samples_of(batch), self._ratio(used))
             yield self._hand_out(batch)
+
+    def _ratio(self, used):
+        """How much of the pass `used` batches are; None where it is not known."""
+        return None if isinstance(self.dataset, IterableDataset) else used / max(1, len(self))
 
     def _as_tensors(self, batch):
         return wrap(batch if self._place == "cpu" else _moved(batch, self._place))
@@ -237,6 +243,14 @@ class DataLoader:
 def _place(places):
     chosen = places[0] if isinstance(places, (list, tuple)) and places else places or None
     return device.torch_device(chosen)
+
+
+def _samples_of(batch):
+    """The size of the first part that has one."""
+    if isinstance(batch, torch.Tensor):
+        return batch.shape[0] if batch.ndim else 0
+    parts = batch.values() if isinstance(batch, dict) else batch if isinstance(batch, (list, tuple)) else ()
+    return next((size for size in map(_samples_of, parts) if size), 0)
 
 
 def _lod_tensors(value):
