@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 RERUNS ?= 0
 CTEST_REPEAT = --repeat until-pass:$(shell expr $(RERUNS) + 1)
 
-.PHONY: help setup build everything demo unit pytest test asan tsan fuzz noservers soak nightly faults planted format lint tidy parity zoo bench observe docs wheel clean
+.PHONY: help setup build everything demo unit pytest test asan tsan fuzz noservers soak nightly faults planted format lint tidy parity zoo bench quality observe docs wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## /  make \1\t/' | expand -t 20
@@ -103,6 +103,10 @@ BENCH_PROGRAMS := collective_bench ctr_bench ctr_ps_bench load_bench memory_benc
 bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY=row, ROUNDS=5; writes docs/benchmarks.md
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target $(BENCH_PROGRAMS)
 	@$(PYTHON) bench/run.py $(if $(ONLY),--only $(ONLY)) --rounds $(or $(ROUNDS),5)
+
+quality: setup $(BUILD)/build.ninja ## how much CTR-DNN learns by mode, optimizer and wire format, at most 60 minutes, then goes on where it was; ONLY=adam-1x1; writes docs/quality.md
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target argosy_run
+	@$(PYTHON) bench/quality.py $(if $(ONLY),--only $(ONLY)) $(if $(SEEDS),--seeds $(SEEDS))
 
 observe: build ## a job's metrics in Prometheus, its status page in Chromium (makes the pictures of docs/observe), its events in TensorBoard
 	@tests/observe/environment.sh

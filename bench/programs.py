@@ -17,6 +17,8 @@ SECONDS = 300  # that one process may take
 WORD_PASSES = 3  # of word2vec over its corpus
 WARM = 2  # how often a process measures
 SLOW = 3  # rounds of what takes long
+WIRES = ("float32", "bfloat16", "int8")  # formats of what travels between workers and servers
+LINK_MBIT = 100
 PEERS = ROOT / "bench/peers"  # the same work by other systems
 
 
@@ -177,6 +179,8 @@ def jobs(data):
         job("ps.1x1-served", "1x1", train, "--durability", "wal", "--serve", rounds=SLOW),
         job("ps.1x1-pipe", "1x1", multislot, "--format", "multislot", rounds=1),
         paddle_job("paddle_ps.1x1", "1x1", data),
+        *(job(f"wire1x1-{wire}", "1x1", train, "--wire", wire, rounds=1) for wire in WIRES),
+        *(job(f"link-{wire}", "1x1", train, "--wire", wire, "--link", LINK_MBIT, rounds=SLOW) for wire in WIRES),
         job("ps.2x2", "2x2", train, rounds=SLOW),
         paddle_job("paddle_ps.2x2", "2x2", data),
     ]

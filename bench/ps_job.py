@@ -2,11 +2,13 @@
 """One job of parameter servers and workers as processes: CTR-DNN by build/release/bench/ctr_ps_bench under fleetrun.
 
     bench/ps_job.py SERVERSxWORKERS 'FILES' [--passes 2] [--format criteo|multislot] [--durability none|wal] [--followers] [--serve]
+                    [--wire float32|bfloat16|int8] [--link MBIT]
 
 Prints one JSON object per pass over the files: samples per second; processor seconds of all workers and of all servers; bytes that
 crossed the wire. A pass takes as long as its slowest worker. With wal the servers' logs are under build/, on a disk;
 with --followers each server has a follower, which is another process of this machine, at a lower priority (nice 10); with --serve a
-model server takes its parameters from them, is asked ten times per second, and must have answered.
+model server takes its parameters from them, is asked ten times per second, and must have answered. With --link the servers are on one machine
+and the workers on another, network namespaces both, with so many Mbit/s between them in each direction (bench/link.py; needs root).
 """
 
 import argparse
@@ -19,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+
+from link import link
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/release"
@@ -43,19 +47,24 @@ def free_ports(count):
     sys.exit("ps_job: no free ports")
 
 
-def command(args, folder, port):
+def everything_here(args, port):
     servers, workers = args.shape
-    settings = ["--durability", args.durability, "--token", "bench"]
+    return ["--server_num", servers, "--worker_num", workers, "--start_port", port]
+
+
+def on_two_machines(args, port, addresses, here):
+    """The flags of one of the two launchers: that of the address `here`."""
+    servers, workers = ([f"{address}:{port + i}" for i in range(count)] for address, count in zip(addresses, args.shape))
+    return [f"--servers={','.join(servers)}", f"--workers={','.join(workers)}", f"--node_ip={here}"]
+
+
+def command(args, folder, place):
+    settings = ["--durability", args.durability, "--token", "bench", "--wire-format", args.wire]
     if args.durability != "none":
         settings += ["--directory", folder / "state"]
     return [
         BUILD / "bin/fleetrun",
-        "--server_num",
-        servers,
-        "--worker_num",
-        workers,
-        "--start_port",
-        port,
+        *place,
         "--log_dir",
         folder / "logs",
         *settings,
@@ -86,16 +95,37 @@ def passes(texts):
         }
 
 
-def launch(words):
-    """Runs a job. One that takes too long gets SIGTERM: the launcher then leaves no process behind."""
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as job:
-        try:
-            output, _ = job.communicate(timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            job.terminate()
-            sys.exit(f"ps_job: {' '.join(words)} did not end in {SECONDS} s:\n{job.communicate()[0][-2000:]}")
+def finish(job, words, seconds):
+    """Waits for a launcher. One that takes too long gets SIGTERM: it then leaves no process behind."""
+    try:
+        output, _ = job.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        job.terminate()
+        sys.exit(f"ps_job: {' '.join(words)} did not end in {seconds} s:\n{job.communicate()[0][-2000:]}")
     if job.returncode != 0:
         sys.exit(f"ps_job: {' '.join(words)} ended with {job.returncode}:\n{output[-2000:]}")
+
+
+def launch(*commands, seconds=SECONDS):
+    """Runs a job by one launcher, or by one for each of its machines."""
+    jobs = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for words in commands]
+    try:
+        for job, words in zip(jobs, commands):
+            finish(job, words, seconds)
+    finally:
+        for job in jobs:
+            if job.poll() is None:
+                job.terminate()
+                job.communicate()
+
+
+def run_job(args, folder, port):
+    if not args.link:
+        return launch([str(word) for word in command(args, folder, everything_here(args, port))])
+    with link(args.link) as machines:
+        addresses = [address for address, _ in machines]
+        commands = [[*inside, *command(args, folder, on_two_machines(args, port, addresses, address))] for address, inside in machines]
+        launch(*([str(word) for word in words] for words in commands))
 
 
 @contextlib.contextmanager
@@ -172,13 +202,17 @@ def main():
     parser.add_argument("--durability", choices=["none", "wal"], default="none")
     parser.add_argument("--followers", action="store_true")
     parser.add_argument("--serve", action="store_true", help="implies --followers")
+    parser.add_argument("--wire", choices=["float32", "bfloat16", "int8"], default="float32")
+    parser.add_argument("--link", type=int, metavar="MBIT", help="not with --followers and --serve")
     args = parser.parse_args()
+    if args.link and (args.followers or args.serve):
+        parser.error("--link: followers and model servers are started on this machine, which is neither of the two")
     with tempfile.TemporaryDirectory(prefix="bench-", dir=ROOT / "build") as name:
         folder = pathlib.Path(name)
         port = free_ports(FOLLOWER_PORTS + args.shape[0])
         followed = args.followers or args.serve
         with followers(args.shape[0] if followed else 0, port), model_server(args.shape[0] if args.serve else 0, port):
-            launch([str(word) for word in command(args, folder, port)])
+            run_job(args, folder, port)
         for row in passes([file.read_text() for file in sorted((folder / "logs").glob("workerlog.*"))]):
             print(json.dumps({"servers": args.shape[0], "workers": args.shape[1], **row}))
 

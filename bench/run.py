@@ -27,6 +27,7 @@ import numpy as np
 
 import programs
 import rows
+from link import may_make_links
 
 ROOT = programs.ROOT
 LINES, TEST_LINES, FILES = 100_000, 20_000, 8
@@ -128,6 +129,8 @@ def prepare(wanted, data):
             absent[allocator] = f"peer not present: {allocator} is not installed"
     if wants(wanted, "iperf3") and shutil.which("iperf3") is None:
         absent["iperf3"] = "peer not present: iperf3 is not installed"
+    if wants(wanted, "link-") and not may_make_links():
+        absent["link-"] = "network namespaces need root"
     return absent
 
 

@@ -26,6 +26,7 @@ set(ARGOSY_PUBLIC_PROGRAMS
     argosy/graph/op_schema.h argosy/graph/program.h argosy/graph/var_desc.h argosy/graph/variable.h
     argosy/optim/clip.h argosy/optim/optimizer.h argosy/optim/regularize.h argosy/optim/rule.h argosy/optim/schedule.h
     argosy/ps/spec/job_spec.h argosy/ps/spec/ledger.h argosy/ps/spec/mode.h argosy/ps/client/server_stats.h argosy/ps/spec/window.h
+    argosy/ps/spec/wire_format.h
     argosy/graph/model_files.h argosy/serve/predict/predictor.h argosy/serve/predict/predict_tensor.h argosy/serve/predict/parameter_source.h argosy/serve/sources/job_source.h
     argosy/table/spec.h)
 

@@ -46,6 +46,7 @@ TableSpec sparse(const std::string& name, bool geo) {
   table.sparse = true;
   table.width = 2;
   table.geo = geo;
+  if (!geo) table.wire_format = WireFormat::bfloat16;  // of packed messages
   table.schedule = optim::LearningRate(1.0).to_schedule();
   return table;
 }

@@ -109,6 +109,14 @@ std::vector<Setting> workers_and_limits() {
        .help =
            "gradients that are NaN or infinite: the push fails and names them, their rows are left out, or NaN becomes 0 and an "
            "infinity the table's clip bound"},
+      {.name = "wire_format",
+       .kind = Kind::choice,
+       .default_value = "float32",
+       .choices = {"float32", "bfloat16", "int8"},
+       .help =
+           "how gradients, and the values that training computes with, travel between workers and servers, which keep float32; "
+           "int8: what it leaves out of a gradient is added to the next one"},
+      {.name = "wire_format_tables", .help = "the same for single parameters, sparse or dense, as NAME=FORMAT,NAME=FORMAT"},
   };
 }
 

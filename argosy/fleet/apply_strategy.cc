@@ -111,6 +111,30 @@ Status apply_table_options(const Strategy& strategy, ps::JobSpec& spec) {
   return spec.check();
 }
 
+Status apply_wire_formats(const Settings& settings, ps::JobSpec& spec) {
+  const auto common = ps::wire_format_named(settings.text("wire_format"));
+  for (ps::TableSpec& table : spec.tables) {
+    if (common && table.rule != optim::kRunningMean) table.wire_format = *common;
+  }
+  for (const std::string& entry : split(settings.text("wire_format_tables"), ',')) {
+    if (entry.empty()) continue;
+    const std::vector<std::string> parts = split(entry, '=');
+    const auto format = parts.size() == 2 ? ps::wire_format_named(parts[1]) : std::nullopt;
+    if (!format) {
+      return Status::invalid_argument(
+          "wire_format_tables: '{}' is no NAME=FORMAT with one of the formats float32, bfloat16 and int8", entry);
+    }
+    const auto table = std::ranges::find(spec.tables, parts[0], &ps::TableSpec::name);
+    if (table == spec.tables.end()) {
+      std::vector<std::string> names;
+      for (const ps::TableSpec& one : spec.tables) names.push_back(one.name);
+      return Status::not_found("wire_format_tables: the job has no parameter '{}'; it has: {}", parts[0], join(names, ", "));
+    }
+    table->wire_format = *format;
+  }
+  return spec.check();
+}
+
 Result<ps::CommunicatorOptions> communicator_options(const Strategy& strategy, const Plan& plan, const Settings& settings) {
   RETURN_IF_ERROR(check_flags(strategy.mode));
   ps::CommunicatorOptions options;

@@ -59,5 +59,34 @@ TEST(Strategy, FlagsOfTheEnvironmentAreHonouredOrRefused) {
   ::unsetenv("FLAGS_communicator_send_que_size");
 }
 
+// Given by the strategy; a variable of the environment would win. Means are left as they are unless they are named.
+TEST(WireFormats, CountForAllTablesOrForOne) {
+  const auto applied = [](const std::map<std::string, std::string>& fields, ps::Mode mode = ps::Mode::sync) {
+    ps::JobSpec spec{
+        .mode = mode,
+        .tables = {ps::TableSpec{.name = "w"}, ps::TableSpec{.name = "emb", .sparse = true}, ps::TableSpec{.name = "mean"}}};
+    spec.tables[0].size = spec.tables[2].size = 8;
+    spec.tables[1].width = 4;
+    spec.tables[2].rule = optim::kRunningMean;
+    for (ps::TableSpec& table : spec.tables) {
+      table.geo = mode == ps::Mode::geo;
+      table.schedule = optim::LearningRate(1).to_schedule();
+    }
+    const auto settings = Settings::from_environment(fields);
+    const Status status = settings.ok() ? apply_wire_formats(*settings, spec) : settings.status();
+    if (!status.ok()) return status.message();
+    std::string text;
+    for (const ps::TableSpec& table : spec.tables) text += std::string(ps::wire_format_name(table.wire_format)) + " ";
+    return text;
+  };
+  EXPECT_EQ(applied({}), "float32 float32 float32 ");
+  EXPECT_EQ(applied({{"wire_format", "bfloat16"}}), "bfloat16 bfloat16 float32 ");
+  EXPECT_EQ(applied({{"wire_format", "int8"}, {"wire_format_tables", "w=bfloat16,mean=int8"}}), "bfloat16 int8 int8 ");
+  EXPECT_THAT(applied({{"wire_format", "float16"}}), HasSubstr("wire_format"));
+  EXPECT_THAT(applied({{"wire_format_tables", "w=half"}}), HasSubstr("'w=half' is no NAME=FORMAT"));
+  EXPECT_THAT(applied({{"wire_format_tables", "v=int8"}}), HasSubstr("no parameter 'v'; it has: w, emb, mean"));
+  EXPECT_THAT(applied({{"wire_format", "int8"}}, ps::Mode::geo), HasSubstr("table 'w': wire_format is int8 in geo mode"));
+}
+
 }  // namespace
 }  // namespace argosy::fleet

@@ -41,6 +41,7 @@ Result<std::unique_ptr<Job>> Job::create(const graph::Program& main, const graph
   RETURN_IF_ERROR(ps::check_security(settings));
   ASSIGN_OR_RETURN(Plan plan, make_plan(main, startup, strategy.mode, workers));
   RETURN_IF_ERROR(apply_table_options(strategy, plan.spec));
+  RETURN_IF_ERROR(apply_wire_formats(settings, plan.spec));
   return std::unique_ptr<Job>(new Job(std::move(plan), strategy, std::move(settings), std::move(servers), std::move(context)));
 }
 

@@ -102,16 +102,18 @@ uint32_t Client::next_step() const { return parts_->session.next_step(); }
 
 // ---- Training.
 
-Status Client::pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline) {
-  return parts_->training.pull_rows(requests, min_step, deadline);
+Status Client::pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline,
+                         Numbers numbers) {
+  return parts_->training.pull_rows(requests, min_step, deadline, numbers);
 }
 
-Status Client::pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline) {
-  return parts_->training.pull_dense(requests, min_step, deadline);
+Status Client::pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline,
+                          Numbers numbers) {
+  return parts_->training.pull_dense(requests, min_step, deadline, numbers);
 }
 
-Status Client::pull_rows(std::span<const RowRequest> requests) {
-  return pull_rows(requests, std::nullopt, Deadline::after_seconds(0));
+Status Client::pull_rows(std::span<const RowRequest> requests, Numbers numbers) {
+  return pull_rows(requests, std::nullopt, Deadline::after_seconds(0), numbers);
 }
 
 Status Client::pull_dense(std::span<const DenseRequest> requests) {

@@ -56,10 +56,12 @@ class Client {
   // ---- Training.
 
   // With `min_step`, until that position is reached (sync), by `deadline`; the error names the workers that are missing.
-  Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline);
-  Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline);
+  Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline,
+                   Numbers numbers = Numbers::exact);
+  Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline,
+                    Numbers numbers = Numbers::exact);
   // As above, without a position.
-  Status pull_rows(std::span<const RowRequest> requests);
+  Status pull_rows(std::span<const RowRequest> requests, Numbers numbers = Numbers::exact);
   Status pull_dense(std::span<const DenseRequest> requests);
 
   // Returns when every server has it. A server that had all of the batches when this worker connected gets nothing. One that

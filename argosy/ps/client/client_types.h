@@ -74,6 +74,10 @@ struct HandedFile {
   std::optional<uint64_t> lines;  // that it has, where that is known
 };
 
+// How pulled numbers come: as servers hold them, or rounded as the tables' wire_format says, which is what training computes
+// with.
+enum class Numbers { exact, on_wire };
+
 // A dense table's values, and where they go.
 struct DenseRequest {
   int table = 0;

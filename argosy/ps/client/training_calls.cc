@@ -10,19 +10,13 @@
 #include "argosy/observe/metrics.h"
 #include "argosy/observe/trace.h"
 #include "argosy/ps/client/reply.h"
+#include "argosy/ps/client/store_relaxed.h"
 #include "argosy/ps/client/table_check.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 #include "argosy/ps/spec/pass_book.h"
 
 namespace argosy::ps {
 namespace {
-
-// Trainer threads may read the same floats meanwhile.
-void store_relaxed(std::span<const float> from, float* to) {
-  for (size_t i = 0; i < from.size(); ++i) std::atomic_ref<float>(to[i]).store(from[i], std::memory_order_relaxed);
-}
-
-bool has_statistics(const RowGradients& rows) { return rows.shows != nullptr || rows.clicks != nullptr; }
 
 // Adds the time from here to the end of the scope to a histogram of calls, and to the trace.
 class CallTimer {
@@ -43,23 +37,25 @@ observe::Histogram& call_seconds(const char* name, const char* help) {
 
 }  // namespace
 
-Status TrainingCalls::pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline) {
+Status TrainingCalls::pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline,
+                                Numbers numbers) {
   static observe::Histogram& seconds =
       call_seconds("argosy_worker_pull_seconds", "A pull of rows from all servers, retries and waits counted in.");
   const CallTimer timer(seconds, "pull");
   for (const RowRequest& request : requests) RETURN_IF_ERROR(check_table_kind(job(), request.table, true));
   const auto makes = [](const RowRequest& request) { return request.create; };
   const auto creating = std::ranges::count_if(requests, makes);
-  if (creating == 0) return pull_rows_alike(requests, false, min_step, deadline);
-  if (creating == std::ssize(requests)) return pull_rows_alike(requests, true, min_step, deadline);
+  if (creating == 0) return pull_rows_alike(requests, false, min_step, deadline, numbers);
+  if (creating == std::ssize(requests)) return pull_rows_alike(requests, true, min_step, deadline, numbers);
   std::vector<RowRequest> sorted(requests.begin(), requests.end());
   const auto readers = std::stable_partition(sorted.begin(), sorted.end(), makes);
-  RETURN_IF_ERROR(pull_rows_alike({sorted.begin(), readers}, true, min_step, deadline));
-  return pull_rows_alike({readers, sorted.end()}, false, min_step, deadline);
+  RETURN_IF_ERROR(pull_rows_alike({sorted.begin(), readers}, true, min_step, deadline, numbers));
+  return pull_rows_alike({readers, sorted.end()}, false, min_step, deadline, numbers);
 }
 
 Status TrainingCalls::pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step,
-                                      Deadline deadline) {
+                                      Deadline deadline, Numbers numbers) {
+  const bool packed = packs(numbers);
   const auto scratch = scratch_.take();
   scratch->lists.clear();
   for (const RowRequest& request : requests) scratch->lists.push_back(request.keys);
@@ -73,12 +69,17 @@ Status TrainingCalls::pull_rows_alike(std::span<const RowRequest> requests, bool
     wire::PullRowsRequest header;
     if (min_step) *header.mutable_min_step() = to_wire(*min_step);
     header.set_create(create);
+    header.set_packed(packed);
     PayloadWriter payload(bytes_, keys * sizeof(uint64_t));
     for (size_t list = 0; list < requests.size(); ++list) {
       wire::Section& section = *header.add_sections();
       section.set_table(static_cast<uint32_t>(requests[list].table));
       section.set_count(split.count(server, list));
-      split.copy_keys(server, list, requests[list].keys, payload.room<uint64_t>(split.count(server, list)));
+      if (packed) {
+        write_packed_keys(server, list, requests[list].keys, *scratch, section, payload);
+      } else {
+        split.copy_keys(server, list, requests[list].keys, payload.room<uint64_t>(split.count(server, list)));
+      }
     }
     calls.push_back({server, session_.message(wire::PULL_ROWS, server, std::move(header))});
     calls.back().message.payload = payload.finish();
@@ -88,8 +89,9 @@ Status TrainingCalls::pull_rows_alike(std::span<const RowRequest> requests, bool
   for (const ServerCall& call : calls) asked.push_back(call.server);
   ASSIGN_OR_RETURN(const auto answers, servers().call(std::move(calls), min_step ? std::optional(deadline) : std::nullopt));
   for (size_t i = 0; i < answers.size(); ++i) {
-    if (Status s = store_rows(asked[i], requests, split, answers[i]); !s.ok())
-      return s.with_context("{}", servers().name(asked[i]));
+    const Status stored =
+        packed ? store_packed_rows(asked[i], requests, *scratch, answers[i]) : store_rows(asked[i], requests, split, answers[i]);
+    if (!stored.ok()) return stored.with_context("{}", servers().name(asked[i]));
   }
   return {};
 }
@@ -108,7 +110,9 @@ Status TrainingCalls::store_rows(int server, std::span<const RowRequest> request
   return offset == received.payload.size() ? Status() : wrong_payload_size(received, offset);
 }
 
-Status TrainingCalls::pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline) {
+Status TrainingCalls::pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline,
+                                 Numbers numbers) {
+  const bool packed = packs(numbers);
   for (const DenseRequest& request : requests) RETURN_IF_ERROR(check_dense_size(job(), request.table, request.values.size()));
   std::vector<ServerCall> calls;
   for (int server = 0; server < servers().size(); ++server) {
@@ -120,13 +124,16 @@ Status TrainingCalls::pull_dense(std::span<const DenseRequest> requests, std::op
     // With a position every server is asked: the question also tells it that all servers have this worker's last step.
     if (header.tables_size() == 0 && !min_step) continue;
     if (min_step) *header.mutable_min_step() = to_wire(*min_step);
+    header.set_packed(packed);
     calls.push_back({server, session_.message(wire::PULL_DENSE, server, std::move(header))});
   }
   std::vector<int> asked;
   for (const ServerCall& call : calls) asked.push_back(call.server);
   ASSIGN_OR_RETURN(const auto answers, servers().call(std::move(calls), min_step ? std::optional(deadline) : std::nullopt));
   for (size_t i = 0; i < answers.size(); ++i) {
-    if (Status s = store_dense(asked[i], requests, answers[i]); !s.ok()) return s.with_context("{}", servers().name(asked[i]));
+    const Status stored =
+        packed ? store_packed_dense(asked[i], requests, answers[i]) : store_dense(asked[i], requests, answers[i]);
+    if (!stored.ok()) return stored.with_context("{}", servers().name(asked[i]));
   }
   return store_rates(requests, answers);
 }
@@ -203,6 +210,7 @@ Status TrainingCalls::push(const Push& push) {
   static observe::Histogram& seconds =
       call_seconds("argosy_worker_push_seconds", "A push to all servers until the last has acknowledged it.");
   const CallTimer timer(seconds, "push");
+  if (!has_pushed_.exchange(true) && rounder_.has_feedback() && session_.replays()) warn_of_lost_residuals();
   const auto scratch = scratch_.take();
   ASSIGN_OR_RETURN(const auto parts, parts_of(push, *scratch));
   scratch->split.assign(scratch->lists, servers().size());
@@ -213,7 +221,7 @@ Status TrainingCalls::push(const Push& push) {
   for (int server = 0; server < servers().size(); ++server) {
     ASSIGN_OR_RETURN(auto batches, lacking(server, push));
     if (batches.empty()) continue;
-    calls.push_back({server, push_message(server, push, batches, sequence, parts, scratch->split)});
+    calls.push_back({server, push_message(server, push, batches, sequence, parts, *scratch)});
     sent[static_cast<size_t>(server)] = std::move(batches);
     boots[static_cast<size_t>(server)] = comparison_.acknowledged().boot(server);
   }
@@ -244,7 +252,7 @@ uint64_t TrainingCalls::samples_for(int server, const Push& push) const {
 }
 
 rpc::Message TrainingCalls::push_message(int server, const Push& push, std::span<const BatchId> batches, uint64_t sequence,
-                                         std::span<const PushPart> parts, const RowSplit& split) {
+                                         std::span<const PushPart> parts, Scratch& scratch) {
   wire::PushRequest header;
   header.set_sequence(sequence);
   header.set_samples(samples_for(server, push));
@@ -265,11 +273,12 @@ rpc::Message TrainingCalls::push_message(int server, const Push& push, std::span
     if (part.dense != nullptr) {
       section.set_count(dense_range(job(), static_cast<size_t>(part.table), servers().size(), server).size());
     } else {
-      section.set_count(split.count(server, part.list));
-      section.set_statistics(has_statistics(*part.rows));
+      section.set_count(scratch.split.count(server, part.list));
+      section.set_statistics(part.has_statistics());
     }
   }
-  auto payload = push_payload(server, push, parts, split);
+  auto payload =
+      rounder_.rounds() ? packed_payload(server, parts, scratch, header) : push_payload(server, push, parts, scratch.split);
   rpc::Message result = session_.message(wire::PUSH, server, std::move(header));
   result.payload = std::move(payload);
   return result;
@@ -289,7 +298,7 @@ std::vector<rpc::Slice> TrainingCalls::push_payload(int server, const Push& push
     }
     const size_t count = split.count(server, part.list);
     if (!rows_in_place) copied += count * (sizeof(uint64_t) + table.width * sizeof(float));
-    if (has_statistics(*part.rows)) copied += count * 2 * sizeof(float);
+    if (part.has_statistics()) copied += count * 2 * sizeof(float);
   }
 
   PayloadWriter payload(bytes_, copied);
@@ -322,7 +331,12 @@ void TrainingCalls::write_rows(int server, const PushPart& part, const RowSplit&
   } else {
     split.gather(server, part.list, rows.values, width, payload.room<float>(count * width));
   }
-  if (!has_statistics(rows)) return;
+  if (part.has_statistics()) write_statistics(server, part, split, payload);
+}
+
+void TrainingCalls::write_statistics(int server, const PushPart& part, const RowSplit& split, PayloadWriter& payload) {
+  const RowGradients& rows = *part.rows;
+  const size_t count = split.count(server, part.list);
   const auto write = [&](const float* counts, float otherwise) {
     float* place = payload.room<float>(count);
     if (counts == nullptr) {

@@ -10,6 +10,7 @@
 #include "argosy/ps/client/comparison.h"
 #include "argosy/ps/client/payload.h"
 #include "argosy/ps/client/pool.h"
+#include "argosy/ps/client/push_rounder.h"
 #include "argosy/ps/client/row_split.h"
 #include "argosy/ps/client/session.h"
 #include "argosy/ps/spec/ledger.h"
@@ -22,10 +23,11 @@ namespace argosy::ps {
 // Thread-safe.
 class TrainingCalls {
  public:
-  TrainingCalls(Session& session, Comparison& comparison) : session_(session), comparison_(comparison) {}
+  TrainingCalls(Session& session, Comparison& comparison)
+      : session_(session), comparison_(comparison), rounder_(session.spec()) {}
 
-  Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline);
-  Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline);
+  Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline, Numbers numbers);
+  Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline, Numbers numbers);
   Status push(const Push& push);
   Result<PassLoss> leave(uint32_t round, uint32_t steps, const PassReading* reading);
   Result<Position> position();
@@ -40,6 +42,8 @@ class TrainingCalls {
   struct Scratch {
     RowSplit split;
     std::vector<std::span<const uint64_t>> lists;
+    std::vector<uint64_t> keys;  // of one server and list, for packed messages
+    std::vector<float> floats;
   };
 
   // A table's part of a push, dense or sparse.
@@ -48,12 +52,17 @@ class TrainingCalls {
     const DenseGradient* dense = nullptr;
     const RowGradients* rows = nullptr;
     size_t list = 0;  // of the split
+
+    bool has_statistics() const { return rows != nullptr && (rows->shows != nullptr || rows->clicks != nullptr); }
   };
 
   Servers& servers() const { return session_.servers(); }
   const JobSpec& job() const { return session_.spec(); }
 
-  Status pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step, Deadline deadline);
+  bool packs(Numbers numbers) const { return numbers == Numbers::on_wire && rounder_.rounds(); }
+
+  Status pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step, Deadline deadline,
+                         Numbers numbers);
   Status store_dense(int server, std::span<const DenseRequest> requests, const rpc::Received& received) const;
   static Status store_rates(std::span<const DenseRequest> requests, std::span<const rpc::Received> answers);
   Status store_rows(int server, std::span<const RowRequest> requests, const RowSplit& split, const rpc::Received& received) const;
@@ -61,13 +70,30 @@ class TrainingCalls {
   Result<std::vector<BatchId>> lacking(int server, const Push& push) const;
   uint64_t samples_for(int server, const Push& push) const;
   rpc::Message push_message(int server, const Push& push, std::span<const BatchId> batches, uint64_t sequence,
-                            std::span<const PushPart> parts, const RowSplit& split);
+                            std::span<const PushPart> parts, Scratch& scratch);
   std::vector<rpc::Slice> push_payload(int server, const Push& push, std::span<const PushPart> parts, const RowSplit& split);
   void write_rows(int server, const PushPart& part, const RowSplit& split, const std::shared_ptr<const void>& owner,
                   PayloadWriter& payload) const;
+  static void write_statistics(int server, const PushPart& part, const RowSplit& split, PayloadWriter& payload);
+
+  // ---- Of packed messages (training_calls_packed.cc).
+
+  // The keys of a list that live on `server`; says in the section whether they are short.
+  static void write_packed_keys(int server, size_t list, std::span<const uint64_t> keys, Scratch& scratch, wire::Section& section,
+                                PayloadWriter& payload);
+  // What push_payload() is of plain ones; completes the sections of `header`.
+  std::vector<rpc::Slice> packed_payload(int server, std::span<const PushPart> parts, Scratch& scratch,
+                                         wire::PushRequest& header);
+  void write_rounded_rows(int server, const PushPart& part, Scratch& scratch, PayloadWriter& payload);
+  Status store_packed_rows(int server, std::span<const RowRequest> requests, Scratch& scratch,
+                           const rpc::Received& received) const;
+  Status store_packed_dense(int server, std::span<const DenseRequest> requests, const rpc::Received& received);
+  void warn_of_lost_residuals() const;
 
   Session& session_;
   Comparison& comparison_;
+  PushRounder rounder_;
+  std::atomic<bool> has_pushed_ = false;
   Pool<Bytes> bytes_;
   Pool<Scratch> scratch_;
   std::atomic<uint64_t> sequence_{0};

@@ -32,7 +32,7 @@ class AsyncCommunicator final : public CommunicatorBase {
 
   Status pull(std::span<const RowRequest> requests) override {
     RETURN_IF_ERROR(failure());
-    return client().pull_rows(requests);
+    return client().pull_rows(requests, Numbers::on_wire);
   }
 
   // Batches that wait to be merged are not waited for: they would never be.

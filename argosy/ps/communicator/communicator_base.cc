@@ -47,7 +47,7 @@ Status CommunicatorBase::receive_dense(std::optional<Position> min_step, Deadlin
     receiving_ = true;
   }
   receives_ += 1;
-  Status status = client_.pull_dense(begin_receive(), min_step, deadline);
+  Status status = client_.pull_dense(begin_receive(), min_step, deadline, Numbers::on_wire);
   end_receive(status.ok());
   {
     MutexLock lock(receive_mutex_);

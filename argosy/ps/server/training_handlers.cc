@@ -9,7 +9,9 @@
 #include "argosy/observe/trace.h"
 #include "argosy/ps/server/answer_size.h"
 #include "argosy/ps/server/observers.h"
+#include "argosy/ps/server/packed_answer.h"
 #include "argosy/ps/spec/job_spec_wire.h"
+#include "argosy/ps/spec/packed.h"
 #include "argosy/ps/state/nonfinite.h"
 
 namespace argosy::ps {
@@ -39,8 +41,13 @@ Status check_each_once(const google::protobuf::RepeatedField<uint32_t>& tables, 
   return {};
 }
 
-std::span<float> floats_at(rpc::PayloadBuffer& buffer, size_t offset, size_t count) {
-  return {reinterpret_cast<float*>(buffer.data()) + offset, count};
+// What a packed push unpacks to; nothing where it is plain.
+Result<std::optional<UnpackedPush>> unpacked(const State& state, const wire::PushRequest& push, const Record& record,
+                                             uint64_t most_bytes) {
+  if (!push.packed()) return std::optional<UnpackedPush>();
+  auto plain = unpack_push(state.spec(), push, record.payload, most_bytes);
+  if (!plain.ok()) return plain.status().with_context("push {} of worker {}", push.sequence(), push.caller().worker());
+  return std::optional<UnpackedPush>(std::move(*plain));
 }
 
 }  // namespace
@@ -53,6 +60,9 @@ void TrainingHandlers::push(const CallPtr& call, State& state, const wire::PushR
   const Limit& waiting = limits_.waiting_keys;
   if (waiting.now() > waiting.most()) return call->fail(limits_.waiting_keys.refuse(call->bytes()));
   Record record = record_of(call, Changes::now_seconds());
+  const auto plain = unpacked(state, request, record, limits_.answer.most());
+  if (!plain.ok()) return call->fail(plain.status());
+  if (*plain) record = {wire::PUSH, record.seconds, (*plain)->header, (*plain)->bytes(), (*plain)->payload};
   std::optional<FinitePush> finite;
   if (options_.nonfinite != Nonfinite::refuse) finite = make_finite(state.tables(), record, options_.nonfinite);
   if (finite) record = finite->record(record.seconds);
@@ -188,48 +198,53 @@ void TrainingHandlers::pull_dense(const CallPtr& call, State& state, const wire:
     section->set_count(tables.range(table).size());
     reply.add_rates(tables.rate(table, state.rate_step()));
   }
-  rpc::PayloadBuffer payload(size.bytes());
-  size_t offset = 0;
+  PackedAnswer answer(state.spec(), reply.sections(), request.packed());
   for (const wire::Section& section : reply.sections()) {
     if (section.count() == 0) continue;
-    const Status copied = tables.dense(section.table())->copy_out(floats_at(payload, offset, section.count()));
+    const Status copied = answer.add(section.table(), section.count(),
+                                     [&](std::span<float> values) { return tables.dense(section.table())->copy_out(values); });
     if (!copied.ok()) return call->fail(copied.with_context("table '{}'", state.spec().tables[section.table()].name));
-    offset += section.count();
   }
   *reply.mutable_position() = to_wire(state.position());
   reply.set_batches(state.batches());
   pulls_.add();
-  call->send(outgoing(reply, {rpc::Slice::own(std::move(payload))}));
+  call->send(outgoing(reply, {answer.finish()}));
 }
 
 void TrainingHandlers::pull_rows(const CallPtr& call, State& state, const wire::PullRowsRequest& request) {
   if (!reached(call, state, request.caller(), request.has_min_step(), from_wire(request.min_step()))) return;
   Tables& tables = state.tables();
   const Record record = record_of(call, 0);
-  const auto pulls = tables.lay_out_keys(request.sections(), record.payload);
+  std::vector<uint64_t> unpacked;
+  std::span<const std::byte> keys = record.payload;
+  if (request.packed()) {
+    auto all = unpack_keys(request.sections(), record.payload, limits_.answer.most());
+    if (!all.ok()) return call->fail(all.status());
+    unpacked = std::move(*all);
+    keys = std::as_bytes(std::span(unpacked));
+  }
+  const auto pulls = tables.lay_out_keys(request.sections(), keys);
   if (!pulls.ok()) return call->fail(pulls.status());
   AnswerSize size(limits_.answer);
   for (const TableGradient& pull : *pulls) {
     const uint64_t row_bytes = state.spec().tables[pull.table].width * sizeof(float);
     if (Status s = size.add(pull.keys.size(), row_bytes); !s.ok()) return call->fail(s);
   }
-  rpc::PayloadBuffer payload(size.bytes());
+  PackedAnswer answer(state.spec(), request.sections(), request.packed());
   wire::PullRowsReply reply;
-  size_t offset = 0, keys_before = 0;
+  size_t keys_before = 0;
   for (const TableGradient& pull : *pulls) {
-    const size_t count = pull.keys.size() * state.spec().tables[pull.table].width;
     std::vector<uint64_t> missing;
-    const Status pulled =
-        tables.sparse(pull.table)
-            .pull(pull.keys, floats_at(payload, offset, count), request.create(), request.tell_missing() ? &missing : nullptr);
+    const Status pulled = answer.add(pull.table, pull.keys.size(), [&](std::span<float> rows) {
+      return tables.sparse(pull.table).pull(pull.keys, rows, request.create(), request.tell_missing() ? &missing : nullptr);
+    });
     if (!pulled.ok()) return call->fail(pulled.with_context("table '{}'", state.spec().tables[pull.table].name));
     for (const uint64_t place : missing) reply.add_missing(keys_before + place);
     keys_before += pull.keys.size();
-    offset += count;
   }
   *reply.mutable_position() = to_wire(state.position());
   pulls_.add();
-  call->send(outgoing(reply, {rpc::Slice::own(std::move(payload))}));
+  call->send(outgoing(reply, {answer.finish()}));
 }
 
 void TrainingHandlers::pull_changed(const CallPtr& call, State& state, const wire::PullChangedRequest& request) {

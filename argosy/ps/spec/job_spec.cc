@@ -56,6 +56,12 @@ Status check_training(const TableSpec& table, Mode mode) {
                table.clip_group.empty() ? "value_clip" : "clip_group", mode_name(mode));
   }
   if (table.geo != (mode == Mode::geo)) return bad(table, "geo is {} in {} mode", table.geo ? "set" : "not set", mode_name(mode));
+  if (table.geo && table.wire_format != WireFormat::float32) {
+    return bad(
+        table,
+        "wire_format is {} in geo mode; differences travel as float32 there: what rounding left out of one would never come",
+        wire_format_name(table.wire_format));
+  }
   if (table.geo && table.rule != "sgd" && table.rule != optim::kRunningMean) {
     return bad(table, "the rule is '{}'; in geo mode a worker trains with sgd only", table.rule);
   }

@@ -13,13 +13,14 @@
 #include "argosy/optim/rule.h"
 #include "argosy/optim/schedule.h"
 #include "argosy/ps/spec/mode.h"
+#include "argosy/ps/spec/wire_format.h"
 #include "argosy/table/spec.h"
 
 // What a job trains: its tables, the same on all its workers and servers.
 namespace argosy::ps {
 
 // Of messages.proto. Processes of different versions refuse each other.
-inline constexpr uint32_t kProtocolVersion = 3;
+inline constexpr uint32_t kProtocolVersion = 4;
 
 // Of a sparse table; see table/spec.h.
 using table::Admission;
@@ -51,6 +52,7 @@ struct TableSpec {
   Expiry expiry;                        // sparse
   ShowClick show_click;                 // sparse
   bool geo = false;                     // pushes are differences to add, by no rule
+  WireFormat wire_format = WireFormat::float32;  // of gradients, and of values that are pulled for training
 
   // What the table room takes. REQUIRES: the table is of that kind.
   table::SparseSpec sparse_spec() const;

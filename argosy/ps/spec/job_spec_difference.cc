@@ -14,6 +14,7 @@ std::string text(T value) {
   return fmt::format("{}", value);
 }
 std::string text(Mode mode) { return std::string(mode_name(mode)); }
+std::string text(WireFormat format) { return std::string(wire_format_name(format)); }
 
 std::string text(const Initializer& init) {
   constexpr std::string_view names[] = {"constant", "uniform", "normal", "truncated_normal"};
@@ -91,6 +92,7 @@ void compare(Comparison& c, const TableSpec& a, const TableSpec& b) {
   c.field("expiry", a.expiry, b.expiry);
   c.field("show_click", a.show_click, b.show_click);
   c.field("geo", a.geo, b.geo);
+  c.field("wire_format", a.wire_format, b.wire_format);
 }
 
 }  // namespace

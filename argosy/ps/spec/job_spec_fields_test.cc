@@ -37,6 +37,7 @@ TableSpec full_table(const std::string& name) {
   table.expiry = {.score = 0.25f, .unseen_steps = 17, .ttl_seconds = 18};
   table.show_click = {.enabled = true, .non_click_weight = 0.5f, .click_weight = 2, .decay = 0.25f};
   table.geo = true;
+  table.wire_format = WireFormat::bfloat16;
   return table;
 }
 

@@ -61,6 +61,7 @@ void put(const TableSpec& table, wire::TableSpec* out) {
   put(table.expiry, out->mutable_expiry());
   put(table.show_click, out->mutable_show_click());
   out->set_geo(table.geo);
+  out->set_wire_format(static_cast<wire::TableSpec::WireFormat>(table.wire_format));
 }
 
 Status unknown(const wire::TableSpec& table, std::string_view field, int value) {
@@ -101,6 +102,8 @@ Result<TableSpec> table_from(const wire::TableSpec& in) {
   const wire::ShowClick& counters = in.show_click();
   table.show_click = {counters.enabled(), counters.non_click_weight(), counters.click_weight(), counters.decay()};
   table.geo = in.geo();
+  if (!wire::TableSpec::WireFormat_IsValid(in.wire_format())) return unknown(in, "wire_format", in.wire_format());
+  table.wire_format = static_cast<WireFormat>(in.wire_format());
   return table;
 }
 

@@ -69,6 +69,7 @@ Result<State::ValidPush> State::valid_push(const Record& record) const {
   ASSIGN_OR_RETURN(push.request, valid_call<wire::PushRequest>(record));
   const uint32_t worker = push.request.caller().worker();
   RETURN_IF_ERROR(check_batches(batches_of(push.request), worker));
+  if (push.request.packed()) return Status::invalid_argument("a push of worker {} is packed; a server unpacks it before", worker);
   if (is_sync() && !push.request.has_step()) {
     return Status::invalid_argument("a push of worker {} names no step; this is a sync job", worker);
   }

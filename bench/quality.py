@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""How much CTR-DNN learns in each mode, with each optimizer, and with each format of the wire: AUC of the first pass and of test files after each pass.
+
+    make quality                      what is missing, for at most 60 minutes; then writes docs/quality.md
+    make quality ONLY=adam-1x1        one part; --list shows all
+    bench/quality.py --only wire --seeds 3
+
+Every run that has ended is kept in bench/results/quality.jsonl and is not repeated; --fresh puts the file aside. A run is a job of processes (or one
+process) of bench/ctr_quality.py; runs of equal seed begin with equal parameters and read the same lines in the same order.
+"""
+
+import argparse
+import collections
+import dataclasses
+import datetime
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import programs
+from ps_job import free_ports, launch, shape
+from run import TEST_LINES
+
+ROOT = programs.ROOT
+LINES, FILES, PASSES = 300_000, 8, 3
+RESULTS = ROOT / "bench/results/quality.jsonl"
+PAGE = ROOT / "docs/quality.md"
+MINUTES = 60
+RUN_SECONDS = 1500  # that one run may take
+MODES = ("local", "sync", "half_async", "async", "geo")
+FORMATS = ("float32", "bfloat16", "int8")
+# Of Student's distribution, two-sided 95 %, by the number of pairs.
+STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One job. `size` is SERVERSxWORKERS; on one machine as many threads as it has workers."""
+
+    mode: str
+    optimizer: str
+    size: str
+    seed: int
+    wire: str = "float32"
+
+    @property
+    def part(self):
+        return "wire" if self.wire != "float32" else f"{self.optimizer}-{self.size}"
+
+    @property
+    def passes(self):
+        """The formats of the wire are compared after the first one."""
+        return PASSES if self.wire == "float32" else 1
+
+
+def all_runs():
+    """In the order in which they are done: the first seeds of everything before the second ones."""
+    runs = []
+    for seed in range(1, 6):
+        for optimizer, size in (("adam", "1x1"), ("adam", "2x2"), ("adagrad", "1x1"), ("sgd", "1x1"), ("adagrad", "2x2"), ("sgd", "2x2")):
+            if optimizer != "adam" and seed > 2:
+                continue
+            runs += [Run(mode, optimizer, size, seed) for mode in MODES if mode != "geo" or optimizer == "sgd"]
+        runs += [Run("sync", "adam", "1x1", seed, wire) for wire in FORMATS[1:]]
+    return runs
+
+
+def data_folder():
+    folder = ROOT / f"bench/data/criteo-{LINES}x{FILES}"
+    if not folder.exists():
+        words = [sys.executable, ROOT / "tools/make_criteo.py", folder, "--lines", LINES, "--test-lines", TEST_LINES, "--files", FILES]
+        subprocess.run([str(word) for word in words], check=True)
+    return folder
+
+
+def lines_of(text):
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def joined(of_workers):
+    """The passes of a job: the AUC of a pass is the mean of its workers', each of its own lines."""
+    rows = []
+    for passes in zip(*of_workers, strict=True):
+        row = dict(passes[0])
+        row["auc"] = statistics.mean(one["auc"] for one in passes)
+        row["samples_per_second"] = row.pop("samples") / max(one["seconds"] for one in passes)
+        rows.append(row)
+    return rows
+
+
+def perform(run):
+    data = data_folder()
+    script = [ROOT / "bench/ctr_quality.py", run.mode, run.optimizer, run.seed, run.passes, data / "train/part-*", data / "test/part-*"]
+    os.environ["OMP_NUM_THREADS"] = "1"
+    if run.mode == "local":
+        words = [sys.executable, *script, "--threads", shape(run.size)[1]]
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=RUN_SECONDS)
+        if done.returncode != 0:
+            sys.exit(f"quality: {run} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+        return joined([lines_of(done.stdout)])
+    servers, workers = shape(run.size)
+    with tempfile.TemporaryDirectory(prefix="quality-", dir=ROOT / "build") as name:
+        logs = pathlib.Path(name) / "logs"
+        words = [programs.BUILD / "bin/fleetrun", "--server_num", servers, "--worker_num", workers, "--start_port", free_ports(servers + workers)]
+        words += ["--log_dir", logs, "--durability", "none", "--token", "bench", "--wire-format", run.wire, *script]
+        os.environ["ARGOSY_PYTHON"] = sys.executable
+        launch([str(word) for word in words], seconds=RUN_SECONDS)
+        return joined([lines_of(file.read_text()) for file in sorted(logs.glob("workerlog.*"))])
+
+
+def kept():
+    """What has been measured: by run, its passes."""
+    if not RESULTS.exists():
+        return {}
+    rows = [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    return {Run(**row["run"]): row for row in rows}
+
+
+def keep(run, passes):
+    RESULTS.parent.mkdir(exist_ok=True)
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    row = {"run": dataclasses.asdict(run), "passes": passes, "commit": commit, "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")}
+    with RESULTS.open("a") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+# ---- The page.
+
+
+def mean_and_spread(values):
+    """ "0.8210 ± 0.0007": the mean, and the deviation of single runs."""
+    spread = f" ± {statistics.stdev(values):.4f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.4f}{spread}"
+
+
+def paired(ours, theirs):
+    """The mean difference of runs of equal seeds, and half of its 95 % interval; None with fewer than two pairs."""
+    seeds = sorted(ours.keys() & theirs.keys())
+    differences = [ours[seed] - theirs[seed] for seed in seeds]
+    if len(differences) < 2:
+        return None
+    return statistics.mean(differences), STUDENT[len(differences)] * statistics.stdev(differences) / math.sqrt(len(differences))
+
+
+def difference_text(pair):
+    return "–" if pair is None else f"{pair[0]:+.4f} ± {pair[1]:.4f}"
+
+
+def by_seed(found, value, **which):
+    """{seed: value(passes)} of the runs with these fields."""
+    return {run.seed: value(row["passes"]) for run, row in found.items() if all(getattr(run, name) == wanted for name, wanted in which.items())}
+
+
+def modes_table(found, optimizer, size):
+    lines = ["| mode | runs | first pass | test, pass 1 | pass 2 | pass 3 | first pass against one machine |", "|---|---:|---|---|---|---|---|"]
+    first = {mode: by_seed(found, lambda passes: passes[0]["auc"], mode=mode, optimizer=optimizer, size=size, wire="float32") for mode in MODES}
+    for mode in MODES:
+        if not first[mode]:
+            continue
+        tests = [by_seed(found, lambda passes, i=i: passes[i]["test_auc"], mode=mode, optimizer=optimizer, size=size, wire="float32") for i in range(PASSES)]
+        cells = [mean_and_spread(list(one.values())) for one in (first[mode], *tests)]
+        against = "" if mode == "local" else difference_text(paired(first[mode], first["local"]))
+        lines.append(f"| {mode} | {len(first[mode])} | {' | '.join(cells)} | {against} |")
+    return "\n".join(lines) + "\n"
+
+
+def wire_table(found):
+    lines = [
+        "| wire_format | runs | first pass | test, pass 1 | first pass against float32 | test, pass 1 against float32 | bytes per sample up | down |",
+        "|---|---:|---|---|---|---|---:|---:|",
+    ]
+    which = {"mode": "sync", "optimizer": "adam", "size": "1x1"}
+    first, test, up, down = (
+        {wire: by_seed(found, lambda passes, name=name: passes[0][name], **which, wire=wire) for wire in FORMATS}
+        for name in ("auc", "test_auc", "bytes_to_servers", "bytes_to_workers")
+    )
+    for wire in FORMATS:
+        if not first[wire]:
+            continue
+        cells = [mean_and_spread(list(one[wire].values())) for one in (first, test)]
+        against = ["" if wire == "float32" else difference_text(paired(one[wire], one["float32"])) for one in (first, test)]
+        sizes = [f"{statistics.mean(one[wire].values()):,.0f}" for one in (up, down)]
+        lines.append(f"| {wire} | {len(first[wire])} | {' | '.join(cells + against + sizes)} |")
+    return "\n".join(lines) + "\n"
+
+
+def page(found, wanted):
+    commits = ", ".join(sorted({row["commit"] for row in found.values()}))
+    dates = sorted({row["date"] for row in found.values()})
+    missing = collections.Counter(run.part for run in wanted if run not in found)
+    left = ", ".join(f"{part} ({count} runs)" for part, count in missing.items())
+    text = (
+        "# Learning quality\n\nWritten by `make quality`: how much CTR-DNN learns in each mode, beside one machine with as many threads as the job has workers.\n\n"
+        f"{LINES:,} lines of `tools/make_criteo.py`, {TEST_LINES:,} others to test, batches of 1,000, Adam 0.001 (lazy), Adagrad 0.02, SGD 0.3; geo exchanges every 10 batches.\n"
+        "*First pass*: the AUC of all lines of the first pass, each scored before it is trained on. *Test*: of the other lines, after the pass. Mean and deviation of\n"
+        "single runs; differences are of runs of equal seeds, which begin with equal parameters and read the same lines, with the 95 % interval of the mean.\n\n"
+        f"Measured {dates[0]} to {dates[-1]}, commits {commits}: {len(found)} runs. Not measured: {left or 'nothing'}.\n"
+    )
+    for optimizer, size in dict.fromkeys((run.optimizer, run.size) for run in found if run.wire == "float32"):
+        servers, workers = shape(size)
+        people = f"{servers} server{'s' * (servers > 1)}, {workers} worker{'s' * (workers > 1)}"
+        text += f"\n## {optimizer.capitalize()}, {people}\n\n{modes_table(found, optimizer, size)}"
+    if any(run.wire != "float32" for run in found):
+        text += f"\n## The wire\n\nSync mode, Adam, 1 server, 1 worker, by `wire_format` ([the wire](tuning.md#the-wire)).\n\n{wire_table(found)}"
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = list(dict.fromkeys(run.part for run in all_runs()))
+    parser.add_argument("--only", action="append", choices=parts, metavar="PART", help=", ".join(parts))
+    parser.add_argument("--seeds", type=int, default=5, help="of each part, at most")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="begin no run after so many")
+    parser.add_argument("--fresh", action="store_true", help="put earlier results aside")
+    parser.add_argument("--list", action="store_true", help="show what is measured and what is missing")
+    args = parser.parse_args()
+    if args.fresh and RESULTS.exists():
+        RESULTS.rename(RESULTS.with_suffix(".before.jsonl"))
+    found = kept()
+    chosen = [run for run in all_runs() if (not args.only or run.part in args.only) and run.seed <= args.seeds]
+    if args.list:
+        for run in chosen:
+            print(f"{'measured' if run in found else 'missing ':8}  {run.part:12} {run.mode:10} seed {run.seed} {run.wire}")
+        return
+    begun = time.monotonic()
+    for run in chosen:
+        if run in found:
+            continue
+        if time.monotonic() - begun > 60 * args.minutes:
+            print(f"quality: {args.minutes:g} minutes are over; start it again to go on", flush=True)
+            break
+        print(f"quality: {run}", flush=True)
+        keep(run, perform(run))
+        found = kept()
+    if not found:
+        sys.exit("quality: nothing was measured")
+    PAGE.write_text(page(found, all_runs()))
+    print(f"quality: {PAGE.relative_to(ROOT)} has {len(found)} runs")
+
+
+if __name__ == "__main__":
+    main()
