@@ -4,6 +4,7 @@
 #include "argosy/base/error.h"
 #include "argosy/engine/ops/layers.h"
 #include "argosy/fleet/executor.h"
+#include "argosy/fleet/file_stream.h"
 #include "argosy/fleet/fleet.h"
 #include "argosy/fleet/make_dataset.h"
 #include "argosy/fleet/model.h"

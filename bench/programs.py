@@ -256,6 +256,7 @@ def programs(data):
         Program("ctr", [BUILD / "bench/ctr_bench", train, test, WARM], read_ctr),
         Program("torch", [sys.executable, PEERS / "torch_ctr.py", data.arrays, WARM], read_rate("torch"), SLOW),
         Program("parse", google_benchmark("argosy/data/data_bench", "MultiSlot"), read_google_benchmark),
+        Program("parquet", google_benchmark("argosy/parquet/parquet_bench", "Parquet", 2), read_items("parquet")),
         Program("load", [BUILD / "bench/load_bench", data.multislot, WARM], read_load("load")),
         Program("paddle", [PADDLE, PEERS / "paddle_load.py", data.multislot, WARM], read_load("paddle")),
         Program("wire", google_benchmark("argosy/rpc/rpc_bench", "/tcp|(Stream|Unary)Push", 1), read_wire),

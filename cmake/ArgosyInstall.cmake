@@ -65,9 +65,19 @@ if(programs)
   set_target_properties(${programs} PROPERTIES INSTALL_RPATH "${torch_from_bin}")
   install(TARGETS ${programs} RUNTIME DESTINATION "${install_bin}" COMPONENT core)
 endif()
+if(TARGET argosy_parquet)
+  set(modules argosy_parquet)
+  string(REPLACE "torch/lib" "pyarrow" arrow_from_lib "${torch_from_lib}")
+  set_target_properties(argosy_parquet PROPERTIES INSTALL_RPATH "${arrow_from_lib}")
+  install(TARGETS argosy_parquet LIBRARY DESTINATION "${install_lib}" COMPONENT core)
+endif()
+if(TARGET argosy_kafka)
+  list(APPEND modules argosy_kafka)
+  install(TARGETS argosy_kafka LIBRARY DESTINATION "${install_lib}" COMPONENT core)
+endif()
 if(TARGET _core)
-  add_custom_target(argosy_run DEPENDS _core _core_stubs ${programs} argosy_python_packages)  # what `make build` makes
-  add_custom_target(argosy_wheel DEPENDS _core _core_stubs ${programs} argosy)
+  add_custom_target(argosy_run DEPENDS _core _core_stubs ${programs} ${modules} argosy_python_packages)  # what `make build` makes
+  add_custom_target(argosy_wheel DEPENDS _core _core_stubs ${programs} ${modules} argosy)
 endif()
 
 install(TARGETS argosy EXPORT argosyTargets LIBRARY DESTINATION "${install_lib}" COMPONENT core

@@ -10,12 +10,12 @@ set(ARGOSY_PUBLIC_COLLECTIVE
 set(ARGOSY_PUBLIC_PROGRAMS
     argosy/argosy.h
     argosy/base/line_range.h argosy/base/mutex.h argosy/base/random.h argosy/base/step_gradients.h argosy/base/thread.h
-    argosy/data/batch.h argosy/data/buffer.h argosy/data/corpus_options.h argosy/data/criteo.h argosy/data/criteo_options.h argosy/data/dataset.h argosy/data/in_memory_dataset.h
+    argosy/data/batch.h argosy/data/arrow_interface.h argosy/data/arrow_table.h argosy/data/buffer.h argosy/data/column_options.h argosy/data/corpus_options.h argosy/data/criteo.h argosy/data/criteo_options.h argosy/data/dataset.h argosy/data/in_memory_dataset.h
     argosy/data/line_parser.h argosy/data/queue_dataset.h argosy/data/record_store.h argosy/data/remote_store.h argosy/data/slot.h argosy/data/vocabulary.h
     argosy/data/word_index.h
     argosy/engine/program/kernel.h argosy/engine/program/op.h argosy/engine/program/model_io.h argosy/engine/program/scope.h argosy/engine/program/value.h
     argosy/engine/train/runner.h argosy/engine/train/trainer.h
-    argosy/fleet/make_dataset.h argosy/fleet/executor.h argosy/fleet/fleet.h argosy/fleet/model.h argosy/fleet/process_context.h argosy/fleet/server_model.h
+    argosy/fleet/file_stream.h argosy/fleet/make_dataset.h argosy/fleet/executor.h argosy/fleet/fleet.h argosy/fleet/model.h argosy/fleet/process_context.h argosy/fleet/server_model.h
     argosy/fleet/strategy.h
     argosy/graph/attribute.h argosy/graph/backward.h argosy/graph/build.h argosy/graph/dtype.h argosy/graph/function_call.h
     argosy/graph/function_schema.h argosy/graph/initializer.h

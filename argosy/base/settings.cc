@@ -219,6 +219,7 @@ const std::vector<OtherVariable>& other_table() {
       {"ARGOSY_LOG_LEVEL", "the least that a process writes to its log: debug, info, warning, error; none: info"},
       {"ARGOSY_PYTHON", "the Python that `fleetrun` starts scripts with; none: the one beside it"},
       {"ARGOSY_FS_COMMAND", "the command behind hdfs: and afs: paths; none: hadoop fs"},
+      {"ARGOSY_KAFKA_CONFIG", "a file of librdkafka's properties, KEY=VALUE a line, for readers of kafka: files"},
       {"ARGOSY_MPI_LIBRARY", "the file of OpenMPI's library; none: the system's"},
       {"ARGOSY_RESUME", "set by the launcher: the checkpoint that a collective job goes on from"},
       {"ARGOSY_CHECKPOINT_FILE", "set by the launcher: where rank 0 of a collective job notes its checkpoints"},

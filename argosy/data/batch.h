@@ -49,6 +49,19 @@ class Column {
     ++samples_;
     if (!dense_) push_offset();
   }
+  // So many samples of `each` values.
+  void add_samples(int64_t samples, int64_t each) {
+    if (dense_) {
+      count_ += samples * each;
+      samples_ += samples;
+      return;
+    }
+    const size_t used = static_cast<size_t>(samples_ + 1) * sizeof(int64_t);
+    offsets_.reserve(used + static_cast<size_t>(samples) * sizeof(int64_t), used);
+    int64_t* offsets = reinterpret_cast<int64_t*>(offsets_.data()) + samples_ + 1;
+    for (int64_t i = 0; i < samples; ++i) offsets[i] = count_ += each;
+    samples_ += samples;
+  }
 
   // Forgets all samples after the first `samples`, and what room() was given for and never added.
   void truncate(int64_t samples) {

@@ -83,7 +83,7 @@ bool BlockLanes::make_current(Lock& lock) {
   turn_ = (turn_ + 1) % lanes_.size();
   room_.notify_all();
   current_lines_ = block->lines;
-  current_ = {.block = nullptr, .at = 0, .end = block->size, .line = block->line, .lines = block->lines};
+  current_ = {.block = nullptr, .at = block->at, .end = block->size, .line = block->line, .lines = block->lines};
   current_.block = std::move(block);
   return true;
 }
@@ -96,10 +96,11 @@ TextPiece BlockLanes::cut(int64_t lines) {
     current_ = {};
     return piece;
   }
-  for (int64_t i = 0; i < lines; ++i) {
+  for (int64_t i = 0; i < lines && current_.block->rows == nullptr; ++i) {
     const void* newline = std::memchr(current_.begin(), '\n', current_.end - current_.at);
     current_.at = static_cast<size_t>(static_cast<const char*>(newline) - current_.block->text.data()) + 1;
   }
+  if (current_.block->rows != nullptr) current_.at += static_cast<size_t>(lines);
   current_.line += lines;
   piece.end = current_.at;
   return piece;

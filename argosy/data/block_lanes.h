@@ -13,7 +13,7 @@
 
 namespace argosy::data {
 
-// Some lines of a block, shared with the parsers of its other lines. Thread-compatible.
+// Some lines (or rows) of a block, shared with the parsers of its other lines. Thread-compatible.
 struct TextPiece {
   std::shared_ptr<const TextBlock> block;
   size_t at = 0, end = 0;  // the next line to parse, and where the piece ends

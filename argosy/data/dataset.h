@@ -8,6 +8,7 @@
 
 #include "argosy/base/status.h"
 #include "argosy/data/batch.h"
+#include "argosy/data/column_options.h"
 #include "argosy/data/corpus_options.h"
 #include "argosy/data/criteo.h"
 #include "argosy/data/remote_store.h"
@@ -15,7 +16,11 @@
 
 namespace argosy::data {
 
+class ArrowTable;
+
 // Deals the files of one list to the readers of several processes, each file to one of them.
+//
+// A file that is a table is dealt row group by row group: what is said of files here is said of these, and their lines are rows.
 //
 // Where another process is lost, files that it had are dealt again: lines that were trained from it are to be left out.
 //
@@ -51,11 +56,18 @@ struct DatasetOptions {
   RemoteStore store;                    // of hdfs: and afs: paths
   std::optional<CriteoOptions> criteo;  // set: lines are Criteo's tab-separated text; not set: MultiSlot text
   std::optional<CorpusOptions> corpus;  // set: lines are sentences, and batch_size counts them, not their samples
+  FileFormat format = FileFormat::by_name;
+  ColumnOptions columns;                     // of files that are tables
+  std::shared_ptr<const ArrowTable> table;   // set: what is read, in place of files
   bool drop_last = false;               // leaves out a batch that is smaller than batch_size
   std::shared_ptr<FileHandout> handout;  // null: this process reads all files
 };
 
-// Refuses options that cannot work: bad slots, counts that are not positive, no files, local files that do not exist.
+// Whether this file is read as a table and not as text.
+bool is_table(const DatasetOptions& options, const std::string& file);
+
+// Refuses options that cannot work: bad slots, counts that are not positive, no files, local files that do not exist, settings of
+// text where there are tables.
 Status check_options(const DatasetOptions& options);
 
 // What has been read since start(); seconds are summed over threads.

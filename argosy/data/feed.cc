@@ -11,6 +11,8 @@
 #include "argosy/base/random.h"
 #include "argosy/data/corpus.h"
 #include "argosy/data/decompress.h"
+#include "argosy/data/json_lines.h"
+#include "argosy/data/message_log.h"
 #include "argosy/data/multislot.h"
 #include "argosy/data/pipe.h"
 
@@ -35,6 +37,7 @@ std::vector<LineRange> left_of(LineRange lines, const std::vector<LineRange>& sk
 
 // Where the text goes on after so many lines. REQUIRES: the block has them, from `at` on.
 size_t behind_lines(const TextBlock& block, size_t at, uint64_t lines) {
+  if (block.rows != nullptr) return at + lines;
   for (; lines > 0; --lines) {
     const void* newline = std::memchr(block.text.data() + at, '\n', block.size - at);
     at = static_cast<size_t>(static_cast<const char*>(newline) - block.text.data()) + 1;
@@ -44,6 +47,12 @@ size_t behind_lines(const TextBlock& block, size_t at, uint64_t lines) {
 
 void copy_lines(const TextBlock& from, size_t begin, size_t end, TextBlock& to) {
   to.origin = from.origin;
+  to.rows = from.rows;
+  if (from.rows != nullptr) {
+    to.at = begin;
+    to.size = end;
+    return;
+  }
   to.size = end - begin;
   to.at = 0;
   to.text.reserve(to.size + kTextPadding, 0);
@@ -51,16 +60,18 @@ void copy_lines(const TextBlock& from, size_t begin, size_t end, TextBlock& to) 
   std::memset(to.text.data() + to.size, 0, kTextPadding);
 }
 
-std::vector<int64_t> sizes_of(const DatasetOptions& options) {
+std::vector<int64_t> sizes_of(const DatasetOptions& options, const FileParts& parts) {
   std::vector<int64_t> sizes;
   if (options.handout != nullptr) return sizes;
-  for (const std::string& file : options.files) {
-    std::error_code error;  // a remote file's size is not known
-    const auto size = std::filesystem::file_size(file, error);
-    if (error) return {};
-    sizes.push_back(static_cast<int64_t>(size));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].bytes) return {};
+    sizes.push_back(*parts[i].bytes);
   }
   return sizes;
+}
+
+int reader_count(const FileParts& parts, int consumers) {
+  return static_cast<int>(std::clamp<size_t>(parts.size(), 1, static_cast<size_t>(consumers)));
 }
 
 size_t blocks_ahead(int consumers) { return 4 * static_cast<size_t>(std::max(consumers, 2)); }
@@ -76,17 +87,25 @@ Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options, u
     ASSIGN_OR_RETURN(std::unique_ptr<LineParser> parser, CriteoParser::make(options.slots, *options.criteo));
     return parser;
   }
+  if (options.format == FileFormat::json) {
+    ASSIGN_OR_RETURN(std::unique_ptr<LineParser> parser, JsonParser::make(options.slots, options.columns));
+    return parser;
+  }
   RETURN_IF_ERROR(check_slots(options.slots));
   return std::unique_ptr<LineParser>(std::make_unique<MultiSlotParser>(options.slots));
 }
 
-FileFeed::FileFeed(const DatasetOptions& options, const LineParser& parser, int consumers, double patience_seconds)
+FileFeed::FileFeed(const DatasetOptions& options, std::shared_ptr<const FileParts> parts, const LineParser& parser, int consumers,
+                   double patience_seconds)
     : options_(options),
+      parts_(std::move(parts)),
       parser_(parser),
-      reader_count_(static_cast<int>(std::min<size_t>(static_cast<size_t>(consumers), options_.files.size()))),
+      reader_count_(reader_count(*parts_, consumers)),
       patience_seconds_(patience_seconds),
-      file_bytes_(sizes_of(options_)),
-      plain_(is_identity_command(options_.pipe_command) && std::ranges::none_of(options_.files, is_packed_name)),
+      part_bytes_(sizes_of(options_, *parts_)),
+      plain_(options_.table == nullptr && is_identity_command(options_.pipe_command) &&
+             std::ranges::none_of(options_.files,
+                                  [this](const std::string& file) { return is_packed_name(file) || is_table(options_, file); })),
       empty_(2 * blocks_ahead(consumers)),
       lanes_(
           static_cast<size_t>(reader_count_), blocks_ahead(consumers) / static_cast<size_t>(reader_count_),
@@ -98,15 +117,19 @@ FileFeed::FileFeed(const DatasetOptions& options, const LineParser& parser, int 
 void FileFeed::warn_of_silence() const {
   const double silent = clock_.silent_seconds();
   if (silent < patience_seconds_) return;
-  log_warning("no line came from the pipe command '{}' for {:.0f} s", options_.pipe_command, silent);
+  if (is_identity_command(options_.pipe_command))
+    log_warning("no line came from the files for {:.0f} s", silent);
+  else
+    log_warning("no line came from the pipe command '{}' for {:.0f} s", options_.pipe_command, silent);
 }
 
 void FileFeed::read_files(int reader) {
   int64_t lines = 0;
+  PartReader rows(*parts_, options_.format);
   for (size_t read = 0; !stop_.stopped(); ++read) {
     const auto file = next_file(reader, read, lines);
     if (file.ok() && !*file) break;
-    auto had = file.ok() ? read_file(reader, **file) : Result<int64_t>(file.status());
+    auto had = file.ok() ? read_part(reader, rows, **file) : Result<int64_t>(file.status());
     if (!had.ok()) {
       (void)fail(had.status());
       break;
@@ -118,33 +141,77 @@ void FileFeed::read_files(int reader) {
 
 // A reader is far ahead of those who train: when they want more, another process may have been lost meanwhile.
 Result<std::optional<FileHandout::File>> FileFeed::next_file(int reader, size_t read, int64_t lines) {
-  if (options_.handout != nullptr) {
-    ASSIGN_OR_RETURN(auto file, options_.handout->next(options_.files.size(), reader, lines));
+  if (options_.handout != nullptr && parts_->size() > 0) {
+    ASSIGN_OR_RETURN(auto file, options_.handout->next(parts_->size(), reader, lines));
     if (file || !lanes_.wait_for_demand(static_cast<size_t>(reader))) return file;
-    return options_.handout->next(options_.files.size(), reader, lines);
+    return options_.handout->next(parts_->size(), reader, lines);
   }
   const size_t file = static_cast<size_t>(reader) + read * static_cast<size_t>(reader_count_);
-  return file < options_.files.size() ? std::optional(FileHandout::File{.place = file}) : std::nullopt;
+  return file < parts_->size() ? std::optional(FileHandout::File{.place = file}) : std::nullopt;
 }
 
 // A block whose buffer comes from one that has been parsed, and goes back when this one has been.
 std::shared_ptr<TextBlock> FileFeed::new_block() {
   return {new TextBlock(empty_.try_pop().value_or(TextBlock{})), [this](TextBlock* parsed) {
+            parsed->rows = nullptr;
             (void)empty_.push(std::move(*parsed), Deadline::after_seconds(0));
             delete parsed;
           }};
 }
 
-Result<int64_t> FileFeed::read_file(int reader, const FileHandout::File& file) {
+Result<int64_t> FileFeed::read_part(int reader, PartReader& rows, const FileHandout::File& file) {
   RETURN_IF_ERROR(stop_.status());
+  if (file.place >= parts_->size())
+    return Status::data_loss(
+        "part {} of the files was handed out, and this process finds {}: the workers' lists differ, or a file was changed",
+        file.place, parts_->size());
   for (const LineRange& lines : file.skip) lines_of_lost_ += static_cast<int64_t>(lines.count);
   lines_in_parts_ += file.in_parts;
-  if (file.lines && left_of({1, static_cast<uint64_t>(*file.lines)}, file.skip).empty()) return *file.lines;
+  const auto lines = file.lines ? file.lines : (*parts_)[file.place].lines;
+  if (lines && left_of({1, static_cast<uint64_t>(*lines)}, file.skip).empty()) return *lines;
+  return (*parts_)[file.place].text() ? read_text(reader, file) : read_rows(reader, rows, file);
+}
+
+std::shared_ptr<TextOrigin> FileFeed::origin_of(size_t part) const {
   auto origin = std::make_shared<TextOrigin>();
-  origin->path = options_.files[file.place];
-  origin->file = static_cast<int64_t>(file.place);
+  origin->path = (*parts_)[part].path;
+  origin->file = static_cast<int64_t>(part);
   origin->file_key = mix64(std::filesystem::path(origin->path).filename().string());
   if (!is_identity_command(options_.pipe_command)) origin->command = options_.pipe_command;
+  if (is_message_range(origin->path) && origin->command.empty()) origin->first_offset = (*parts_)[part].number;
+  origin->group = (*parts_)[part].group;
+  origin->columns = (*parts_)[part].columns;
+  return origin;
+}
+
+Result<int64_t> FileFeed::read_rows(int reader, PartReader& rows, const FileHandout::File& file) {
+  const FilePart& part = (*parts_)[file.place];
+  const std::shared_ptr<const TextOrigin> origin = origin_of(file.place);
+  Stopwatch watch;
+  RETURN_IF_ERROR(rows.begin(file.place));
+  for (int64_t lines = 0;;) {
+    ASSIGN_OR_RETURN(auto range, rows.next());
+    count_time(read_ns_, watch);
+    if (!range) return lines;
+    clock_.tick();
+    const std::shared_ptr<TextBlock> block = new_block();
+    block->origin = origin;
+    block->rows = std::move(range->rows);
+    block->at = static_cast<size_t>(range->begin);
+    block->size = static_cast<size_t>(range->end);
+    block->line = lines + 1;
+    block->lines = range->end - range->begin;
+    const int64_t bytes = *part.bytes * block->lines / *part.lines;
+    bytes_ += bytes;
+    if (!part_bytes_.empty()) finished_bytes_ += bytes;
+    lines += block->lines;
+    RETURN_IF_ERROR(push(reader, block, file.skip));
+    watch.restart();
+  }
+}
+
+Result<int64_t> FileFeed::read_text(int reader, const FileHandout::File& file) {
+  const std::shared_ptr<TextOrigin> origin = origin_of(file.place);
   const PipeOptions pipe{.path = origin->path, .command = options_.pipe_command, .store = options_.store};
   ASSIGN_OR_RETURN(auto stream, open_pipe(pipe, origin->errors, stop_));
   BlockReader blocks(std::move(stream), origin, options_.batch_size, &clock_);
@@ -154,7 +221,7 @@ Result<int64_t> FileFeed::read_file(int reader, const FileHandout::File& file) {
     ASSIGN_OR_RETURN(const bool more, blocks.next(*block));
     count_time(read_ns_, watch);
     if (!more) {
-      if (!file_bytes_.empty()) finished_bytes_ += file_bytes_[file.place];
+      if (!part_bytes_.empty()) finished_bytes_ += part_bytes_[file.place];
       return lines;
     }
     lines += block->lines;
@@ -170,7 +237,7 @@ Status FileFeed::push(int reader, const std::shared_ptr<TextBlock>& block, const
   if (left.size() == 1 && left.front() == of_block) {
     return lanes_.push(static_cast<size_t>(reader), block) ? Status() : Status::cancelled("reading was stopped");
   }
-  size_t at = 0;
+  size_t at = block->at;
   uint64_t line = of_block.first;
   for (const LineRange& lines : left) {
     const size_t begin = behind_lines(*block, at, lines.first - line), end = behind_lines(*block, begin, lines.count);
@@ -198,10 +265,16 @@ Result<bool> FileFeed::next_block(TextPiece& piece) { return answer(lanes_.take_
 
 Status FileFeed::parse(TextPiece& piece, Batch& batch) {
   if (stop_.stopped()) return failure();
+  if (piece.block->rows != nullptr) return take_rows(piece, batch);
   const Stopwatch watch;
   const int64_t first = piece.line;
   LineError error;
+  const bool gaps = piece.block->origin->first_offset.has_value();
   for (; !piece.done(); ++piece.line) {
+    if (gaps && *piece.begin() == '\n') {  // an offset without a message
+      ++piece.at;
+      continue;
+    }
     const char* next = parser_.parse_line_at(piece.begin(), {piece.block->origin->file_key, piece.line}, batch, error);
     if (next == nullptr) [[unlikely]] {
       batch.drop_unfinished_sample();
@@ -217,11 +290,37 @@ Status FileFeed::parse(TextPiece& piece, Batch& batch) {
 
 Status FileFeed::note_bad_line(const TextPiece& piece, const LineError& error) {
   const TextOrigin& origin = *piece.block->origin;
-  std::string message = fmt::format("{}:{}:{}: {}", origin.path, piece.line, error.at - piece.begin() + 1, error.what);
+  const int64_t byte = error.at - piece.begin() + 1;
+  std::string message = origin.first_offset ? fmt::format("{}: offset {}, byte {}: {}", origin.path,
+                                                          *origin.first_offset + piece.line - 1, byte, error.what)
+                                            : fmt::format("{}:{}:{}: {}", origin.path, piece.line, byte, error.what);
   if (!origin.command.empty()) {
     message += fmt::format("; the line is from the output of the pipe command '{}'", origin.command);
     if (const std::string errors = origin.errors->text(); !errors.empty()) message += "; its stderr ends with:\n" + errors;
   }
+  return note_bad(std::move(message));
+}
+
+Status FileFeed::take_rows(TextPiece& piece, Batch& batch) {
+  const Stopwatch watch;
+  const TextOrigin& origin = *piece.block->origin;
+  while (!piece.done()) {
+    const auto at = static_cast<int64_t>(piece.at), end = static_cast<int64_t>(piece.end);
+    const auto bad = origin.columns->first_bad(*piece.block->rows, at, end - at);
+    const int64_t good = (bad ? bad->row : end) - at;
+    origin.columns->append(*piece.block->rows, at, good, batch);
+    const int64_t done = good + (bad ? 1 : 0);
+    if (bad)
+      RETURN_IF_ERROR(note_bad(fmt::format("{}: {}, row {}: {}", origin.path, origin.group, piece.line - 1 + good, bad->what)));
+    piece.at += static_cast<size_t>(done);
+    piece.line += done;
+    lines_ += done;
+  }
+  count_time(parse_ns_, watch);
+  return {};
+}
+
+Status FileFeed::note_bad(std::string message) {
   const int64_t bad = ++bad_lines_;
   if (bad <= options_.max_bad_lines || ARGOSY_PLANTED("bad_line_swallowed")) {
     if (bad <= kBadLinesLogged) log_warning("bad line {} of at most {} is left out: {}", bad, options_.max_bad_lines, message);
@@ -256,7 +355,7 @@ void FileFeed::stop() {
 }
 
 std::optional<double> FileFeed::read_ratio() const {
-  const auto all = std::accumulate(file_bytes_.begin(), file_bytes_.end(), int64_t{0});
+  const auto all = std::accumulate(part_bytes_.begin(), part_bytes_.end(), int64_t{0});
   if (all == 0) return std::nullopt;
   return std::min(1.0, static_cast<double>(plain_ ? bytes_ : finished_bytes_) / static_cast<double>(all));
 }

@@ -12,6 +12,7 @@
 #include "argosy/base/thread.h"
 #include "argosy/data/block_lanes.h"
 #include "argosy/data/dataset.h"
+#include "argosy/data/file_parts.h"
 #include "argosy/data/line_parser.h"
 
 namespace argosy::data {
@@ -19,16 +20,17 @@ namespace argosy::data {
 // The parser that the options ask for. `pass`: how many passes were made before, for formats in which each draws anew.
 Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options, uint64_t pass = 0);
 
-// One pass over the files: R reader threads read every R-th file each, or what a hand-out gives them, and put blocks of lines
-// into lanes; consumers take lines from there and parses them, so that several threads share one file. Which lines
-// are taken as the n-th does not depend on the speed of anybody. With one reader they come in the order of the files.
+// One pass over the parts of files: R reader threads read every R-th part each, or what a hand-out gives them, and put blocks of
+// lines (of rows, where the part is of a table) into lanes; consumers take lines from there and parses them, so that several
+// threads share one file. Which lines are taken as the n-th does not depend on the speed of anybody. With one reader they come in
+// the order of the files.
 //
 // Owns the threads "data-read-N". Thread-safe. The first failure of anybody ends the pass for everybody.
 class FileFeed {
  public:
-  // Starts min(consumers, files) readers. `options` and `parser` must outlive the feed.
+  // Starts min(consumers, parts) readers. `options` and `parser` must outlive the feed.
   // A warning says where no text has come from any file for `patience_seconds`.
-  FileFeed(const DatasetOptions& options, const LineParser& parser, int consumers,
+  FileFeed(const DatasetOptions& options, std::shared_ptr<const FileParts> parts, const LineParser& parser, int consumers,
            double patience_seconds = BlockLanes::kPatienceSeconds);
   ~FileFeed() { stop(); }
 
@@ -51,23 +53,29 @@ class FileFeed {
   void read_files(int reader);
   // After so many; none: it has read its last one. `lines`: that the last one had.
   Result<std::optional<FileHandout::File>> next_file(int reader, size_t read, int64_t lines);
-  Result<int64_t> read_file(int reader, const FileHandout::File& file);  // how many lines it has
+  Result<int64_t> read_part(int reader, PartReader& rows, const FileHandout::File& file);  // how many lines it has
+  Result<int64_t> read_text(int reader, const FileHandout::File& file);
+  Result<int64_t> read_rows(int reader, PartReader& rows, const FileHandout::File& file);
+  std::shared_ptr<TextOrigin> origin_of(size_t part) const;
   Status push(int reader, const std::shared_ptr<TextBlock>& block, const std::vector<LineRange>& skip);
   std::shared_ptr<TextBlock> new_block();
   Result<bool> answer(QueueState state) const;
+  Status take_rows(TextPiece& piece, Batch& batch);
   Status note_bad_line(const TextPiece& piece, const LineError& error);
+  Status note_bad(std::string message);
   Status fail(Status status);  // keeps the first failure, ends the pass, returns the failure that was kept
   Status failure() const;
   void warn_of_silence() const;
   void count_time(std::atomic<int64_t>& nanoseconds, const Stopwatch& since);
 
   const DatasetOptions& options_;
+  const std::shared_ptr<const FileParts> parts_;
   const LineParser& parser_;
   const int reader_count_;
   const double patience_seconds_;
-  const std::vector<int64_t> file_bytes_;  // of each file; empty: not known, or another process reads some of them
+  const std::vector<int64_t> part_bytes_;  // of each part; empty: not known, or another process reads some of them
   const bool plain_;                       // what is read is what the files hold
-  std::atomic<int64_t> finished_bytes_{0};  // of files that were read to their ends
+  std::atomic<int64_t> finished_bytes_{0};  // of parts of text that were read to their ends, and of rows
   StopSignal stop_;
   TextClock clock_;
   Queue<TextBlock> empty_;  // buffers of blocks that have been parsed

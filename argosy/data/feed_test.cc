@@ -19,10 +19,11 @@ std::string log_of_reading(const ScratchFiles& files, const std::string& command
                                .batch_size = 4,
                                .files = {files.write("part", "unused\n")}};
   const auto parser = make_parser(options);
-  EXPECT_TRUE(parser.ok());
+  const auto parts = FileParts::list(options);
+  EXPECT_TRUE(parser.ok() && parts.ok());
   testing::internal::CaptureStderr();
   {
-    FileFeed feed(options, **parser, 1, 0.5);
+    FileFeed feed(options, *parts, **parser, 1, 0.5);
     std::vector<TextPiece> pieces;
     uint64_t number = 0;
     int64_t lines = 0;

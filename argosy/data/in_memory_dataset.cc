@@ -7,6 +7,7 @@
 #include "argosy/base/mutex.h"
 #include "argosy/base/progress.h"
 #include "argosy/data/feed.h"
+#include "argosy/data/file_parts.h"
 
 namespace argosy::data {
 
@@ -56,8 +57,9 @@ Status InMemoryDataset::wait_preload_done() {
 Status InMemoryDataset::load() {
   RETURN_IF_ERROR(check_options(options_));
   ASSIGN_OR_RETURN(parser_, make_parser(options_));
+  ASSIGN_OR_RETURN(const auto parts, FileParts::list(options_));
   if (options_.handout != nullptr) options_.handout->begin_load();
-  auto feed = std::make_shared<FileFeed>(options_, *parser_, options_.threads);
+  auto feed = std::make_shared<FileFeed>(options_, parts, *parser_, options_.threads);
   {
     MutexLock lock(mutex_);
     feed_ = feed;
@@ -77,7 +79,8 @@ Status InMemoryDataset::load() {
   for (const Lane& lane : lanes) RETURN_IF_ERROR(lane.status);
   merge(lanes);
   counted_ = same_pass_ = true;
-  if (store_.size() == 0)
+  if (store_.size() == 0 && options_.table != nullptr) log_warning("the table that was loaded has no rows");
+  if (store_.size() == 0 && options_.table == nullptr)
     log_warning("{} data files were loaded and had no samples, the first is '{}'", options_.files.size(), options_.files[0]);
   return {};
 }

@@ -5,6 +5,7 @@
 
 #include "argosy/base/text.h"
 #include "argosy/data/decompress.h"
+#include "argosy/data/message_log.h"
 
 namespace argosy::data {
 namespace {
@@ -53,7 +54,11 @@ bool is_identity_command(const std::string& command) {
 Result<std::unique_ptr<ByteStream>> open_pipe(const PipeOptions& options, std::shared_ptr<StderrTail> errors,
                                               const StopSignal& stop) {
   CommandInput input;
-  if (is_remote_path(options.path)) {
+  if (is_message_range(options.path)) {
+    ASSIGN_OR_RETURN(MessageLogs * logs, message_logs());
+    ASSIGN_OR_RETURN(const MessageRange range, parse_message_range(options.path));
+    ASSIGN_OR_RETURN(input.stream, logs->read(range, stop));
+  } else if (is_remote_path(options.path)) {
     ASSIGN_OR_RETURN(input.stream, open_remote(options, errors, stop));
   } else {
     ASSIGN_OR_RETURN(input, open_local(options, stop));

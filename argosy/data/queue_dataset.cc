@@ -4,6 +4,7 @@
 
 #include "argosy/base/mutex.h"
 #include "argosy/data/feed.h"
+#include "argosy/data/file_parts.h"
 
 namespace argosy::data {
 namespace {
@@ -20,6 +21,7 @@ Status QueueDataset::start(int threads) {
   if (threads < 1) return Status::invalid_argument("a dataset was started for {} threads, expected at least 1", threads);
   RETURN_IF_ERROR(check_options(options_));
   stop();
+  ASSIGN_OR_RETURN(const auto parts, FileParts::list(options_));
   const bool again = again_;
   ASSIGN_OR_RETURN(parser_, make_parser(options_, again ? passes_ - 1 : passes_));
   again_ = false;
@@ -27,7 +29,7 @@ Status QueueDataset::start(int threads) {
   if (options_.handout != nullptr) again ? options_.handout->repeat_pass() : options_.handout->begin_pass();
   begun_ = true;
   threads_ = threads;
-  auto fresh = std::make_shared<FileFeed>(options_, *parser_, threads);
+  auto fresh = std::make_shared<FileFeed>(options_, parts, *parser_, threads);
   MutexLock lock(mutex_);
   feed_ = std::move(fresh);
   return {};

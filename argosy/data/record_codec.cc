@@ -95,7 +95,7 @@ void RecordCodec::read(const char* record, Batch& batch) const {
 bool RecordCodec::is_record(std::string_view bytes) const {
   for (const SlotSpec& slot : slots_) {
     auto count = static_cast<uint64_t>(slot.width);
-    if (!slot.dense && (!take_varint(bytes, count) || count == 0)) return false;
+    if (!slot.dense && !take_varint(bytes, count)) return false;
     if (count > bytes.size() / value_bytes(slot.type)) return false;
     bytes.remove_prefix(count * value_bytes(slot.type));
   }

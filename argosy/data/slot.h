@@ -17,7 +17,8 @@ enum class SlotType {
 struct SlotSpec {
   std::string name;
   SlotType type = SlotType::int64;
-  bool dense = false;  // lod_level 0: every sample has exactly `width` values; otherwise one or more, as many as the line says
+  bool dense =
+      false;  // lod_level 0: every sample has exactly `width` values; otherwise as many as the line says, of a table also none
   int64_t width = 1;   // the product of the declared shape without -1; only dense slots use it
 };
 

@@ -3,9 +3,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "argosy/base/clock.h"
+#include "argosy/data/arrow_columns.h"
 #include "argosy/data/buffer.h"
 #include "argosy/data/byte_stream.h"
 #include "argosy/data/pipe_command.h"
@@ -16,9 +18,12 @@ namespace argosy::data {
 struct TextOrigin {
   std::string path;
   std::string command;  // empty where no pipe command ran
-  int64_t file = 0;     // its place in the list of files
+  int64_t file = 0;     // its place among the parts of the files (FileParts)
   uint64_t file_key = 0;  // see LinePlace
   std::shared_ptr<StderrTail> errors = std::make_shared<StderrTail>();
+  std::optional<int64_t> first_offset;  // of a log's messages: that of line 1; a line that is empty is no message
+  std::string group;  // of rows: "row group 3"
+  std::shared_ptr<const ArrowColumns> columns = nullptr;  // of rows: what they are to slots
 };
 
 // When text last came from any file, which says more than when a block was full: short lines take long to fill one. Thread-safe.
@@ -31,11 +36,12 @@ class TextClock {
   std::atomic<SteadyClock::time_point> last_{SteadyClock::now()};
 };
 
-// Some whole lines of one file, with kTextPadding behind them, and how far they have been parsed. Movable and recyclable;
-// thread-compatible.
+// Some whole lines of one file, with kTextPadding behind them, and how far they have been parsed; or rows of a table, which then
+// are the lines: `size` and `at` count them. Movable and recyclable; thread-compatible.
 struct TextBlock {
   std::shared_ptr<const TextOrigin> origin;
   Buffer text;
+  std::shared_ptr<const ArrowArray> rows;  // null: text
   size_t size = 0;
   size_t at = 0;      // start of the next line to parse
   int64_t line = 0;   // its number in the file, from 1

@@ -2,7 +2,10 @@
 
 #include <glob.h>
 
+#include <algorithm>
+
 #include "argosy/base/error.h"
+#include "argosy/data/message_log.h"
 #include "argosy/engine/train/column_value.h"
 #include "argosy/fleet/file_handout.h"
 #include "argosy/fleet/fleet.h"
@@ -12,6 +15,12 @@ namespace {
 
 data::DatasetOptions options_of(const DatasetRequest& request) {
   if (request.use.empty()) throw Error(Status::invalid_argument("a dataset needs the variables that it feeds: set `use`"));
+  const fleet::Fleet& job = request.fleet != nullptr ? *request.fleet : fleet::fleet();
+  if (!request.file_handout && std::ranges::any_of(request.files, data::is_message_range) && job.initialised() &&
+      job.worker_num() > 1)
+    throw Error(Status::invalid_argument(
+        "every worker would train all messages of '{}': set file_handout, so that each range goes to one of them",
+        request.files.front()));
   std::vector<std::string> names;
   for (const graph::Variable& variable : request.use) names.push_back(variable.name());
   return {.slots = value_or_throw(engine::slots_of(*request.use[0].program(), names)),
@@ -23,6 +32,9 @@ data::DatasetOptions options_of(const DatasetRequest& request) {
           .store = request.store,
           .criteo = request.format.criteo,
           .corpus = request.format.corpus,
+          .format = request.format.files,
+          .columns = request.format.columns,
+          .table = request.table,
           .drop_last = request.drop_last,
           .handout = request.file_handout ? fleet::make_file_handout(request.fleet != nullptr ? *request.fleet : fleet::fleet())
                                           : nullptr};

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "argosy/data/arrow_table.h"
 #include "argosy/data/dataset.h"
 #include "argosy/data/in_memory_dataset.h"
 #include "argosy/data/queue_dataset.h"
@@ -16,12 +17,24 @@ class Fleet;
 
 namespace argosy {
 
-// What a line of a file is: MultiSlot text without more, Criteo's, or a sentence.
+// What a line of a file is: MultiSlot text without more, Criteo's, or a sentence. A file whose name ends with .parquet, .arrow or
+// .feather is a table without more, too: its columns feed the variables of their names.
 struct DatasetFormat {
   std::optional<data::CriteoOptions> criteo;
   std::optional<data::CorpusOptions> corpus;
+  data::FileFormat files = data::FileFormat::by_name;
+  data::ColumnOptions columns;  // of tables
 };
 inline DatasetFormat multislot() { return {}; }
+inline DatasetFormat parquet(data::ColumnOptions columns = {}) {
+  return {.files = data::FileFormat::parquet, .columns = std::move(columns)};
+}
+inline DatasetFormat arrow_files(data::ColumnOptions columns = {}) {
+  return {.files = data::FileFormat::arrow, .columns = std::move(columns)};
+}
+inline DatasetFormat json_lines(data::ColumnOptions columns = {}) {
+  return {.files = data::FileFormat::json, .columns = std::move(columns)};
+}
 inline DatasetFormat criteo(int64_t hash_dim) { return {.criteo = data::CriteoOptions{.hash_dim = hash_dim}}; }
 // Sentences as samples of word2vec: `use` is the word, the words around it (lod_level 1: all of them; 0: a pair each), and, if it
 // is there, words drawn at random. batch_size counts lines.
@@ -34,6 +47,7 @@ std::shared_ptr<const Vocabulary> count_words(const data::VocabularyOptions& opt
 struct DatasetRequest {
   std::vector<graph::Variable> use;  // the variables that the slots of a line feed, in order
   std::vector<std::string> files;
+  std::shared_ptr<const data::ArrowTable> table = nullptr;  // in place of files
   DatasetFormat format;
   std::string pipe_command = "cat";
   int batch_size = 1;

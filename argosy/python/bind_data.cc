@@ -1,3 +1,4 @@
+#include "argosy/data/arrow_table.h"
 #include "argosy/data/in_memory_dataset.h"
 #include "argosy/data/queue_dataset.h"
 #include "argosy/data/vocabulary.h"
@@ -30,12 +31,33 @@ data::CriteoOptions criteo_options(int64_t hash_dim, const std::string& scheme) 
   return {.hash_dim = hash_dim, .scheme = scheme == "span" ? data::CriteoScheme::span : data::CriteoScheme::log1p};
 }
 
+using Defaults = std::map<std::string, std::variant<int64_t, double>>;
+
+data::FileFormat file_format(const std::optional<std::string>& name) {
+  if (!name) return data::FileFormat::by_name;
+  if (*name == "text") return data::FileFormat::text;
+  if (*name == "json") return data::FileFormat::json;
+  if (*name == "parquet") return data::FileFormat::parquet;
+  if (*name == "arrow") return data::FileFormat::arrow;
+  throw Error(Status::invalid_argument(
+      "set_format: '{}' is no format of files; expected 'text', 'json', 'parquet', 'arrow' or None", *name));
+}
+
+// What an object's __arrow_c_stream__() gave.
+std::shared_ptr<data::ArrowTable> read_table(const py::capsule& stream) {
+  auto* const pointer = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(stream.ptr(), "arrow_array_stream"));
+  if (pointer == nullptr) throw py::error_already_set();
+  return std::const_pointer_cast<data::ArrowTable>(value_or_throw(data::ArrowTable::read(pointer)));
+}
+
 DatasetOptions make_options(const std::vector<graph::Variable>& variables, std::vector<std::string> files,
                             const std::string& pipe_command, int batch_size, int threads, int64_t max_bad_lines,
                             const std::string& fs_name, const std::string& fs_ugi,
                             const std::optional<std::pair<int64_t, std::string>>& criteo,
                             const std::optional<data::CorpusOptions>& corpus, bool drop_last,
-                            std::shared_ptr<data::FileHandout> handout) {
+                            std::shared_ptr<data::FileHandout> handout, const std::optional<std::string>& format,
+                            std::map<std::string, std::vector<std::string>> columns, Defaults defaults,
+                            std::shared_ptr<data::ArrowTable> table) {
   std::vector<std::string> names;
   for (const graph::Variable& variable : variables) names.push_back(variable.name());
   DatasetOptions options{.slots = value_or_throw(engine::slots_of(*variables.at(0).program(), names)),
@@ -46,6 +68,9 @@ DatasetOptions make_options(const std::vector<graph::Variable>& variables, std::
                          .max_bad_lines = max_bad_lines,
                          .store = {.fs_name = fs_name, .fs_ugi = fs_ugi},
                          .corpus = corpus,
+                         .format = file_format(format),
+                         .columns = {.columns = std::move(columns), .defaults = std::move(defaults)},
+                         .table = std::move(table),
                          .drop_last = drop_last,
                          .handout = std::move(handout)};
   if (criteo) options.criteo = criteo_options(criteo->first, criteo->second);
@@ -202,10 +227,15 @@ void bind_corpus(py::module_& m) {
 void bind_data(py::module_& m) {
   bind_corpus(m);
   py::class_<data::FileHandout, std::shared_ptr<data::FileHandout>>(m, "FileHandout", "Deals files to the workers of a job.");
+  py::class_<data::ArrowTable, std::shared_ptr<data::ArrowTable>>(m, "ArrowTable",
+                                                                  "A table of another library, as it lies in memory.")
+      .def(py::init(&read_table), py::arg("stream"))
+      .def("__len__", &data::ArrowTable::rows);
   py::class_<DatasetOptions>(m, "DatasetOptions", "What a dataset reads and how it cuts it into batches.")
       .def(py::init(&make_options), py::arg("variables"), py::arg("files"), py::arg("pipe_command"), py::arg("batch_size"),
            py::arg("threads"), py::arg("max_bad_lines"), py::arg("fs_name"), py::arg("fs_ugi"), py::arg("criteo"),
-           py::arg("corpus"), py::arg("drop_last"), py::arg("handout"));
+           py::arg("corpus"), py::arg("drop_last"), py::arg("handout"), py::arg("format"), py::arg("columns"),
+           py::arg("defaults"), py::arg("table"));
   py::class_<BatchSource>(m, "BatchSource", "Batches for trainer threads.")
       .def("stop", &BatchSource::stop, Release())
       .def("start", [](BatchSource& source) { run_interruptibly([&] { throw_if_error(source.start(1)); }); })

@@ -26,6 +26,7 @@ void bind_serve(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
 void bind_data(pybind11::module_& m);
 void bind_fleet(pybind11::module_& m);
+void bind_streams(pybind11::module_& m);
 void bind_transpiler(pybind11::module_& m);
 void bind_collective(pybind11::module_& m);
 

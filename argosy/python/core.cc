@@ -21,6 +21,7 @@ PYBIND11_MODULE(_core, m) {
   bind_metrics(m);
   bind_data(m);
   bind_fleet(m);
+  bind_streams(m);
   bind_transpiler(m);
   bind_collective(m);
 

@@ -155,3 +155,12 @@ def test_small_programs_need_no_torch(program):
 @pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.[cp]*")))
 def test_examples_stay_short(example):
     assert len((ROOT / "examples" / example).read_text().splitlines()) < 100
+
+
+def test_online_training_learns_from_files_as_they_appear(tmp_path):
+    said = output_of([sys.executable, ROOT / "examples" / "online" / "run.py", tmp_path], tmp_path, ONLINE_LINES="12000")
+    during, end = (sum(map(int, re.search(r"\[(.*)\]", line)[1].split(","))) for line in said.splitlines() if line.startswith("followers have applied"))
+    assert 0 < during <= end, said
+    assert sum(map(int, re.findall(r"(\d+) samples here", said))) == 12_000, said
+    aucs = [float(auc) for auc in re.findall(r"progressive AUC (\d\.\d+)", said)]
+    assert max(aucs) > 0.55, said

@@ -43,7 +43,8 @@ def test_collective_training_alone_is_closed_too(root):
 
 def test_macros_of_public_headers_begin_with_argosy(public, text_of):
     macros = {(header, name) for header in public for name in re.findall(r"^\s*#\s*define\s+(\w+)", text_of(header), re.MULTILINE)}
-    assert sorted(each for each in macros if not each[1].startswith("ARGOSY_")) == []
+    named_by_arrow = ("ARROW_C_DATA_INTERFACE", "ARROW_C_STREAM_INTERFACE")  # guards that its specification asks for
+    assert sorted(each for each in macros if not each[1].startswith("ARGOSY_") and each[1] not in named_by_arrow) == []
 
 
 def test_what_only_tests_use_is_not_public(public):

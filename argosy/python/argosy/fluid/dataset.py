@@ -1,4 +1,4 @@
-"""Dataset: files of text, read, parsed and fed by the core, several threads at a time."""
+"""Dataset: files of text, Parquet and Arrow, read, parsed and fed by the core, several threads at a time; and tables in memory."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from typing import Any
 
 from argosy.fluid import dataset_settings
 
-__all__ = ["DatasetFactory", "DatasetBase", "InMemoryDataset", "QueueDataset"]
+__all__ = ["DatasetFactory", "DatasetBase", "InMemoryDataset", "QueueDataset", "MessageStream", "FolderStream"]
 
 
 def find_own_programs():
@@ -45,6 +45,8 @@ class DatasetBase(dataset_settings.Base):
         self._fs_name, self._fs_ugi = "", ""
         self._max_bad_lines, self._drop_last = 0, False
         self._criteo = self._corpus = None
+        self._format, self._table = None, None
+        self._columns, self._defaults = {}, {}
         self._file_handout, self._handout = False, None
         self._no_files = False  # the script has given an empty list: this worker has none
 
@@ -90,6 +92,46 @@ class DatasetBase(dataset_settings.Base):
             raise TypeError("set_corpus takes a paddle.text.Vocabulary (count or read one); found %s" % type(vocabulary).__name__)
         self._corpus = _core.CorpusOptions(vocabulary, int(window), float(sample), float(power), int(seed))
 
+    def set_format(self, format=None):
+        """What the files are: "text", "json" (an object a line), "parquet" or "arrow" (Arrow's IPC files, Feather).
+
+        Without it the name says it: .parquet, .arrow, .feather, .ipc, where no pipe command is set; anything else is text.
+
+        The slots of a table are its columns, found by the variables' names; columns without a variable are passed over.
+        """
+        if format not in (None, "text", "json", "parquet", "arrow"):
+            raise ValueError("set_format: %r is no format of files; expected 'text', 'json', 'parquet', 'arrow' or None" % (format,))
+        self._format = format
+
+    def set_columns(self, columns=None, defaults=None):
+        """Which columns of a table fill a variable, where it is not the one of its name; and what stands for a value that is missing.
+
+        ``columns``: {variable: a column, or a list of columns whose values follow each other}. ``defaults``: {variable: number}; without one, a
+        missing value of a ragged variable (lod_level 1) is none, and that of a dense one makes the row a bad one.
+
+        >>> dataset = fluid.QueueDataset()
+        >>> dataset.set_columns({"dense_input": ["I1", "I2"]}, defaults={"dense_input": 0.0})
+        """
+        self._columns = {_name_of(slot): [one] if isinstance(one, str) else list(one) for slot, one in (columns or {}).items()}
+        self._defaults = {_name_of(slot): _number(value) for slot, value in (defaults or {}).items()}
+
+    def set_table(self, table):
+        """Reads a table in memory in place of files: a DataFrame of pandas or polars, a table of pyarrow, or whatever has __arrow_c_stream__().
+
+        Nothing is copied before batches are made. A change of the DataFrame is seen after another set_table(). None: files again.
+
+        >>> import pandas
+        >>> dataset = fluid.QueueDataset()
+        >>> dataset.set_table(pandas.DataFrame({"x": [1, 2], "label": [0, 1]}))
+        """
+        from argosy import _core
+
+        stream = getattr(table, "__arrow_c_stream__", None)
+        if table is not None and stream is None:
+            raise TypeError("set_table takes a table with __arrow_c_stream__(), such as a DataFrame of pandas (2.2 or later) or polars, or a pyarrow.Table; "
+                            "found %s" % type(table).__name__)  # fmt: skip
+        self._table = None if stream is None else _core.ArrowTable(stream())
+
     def set_batch_size(self, batch_size):
         self._batch_size = int(batch_size)
 
@@ -127,6 +169,8 @@ class DatasetBase(dataset_settings.Base):
 
         if not self._use_var:
             raise ValueError("the dataset does not know its variables: call set_use_var")
+        if not self._file_handout and any(name.startswith("kafka:") for name in self._filelist) and _workers() > 1:
+            raise ValueError("every worker would train all messages of %r: call set_file_handout(), so that each range goes to one of them" % self._filelist[0])
         if self._file_handout and self._handout is None:
             self._handout = _core.file_handout(_core.fleet())
         handout: Any = self._handout if self._file_handout else None
@@ -143,6 +187,10 @@ class DatasetBase(dataset_settings.Base):
             self._corpus,
             self._drop_last,
             handout,
+            self._format,
+            self._columns,
+            self._defaults,
+            self._table,
         )
 
     def _source(self):
@@ -258,6 +306,74 @@ class InMemoryDataset(dataset_settings.InMemory, DatasetBase):
         if self._preloading:
             raise RuntimeError("release_memory() while the data are being loaded: call wait_preload_done() first")
         self._loaded = None
+
+
+class _FileStream:
+    _stream: Any
+
+    def next(self):
+        """The files of the next pass; [] where nothing came for idle_seconds, by when all workers have trained what came before."""
+        return self._stream.next()
+
+    def __iter__(self):
+        while True:
+            files = self.next()
+            if not files:
+                return
+            yield files
+
+
+class MessageStream(_FileStream):
+    """Messages of a Kafka topic, as one list of files after the other: each a range of offsets, a message a line, for set_filelist().
+
+    All workers of a job take the same lists, and set_file_handout() deals them out. Each message counts once, also where processes are
+    killed: its offset is the number of its line, by which the servers know what they have, and what was agreed upon to read is kept by
+    them. ``group`` commits offsets once the servers have all messages before them; a new job goes on from there, or ``from_`` "earliest"
+    or "latest". A pass has at most ``most`` messages of a partition, a file ``range`` of them. Properties of librdkafka (security and
+    others): a file of KEY=VALUE lines that ARGOSY_KAFKA_CONFIG names.
+
+    >>> stream = fluid.dataset.MessageStream("broker:9092", "clicks", group="ctr")
+    >>> for files in stream:  # doctest: +SKIP
+    ...     dataset.set_filelist(files)
+    ...     exe.train_from_dataset(fluid.default_main_program(), dataset)
+    """
+
+    def __init__(self, brokers, topic, group="argosy", from_="earliest", most=1_000_000, range=50_000, broker_seconds=60.0, idle_seconds=60.0,
+                 poll_seconds=0.5):  # fmt: skip
+        from argosy import _core
+
+        self._stream = _core.MessageStream(brokers, topic, group, from_, most, range, broker_seconds, idle_seconds, poll_seconds)
+
+
+class FolderStream(_FileStream):
+    """Files that appear, as one list after the other: those that match a shell's pattern and were not there before, by their names.
+
+    A file is whole when it gets its name: write it under another one, which the pattern does not match, and rename it. All workers of a job take
+    the same lists; set_file_handout() deals them out.
+
+    >>> stream = fluid.dataset.FolderStream("incoming/*.parquet", idle_seconds=600.0)
+    """
+
+    def __init__(self, pattern, most=1000, idle_seconds=60.0, poll_seconds=0.5):
+        from argosy import _core
+
+        self._stream = _core.FolderStream(str(pattern), most, idle_seconds, poll_seconds)
+
+
+def _workers():
+    """How many share the job of this process; 1 before fleet.init()."""
+    from argosy import _core
+
+    job = _core.fleet()
+    return job.worker_num() if job.initialised() else 1
+
+
+def _name_of(slot):
+    return slot if isinstance(slot, str) else slot.name
+
+
+def _number(value):
+    return float(value) if isinstance(value, float) or not float(value).is_integer() else int(value)
 
 
 def _core_of(fleet):

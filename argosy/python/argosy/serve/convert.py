@@ -3,6 +3,8 @@
 argosy convert models/epoch3.model model.onnx            for onnxruntime, ragged slots included
 argosy convert models/epoch3.model model.safetensors     all parameters
 argosy convert models/epoch3.model rows.parquet          the rows of the tables: table, key, value
+
+With --from it is samples that are converted, text to Parquet and back: argosy convert --from criteo --help.
 """
 
 import argparse

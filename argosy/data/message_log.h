@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/status.h"
+#include "argosy/data/byte_stream.h"
+
+// What the module argosy_kafka, a shared library that is opened when messages are read for the first time, offers. No header of
+// librdkafka is seen outside of the module.
+namespace argosy::data {
+
+// Messages [from, to) of a partition of a topic: a file of a dataset by the name kafka://BROKERS/TOPIC/PARTITION?from=A&to=B. The
+// name says which messages it has, for good: every reader gets the same lines.
+struct MessageRange {
+  std::string brokers;  // "host:port,host:port"
+  std::string topic;
+  int32_t partition = 0;
+  int64_t from = 0, to = 0;
+
+  std::string name() const;
+  friend bool operator==(const MessageRange&, const MessageRange&) = default;
+};
+
+bool is_message_range(const std::string& path);  // begins with kafka:
+Result<MessageRange> parse_message_range(const std::string& path);
+
+// Offsets of one partition.
+struct PartitionOffsets {
+  int32_t partition = 0;
+  int64_t first = 0, end = 0;  // of the messages that are there: [first, end)
+};
+
+// A topic. Thread-compatible. Errors name brokers and topic. Calls wait for the brokers up to the deadline.
+class MessageLog {
+ public:
+  virtual ~MessageLog() = default;
+  virtual Result<std::vector<PartitionOffsets>> offsets(Deadline deadline) = 0;  // ascending partitions
+  // What a group has committed, per partition; none: nothing yet.
+  virtual Result<std::vector<std::optional<int64_t>>> committed(std::span<const int32_t> partitions, Deadline deadline) = 0;
+  virtual Status commit(std::span<const PartitionOffsets> ends, Deadline deadline) = 0;  // `end` of each
+};
+
+// Thread-safe.
+class MessageLogs {
+ public:
+  virtual ~MessageLogs() = default;
+  virtual Result<std::unique_ptr<MessageLog>> open(const std::string& brokers, const std::string& topic,
+                                                   const std::string& group) = 0;
+  // A line per offset: a message's bytes, line ends in it as spaces; an empty one where there is no message (compacted, aborted,
+  // without a value). `stop` outlives the stream.
+  virtual Result<std::unique_ptr<ByteStream>> read(const MessageRange& range, const StopSignal& stop) = 0;
+};
+
+inline constexpr int kMessageLogsVersion = 1;
+inline constexpr const char* kMessageLogsFunction = "argosy_message_logs";
+
+// Opens the module, once in a process. An error says what is missing.
+Result<MessageLogs*> message_logs();
+
+}  // namespace argosy::data

@@ -1,0 +1,118 @@
+#include "argosy/fleet/file_stream.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "argosy/base/clock.h"
+#include "argosy/base/error.h"
+#include "argosy/base/text.h"
+#include "argosy/base/wait_check.h"
+#include "argosy/fleet/fleet.h"
+
+namespace argosy::fleet {
+namespace {
+
+// What a worker says: its process, whether it has waited long enough, and its plan.
+constexpr char kIdle = 'i', kNothing = 'n', kNews = 'y';
+
+const Fleet& fleet_of(const FileStreamOptions& options) { return options.fleet != nullptr ? *options.fleet : fleet(); }
+
+// A worker that is lost after the others had finished a list leaves files of it that nobody has trained.
+Status check_losses(const Fleet& job, const std::vector<std::string>& parts) {
+  if (!job.initialised() || std::ranges::none_of(parts, &std::string::empty)) return {};
+  for (const ps::OpenPass& open : job.ledger().open) {
+    if (!open.lost || (open.files_left == 0 && (open.batches == 0 || open.files_handed_on > 0))) continue;
+    return Status::data_loss(
+        "worker {} was lost when the others had finished the list, and nobody has trained what is left of its files ({} applied "
+        "batches, {} "
+        "files left). Nothing of the list is committed: resume the job, and let it wait for lost workers (--on-worker-loss=wait)",
+        open.worker, open.batches, open.files_left);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string FileStream::new_nonce() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+std::vector<std::string> FileStream::next() {
+  for (;;) {
+    bool idle = false;
+    // A process that was started again first hears what was agreed upon before.
+    const News news = live_ ? value_or_throw(wait_for_news(idle)) : News{};
+    const Agreed agreed = agree(news, idle);
+    if (agreed.live && agreed.first && std::exchange(unsettled_, false)) throw_if_error(settle());
+    live_ = agreed.live;
+    if (agreed.ended) return {};
+    std::vector<std::string> files = value_or_throw(take(agreed.plan));
+    unsettled_ = unsettled_ || agreed.anything;
+    if (agreed.anything) return files;
+  }
+}
+
+Result<FileStream::News> FileStream::wait_for_news(bool& idle) {
+  const Deadline deadline = Deadline::after_seconds(options_.idle_seconds);
+  for (;;) {
+    ASSIGN_OR_RETURN(News news, look());
+    idle = !news.anything && deadline.passed();
+    if (news.anything || idle) return news;
+    if (wait_cancelled()) return Status::cancelled("the wait for new data was interrupted");
+    std::this_thread::sleep_for(std::chrono::duration<double>(options_.poll_seconds));  // nobody says when there is more
+  }
+}
+
+FileStream::Agreed FileStream::agree(const News& news, bool idle) const {
+  const char state = news.anything ? kNews : idle ? kIdle : kNothing;
+  const std::string mine = nonce_ + state + news.plan;
+  const Fleet& job = fleet_of(options_);
+  const bool alone = !job.initialised() || job.worker_num() == 1;
+  const std::vector<std::string> parts = job.initialised() ? job.util().all_gather(mine) : std::vector{mine};
+  const size_t me = alone ? 0 : static_cast<size_t>(job.worker_index());
+  throw_if_error(check_losses(job, parts));
+  // The first worker that has news decides, or else the first one that is there.
+  size_t chosen = parts.size();
+  for (size_t i = parts.size(); i-- > 0;) {
+    if (parts[i].size() <= nonce_.size()) continue;  // lost or done
+    if (chosen == parts.size() || parts[i][nonce_.size()] == kNews || parts[chosen][nonce_.size()] != kNews) chosen = i;
+  }
+  if (chosen == parts.size())
+    throw Error(Status::data_loss(
+        "what the workers had agreed upon to read is no longer kept by the servers; resume the job from a snapshot"));
+  const std::string& part = parts[chosen];
+  const char said = part[nonce_.size()];
+  return {.plan = part.substr(nonce_.size() + 1),
+          .anything = said == kNews,
+          .ended = said == kIdle,
+          .live = parts[me].starts_with(nonce_),
+          .first = chosen == me};
+}
+
+Result<FileStream::News> FolderStream::look() {
+  ::glob_t found{};
+  const int failed = ::glob(settings_.pattern.c_str(), 0, nullptr, &found);
+  const std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + (failed == 0 ? found.gl_pathc : 0));
+  ::globfree(&found);
+  if (failed != 0 && failed != GLOB_NOMATCH) return Status::unavailable("the files '{}' could not be listed", settings_.pattern);
+  std::vector<std::string> fresh;
+  for (const std::string& path : paths) {
+    if (!taken_.contains(path) && path.find('\n') == std::string::npos) fresh.push_back(path);
+  }
+  std::ranges::sort(fresh);
+  if (static_cast<int64_t>(fresh.size()) > settings_.most) fresh.resize(static_cast<size_t>(settings_.most));
+  return News{.plan = join(fresh, "\n"), .anything = !fresh.empty()};
+}
+
+Result<std::vector<std::string>> FolderStream::take(const std::string& plan) {
+  std::vector<std::string> files = split(plan, '\n');
+  taken_.insert(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace argosy::fleet

@@ -1,0 +1,209 @@
+#include "argosy/kafka/kafka_log.h"
+
+#include <algorithm>
+
+#include "argosy/kafka/kafka_client.h"
+
+namespace argosy::kafka_module {
+namespace {
+
+struct DestroyMetadata {
+  void operator()(const rd_kafka_metadata_t* metadata) const { rd_kafka_metadata_destroy(metadata); }
+};
+struct DestroyTopic {
+  void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
+};
+
+// Asked again while brokers are away, until the deadline.
+constexpr int kTryMilliseconds = 2000, kRestMilliseconds = 100;
+
+class KafkaLog : public data::MessageLog {
+ public:
+  KafkaLog(std::unique_ptr<KafkaClient> client, std::string topic, std::string group)
+      : client_(std::move(client)), topic_(std::move(topic)), group_(std::move(group)) {}
+
+  Result<std::vector<data::PartitionOffsets>> offsets(Deadline deadline) override {
+    ASSIGN_OR_RETURN(const auto partitions, partitions_of_topic(deadline));
+    std::vector<data::PartitionOffsets> found;
+    for (int32_t partition : partitions) {
+      data::PartitionOffsets one{.partition = partition};
+      RETURN_IF_ERROR(
+          again(deadline, fmt::format("offsets of topic '{}', partition {}", topic_, partition), [&](int milliseconds) {
+            return rd_kafka_query_watermark_offsets(client_->handle(), topic_.c_str(), partition, &one.first, &one.end,
+                                                    milliseconds);
+          }));
+      found.push_back(one);
+    }
+    return found;
+  }
+
+  Result<std::vector<std::optional<int64_t>>> committed(std::span<const int32_t> partitions, Deadline deadline) override {
+    const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
+    for (int32_t partition : partitions) rd_kafka_topic_partition_list_add(list.get(), topic_.c_str(), partition);
+    RETURN_IF_ERROR(again(deadline, fmt::format("what group '{}' has committed", group_),
+                          [&](int milliseconds) { return rd_kafka_committed(client_->handle(), list.get(), milliseconds); }));
+    std::vector<std::optional<int64_t>> found;
+    for (int i = 0; i < list->cnt; ++i)
+      found.push_back(list->elems[i].offset >= 0 ? std::optional(list->elems[i].offset) : std::nullopt);
+    return found;
+  }
+
+  Status commit(std::span<const data::PartitionOffsets> ends, Deadline deadline) override {
+    const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(ends.size())));
+    for (const data::PartitionOffsets& end : ends)
+      rd_kafka_topic_partition_list_add(list.get(), topic_.c_str(), end.partition)->offset = end.end;
+    return again(deadline, fmt::format("commit of group '{}'", group_),
+                 [&](int) { return rd_kafka_commit(client_->handle(), list.get(), 0); });
+  }
+
+ private:
+  // What may pass: a broker that is away, a leader that is being chosen.
+  template <typename Call>
+  Status again(Deadline deadline, const std::string& what, Call&& call) {
+    for (;;) {
+      const rd_kafka_resp_err_t error = call(std::min(kTryMilliseconds, milliseconds_until(deadline)));
+      if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+      if (deadline.passed() || error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC || error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
+        return client_->failed(what, error);
+      const Message rest(rd_kafka_consumer_poll(client_->handle(), kRestMilliseconds));
+    }
+  }
+
+  Result<std::vector<int32_t>> partitions_of_topic(Deadline deadline) {
+    const std::unique_ptr<rd_kafka_topic_t, DestroyTopic> topic(rd_kafka_topic_new(client_->handle(), topic_.c_str(), nullptr));
+    std::vector<int32_t> partitions;
+    rd_kafka_resp_err_t of_topic = RD_KAFKA_RESP_ERR_NO_ERROR;
+    RETURN_IF_ERROR(again(deadline, fmt::format("partitions of topic '{}'", topic_), [&](int milliseconds) {
+      const rd_kafka_metadata_t* answer = nullptr;
+      const auto error = rd_kafka_metadata(client_->handle(), 0, topic.get(), &answer, milliseconds);
+      if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
+      const std::unique_ptr<const rd_kafka_metadata_t, DestroyMetadata> metadata(answer);
+      if (metadata->topic_cnt != 1) return RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+      of_topic = metadata->topics[0].err;
+      partitions.clear();
+      for (int i = 0; i < metadata->topics[0].partition_cnt; ++i) partitions.push_back(metadata->topics[0].partitions[i].id);
+      return of_topic == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ? of_topic : RD_KAFKA_RESP_ERR_NO_ERROR;
+    }));
+    if (of_topic != RD_KAFKA_RESP_ERR_NO_ERROR || partitions.empty())
+      return Status::not_found("kafka://{}: there is no topic '{}' ({}); make it, and give it partitions", client_->brokers(),
+                               topic_, rd_kafka_err2str(of_topic));
+    std::ranges::sort(partitions);
+    return partitions;
+  }
+
+  const std::unique_ptr<KafkaClient> client_;
+  const std::string topic_, group_;
+};
+
+class RangeStream : public data::ByteStream {
+ public:
+  RangeStream(std::unique_ptr<KafkaClient> client, const data::MessageRange& range, const data::StopSignal& stop)
+      : client_(std::move(client)), range_(range), stop_(stop), next_(range.from) {}
+
+  Status assign() {
+    const PartitionList list(rd_kafka_topic_partition_list_new(1));
+    rd_kafka_topic_partition_list_add(list.get(), range_.topic.c_str(), range_.partition)->offset = range_.from;
+    const auto error = rd_kafka_assign(client_->handle(), list.get());
+    return error == RD_KAFKA_RESP_ERR_NO_ERROR ? Status() : client_->failed(range_.name(), error);
+  }
+
+  Result<size_t> read(std::span<char> room) override {
+    size_t filled = 0;
+    while (filled < room.size()) {
+      if (given_ == text_.size()) {
+        if (next_ >= range_.to) break;
+        ASSIGN_OR_RETURN(const bool more, fill(filled > 0 ? 0 : kPatienceSeconds));  // what there is is handed on before it waits
+        if (!more) break;
+      }
+      const size_t part = std::min(room.size() - filled, text_.size() - given_);
+      std::copy_n(text_.data() + given_, part, room.data() + filled);
+      given_ += part;
+      filled += part;
+    }
+    return filled;
+  }
+
+ private:
+  static constexpr int kPollMilliseconds = 100;
+
+  // Puts the next lines into text_; false: none came in time (0 seconds), or the range has ended.
+  Result<bool> fill(double seconds) {
+    text_.clear();
+    given_ = 0;
+    const Deadline deadline = Deadline::after_seconds(seconds);
+    while (next_ < range_.to) {
+      if (stop_.stopped()) return Status::cancelled("reading was stopped");
+      const Message message(rd_kafka_consumer_poll(client_->handle(), seconds > 0 ? kPollMilliseconds : 0));
+      if (message != nullptr) RETURN_IF_ERROR(take(*message));
+      if (!text_.empty()) return true;
+      if (message == nullptr && seconds <= 0) return false;
+      if (message == nullptr && deadline.passed()) return silence(seconds);
+    }
+    return !text_.empty();
+  }
+
+  Status take(const rd_kafka_message_t& message) {
+    switch (message.err) {
+      case RD_KAFKA_RESP_ERR_NO_ERROR:
+        pass_over(std::min(message.offset, range_.to));
+        if (message.offset < next_ || message.offset >= range_.to) return {};
+        append(static_cast<const char*>(message.payload), message.len);
+        return {};
+      case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+        // The end of the partition: what lacks before it is no message. A broker whose end lies before ours is not up to date.
+        if (message.offset >= range_.to) pass_over(range_.to);
+        return {};
+      case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+      case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+        return Status::data_loss(
+            "{}: the broker does not have offset {} (any more): {}; the topic's retention is shorter than the time until it "
+            "was read, or the topic was made anew",
+            range_.name(), next_, rd_kafka_message_errstr(&message));
+      case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+      case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+      case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED: return client_->failed(range_.name(), message.err);
+      default: return {};  // librdkafka tries again, and the wait has a deadline
+    }
+  }
+
+  void pass_over(int64_t until) {
+    for (; next_ < until; ++next_) text_ += '\n';
+  }
+  void append(const char* bytes, size_t size) {
+    while (size > 0 && (bytes[size - 1] == '\n' || bytes[size - 1] == '\r')) --size;
+    const size_t at = text_.size();
+    if (size > 0) text_.append(bytes, size);
+    std::replace(text_.begin() + static_cast<std::ptrdiff_t>(at), text_.end(), '\n', ' ');
+    text_ += '\n';
+    ++next_;
+  }
+  Status silence(double seconds) const {
+    const std::string trouble = client_->last_trouble();
+    return Status::deadline_exceeded("{}: timed out waiting for offset {}: no message came for {:.0f} s{}", range_.name(), next_,
+                                     seconds, trouble.empty() ? "" : "; last trouble: " + trouble);
+  }
+
+  const std::unique_ptr<KafkaClient> client_;
+  const data::MessageRange range_;
+  const data::StopSignal& stop_;
+  std::string text_;  // lines that were not read yet, from given_ on
+  size_t given_ = 0;
+  int64_t next_;  // offset of the next line
+};
+
+}  // namespace
+
+Result<std::unique_ptr<data::MessageLog>> open_log(const std::string& brokers, const std::string& topic,
+                                                   const std::string& group) {
+  ASSIGN_OR_RETURN(auto client, KafkaClient::connect(brokers, group));
+  return std::unique_ptr<data::MessageLog>(std::make_unique<KafkaLog>(std::move(client), topic, group));
+}
+
+Result<std::unique_ptr<data::ByteStream>> read_range(const data::MessageRange& range, const data::StopSignal& stop) {
+  ASSIGN_OR_RETURN(auto client, KafkaClient::connect(range.brokers, ""));
+  auto stream = std::make_unique<RangeStream>(std::move(client), range, stop);
+  RETURN_IF_ERROR(stream->assign());
+  return std::unique_ptr<data::ByteStream>(std::move(stream));
+}
+
+}  // namespace argosy::kafka_module

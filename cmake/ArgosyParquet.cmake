@@ -1,0 +1,21 @@
+# ARGOSY_PYARROW: the folder of the pyarrow wheel, whose headers and libraries the module argosy_parquet is built with. Where there is none,
+# ARGOSY_PARQUET turns itself off and says so: datasets then refuse Parquet and Arrow files by name.
+if(ARGOSY_PARQUET AND ARGOSY_SANITIZE MATCHES thread)
+  message(STATUS "ARGOSY_PARQUET is off: pyarrow's libraries are not built for ThreadSanitizer")
+  set(ARGOSY_PARQUET OFF)
+endif()
+if(ARGOSY_PARQUET AND ARGOSY_PROGRAMS)
+  find_package(Python 3.11 QUIET COMPONENTS Interpreter)
+  if(Python_Interpreter_FOUND AND NOT ARGOSY_PYARROW)
+    execute_process(COMMAND "${Python_EXECUTABLE}" -c "import importlib.util as u; s = u.find_spec('pyarrow'); print(s.submodule_search_locations[0] if s else '')"
+                    OUTPUT_VARIABLE argosy_pyarrow OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    set(ARGOSY_PYARROW "${argosy_pyarrow}" CACHE PATH "The folder of the pyarrow wheel")
+  endif()
+  file(GLOB argosy_arrow_library "${ARGOSY_PYARROW}/libarrow.so.*")
+  file(GLOB argosy_parquet_library "${ARGOSY_PYARROW}/libparquet.so.*")
+  if(NOT EXISTS "${ARGOSY_PYARROW}/include/parquet/arrow/reader.h" OR NOT argosy_arrow_library OR NOT argosy_parquet_library)
+    message(STATUS "ARGOSY_PARQUET is off: no pyarrow with headers and libraries at '${ARGOSY_PYARROW}' (pip install pyarrow, or set ARGOSY_PYARROW)")
+    unset(ARGOSY_PYARROW CACHE)
+    set(ARGOSY_PARQUET OFF)
+  endif()
+endif()
