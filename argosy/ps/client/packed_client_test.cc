@@ -134,7 +134,8 @@ TEST(PackedClient, WhatInt8LeavesOutComesLater) {
   for (size_t i = 0; i < rows.size(); ++i) ASSERT_NEAR(rows[i], -50 * gradients.rows[i], step) << i;
 }
 
-// Messages that are lost or repeated, or whose answers are, carry the same bytes: every push counts once, with what it said first.
+// Messages that are lost or repeated, or whose answers are, carry the same bytes: every push counts once, with what it said
+// first.
 TEST(PackedClient, RetriesSayTheSameOnce) {
   for (const WireFormat format : {WireFormat::bfloat16, WireFormat::int8}) {
     const auto train = [&](double trouble) {
