@@ -158,7 +158,7 @@ class Zoo:
             found["judge"] = self.judge.run(folder, kind)
         if self.here:
             found["here"] = self.here.run(folder, kind)
-            if judged and kind.opened and found["here"]["status"] == "runs":
+            if judged and kind.opened:
                 found["judge"] = self.judge.run(folder, kind)
             found |= self.compared(folder, kind, found)
         self.keep(key, found)

@@ -11,7 +11,7 @@ PaddleRec's models, their sources unchanged, on their sample data: one epoch eac
 of its parameters are taken here, dropout is off, data stay in order, and the numbers at the end of the epoch are compared: they agree within 0.005 (of the
 number itself where it is above 1), or the line says which differs. "agrees with dense gradients": it does once `Embedding(sparse=False)` is asked for in both;
 Adam moves a sparse table by another rule here, on purpose (docs/dynamic_graph.md, docs/parity.md). "runs" says that the script came to its end, and for trainers that it saved the model, not that
-the model is good: sample data are a few hundred lines. "slow" is a model that trained until the time for it was over.
+the model is good: sample data are a few hundred lines. "slow" is a script that ran until the time for it was over, 120 to 200 s, which beside other work on the machine says little.
 
 The kinds: `static` is `tools/static_trainer.py`, `dynamic` is `tools/trainer.py` or the model's own `trainer.py`, `infer` and `static_infer` load what these saved.
 `to_static` exports what `dynamic` saved, and `paddle_infer` predicts with it by `paddle.inference`: the scripts are those that the checkout's own tests (`test_tipc`) name for a model, most often `tools/to_static.py`
@@ -31,7 +31,7 @@ of four, where the gradient of a product is 0 but for rounding, and Adam makes a
 What a line does not say: the data of `demo/movie_recommand` and `treebased/tdm` have to be downloaded by their scripts, and are not in the checkout. `rank/fastformer` sets
 parameters to variables in static mode, which PaddlePaddle 2.6.2 refuses too. `geo` takes SGD only, and these models train with Adam: in 2.6.2 a worker trains its copy by its own optimizer, whose
 moments nobody else sees, and servers add up differences; use async for Adam. `rank/slot_dnn` is run with `slot_num=300`, which is what its reader writes. `match/kim` asks for the training data in its `infer.py`, whose
-labels its model does not take. `recall/word2vec/benchmark` asks for `paddle.initializer`, which 2.6.2 does not have either. The configurations of `multitask/dselect_k`, `rank/dlrm` and `rank/dnn` name variables for an inference
+labels its model does not take. The reader of `rank/dnn` gives `tools/paddle_infer.py` the label as its first input, which neither takes. `recall/word2vec/benchmark` asks for `paddle.initializer`, which 2.6.2 does not have either. The configurations of `multitask/dselect_k`, `rank/dlrm` and `rank/dnn` name variables for an inference
 model that their programs do not have, in 2.6.2 either. `rank/deeprec` diverges at the rate that it has: its first losses are those of torch in float64.
 """
 
