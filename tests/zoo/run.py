@@ -158,7 +158,7 @@ class Zoo:
             found["judge"] = self.judge.run(folder, kind)
         if self.here:
             found["here"] = self.here.run(folder, kind)
-            if judged and kind.opened and found["here"]["status"] == "runs":
+            if judged and kind.opened:
                 found["judge"] = self.judge.run(folder, kind)
             found |= self.compared(folder, kind, found)
         self.keep(key, found)
@@ -207,6 +207,7 @@ def arguments():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="the build to test")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/zoo", help="for logs, saved models and results")
     parser.add_argument("--write", type=pathlib.Path, help="the document to write")
+    parser.add_argument("--nothing", action="store_true", help="run nothing: --write then makes the document of what is there")
     return parser.parse_args()
 
 
@@ -217,9 +218,10 @@ def main():
     chosen = [(folder, KINDS[kind]) for kind in args.kind or KINDS for folder in models(args.zoo, KINDS[kind]) if not args.only or args.only in str(folder)]
     exact = [one for one in chosen if args.only and one[0].name == args.only]
     zoo = Zoo(args)
-    print(summary(zoo.all_of(exact or chosen)))
+    print(summary(zoo.all_of([] if args.nothing else exact or chosen)))
     if args.write:
-        args.write.write_text(document(zoo.stored()), encoding="utf-8")
+        expected = [f"{folder.relative_to(args.zoo / 'models')} {kind.name}" for kind in KINDS.values() for folder in models(args.zoo, kind)]
+        args.write.write_text(document(zoo.stored(), expected), encoding="utf-8")
 
 
 if __name__ == "__main__":

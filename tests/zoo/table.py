@@ -11,14 +11,14 @@ PaddleRec's models, their sources unchanged, on their sample data: one epoch eac
 of its parameters are taken here, dropout is off, data stay in order, and the numbers at the end of the epoch are compared: they agree within 0.005 (of the
 number itself where it is above 1), or the line says which differs. "agrees with dense gradients": it does once `Embedding(sparse=False)` is asked for in both;
 Adam moves a sparse table by another rule here, on purpose (docs/dynamic_graph.md, docs/parity.md). "runs" says that the script came to its end, and for trainers that it saved the model, not that
-the model is good: sample data are a few hundred lines. "slow" is a model that trained until the time for it was over.
+the model is good: sample data are a few hundred lines. "slow" is a script that ran until the time for it was over, 120 to 200 s, which beside other work on the machine says little.
 
 The kinds: `static` is `tools/static_trainer.py`, `dynamic` is `tools/trainer.py` or the model's own `trainer.py`, `infer` and `static_infer` load what these saved.
 `to_static` exports what `dynamic` saved, and `paddle_infer` predicts with it by `paddle.inference`: the scripts are those that the checkout's own tests (`test_tipc`) name for a model, most often `tools/to_static.py`
 and `tools/paddle_infer.py`. `paddle_infer_static` predicts with what `static` saved for it, where the configuration names inputs and outputs of an inference model. In both, 2.6.2's own predictor
 opens the files that were written here, and the predictions are compared: how many values, their mean and mean square.
 `sync`, `async`, `geo` and `async-memory` (an InMemoryDataset) are `tools/static_ps_trainer.py` by `fleetrun` with a server and a worker, for the models with sample data that it can read; their ledger has to be exact.
-The models on Criteo's data beside `rank/dnn` and `rank/wide_deep` have no pipe command in their configurations, and take that of `rank/dnn`.
+Those on Criteo's data beside `rank/dnn` and `rank/wide_deep` (`deepfm`, `difm`, `dlrm`, `ffm`, `fm`, `gatenet`, `xdeepfm`) have no pipe command in their configurations, and take that of `rank/dnn`.
 With `reader_type: DataLoader` the script trains in its mode `heter` alone, which is of GPUs, and passes over the data otherwise, in 2.6.2 too; DataLoaders on servers are shown by `tests/python/test_layers_on_servers.py` and `tests/system`.
 
 "2.6.2 differs from itself": the numbers differ, and so do those of two runs of 2.6.2 with the same first values (`multitask/metaheac`: losses of 0.070, 0.079, 0.079, 0.084 and 0.095 in five runs there;
@@ -31,7 +31,8 @@ of four, where the gradient of a product is 0 but for rounding, and Adam makes a
 What a line does not say: the data of `demo/movie_recommand` and `treebased/tdm` have to be downloaded by their scripts, and are not in the checkout. `rank/fastformer` sets
 parameters to variables in static mode, which PaddlePaddle 2.6.2 refuses too. `geo` takes SGD only, and these models train with Adam: in 2.6.2 a worker trains its copy by its own optimizer, whose
 moments nobody else sees, and servers add up differences; use async for Adam. `rank/slot_dnn` is run with `slot_num=300`, which is what its reader writes. `match/kim` asks for the training data in its `infer.py`, whose
-labels its model does not take. `rank/deeprec` diverges at the rate that it has: its first losses are those of torch in float64.
+labels its model does not take. The reader of `rank/dnn` gives `tools/paddle_infer.py` the label as its first input, which neither takes. `recall/word2vec/benchmark` asks for `paddle.initializer`, which 2.6.2 does not have either. The configurations of `multitask/dselect_k`, `rank/dlrm` and `rank/dnn` name variables for an inference
+model that their programs do not have, in 2.6.2 either. `rank/deeprec` diverges at the rate that it has: its first losses are those of torch in float64.
 """
 
 
@@ -94,10 +95,14 @@ def line_of(key, found):
     return f"{here.get('status', '-'):6} {key:50} {here.get('seconds', 0):5.0f} s  {here.get('said', '')}{there}  {_compared(found)}"
 
 
-def document(results):
+def document(results, expected):
+    """The page; `expected` are the keys of all that can be run."""
+    missing = sorted(set(expected) - {key for key, found in results.items() if "here" in found})
     lines = [
         INTRODUCTION,
         states(results),
+        "",
+        f"Not run: {', '.join(missing)}." if missing else f"All {len(expected)} lines are here.",
         "",
         "What came to its end: " + summary(results) + ". Numbers: " + verdicts(results) + ".",
         "",
