@@ -4,8 +4,9 @@
     make quality                      what is missing, for at most 60 minutes; then writes docs/quality.md
     make quality ONLY=adam-1x1        one part; --list shows all
     bench/quality.py --only wire --seeds 3
+    bench/quality.py --lines 100000 --passes 1        a smaller one, whose results are a file of their own
 
-Every run that has ended is kept in bench/results/quality.jsonl and is not repeated; --fresh puts the file aside. A run is a job of processes (or one
+Every run that has ended is kept in bench/results/quality-LINESxPASSES.jsonl and is not repeated; --fresh puts the file aside. A run is a job of processes (or one
 process) of bench/ctr_quality.py; runs of equal seed begin with equal parameters and read the same lines in the same order.
 """
 
@@ -28,8 +29,7 @@ from ps_job import free_ports, launch, shape
 from run import TEST_LINES
 
 ROOT = programs.ROOT
-LINES, FILES, PASSES = 300_000, 8, 3
-RESULTS = ROOT / "bench/results/quality.jsonl"
+FILES = 8
 PAGE = ROOT / "docs/quality.md"
 MINUTES = 60
 RUN_SECONDS = 1500  # that one run may take
@@ -37,6 +37,22 @@ MODES = ("local", "sync", "half_async", "async", "geo")
 FORMATS = ("float32", "bfloat16", "int8")
 # Of Student's distribution, two-sided 95 %, by the number of pairs.
 STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """How much each run trains."""
+
+    lines: int = 300_000
+    passes: int = 3
+
+    @property
+    def results(self):
+        return ROOT / f"bench/results/quality-{self.lines}x{self.passes}.jsonl"
+
+    @property
+    def data(self):
+        return ROOT / f"bench/data/criteo-{self.lines}x{FILES}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,10 +69,9 @@ class Run:
     def part(self):
         return "wire" if self.wire != "float32" else f"{self.optimizer}-{self.size}"
 
-    @property
-    def passes(self):
+    def passes(self, scale):
         """The formats of the wire are compared after the first one."""
-        return PASSES if self.wire == "float32" else 1
+        return scale.passes if self.wire == "float32" else 1
 
 
 def all_runs():
@@ -71,12 +86,11 @@ def all_runs():
     return runs
 
 
-def data_folder():
-    folder = ROOT / f"bench/data/criteo-{LINES}x{FILES}"
-    if not folder.exists():
-        words = [sys.executable, ROOT / "tools/make_criteo.py", folder, "--lines", LINES, "--test-lines", TEST_LINES, "--files", FILES]
+def data_folder(scale):
+    if not scale.data.exists():
+        words = [sys.executable, ROOT / "tools/make_criteo.py", scale.data, "--lines", scale.lines, "--test-lines", TEST_LINES, "--files", FILES]
         subprocess.run([str(word) for word in words], check=True)
-    return folder
+    return scale.data
 
 
 def lines_of(text):
@@ -94,9 +108,9 @@ def joined(of_workers):
     return rows
 
 
-def perform(run):
-    data = data_folder()
-    script = [ROOT / "bench/ctr_quality.py", run.mode, run.optimizer, run.seed, run.passes, data / "train/part-*", data / "test/part-*"]
+def perform(run, scale):
+    data = data_folder(scale)
+    script = [ROOT / "bench/ctr_quality.py", run.mode, run.optimizer, run.seed, run.passes(scale), data / "train/part-*", data / "test/part-*"]
     os.environ["OMP_NUM_THREADS"] = "1"
     if run.mode == "local":
         words = [sys.executable, *script, "--threads", shape(run.size)[1]]
@@ -114,19 +128,19 @@ def perform(run):
         return joined([lines_of(file.read_text()) for file in sorted(logs.glob("workerlog.*"))])
 
 
-def kept():
+def kept(results):
     """What has been measured: by run, its passes."""
-    if not RESULTS.exists():
+    if not results.exists():
         return {}
-    rows = [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    rows = [json.loads(line) for line in results.read_text().splitlines()]
     return {Run(**row["run"]): row for row in rows}
 
 
-def keep(run, passes):
-    RESULTS.parent.mkdir(exist_ok=True)
+def keep(results, run, passes):
+    results.parent.mkdir(exist_ok=True)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     row = {"run": dataclasses.asdict(run), "passes": passes, "commit": commit, "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")}
-    with RESULTS.open("a") as file:
+    with results.open("a") as file:
         file.write(json.dumps(row) + "\n")
 
 
@@ -157,13 +171,14 @@ def by_seed(found, value, **which):
     return {run.seed: value(row["passes"]) for run, row in found.items() if all(getattr(run, name) == wanted for name, wanted in which.items())}
 
 
-def modes_table(found, optimizer, size):
-    lines = ["| mode | runs | first pass | test, pass 1 | pass 2 | pass 3 | first pass against one machine |", "|---|---:|---|---|---|---|---|"]
-    first = {mode: by_seed(found, lambda passes: passes[0]["auc"], mode=mode, optimizer=optimizer, size=size, wire="float32") for mode in MODES}
+def modes_table(found, optimizer, size, passes):
+    later = "".join(f" pass {number} |" for number in range(2, passes + 1))
+    lines = [f"| mode | runs | first pass | test, pass 1 |{later} first pass against one machine |", f"|---|---:|---|{'---|' * passes}---|"]
+    first = {mode: by_seed(found, lambda rows: rows[0]["auc"], mode=mode, optimizer=optimizer, size=size, wire="float32") for mode in MODES}
     for mode in MODES:
         if not first[mode]:
             continue
-        tests = [by_seed(found, lambda passes, i=i: passes[i]["test_auc"], mode=mode, optimizer=optimizer, size=size, wire="float32") for i in range(PASSES)]
+        tests = [by_seed(found, lambda rows, i=i: rows[i]["test_auc"], mode=mode, optimizer=optimizer, size=size, wire="float32") for i in range(passes)]
         cells = [mean_and_spread(list(one.values())) for one in (first[mode], *tests)]
         against = "" if mode == "local" else difference_text(paired(first[mode], first["local"]))
         lines.append(f"| {mode} | {len(first[mode])} | {' | '.join(cells)} | {against} |")
@@ -177,7 +192,7 @@ def wire_table(found):
     ]
     which = {"mode": "sync", "optimizer": "adam", "size": "1x1"}
     first, test, up, down = (
-        {wire: by_seed(found, lambda passes, name=name: passes[0][name], **which, wire=wire) for wire in FORMATS}
+        {wire: by_seed(found, lambda rows, name=name: rows[0][name], **which, wire=wire) for wire in FORMATS}
         for name in ("auc", "test_auc", "bytes_to_servers", "bytes_to_workers")
     )
     for wire in FORMATS:
@@ -190,14 +205,14 @@ def wire_table(found):
     return "\n".join(lines) + "\n"
 
 
-def page(found, wanted):
+def page(found, wanted, scale):
     commits = ", ".join(sorted({row["commit"] for row in found.values()}))
     dates = sorted({row["date"] for row in found.values()})
     missing = collections.Counter(run.part for run in wanted if run not in found)
     left = ", ".join(f"{part} ({count} runs)" for part, count in missing.items())
     text = (
         "# Learning quality\n\nWritten by `make quality`: how much CTR-DNN learns in each mode, beside one machine with as many threads as the job has workers.\n\n"
-        f"{LINES:,} lines of `tools/make_criteo.py`, {TEST_LINES:,} others to test, batches of 1,000, Adam 0.001 (lazy), Adagrad 0.02, SGD 0.3; geo exchanges every 10 batches.\n"
+        f"{scale.lines:,} lines of `tools/make_criteo.py`, {TEST_LINES:,} others to test, batches of 1,000, Adam 0.001 (lazy), Adagrad 0.02, SGD 0.3; geo exchanges every 10 batches.\n"
         "*First pass*: the AUC of all lines of the first pass, each scored before it is trained on. *Test*: of the other lines, after the pass. Mean and deviation of\n"
         "single runs; differences are of runs of equal seeds, which begin with equal parameters and read the same lines, with the 95 % interval of the mean.\n\n"
         f"Measured {dates[0]} to {dates[-1]}, commits {commits}: {len(found)} runs. Not measured: {left or 'nothing'}.\n"
@@ -205,7 +220,7 @@ def page(found, wanted):
     for optimizer, size in dict.fromkeys((run.optimizer, run.size) for run in found if run.wire == "float32"):
         servers, workers = shape(size)
         people = f"{servers} server{'s' * (servers > 1)}, {workers} worker{'s' * (workers > 1)}"
-        text += f"\n## {optimizer.capitalize()}, {people}\n\n{modes_table(found, optimizer, size)}"
+        text += f"\n## {optimizer.capitalize()}, {people}\n\n{modes_table(found, optimizer, size, scale.passes)}"
     if any(run.wire != "float32" for run in found):
         text += f"\n## The wire\n\nSync mode, Adam, 1 server, 1 worker, by `wire_format` ([the wire](tuning.md#the-wire)).\n\n{wire_table(found)}"
     return text
@@ -216,13 +231,16 @@ def main():
     parts = list(dict.fromkeys(run.part for run in all_runs()))
     parser.add_argument("--only", action="append", choices=parts, metavar="PART", help=", ".join(parts))
     parser.add_argument("--seeds", type=int, default=5, help="of each part, at most")
+    parser.add_argument("--lines", type=int, default=Scale.lines)
+    parser.add_argument("--passes", type=int, default=Scale.passes)
     parser.add_argument("--minutes", type=float, default=MINUTES, help="begin no run after so many")
     parser.add_argument("--fresh", action="store_true", help="put earlier results aside")
     parser.add_argument("--list", action="store_true", help="show what is measured and what is missing")
     args = parser.parse_args()
-    if args.fresh and RESULTS.exists():
-        RESULTS.rename(RESULTS.with_suffix(".before.jsonl"))
-    found = kept()
+    scale = Scale(args.lines, args.passes)
+    if args.fresh and scale.results.exists():
+        scale.results.rename(scale.results.with_suffix(".before.jsonl"))
+    found = kept(scale.results)
     chosen = [run for run in all_runs() if (not args.only or run.part in args.only) and run.seed <= args.seeds]
     if args.list:
         for run in chosen:
@@ -236,11 +254,11 @@ def main():
             print(f"quality: {args.minutes:g} minutes are over; start it again to go on", flush=True)
             break
         print(f"quality: {run}", flush=True)
-        keep(run, perform(run))
-        found = kept()
+        keep(scale.results, run, perform(run, scale))
+        found = kept(scale.results)
     if not found:
         sys.exit("quality: nothing was measured")
-    PAGE.write_text(page(found, all_runs()))
+    PAGE.write_text(page(found, all_runs(), scale))
     print(f"quality: {PAGE.relative_to(ROOT)} has {len(found)} runs")
 
 

@@ -9,8 +9,8 @@ import pytest
 
 
 @pytest.fixture
-def quality(root, tmp_path, monkeypatch):
-    """bench/quality.py, with results and page in a folder of the test. Its module and those that it imports are taken out again."""
+def quality(root, monkeypatch):
+    """bench/quality.py. Its module and those that it imports are taken out again."""
     names = ("quality", "programs", "ps_job", "run", "rows", "link")
     before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     monkeypatch.syspath_prepend(str(root / "bench"))
@@ -18,7 +18,6 @@ def quality(root, tmp_path, monkeypatch):
     for name in names:
         sys.modules.pop(name, None)
     sys.modules.update(before)
-    monkeypatch.setattr(module, "RESULTS", tmp_path / "results" / "quality.jsonl")
     return module
 
 
@@ -42,24 +41,27 @@ def test_a_paired_difference_has_the_interval_of_its_mean(quality):
     assert quality.paired({1: 0.8}, {1: 0.7}) is None
 
 
-def test_every_run_is_there_once_and_results_are_found_again(quality):
+def test_every_run_is_there_once_and_results_are_found_again(quality, tmp_path):
     runs = quality.all_runs()
     adam, adagrad, sgd, wire = 2 * 5 * 4, 2 * 2 * 4, 2 * 2 * 5, 2 * 5
     assert len(runs) == len(set(runs)) == adam + adagrad + sgd + wire
     assert all(run.optimizer == "sgd" for run in runs if run.mode == "geo")
-    quality.keep(runs[0], passes(0.7))
-    (found,) = quality.kept().items()
+    results = tmp_path / "results" / "quality.jsonl"
+    assert quality.kept(results) == {}
+    quality.keep(results, runs[0], passes(0.7))
+    (found,) = quality.kept(results).items()
     assert found[0] == runs[0] and found[1]["passes"] == passes(0.7)
 
 
-def test_the_page_says_what_was_run_and_what_was_not(quality):
+def test_the_page_says_what_was_run_and_what_was_not(quality, tmp_path):
+    results = tmp_path / "quality.jsonl"
     for seed in (1, 2):
-        quality.keep(quality.Run("local", "adam", "1x1", seed), passes(0.74 + seed / 1000))
-        quality.keep(quality.Run("sync", "adam", "1x1", seed), passes(0.73 + seed / 1000))
-        quality.keep(quality.Run("sync", "adam", "1x1", seed, "int8"), passes(0.73 + seed / 1000 - 0.0005 * seed, 560.0))
-    page = quality.page(quality.kept(), quality.all_runs())
+        quality.keep(results, quality.Run("local", "adam", "1x1", seed), passes(0.74 + seed / 1000))
+        quality.keep(results, quality.Run("sync", "adam", "1x1", seed), passes(0.73 + seed / 1000))
+        quality.keep(results, quality.Run("sync", "adam", "1x1", seed, "int8"), passes(0.73 + seed / 1000 - 0.0005 * seed, 560.0))
+    page = quality.page(quality.kept(results), quality.all_runs(), quality.Scale(1000, 3))
     assert "| local | 2 | 0.7415 ± 0.0007 | 0.7515 ± 0.0007 |" in page
     assert "| sync | 2 | 0.7315 ± 0.0007 |" in page and "| -0.0100 ± 0.0000 |" in page
     assert "6 runs. Not measured: adam-1x1 (16 runs)" in page
     assert "| int8 | 2 | 0.7308 ± 0.0004 |" in page and "| 560 | 560 |" in page
-    assert json.loads(quality.RESULTS.read_text().splitlines()[0])["commit"]
+    assert json.loads(results.read_text().splitlines()[0])["commit"]
