@@ -18,9 +18,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGET = ROOT / "build" / "gpu"
 LIMIT_MIB = 64
-HEADERS = ("google/protobuf", "gloo", "CLI", "zlib.h", "zconf.h", "zstd.h", "zstd_errors.h", "zdict.h", "xxhash.h", "xxh3.h")
-LIBRARIES = ("protobuf", "z", "zstd")  # and what protoc needs
-PACKAGES = {"protobuf": "protobuf", "zlib": "z", "libzstd": "zstd"}
+HEADERS = ("google/protobuf", "gloo", "CLI", "zlib.h", "zconf.h", "zstd.h", "zstd_errors.h", "zdict.h", "xxhash.h", "xxh3.h", "yaml-cpp")
+LIBRARIES = ("protobuf", "z", "zstd", "yaml-cpp")  # and what protoc needs
+PACKAGES = {"protobuf": "protobuf", "zlib": "z", "libzstd": "zstd", "yaml-cpp": "yaml-cpp"}
 SERVER_HEADERS = ("brotli", "grpc", "grpc++", "grpcpp", "absl", "rocksdb", "openssl", "nlohmann", "hiredis", "httplib.h")
 SERVER_PACKAGES = {"grpc++": "grpc++", "rocksdb": "rocksdb", "libxxhash": "xxhash", "libcrypto": "crypto", "cpp-httplib": "cpp-httplib", "hiredis": "hiredis"}
 OF_EVERY_MACHINE = ("ld-linux", "libatomic.", "libc.", "libm.", "libdl.", "librt.", "libpthread.", "libgcc_s.", "libstdc++.")

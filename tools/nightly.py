@@ -51,6 +51,7 @@ PARTS = (
         (".venv/bin/python", "-m", "pytest", "-q", "-s", "-n", "0", "-p", "no:randomly", "tests/system/check_ray_faults.py"),
         "kill -9 of every role, actor and node of jobs on Ray",
     ),
+    Part("manifests", ("tests/system/manifests.sh",), "manifests for Kubernetes against the published schemas"),
     Part("observe", ("make", "observe"), "a job's metrics in Prometheus, its page in Chromium, its events in TensorBoard"),
     Part("wheel", ("make", "wheel"), "the wheel, in an empty environment"),
 )

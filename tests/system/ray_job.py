@@ -95,6 +95,7 @@ if __name__ == '__main__':
 @contextlib.contextmanager
 def cluster(nodes=2, cpus=4, dashboard=False):
     """A Ray cluster: its head, which has room for nothing but Ray's own processes, and `nodes` more."""
+    os.environ["RAY_worker_niceness"] = "0"  # Ray gives way to everything else of a machine, which a busy one has always more of
     import ray.cluster_utils
 
     made = ray.cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": dashboard})
@@ -165,8 +166,10 @@ class Watched:
         """Kills it where the job waits for that, and returns the seconds until the job trains further than it was. `job`: a process that runs then."""
         until(lambda: self.furthest() >= pace * (number + 1) or (job and job.poll() is not None), f"step {pace * (number + 1)}")
         pid = until(lambda: self.pid(victim), f"no process {victim}")
+        server = self.pid(victim.replace("node", "server")) if victim.startswith("node") else 0
         os.kill(pid, signal.SIGKILL)
         begun, at = time.monotonic(), self.furthest()
+        until(lambda: not server or server not in processes(), f"the server of {victim} outlives it")
         (self.folder / f"killed-{number}").touch()
         until(lambda: self.furthest() > at and min(self.told(worker)[0] for worker in (0, 1)) > at, f"no step after {at}, where {victim} was killed")
         return time.monotonic() - begun

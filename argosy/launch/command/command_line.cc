@@ -12,7 +12,9 @@
 #include "argosy/launch/collective/devices.h"
 #include "argosy/launch/command/add_flags.h"
 #include "argosy/launch/command/flags.h"
+#include "argosy/launch/command/job_file.h"
 #include "argosy/launch/command/variables.h"
+#include "argosy/launch/kubernetes/manifests.h"
 
 namespace argosy::launch {
 namespace {
@@ -43,6 +45,7 @@ constexpr const char* kExamples =
   fleetrun --nproc_per_node=2 train.py                two processes on the CPU
   fleetrun --server_num=2 --worker_num=2 train.py     two parameter servers and two workers
   fleetrun --nproc_per_node=2 --no-python ./train     the same for a program in C++
+  fleetrun job.yaml                                   a job as a file, which is the same on all hosts
 
 On two machines, the same command on both:
 
@@ -91,6 +94,32 @@ std::optional<std::string> on_worker_loss(const CommandLine& line) {
   return flag != line.program.environment.end() ? std::optional(flag->second) : env_text(variable.c_str());
 }
 
+// In a container the program is found by its name.
+std::vector<std::string> words_in_container(const TrainingProgram& program) {
+  std::vector<std::string> words = program.command;
+  if (program.kind == TrainingProgram::Kind::module) words.insert(words.begin(), "-m");
+  if (program.kind != TrainingProgram::Kind::executable) words.insert(words.begin(), "python");
+  return words;
+}
+
+Result<std::string> manifests_of(const CommandLine& line) {
+  if (line.mode == Mode::collective)
+    return Status::unimplemented(
+        "--to_kubernetes is for jobs with parameter servers; a collective job is a PyTorchJob or a TrainJob "
+        "of torch's runtime whose command is fleetrun, see docs/kubernetes.md");
+  if (line.program.command.empty()) return Status::invalid_argument("--to_kubernetes: what is to be run? No script is given");
+  KubernetesJob job{.servers = line.job.server_num.value_or(2),
+                    .workers = line.job.worker_num.value_or(2),
+                    .max_restarts = line.supervisor.max_restarts,
+                    .program = words_in_container(line.program),
+                    .environment = line.program.environment,
+                    .section = line.kubernetes};
+  job.environment.erase("ARGOSY_TOKEN");
+  if (!line.job.servers.empty() || !line.job.workers.empty())
+    return Status::invalid_argument("--to_kubernetes: --servers and --workers list machines; give --server_num and --worker_num");
+  return kubernetes_manifests(line.to_kubernetes, job);
+}
+
 }  // namespace
 
 std::string launch_help() {
@@ -106,12 +135,18 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (!parsed.text.empty()) line.text = std::move(parsed.text);
   if (!line.text.empty()) return line;
   line.program.command = std::move(parsed.rest);
+  if (is_job_file(line.program)) RETURN_IF_ERROR(read_job_file(line));
   RETURN_IF_ERROR(take_variables(line));
   if (line.mode == Mode::unsaid && !line.job.hosts.empty()) line.mode = Mode::collective;
   line.supervisor.shrink = on_worker_loss(line) == "shrink";
   line.collective.watch = line.watch;
   if (line.supervisor.max_restarts > 0)
     line.program.environment["ARGOSY_RESTARTS"] = std::to_string(line.supervisor.max_restarts);
+  if (line.dump_config) line.text = job_file_text(line);
+  if (!line.to_kubernetes.empty()) {
+    ASSIGN_OR_RETURN(line.text, manifests_of(line));
+  }
+  if (!line.text.empty()) return line;
   if (line.mode == Mode::unsaid) line.mode = line.collective.nodes.standalone ? Mode::collective : default_mode();
   return line;
 }

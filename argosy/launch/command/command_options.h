@@ -21,6 +21,9 @@ struct CommandLine {
   JobWatchOptions watch;            // of both
   std::string text;  // what the user wants to see instead of a job: the help, the version, the table of settings; empty: nothing
   bool print_config = true;  // of a collective job
+  bool dump_config = false;  // show the job as a job file instead of running it
+  std::string to_kubernetes;  // the kind of manifest to show instead; empty: none
+  std::map<std::string, std::string> kubernetes;  // a job file's section of that name
   std::map<std::string, std::string> given;  // the flags that were given, by name without dashes, as text
 };
 

@@ -14,6 +14,7 @@ class WorkerActor:
     """One worker: its program, which is started again where it fails. Ray starts the actor again elsewhere, and then the program too."""
 
     def __init__(self, rank, job, command, actors, folder):
+        processes.end_with_parent()
         self._rank, self._job, self._command, self._actors, self._folder = rank, job, command, actors, folder
 
     def run(self):

@@ -124,11 +124,14 @@ class ProcessRunner:
             self._changed.notify_all()
 
 
-def wait_until(condition, seconds):
-    """Whether condition() came true within so many seconds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(0.05)
-    return True
+def end_with_parent():
+    """Ends this process, and with it those that it runs, when its parent ends. An actor whose node's raylet has died goes on for a while, and a server would
+    hold its directory, which the one that takes its place waits for."""
+    parent = os.getppid()
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(0.2)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="argosy-parent", daemon=True).start()

@@ -38,6 +38,7 @@ class ServerActor:
     def __init__(self, index, job):
         import ray
 
+        processes.end_with_parent()
         self._index, self._endpoint = index, ""
         command = [processes.program("argosy-server"), "--address", f"{ray.util.get_node_ip_address()}:0", "--server_index", index]
         command += ["--servers", job.servers, "--workers", job.workers]
