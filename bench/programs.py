@@ -176,6 +176,7 @@ def jobs(data):
         job("ps.1x1", "1x1", train, rounds=SLOW),
         job("ps.1x1-wal", "1x1", train, "--durability", "wal", rounds=SLOW),
         job("ps.1x1-followed", "1x1", train, "--durability", "wal", "--followers", rounds=SLOW),
+        job("ps.1x1-replicas", "1x1", train, "--durability", "wal", "--replicas", "1", rounds=SLOW),
         job("ps.1x1-served", "1x1", train, "--durability", "wal", "--serve", rounds=SLOW),
         job("ps.1x1-pipe", "1x1", multislot, "--format", "multislot", rounds=1),
         paddle_job("paddle_ps.1x1", "1x1", data),

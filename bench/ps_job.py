@@ -2,13 +2,14 @@
 """One job of parameter servers and workers as processes: CTR-DNN by build/release/bench/ctr_ps_bench under fleetrun.
 
     bench/ps_job.py SERVERSxWORKERS 'FILES' [--passes 2] [--format criteo|multislot] [--durability none|wal] [--followers] [--serve]
-                    [--wire float32|bfloat16|int8] [--link MBIT]
+                    [--wire float32|bfloat16|int8] [--link MBIT] [--replicas 0|1]
 
 Prints one JSON object per pass over the files: samples per second; processor seconds of all workers and of all servers; bytes that
 crossed the wire. A pass takes as long as its slowest worker. With wal the servers' logs are under build/, on a disk;
 with --followers each server has a follower, which is another process of this machine, at a lower priority (nice 10); with --serve a
 model server takes its parameters from them, is asked ten times per second, and must have answered. With --link the servers are on one machine
-and the workers on another, network namespaces both, with so many Mbit/s between them in each direction (bench/link.py; needs root).
+and the workers on another, network namespaces both, with so many Mbit/s between them in each direction (bench/link.py; needs root). With
+--replicas 1 each server is two processes, of which the second has every change in its log before it is acknowledged.
 """
 
 import argparse
@@ -62,6 +63,7 @@ def command(args, folder, place):
     settings = ["--durability", args.durability, "--token", "bench", "--wire-format", args.wire]
     if args.durability != "none":
         settings += ["--directory", folder / "state"]
+    settings += ["--replicas", args.replicas]
     return [
         BUILD / "bin/fleetrun",
         *place,
@@ -201,6 +203,7 @@ def main():
     parser.add_argument("--format", choices=["criteo", "multislot"], default="criteo")
     parser.add_argument("--durability", choices=["none", "wal"], default="none")
     parser.add_argument("--followers", action="store_true")
+    parser.add_argument("--replicas", type=int, choices=[0, 1], default=0)
     parser.add_argument("--serve", action="store_true", help="implies --followers")
     parser.add_argument("--wire", choices=["float32", "bfloat16", "int8"], default="float32")
     parser.add_argument("--link", type=int, metavar="MBIT", help="not with --followers and --serve")

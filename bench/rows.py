@@ -205,6 +205,14 @@ ROWS = [
         0.95,
     ),
     Row(
+        "ps-1x1-replicas",
+        "the same, with replicas=1 against 0: a second process of the server, on the same machine, has every change before it is acknowledged",
+        "ps.1x1-replicas.samples_per_second",
+        "ps.1x1-wal.samples_per_second",
+        "samples/s",
+        "ratio",
+    ),
+    Row(
         "ps-1x1-served",
         "the same, with a follower and a model server that reads from it",
         "ps.1x1-served.samples_per_second",

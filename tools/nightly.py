@@ -42,6 +42,11 @@ PARTS = (
         "each ranking model on servers",
     ),
     Part("faults", ("make", "faults"), "every fault case; goes on where it was interrupted"),
+    Part(
+        "replicas",
+        (".venv/bin/python", "tests/fault/every_case.py", "--replicas", "1", "--selection"),
+        "fault cases of servers with followers: every pair of cause, mode, reader and threads",
+    ),
     Part("soak", ("make", "soak", "MINUTES=20"), "jobs under random faults"),
     Part("planted", ("make", "planted"), "the tests against every planted bug"),
     Part("parity", ("make", "parity"), "every function against PaddlePaddle 1.8.5 and 2.6.2"),

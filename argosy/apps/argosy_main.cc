@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "argosy/apps/arbiter_command.h"
 #include "argosy/apps/convert_command.h"
 #include "argosy/apps/inspect_command.h"
 #include "argosy/apps/observe_commands.h"
@@ -125,6 +126,7 @@ int main(int argc, char** argv) {
   int result = 0;
   argosy::apps::add_convert(app, result);
   add_criteo(app, result);
+  argosy::apps::add_arbiter(app, result);
   argosy::apps::add_inspect(app, result);
   add_repair(app, result);
   add_reshard(app, result);

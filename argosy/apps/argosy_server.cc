@@ -32,6 +32,9 @@ It holds its part of the tables that the first worker describes, and ends when a
 With a directory it survives kill -9: started again with the same arguments it goes on where it was. After a run that has
 finished it does so with --resume only: a new run then begins with its tables. A wrong command line ends with status 2.
 
+With --replicas 1 it is one of two processes of its server, and waits until the launcher, or `argosy arbiter`, says whether it is the
+primary or its follower; docs/failover.md.
+
 With --follow it is a read-only copy of another server, kept up to date by that server's log; docs/followers.md.
 )";
 
@@ -175,7 +178,8 @@ int main(int argc, char** argv) {
   const std::string name =
       arguments.follow.empty() ? "server " + std::to_string(arguments.server) : "follower of " + arguments.follow;
   argosy::set_log_name(name);
-  if (arguments.follow.empty()) stop_by_signals();  // a follower that waits for its server has nothing to save
+  // One that waits for a server to follow, or for its role, has nothing to save.
+  if (arguments.follow.empty() && !chosen->server.replica) stop_by_signals();
   if (const Status status = argosy::observe::observe_process(chosen->settings, name); !status.ok()) return fail(status);
   auto running = argosy::ps::Server::start(chosen->server);
   if (!running.ok()) return fail(running.status());

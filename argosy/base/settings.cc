@@ -54,6 +54,16 @@ std::vector<Setting> kept_state() {
        .kind = Kind::seconds,
        .default_value = "1",
        .help = "with durability=wal, how often a server's log is brought to the disk: what a power cut may take"},
+      {.name = "replicas",
+       .kind = Kind::choice,
+       .default_value = "0",
+       .choices = {"0", "1"},
+       .help = "1: each server has a second process, the follower, which has every change in its own log before the change is "
+               "acknowledged, and takes over when the first one dies; needs --directory"},
+      {.name = "followers",
+       .help =
+           "with replicas=1: the followers' host:port, one per server in the servers' order, comma-separated; a launcher on one "
+           "machine makes them up"},
       {.name = "mem_limit",
        .kind = Kind::bytes,
        .default_value = "0",
@@ -225,6 +235,7 @@ const std::vector<OtherVariable>& other_table() {
       {"ARGOSY_CHECKPOINT_FILE", "set by the launcher: where rank 0 of a collective job notes its checkpoints"},
       {"ARGOSY_RESTARTS", "set by the launcher: how often it starts a process again that has failed; not set: never"},
       {"ARGOSY_LAUNCH", "set by the launcher: which launch a process belongs to; a server that is started again in it goes on"},
+      {"ARGOSY_SEAT", "with replicas=1, set by the launcher: which of a server's two processes this one is: server or follower"},
       {"ARGOSY_NOTICE_FD", "set by the launcher: where a process says what belongs on the launcher's terminal"},
       {"ARGOSY_TEST_SEED", "of this project's tests: the seed to repeat"},
       {"ARGOSY_PLANT", "of this project's tests: the planted bug, in a build that has them"},

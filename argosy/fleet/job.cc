@@ -9,16 +9,18 @@
 namespace argosy::fleet {
 namespace {
 
-ps::ClientOptions client_options(const Settings& settings, const std::string& job, const std::vector<std::string>& servers,
-                                 int worker) {
-  return {.servers = servers,
-          .job = job,
-          .run = known_run_id(settings.text("run_id")),
-          .worker = worker,
-          .security = ps::security_of(settings),
-          .server_wait_seconds = settings.seconds("server_wait_seconds"),
-          .call_seconds = settings.seconds("call_seconds"),
-          .operation_seconds = settings.seconds("operation_seconds")};
+Result<ps::ClientOptions> client_options(const Settings& settings, const std::string& job,
+                                         const std::vector<std::string>& servers, int worker) {
+  ASSIGN_OR_RETURN(auto followers, ps::follower_endpoints(settings, servers.size()));
+  return ps::ClientOptions{.servers = servers,
+                           .followers = std::move(followers),
+                           .job = job,
+                           .run = known_run_id(settings.text("run_id")),
+                           .worker = worker,
+                           .security = ps::security_of(settings),
+                           .server_wait_seconds = settings.seconds("server_wait_seconds"),
+                           .call_seconds = settings.seconds("call_seconds"),
+                           .operation_seconds = settings.seconds("operation_seconds")};
 }
 
 }  // namespace
@@ -50,7 +52,8 @@ Status Job::become_worker(int index, graph::Program& main, graph::Program& start
   RETURN_IF_ERROR(observe::observe_process(settings_, fmt::format("worker {}", index)));
   ASSIGN_OR_RETURN(auto options, communicator_options(strategy_, plan_, settings_));
   RETURN_IF_ERROR(make_worker_programs(plan_, name_, main, startup));
-  worker_ = std::make_shared<RemoteWorker>(plan_, client_options(settings_, name_, servers_, index), std::move(options));
+  ASSIGN_OR_RETURN(auto how, client_options(settings_, name_, servers_, index));
+  worker_ = std::make_shared<RemoteWorker>(plan_, std::move(how), std::move(options));
   context_->add_remote(name_, worker_);
   return {};
 }

@@ -66,12 +66,19 @@ Result<StartedServer> start_server(const ServerPlace& place, const Settings& set
                                    const engine::Scope& scope) {
   ASSIGN_OR_RETURN(ps::ServerOptions options, ps::server_options(settings, place.index, static_cast<int>(place.servers.size())));
   const std::string& known_as = place.servers[static_cast<size_t>(place.index)];
-  options.address = is_endpoint_name(known_as) ? own_address_to_listen_at() : known_as;
+  if (options.replica && is_endpoint_name(known_as)) {
+    return Status::invalid_argument(
+        "replicas is 1, and server {} is known by the name '{}': a server of two processes needs host:port for both", place.index, known_as);
+  }
+  ASSIGN_OR_RETURN(options.address, ps::server_address(settings, place.servers, place.index));
+  if (is_endpoint_name(known_as)) options.address = own_address_to_listen_at();
   options.job = place.job;
   options.workers = place.plan.spec.workers;
   options.spec = place.plan.spec;
   options.import_first = true;
-  RETURN_IF_ERROR(observe::observe_process(settings, fmt::format("server {}", place.index)));
+  const std::string name = fmt::format("{} {}", options.replica && ps::is_follower_seat() ? "follower" : "server", place.index);
+  set_log_name(name);
+  RETURN_IF_ERROR(observe::observe_process(settings, name));
   StartedServer started;
   ASSIGN_OR_RETURN(started.server, ps::Server::start(options));
   log_info("server {} of {} listens at {}", place.index, place.servers.size(), started.server->endpoint());

@@ -109,6 +109,10 @@ void take_fields(ProcessView& view, const std::vector<Sample>& samples) {
   keep_known(view.rows, total_of(samples, "argosy_server_table_rows"));
   keep_known(view.table_bytes, total_of(samples, "argosy_server_table_memory_bytes"));
   keep_known(view.refused, total_of(samples, "argosy_server_limit_refused_total"));
+  if (!is_known(total_of(samples, "argosy_server_pushes_total"))) return;
+  view.replica_epoch = total_of(samples, "argosy_replica_epoch");  // unknown again where the process is the primary no longer
+  view.replica_whole = total_of(samples, "argosy_replica_whole");
+  view.follower_lag_records = total_of(samples, "argosy_follower_lag_records");
 }
 
 // A bucket of the text format has all values up to its bound: the ones before it are taken off.
@@ -211,6 +215,7 @@ void JobBoard::take(Row& row, const std::vector<Sample>& samples) {
   row.since_report.emplace();
   take_fields(row.view, samples);
   if (auto tables = tables_of(samples); !tables.empty()) row.tables = std::move(tables);  // a server that ends has none any more
+  if (row.view.follows()) row.tables.clear();  // they are its primary's
   row.histograms = histograms_of(samples);
   if (is_known(row.view.samples)) note_samples(row, row.view.samples);
   if (is_known(row.view.pass_ratio)) note_ratio(row, row.view.pass_ratio);

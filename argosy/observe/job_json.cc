@@ -54,7 +54,10 @@ void write(JsonWriter& json, const ProcessView& process) {
         .number("snapshot_age_seconds", process.snapshot_age_seconds)
         .number("workers_lost", process.workers_lost)
         .number("parked_calls", process.parked_calls)
-        .number("refused", process.refused);
+        .number("refused", process.refused)
+        .number("replica_epoch", process.replica_epoch)
+        .number("replica_whole", process.replica_whole)
+        .number("follower_lag_records", process.follower_lag_records);
   }
   json.text("tail", process.tail).end_object();
 }

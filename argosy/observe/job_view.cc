@@ -66,6 +66,11 @@ std::string state_text(const ProcessView& process) {
   if (const std::string work = work_text(process); !work.empty()) text += ", " + work;
   if (process.restarts > 0) text += fmt::format(", {}", counted(process.restarts, "restart"));
   if (process.straggler) text += ", slow";
+  if (is_known(process.replica_epoch)) {
+    text += fmt::format(", primary of epoch {:.0f}{}", process.replica_epoch, process.replica_whole > 0 ? "" : ", alone");
+  } else if (process.follows()) {
+    text += fmt::format(", follower, {} behind", counted(static_cast<int64_t>(process.follower_lag_records), "record"));
+  }
   return text;
 }
 

@@ -37,6 +37,10 @@ struct ProcessView {
   double received_bytes = kUnknown, sent_bytes = kUnknown;
   double snapshots = kUnknown, snapshot_age_seconds = kUnknown, workers_lost = kUnknown, parked_calls = kUnknown,
          refused = kUnknown;
+  // Of servers with two processes. Of the primary: its epoch, and 1 where its follower has everything. Of the follower: how far
+  // it is behind.
+  double replica_epoch = kUnknown, replica_whole = kUnknown, follower_lag_records = kUnknown;
+  bool follows() const { return is_known(follower_lag_records) && !is_known(replica_epoch); }
 
   std::string tail;  // the end of its log, where it has failed
 };

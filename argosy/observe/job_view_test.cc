@@ -132,6 +132,22 @@ TEST(JobText, ShowsTablesLedgerAndTheLastEvents) {
   EXPECT_THAT(text, AllOf(Not(HasSubstr("event 1\n")), HasSubstr("worker 0: event 2\n"), HasSubstr("event 9\n")));
 }
 
+TEST(JobText, OfServersWithTwoProcessesItSaysWhichLeads) {
+  JobView view = small_job();
+  ProcessView& primary = view.processes.front();
+  ASSERT_FALSE(primary.worker);
+  primary.replica_epoch = 3;
+  primary.replica_whole = 0;
+  ProcessView follower = primary;
+  follower.name = "follower 0";
+  follower.replica_epoch = kUnknown;
+  follower.follower_lag_records = 12;
+  view.processes.push_back(follower);
+  EXPECT_THAT(job_text(view), AllOf(HasSubstr("primary of epoch 3, alone"), HasSubstr("follower, 12 records behind")));
+  view.processes.front().replica_whole = 1;
+  EXPECT_THAT(job_text(view), Not(HasSubstr("alone")));
+}
+
 TEST(JobText, AJobOfWorkersOnlyHasNoServers) {
   JobView view = small_job();
   view.processes.erase(view.processes.begin());

@@ -142,11 +142,28 @@ Result<uint64_t> RecordLog::append(std::span<const Bytes> pieces) {
   Append append{.pieces = pieces};
   for (const Bytes piece : pieces) append.header.length += piece.size();
   append.header.checksum = checksum_of(pieces);
+  RETURN_IF_ERROR(append_together({&append, 1}));
+  return append.position;
+}
 
+Result<uint64_t> RecordLog::append_all(std::span<const Bytes> records) {
+  std::vector<Append> appends(records.size());
+  for (size_t i = 0; i < records.size(); ++i) {
+    appends[i].pieces = records.subspan(i, 1);
+    appends[i].header.length = records[i].size();
+    appends[i].header.checksum = checksum_of(records[i]);
+  }
+  RETURN_IF_ERROR(append_together(appends));
+  return appends.back().position;
+}
+
+// They come into a batch together.
+Status RecordLog::append_together(std::span<Append> appends) {
+  Append& append = appends.back();
   Lock lock(mutex_);
-  waiting_.push_back(&append);
+  for (Append& one : appends) waiting_.push_back(&one);
   if (Status status = take_turn(lock, &append); !status.ok()) {
-    std::erase(waiting_, &append);
+    std::erase_if(waiting_, [&](const Append* one) { return one >= appends.data() && one <= &append; });
     return status;
   }
   if (!append.done) {
@@ -165,8 +182,7 @@ Result<uint64_t> RecordLog::append(std::span<const Bytes> pieces) {
     }
     end_turn(lock);
   }
-  if (!append.status.ok()) return append.status;
-  return append.position;
+  return append.status;
 }
 
 // REQUIRES: this thread has the turn.

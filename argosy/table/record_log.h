@@ -54,6 +54,9 @@ class RecordLog {
   // an unknown state, and only a new process finds out what it holds.
   Result<uint64_t> append(std::span<const Bytes> pieces);
 
+  // The same for several records, one after the other: all or none. Returns the last one's position. REQUIRES: there is one.
+  Result<uint64_t> append_all(std::span<const Bytes> records);
+
   // Begins a new file and returns its position: all records so far are before it, all later ones behind it. A snapshot of the
   // state at this moment, once it is safe, makes drop_before() of this position possible.
   Result<uint64_t> rotate();
@@ -90,6 +93,7 @@ class RecordLog {
   Status sync_tail();
   Status begin_segment(uint64_t first);
 
+  Status append_together(std::span<Append> appends);
   Status take_turn(Lock& lock, const Append* append) ARGOSY_REQUIRES(mutex_);  // of an append, or of rotate() without one
   void end_turn(Lock& lock) ARGOSY_UNCHECKED_LOCKING;  // REQUIRES: `lock` holds mutex_; it does not any more afterwards
   Status write_batch(std::span<Append* const> batch, uint64_t first, uint64_t offset);

@@ -49,17 +49,27 @@ class Case:
         return Case(cause, mode, reader, int(threads))
 
 
-def all_cases():
-    return [Case(*values) for values in itertools.product(CAUSES, MODES, READERS, THREADS)]
+def all_cases(replicas=0):
+    causes = [name for name, cause in CAUSES.items() if replicas or not cause.only_replicas]
+    return [Case(*values) for values in itertools.product(causes, MODES, READERS, THREADS)]
 
 
 def pairs_of(cases):
     return {pair for case in cases for pair in itertools.combinations(dataclasses.astuple(case), 2)}
 
 
-def selection(seed):
+def replica_selection(seed):
+    """Of the causes that only servers with followers have, one case each: every mode occurs."""
+    chooser = random.Random(seed)
+    modes = [*MODES, *MODES]
+    chooser.shuffle(modes)
+    causes = [name for name, cause in CAUSES.items() if cause.only_replicas]
+    return [Case(cause, mode, chooser.choice(READERS), chooser.choice(THREADS)) for cause, mode in zip(causes, modes, strict=False)]
+
+
+def selection(seed, replicas=0):
     """Cases in which every pair of two values occurs (of a cause, a mode, a reader, a number of threads): greedy, in an order that the seed decides."""
-    left = all_cases()
+    left = all_cases(replicas)
     random.Random(seed).shuffle(left)
     missing = pairs_of(left)
     chosen = []
@@ -71,9 +81,10 @@ def selection(seed):
     return chosen
 
 
-def run_case(case, seed, folder):
-    """Runs one case to its end. An AssertionError says what it should have done instead."""
+def run_case(case, seed, folder, replicas=0):
+    """Runs one case to its end, with followers of the servers where `replicas` is 1. An AssertionError says what it should have done instead."""
     cause = CAUSES[case.cause]
+    replicas = bool(replicas) or cause.only_replicas
     job = FaultyJob(folder, Layout(mode=case.mode, reader=case.reader, threads=case.threads), seed)
     try:
         if cause.small_disk:
@@ -81,6 +92,8 @@ def run_case(case, seed, folder):
         cause.first(job)
         job.hold(*HOLDS)
         flags = [*PATIENCE, *(["--directory=kept"] if cause.directory else []), *cause.flags]
+        if replicas and cause.directory:
+            flags.append("--replicas=1")
         (job.launch_on_two_machines if cause.two_machines else job.launch)(*flags, restarts=cause.restarts)
         cause.disturb(job)
         job.release(*HOLDS)
@@ -88,7 +101,9 @@ def run_case(case, seed, folder):
         judge(cause, job, outcome)
         return outcome
     except AssertionError as error:
-        raise AssertionError(f"{case}, seed {seed}: {error}\nagain: .venv/bin/python tests/fault/cases.py {case} --seed {seed}") from None
+        raise AssertionError(
+            f"{case}, seed {seed}: {error}\nagain: .venv/bin/python tests/fault/cases.py {case} --seed {seed}{' --replicas 1' if replicas else ''}"
+        ) from None
     finally:
         job.close()
 
@@ -111,18 +126,19 @@ def main():
     parser.add_argument("cases", nargs="*", help="such as kill_worker-sync-feeder-2")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--build", default=None)
+    parser.add_argument("--replicas", type=int, choices=(0, 1), default=0, help="1: servers have followers")
     parser.add_argument("--keep", action="store_true", help="leaves the folders of the jobs")
     options = parser.parse_args()
     use_build(options.build)
     for name in options.cases or []:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="argosy-fault-"))
-        print(f"{name}: {run_case(Case.parse(name), options.seed, folder)}", flush=True)
+        print(f"{name}: {run_case(Case.parse(name), options.seed, folder, options.replicas)}", flush=True)
         if options.keep:
             print(folder)
         else:
             shutil.rmtree(folder, ignore_errors=True)
     if not options.cases:
-        print("\n".join(map(str, all_cases())))
+        print("\n".join(map(str, all_cases(options.replicas))))
 
 
 if __name__ == "__main__":

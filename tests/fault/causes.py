@@ -25,6 +25,7 @@ class Cause:
     small_disk: bool = False
     two_machines: bool = False
     first: Callable = lambda job: None  # before the start
+    only_replicas: bool = False  # it is of servers with followers
     reads_back: bool = True  # what the servers held can be read after a bad end
 
 
@@ -214,3 +215,87 @@ def partition(job):
     job.release(HOLDS[1])
     time.sleep(3)
     job.cable("up")
+
+
+# ---- Of servers with two processes (replicas=1). Nothing that was acknowledged is lost, whichever dies.
+
+
+@cause("kill_primary", only_replicas=True)
+def kill_primary(job):
+    """Which the launcher may not start again: the follower takes over, or has when the next one is killed."""
+    in_the_middle(job)
+    job.until(lambda: job.is_whole(), "the pair is not whole")
+    job.kill(job.server, signal.SIGKILL)
+    job.release(HOLDS[1])
+    job.moment(1.5)
+    job.until(lambda: job.is_whole(), "the pair is not whole again")
+    job.kill(job.follower, signal.SIGKILL)  # which leads now
+
+
+@cause("kill_follower", only_replicas=True)
+def kill_follower(job):
+    in_the_middle(job)
+    job.kill(job.follower, signal.SIGKILL)
+    job.release(HOLDS[1])
+    job.moment(1.5)
+    job.kill(job.follower, signal.SIGKILL)
+
+
+@cause("kill_pair", only_replicas=True)
+def kill_pair(job):
+    """Both at once, and started again: their directories have everything."""
+    in_the_middle(job)
+    job.kill(job.server, signal.SIGKILL)
+    job.moment(0.05)
+    job.kill(job.follower, signal.SIGKILL)
+
+
+@cause("stop_primary", only_replicas=True, flags=("--call-seconds=5",))
+def stop_primary(job):
+    """It stands still until its follower has taken over, and goes on then as if nothing had been."""
+    in_the_middle(job)
+    job.until(lambda: job.is_whole(), "the pair is not whole")
+    job.kill(job.server, signal.SIGSTOP)
+    job.release(HOLDS[1])
+    job.until(lambda: logs_have(job, "has taken over from the process at"), "nobody has taken over")
+    job.moment(1)
+    job.kill(job.server, signal.SIGCONT)
+
+
+@cause("stop_follower", only_replicas=True)
+def stop_follower(job):
+    """It is left out, and ends when it goes on."""
+    in_the_middle(job)
+    job.kill(job.follower, signal.SIGSTOP)
+    job.release(HOLDS[1])
+    job.until(lambda: logs_have(job, "goes on without its follower"), "the primary did not go on")
+    job.kill(job.follower, signal.SIGCONT)
+
+
+@cause(
+    "kill_pair_for_good",
+    only_replicas=True,
+    ends="badly",
+    named=r"going on with the other process of its server alone[\s\S]*(stopping the job|is lost)",
+    restarts=0,
+)
+def kill_pair_for_good(job):
+    """Nobody is started again: the follower takes over, and when that is killed as well the job says what it has lost."""
+    in_the_middle(job)
+    job.until(lambda: job.is_whole(), "the pair is not whole")
+    job.kill(job.server, signal.SIGKILL)
+    job.moment(1)
+    job.kill(job.follower, signal.SIGKILL)
+    job.release(HOLDS[1])
+
+
+@cause("kill_randomly", only_replicas=True, restarts=30)
+def kill_randomly(job):
+    """Either side, again and again."""
+    in_the_middle(job)
+    job.release(HOLDS[1])
+    for _ in range(6):
+        if not job.running():
+            return
+        job.kill(job.random.choice((job.server, job.follower)), signal.SIGKILL)
+        job.moment(1.2)

@@ -9,6 +9,9 @@ def pytest_generate_tests(metafunc):
     if "fault_case" in metafunc.fixturenames:
         chosen = cases.selection(_seed(metafunc.config))
         metafunc.parametrize("fault_case", chosen, ids=map(str, chosen))
+    if "failover_case" in metafunc.fixturenames:
+        chosen = cases.replica_selection(_seed(metafunc.config))
+        metafunc.parametrize("failover_case", chosen, ids=map(str, chosen))
     if "fault_seed" in metafunc.fixturenames:
         metafunc.parametrize("fault_seed", [_seed(metafunc.config)], ids=["seed"])
 

@@ -23,8 +23,8 @@ def build_mark(build):
 class Part:
     """The cases of one cause, and what has become of them, in a file."""
 
-    def __init__(self, name, seed, mark):
-        self.path = FOLDER / f"{name}.json"
+    def __init__(self, name, seed, mark, replicas):
+        self.path = FOLDER / f"{name}{'-replicas' if replicas else ''}.json"
         self.head = {"seed": seed, "build": mark}
         self.done = {}
         if self.path.exists():
@@ -39,10 +39,13 @@ class Part:
         os.rename(part, self.path)
 
 
-def run(case, seed, build):
+def run(case, seed, build, replicas):
     begun = time.monotonic()
     ended = subprocess.run(
-        [sys.executable, str(cases.HERE / "cases.py"), str(case), "--seed", str(seed), "--build", str(build)], capture_output=True, text=True, check=False
+        [sys.executable, str(cases.HERE / "cases.py"), str(case), "--seed", str(seed), "--build", str(build), "--replicas", str(replicas)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     result = {"passed": ended.returncode == 0, "seconds": round(time.monotonic() - begun, 1)}
     if ended.returncode:
@@ -62,16 +65,23 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="a part of the cases' names")
     parser.add_argument("--build", type=pathlib.Path, default=cases.ROOT / "build" / "release")
+    parser.add_argument("--replicas", type=int, choices=(0, 1), default=0, help="1: servers have followers, and are killed with them")
     parser.add_argument("--selection", action="store_true", help="what continuous integration would choose with this seed")
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     mark = build_mark(options.build)
-    parts = {name: Part(name, options.seed, mark) for name in cases.CAUSES}
-    wanted = [case for case in (cases.selection(options.seed) if options.selection else cases.all_cases()) if options.only in str(case)]
+    parts = {name: Part(name, options.seed, mark, options.replicas) for name in cases.CAUSES}
+    wanted = [
+        case
+        for case in (cases.selection(options.seed, options.replicas) if options.selection else cases.all_cases(options.replicas))
+        if options.only in str(case)
+    ]
     left = [case for case in wanted if not parts[case.cause].done.get(str(case), {}).get("passed")]
     print(f"{len(wanted)} fault cases, {len(left)} to run, seed {options.seed}; results in {FOLDER.relative_to(cases.ROOT)}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for number, future in enumerate(concurrent.futures.as_completed([pool.submit(run, case, options.seed, options.build) for case in left]), 1):
+        for number, future in enumerate(
+            concurrent.futures.as_completed([pool.submit(run, case, options.seed, options.build, options.replicas) for case in left]), 1
+        ):
             case, result = future.result()
             parts[case.cause].note(case, result)
             print(f"{number}/{len(left)} {'passed' if result['passed'] else 'FAILED'} {case} {result['seconds']} s", flush=True)

@@ -25,6 +25,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 JOB_SECONDS = 180  # of one job, however slow the machine; most take five
 HOLDS = (3, 6)  # the files of the disturbed pass before which a worker's data stops until the test lets it go on
 
+# What a primary says of itself: that its follower has everything, or that it is alone.
+WHOLE = re.compile(r"(has a follower that has everything|is the primary|goes on without its follower), in epoch (\d+)")
+
 # Reads a data file on its stdin. `openings` counts how often each file was read, so that a test can hold or fail the n-th time.
 PIPE = """
 file=$(readlink /proc/$$/fd/0); name=${file##*/}
@@ -72,6 +75,7 @@ class FaultyJob(Job):
         self.disturbed = self.random.randrange(layout.passes)  # the pass
         self.worker = f"worker {self.random.randrange(layout.workers)}"
         self.server = f"server {self.random.randrange(layout.servers)}"
+        self.follower = self.server.replace("server", "follower")  # with replicas
         self.launchers, self.flags, self._outputs = [], [], []
         self.directory = self.folder / "kept"
         self._stack = contextlib.ExitStack()
@@ -104,7 +108,7 @@ class FaultyJob(Job):
     def launch(self, *flags, restarts=4, **env):
         """Starts the job on this machine."""
         self.flags = list(flags)
-        first = free_range(self.layout.servers + self.layout.workers)
+        first = free_range(2 * self.layout.servers + self.layout.workers)
         self._start_launcher(
             [],
             f"--start_port={first}",
@@ -118,16 +122,19 @@ class FaultyJob(Job):
     def launch_on_two_machines(self, *flags, restarts=4, **env):
         """Servers on one machine, workers on another, each a network namespace."""
         self.flags = list(flags)
-        first = free_range(self.layout.servers + self.layout.workers)
+        first = free_range(2 * self.layout.servers + self.layout.workers)
         (ours, inside), (theirs, beyond) = machines = self._stack.enter_context(two_machines())
         self.machines = machines
         servers = ",".join(f"{ours}:{first + i}" for i in range(self.layout.servers))
         workers = ",".join(f"{theirs}:{first + self.layout.servers + i}" for i in range(self.layout.workers))
+        behind = first + self.layout.servers + self.layout.workers
+        followers = ",".join(f"{theirs}:{behind + i}" for i in range(self.layout.servers))
         for address, command in ((ours, inside), (theirs, beyond)):
             self._start_launcher(
                 command,
                 f"--servers={servers}",
                 f"--workers={workers}",
+                *([f"--followers={followers}"] if "--replicas=1" in flags else []),
                 f"--node_ip={address}",
                 f"--max_restart={restarts}",
                 f"--log_dir={self.folder / 'logs'}",
@@ -174,6 +181,16 @@ class FaultyJob(Job):
             if pid:
                 os.kill(pid, number)
         return pid
+
+    def is_whole(self):
+        """Whether the server that is disturbed has a follower that could take over, as its processes' logs say it last."""
+        number = self.server.split()[1]
+        said = []
+        for name in (f"serverlog.{number}", f"followerlog.{number}"):
+            path = self.folder / "logs" / name
+            lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+            said += [(int(m.group(2)), m.group(1).startswith("has")) for m in (WHOLE.search(line) for line in lines) if m]
+        return bool(said) and max(said)[1]
 
     def is_done(self, name):
         """Whether it is a worker that has trained everything, and only says goodbye."""

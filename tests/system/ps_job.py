@@ -101,12 +101,14 @@ class Job:
 
     @staticmethod
     def pid_of(launcher, name):
-        """The process of a launched job that has this name now; 0 where there is none."""
+        """The process of a launched job that has this name now: "worker 1", "server 0", "follower 0"; 0 where there is none."""
         role, index = name.split()
         mark = f"PADDLE_{'TRAINER' if role == 'worker' else 'PSERVER'}_ID={index}".encode()
+        seat = b"ARGOSY_SEAT=follower"
         for child in pathlib.Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split():
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                if mark in pathlib.Path(f"/proc/{child}/environ").read_bytes().split(b"\0"):
+                environment = pathlib.Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+                if mark in environment and (role == "worker" or (seat in environment) == (role == "follower")):
                     return int(child)
         return 0
 

@@ -46,7 +46,7 @@ std::vector<JobBoard::Process> rows_of(const std::vector<const ProcessSpec*>& sp
                     .log = spec->log,
                     .address = variable_of(*spec, "PADDLE_CURRENT_ENDPOINT"),
                     .metrics = target.empty() ? "" : "http://" + target + "/metrics",
-                    .worker = !spec->name.starts_with("server")});
+                    .worker = !spec->name.starts_with("server") && !spec->name.starts_with("follower")});
   }
   return rows;
 }

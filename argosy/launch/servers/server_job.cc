@@ -4,6 +4,7 @@
 #include <set>
 
 #include "argosy/base/address.h"
+#include "argosy/base/counted.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
 
@@ -19,7 +20,7 @@ const std::set<std::string> kOtherRoleVariables = {"PADDLE_TRAINING_ROLE", "PADD
 
 // All endpoints of one kind, in the order of their indices.
 struct Endpoints {
-  std::vector<std::string> servers, workers;
+  std::vector<std::string> servers, workers, followers;
 };
 
 // The list of one kind: as given, with ports from `first_port` on where an endpoint has none, or made up.
@@ -58,10 +59,10 @@ std::vector<PortClaim> claim_free(int first, int count) {
 }
 
 // So that two jobs of one machine need no flag to get on with each other, also where they start at once.
-int first_port(const ServerJobOptions& options, std::vector<PortClaim>& claims) {
+int first_port(const ServerJobOptions& options, bool replicas, std::vector<PortClaim>& claims) {
   constexpr int kStandard = 6170, kBeyond = 32768;  // from there on ports belong to outgoing connections
   if (options.start_port || !options.servers.empty() || !options.hosts.empty()) return options.start_port.value_or(kStandard);
-  const int all = options.server_num.value_or(kProcesses) + options.worker_num.value_or(kProcesses);
+  const int all = options.server_num.value_or(kProcesses) * (replicas ? 2 : 1) + options.worker_num.value_or(kProcesses);
   for (int first = kStandard; first + all <= kBeyond; first += all) {
     claims = claim_free(first, all);
     if (claims.empty()) continue;
@@ -71,19 +72,54 @@ int first_port(const ServerJobOptions& options, std::vector<PortClaim>& claims) 
   return kStandard;
 }
 
-Result<Endpoints> all_endpoints(const ServerJobOptions& options, std::vector<PortClaim>& claims) {
+// Of each server: on the next machine, or as they are listed. `next_port` is behind those of the servers and workers.
+Result<std::vector<std::string>> followers_of(const ServerJobOptions& options, const std::string& given,
+                                              const std::vector<std::string>& servers, int next_port) {
+  if (!given.empty()) {
+    std::vector<std::string> followers = split(given, ',');
+    for (const std::string& follower : followers) {
+      const auto address = Address::parse(follower);
+      if (!address.ok() || address->port == 0) return Status::invalid_argument("--followers: '{}' is not host:port", follower);
+      if (std::ranges::count(followers, follower) > 1 || std::ranges::count(servers, follower) > 0)
+        return Status::invalid_argument("--followers: '{}' is another process's endpoint too", follower);
+    }
+    if (followers.size() == servers.size()) return followers;
+    return Status::invalid_argument("--followers lists {}, and the job has {}; list one per server", followers.size(),
+                                    counted(servers.size(), "server"));
+  }
+  if (!options.servers.empty()) {
+    return Status::invalid_argument(
+        "--replicas 1 with --servers: list the followers' host:port too, with --followers, each on another machine "
+        "than its server");
+  }
+  const size_t machines = std::max<size_t>(options.hosts.size(), 1), each = servers.size() / machines;
+  std::vector<std::string> followers;
+  for (size_t i = 0; i < servers.size(); ++i) {
+    const std::string host = Address::parse(servers[(i + each) % servers.size()])->host;
+    followers.push_back(fmt::format("{}:{}", host, next_port + static_cast<int>(i % each)));
+  }
+  return followers;
+}
+
+Result<Endpoints> all_endpoints(const ServerJobOptions& options, const TrainingProgram& program, std::vector<PortClaim>& claims) {
   for (const std::string& server : options.servers) {
     const auto address = Address::parse(server);
     if (!address.ok() || address->port == 0) return Status::invalid_argument("--servers: '{}' is not host:port", server);
   }
   Endpoints all;
-  const int first = first_port(options, claims);
+  const bool replicas = program.setting("ARGOSY_REPLICAS") == "1";
+  const int first = first_port(options, replicas, claims);
   ASSIGN_OR_RETURN(all.servers, endpoints_of("server", options.servers, options.server_num, first, options.hosts));
   const auto machines = static_cast<int>(std::max<size_t>(options.hosts.size(), 1));
   const int next_port = first + static_cast<int>(all.servers.size()) / machines;
   ASSIGN_OR_RETURN(all.workers, endpoints_of("worker", options.workers, options.worker_num, next_port, options.hosts));
-  if (const int last = next_port + static_cast<int>(all.workers.size()) / machines - 1; last > 65535)
+  const int follower_port = next_port + static_cast<int>(all.workers.size()) / machines;
+  const int more = replicas ? static_cast<int>(all.servers.size()) / machines : 0;
+  if (const int last = follower_port + more - 1; last > 65535)
     return Status::invalid_argument("--start_port {}: the job would need ports up to {}", first, last);
+  if (replicas) {
+    ASSIGN_OR_RETURN(all.followers, followers_of(options, program.setting("ARGOSY_FOLLOWERS"), all.servers, follower_port));
+  }
   return all;
 }
 
@@ -107,6 +143,16 @@ ProcessSpec make_process(const ServerJobOptions& options, const TrainingProgram&
                            {"POD_IP", address.host},
                            {"PADDLE_PORT", std::to_string(address.port)},
                            {server ? "PADDLE_PSERVER_ID" : "PADDLE_TRAINER_ID", std::to_string(index)}});
+  if (!all.followers.empty()) spec.environment["ARGOSY_FOLLOWERS"] = join(all.followers, ",");
+  return spec;
+}
+
+// The server's, in the other seat.
+ProcessSpec make_follower(const ServerJobOptions& options, const TrainingProgram& program, size_t index, const Endpoints& all) {
+  ProcessSpec spec = make_process(options, program, true, index, all);
+  spec.name = fmt::format("follower {}", index);
+  spec.log = fmt::format("{}/followerlog.{}", options.log_dir, index);
+  spec.environment["ARGOSY_SEAT"] = "follower";
   return spec;
 }
 
@@ -115,10 +161,16 @@ ProcessSpec make_process(const ServerJobOptions& options, const TrainingProgram&
 Result<ServerJob> make_job(const ServerJobOptions& options, const TrainingProgram& program) {
   RETURN_IF_ERROR(program.check());
   ServerJob job;
-  ASSIGN_OR_RETURN(const Endpoints all, all_endpoints(options, job.ports));
+  ASSIGN_OR_RETURN(const Endpoints all, all_endpoints(options, program, job.ports));
+  job.all_servers = all.servers;
+  job.all_followers = all.followers;
   for (size_t i = 0; i < all.servers.size(); ++i) {
     if (belongs_here(options, Address::parse(all.servers[i])->host))
       job.servers.push_back(make_process(options, program, true, i, all));
+  }
+  for (size_t i = 0; i < all.followers.size(); ++i) {
+    if (belongs_here(options, Address::parse(all.followers[i])->host))
+      job.servers.push_back(make_follower(options, program, i, all));
   }
   for (size_t i = 0; i < all.workers.size(); ++i) {
     if (belongs_here(options, Address::parse(all.workers[i])->host))
@@ -129,14 +181,25 @@ Result<ServerJob> make_job(const ServerJobOptions& options, const TrainingProgra
                                     join(all.workers, ","), options.node_ip.empty() ? "on this machine" : options.node_ip);
   }
   job.has_other_workers = job.workers.size() < all.workers.size();
-  job.is_whole = !job.has_other_workers && job.servers.size() == all.servers.size();
+  job.is_whole = !job.has_other_workers && job.servers.size() == all.servers.size() + all.followers.size();
   return job;
 }
+
+namespace {
+
+Result<Address> listening_address(const ProcessSpec& server) {
+  const auto& environment = server.environment;
+  if (!environment.contains("ARGOSY_SEAT")) return Address::parse(environment.at("PADDLE_CURRENT_ENDPOINT"));
+  const auto index = static_cast<size_t>(parse_integer(environment.at("PADDLE_PSERVER_ID")).value_or(0));
+  return Address::parse(split(environment.at("ARGOSY_FOLLOWERS"), ',')[index]);
+}
+
+}  // namespace
 
 Status claim_ports(ServerJob& job) {
   const bool claimed = !job.ports.empty();
   for (const ProcessSpec& server : job.servers) {
-    ASSIGN_OR_RETURN(const Address address, Address::parse(server.environment.at("PADDLE_CURRENT_ENDPOINT")));
+    ASSIGN_OR_RETURN(const Address address, listening_address(server));
     if (!claimed) {
       auto claim = PortClaim::take(address);
       if (!claim.ok()) return claim.status().with_context("choose other ports with --start_port or --servers");

@@ -46,6 +46,52 @@ TEST(ServerJob, MachinesHaveEquallyManyProcesses) {
   EXPECT_EQ(error_of(wanted), "--servers lists them, and --ips the machines; leave one out");
 }
 
+// replicas=1: a second process for each server, with its server's variables but for the seat.
+TEST(ServerJob, EveryServerHasAFollower) {
+  ServerJobOptions wanted;
+  wanted.worker_num = 1;
+  wanted.start_port = 6200;
+  TrainingProgram program = kProgram;
+  program.environment = {{"ARGOSY_REPLICAS", "1"}};
+  const auto job = make_job(wanted, program);
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  ASSERT_THAT(names(job->servers), ElementsAre("server 0", "server 1", "follower 0", "follower 1"));
+  EXPECT_TRUE(job->is_whole);
+  EXPECT_THAT(job->all_followers, ElementsAre("127.0.0.1:6203", "127.0.0.1:6204"));
+  const ProcessSpec &server = job->servers[1], &follower = job->servers[3];
+  EXPECT_THAT(server.environment, Not(Contains(testing::Key("ARGOSY_SEAT"))));
+  EXPECT_THAT(follower.environment, Contains(Pair("ARGOSY_SEAT", "follower")));
+  EXPECT_THAT(follower.environment, Contains(Pair("PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6201")));
+  EXPECT_THAT(job->workers[0].environment, Contains(Pair("ARGOSY_FOLLOWERS", "127.0.0.1:6203,127.0.0.1:6204")));
+  EXPECT_EQ(follower.log, "logs/followerlog.1");
+}
+
+TEST(ServerJob, AFollowerIsOnTheNextMachine) {
+  const ServerJobOptions wanted{
+      .server_num = 1, .worker_num = 2, .hosts = {"10.9.0.1", "10.9.0.2"}, .node_ip = "10.9.0.2", .start_port = 6200};
+  TrainingProgram program = kProgram;
+  program.environment = {{"ARGOSY_REPLICAS", "1"}};
+  const auto job = make_job(wanted, program);
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  EXPECT_THAT(job->all_followers, ElementsAre("10.9.0.2:6203", "10.9.0.1:6203"));
+  EXPECT_THAT(names(job->servers), ElementsAre("server 1", "follower 0"));
+}
+
+TEST(ServerJob, ListsOfServersNeedOnesOfFollowers) {
+  ServerJobOptions wanted{.servers = {"127.0.0.1:6200", "127.0.0.1:6201"}, .workers = {"127.0.0.1"}};
+  TrainingProgram program = kProgram;
+  program.environment = {{"ARGOSY_REPLICAS", "1"}};
+  EXPECT_THAT(error_of(wanted, program), HasSubstr("list the followers' host:port too, with --followers"));
+  program.environment["ARGOSY_FOLLOWERS"] = "127.0.0.1:6300";
+  EXPECT_EQ(error_of(wanted, program), "--followers lists 1, and the job has 2 servers; list one per server");
+  program.environment["ARGOSY_FOLLOWERS"] = "127.0.0.1:6300,127.0.0.1:6201";
+  EXPECT_EQ(error_of(wanted, program), "--followers: '127.0.0.1:6201' is another process's endpoint too");
+  program.environment["ARGOSY_FOLLOWERS"] = "127.0.0.1:6300,127.0.0.1";
+  EXPECT_EQ(error_of(wanted, program), "--followers: '127.0.0.1' is not host:port");
+  program.environment["ARGOSY_FOLLOWERS"] = "127.0.0.1:6300,127.0.0.1:6301";
+  EXPECT_EQ(error_of(wanted, program), "");
+}
+
 TEST(ServerJob, EveryProcessKnowsItsRole) {
   ServerJobOptions wanted;
   wanted.worker_num = 1;

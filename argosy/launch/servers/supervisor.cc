@@ -1,6 +1,7 @@
 #include "argosy/launch/servers/supervisor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "argosy/base/counted.h"
 #include "argosy/base/log.h"
@@ -13,6 +14,9 @@ namespace {
 constexpr double kWatchSeconds = 0.5, kFollowSeconds = 0.05;  // between two looks where nothing happens
 constexpr double kCauseSeconds = 5;  // for the process that failed first to end
 constexpr double kLeftSeconds = 5;   // for workers to say that they have left the job, which servers hear first
+
+// Of "follower 3": 3.
+int number_of(const std::string& name) { return static_cast<int>(parse_integer(name.substr(name.find(' ') + 1)).value_or(-1)); }
 
 std::vector<ProcessSpec> all_specs(const ServerJob& job) {
   std::vector<ProcessSpec> specs = job.servers;
@@ -27,7 +31,10 @@ Supervisor::Supervisor(const ServerJob& job, SupervisorOptions options, JobWatch
   const bool await_servers = job.has_other_workers || job.workers.empty();
   for (size_t i = 0; i < group_.size(); ++i) {
     const bool worker = i >= job.servers.size();
-    members_.push_back({.worker = worker, .first = group_.spec(i).name == "worker 0", .awaited = await_servers || worker});
+    const std::string& name = group_.spec(i).name;
+    members_.push_back({.worker = worker, .first = name == "worker 0", .awaited = await_servers || worker});
+    if (!worker && !job.all_followers.empty()) members_.back().server = number_of(name);
+    members_.back().follower = name.starts_with("follower");
     if (group_.spec(i).name == options_.follow) follower_.emplace(group_.spec(i).log);
   }
 }
@@ -75,6 +82,10 @@ int Supervisor::watch() {
       if (!exit) continue;
       if (const auto result = ended(i, *exit)) return *result;
     }
+    if (const std::string lost = options_.replicas == nullptr ? "" : options_.replicas->lost(); !lost.empty()) {
+      log_error("{}; stopping the job", lost);
+      return 1;
+    }
     group_.show_notices();
     group_.watch_logs();
     if (follower_) follower_->show();
@@ -88,6 +99,7 @@ int Supervisor::watch() {
 std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
   LocalProcesses::Ending end = group_.ending(i, exit);
   if (end.in_order && !members_[i].worker && !judge_server(i, end)) return std::nullopt;
+  tell_of_end(i, end.in_order);
   if (end.in_order) {
     members_[i].done = true;
     return std::nullopt;
@@ -100,6 +112,26 @@ std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
   }
   if (waits_for_cause(i) || restarts(i, end.text)) return std::nullopt;
   return give_up(i, end);
+}
+
+void Supervisor::tell_of_end(size_t i, bool in_order) {
+  Member& member = members_[i];
+  if (options_.replicas == nullptr || member.server < 0 || std::exchange(member.told, true)) return;
+  in_order ? options_.replicas->finished(member.server) : options_.replicas->ended(member.server, member.follower);
+}
+
+const Supervisor::Member* Supervisor::other_of(const Member& member) const {
+  const auto found = std::ranges::find_if(members_, [&](const Member& other) {
+    return member.server >= 0 && other.server == member.server && other.follower != member.follower;
+  });
+  return found == members_.end() ? nullptr : &*found;
+}
+
+// Where the other one is on another machine, that machine's launcher knows, and the workers find out.
+bool Supervisor::has_another(const Member& failed) const {
+  if (failed.server < 0) return false;
+  const Member* const other = other_of(failed);
+  return other == nullptr || !other->done;
 }
 
 // Started again, it would wait for servers that have done all they had to.
@@ -167,6 +199,7 @@ bool Supervisor::restarts(size_t i, const std::string& how) {
   member.failures_before = failures_;
   member.waits_for_cause.reset();
   member.ended_early.reset();
+  member.told = false;
   const Status status = group_.start(i);
   if (!status.ok()) log_error("{}", status.message());
   return status.ok();
@@ -176,9 +209,12 @@ std::optional<int> Supervisor::give_up(size_t i, const LocalProcesses::Ending& e
   Member& member = members_[i];
   const std::string& name = group_.spec(i).name;
   group_.report(i, end.text);
-  const bool goes_on = can_do_without(member);
+  if (options_.replicas != nullptr && member.server >= 0) options_.replicas->gone(member.server, member.follower);
+  const bool has_other = has_another(member);
+  const bool goes_on = has_other || can_do_without(member);
   log_error("{}: {}; {}", name, end.text,
-            goes_on                           ? "going on without it (on_worker_loss=shrink)"
+            has_other                         ? "going on with the other process of its server alone (replicas=1)"
+            : goes_on                         ? "going on without it (on_worker_loss=shrink)"
             : options_.shrink && member.first ? "stopping the job, because worker 0 saves the model (on_worker_loss=shrink)"
                                               : "stopping the job");
   if (!goes_on) return end.code;
@@ -189,7 +225,8 @@ std::optional<int> Supervisor::give_up(size_t i, const LocalProcesses::Ending& e
 
 bool Supervisor::can_do_without(const Member& failed) const {
   const auto workers = std::count_if(members_.begin(), members_.end(), [](const Member& member) { return member.worker; });
-  return options_.shrink && failed.worker && !failed.first && left_out_.size() + 1 < static_cast<size_t>(workers);
+  const auto gone = std::ranges::count_if(left_out_, [](const std::string& name) { return name.starts_with("worker"); });
+  return options_.shrink && failed.worker && !failed.first && gone + 1 < workers;
 }
 
 }  // namespace argosy::launch

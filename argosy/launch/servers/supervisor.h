@@ -8,6 +8,7 @@
 #include "argosy/launch/process/job_watch.h"
 #include "argosy/launch/process/local_processes.h"
 #include "argosy/launch/process/log_file.h"
+#include "argosy/launch/servers/replica_watch.h"
 #include "argosy/launch/servers/server_job.h"
 
 namespace argosy::launch {
@@ -17,6 +18,7 @@ struct SupervisorOptions {
   double grace_seconds = 10;  // between SIGTERM and SIGKILL when processes are stopped
   std::string follow;         // "worker 0": its log is shown as it grows; empty: none
   bool shrink = false;        // go on without a worker that has failed, as long as there is another
+  ReplicaWatch* replicas = nullptr;  // told of servers and followers; null: nobody is. Outlives the Supervisor
 };
 
 // Runs a parameter-server job: some processes whose end ends it (workers), some that serve them (servers). Confined to one
@@ -28,6 +30,7 @@ struct SupervisorOptions {
 // lost (base/notice.h) is passed over for that other one, if it ends within moments, and is started again with it at no cost. A
 // worker that ends with status 0 in the middle of its job has failed, and so has a server that ends while a worker is in its job.
 // With `shrink` a worker is left out instead, and the job ends well when another one has; not worker 0, which saves the model. A
+// A server with a follower (replicas=1) is two processes, either of which the job can do without. A
 // signal (launch/process/stop_signal.h) ends the job with 128 + the signal; a second one ends the grace too. No process is left
 // behind in any case.
 class Supervisor {
@@ -47,6 +50,9 @@ class Supervisor {
     // Which failure was its last own one, and how many there were when it was started, counted over all processes.
     int last_failure = 0, failures_before = 0;
     std::optional<Stopwatch> ended_early;      // with status 0, while workers are in their job
+    int server = -1;           // of which this is a process, where servers have two
+    bool follower = false;     // in the follower's seat
+    bool told = false;         // `replicas` knows of its end
     std::optional<Stopwatch> waits_for_cause;  // it has failed, and says that another process did so before
   };
 
@@ -69,6 +75,11 @@ class Supervisor {
   bool restarts(size_t i, const std::string& how);
   // The job goes on without process i, which has failed, or a value is the job's result.
   std::optional<int> give_up(size_t i, const LocalProcesses::Ending& end);
+  void tell_of_end(size_t i, bool in_order);
+  // The other process of its server; null: there is none on this machine.
+  const Member* other_of(const Member& member) const;
+  // Whether the job goes on without this process of a server of two, which has failed.
+  bool has_another(const Member& failed) const;
   // Whether the job goes on without this one, which has failed: another worker still runs, or has ended well.
   bool can_do_without(const Member& failed) const;
   bool all_done() const;

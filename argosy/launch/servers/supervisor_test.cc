@@ -103,6 +103,38 @@ TEST_F(SupervisorTest, AJobThatMayShrinkGoesOnWithoutAWorker) {
   EXPECT_EQ(run({"exit 5"}, {"sleep 60", "sleep 60"}, {.shrink = true}), 5);
 }
 
+// replicas=1: either of a server's two processes may be missing, and who decides is told of both.
+TEST_F(SupervisorTest, AServerOfTwoProcessesIsThereWhileOneOfThemIs) {
+  class Told final : public ReplicaWatch {
+   public:
+    void ended(int server, bool follower) override { text += fmt::format("ended {} {}; ", server, follower); }
+    void gone(int server, bool follower) override { text += fmt::format("gone {} {}; ", server, follower); }
+    void finished(int server) override { text += fmt::format("finished {}; ", server); }
+    std::string lost() const override { return reason; }
+    std::string text, reason;
+  };
+  const auto run_pair = [this](Told& told, const std::string& server, const std::string& follower, const std::string& worker) {
+    ServerJob job{.all_servers = {"a:1"}, .all_followers = {"b:1"}};
+    job.servers = {process("server 0", server), process("follower 0", follower)};
+    job.workers = {process("worker 0", worker)};
+    return Supervisor(job, {.replicas = &told}).run();
+  };
+  testing::internal::CaptureStderr();
+  Told told;
+  EXPECT_EQ(run_pair(told, "kill -9 $$", "sleep 60", "sleep 0.5; echo trained"), 0);
+  EXPECT_EQ(told.text, "ended 0 false; gone 0 false; ");
+  EXPECT_EQ(text("worker0"), "trained\n");
+  Told both;
+  EXPECT_EQ(run_pair(both, "exit 3", "sleep 0.3; exit 4", "sleep 60"), 4);
+  EXPECT_EQ(both.text, "ended 0 false; gone 0 false; ended 0 true; gone 0 true; ");
+  Told lost;
+  lost.reason = "server 0: what was acknowledged is lost";
+  EXPECT_EQ(run_pair(lost, "sleep 60", "sleep 60", "sleep 60"), 1);
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown, HasSubstr("going on with the other process of its server alone (replicas=1)"));
+  EXPECT_THAT(shown, HasSubstr("what was acknowledged is lost; stopping the job"));
+}
+
 // Worker 0 saves the model: a job that ends well without it would have saved nothing.
 TEST_F(SupervisorTest, AJobThatMayShrinkDoesNotGoOnWithoutWorkerZero) {
   testing::internal::CaptureStderr();

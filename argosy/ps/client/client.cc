@@ -8,6 +8,7 @@
 #include "argosy/ps/client/comparison.h"
 #include "argosy/ps/client/heartbeats.h"
 #include "argosy/ps/client/operation_calls.h"
+#include "argosy/ps/client/pair_channel.h"
 #include "argosy/ps/client/session.h"
 #include "argosy/ps/client/snapshot_calls.h"
 #include "argosy/ps/client/state_calls.h"
@@ -25,6 +26,10 @@ constexpr double kGoodbyeSeconds = 5;
 Status check(const ClientOptions& options, const JobSpec& spec) {
   RETURN_IF_ERROR(spec.check());
   if (options.servers.empty()) return Status::invalid_argument("the job '{}' has no servers to connect to", options.job);
+  if (!options.followers.empty() && options.followers.size() != options.servers.size()) {
+    return Status::invalid_argument("{} servers and {} followers of them; expected one per server", options.servers.size(),
+                                    options.followers.size());
+  }
   if (options.servers.size() > 65535)
     return Status::invalid_argument("{} servers; expected at most 65535", options.servers.size());
   if (options.worker < 0 || options.worker >= spec.workers) {
@@ -39,15 +44,22 @@ Status check(const ClientOptions& options, const JobSpec& spec) {
   return {};
 }
 
+Result<std::unique_ptr<rpc::Channel>> connect_one(const ClientOptions& options, const std::string& endpoint) {
+  if (options.make_channel) return options.make_channel(endpoint);
+  return rpc::connect_channel(endpoint, {.security = options.security, .max_message_bytes = options.max_message_bytes});
+}
+
 // A channel to each server.
 Result<Servers::Channels> connect_all(const ClientOptions& options) {
   Servers::Channels channels;
-  for (const std::string& endpoint : options.servers) {
-    auto channel =
-        options.make_channel
-            ? options.make_channel(endpoint)
-            : rpc::connect_channel(endpoint, {.security = options.security, .max_message_bytes = options.max_message_bytes});
-    if (!channel.ok()) return channel.status().with_context("server {} of job '{}'", channels.size(), options.job);
+  for (size_t i = 0; i < options.servers.size(); ++i) {
+    auto channel = connect_one(options, options.servers[i]);
+    if (!channel.ok()) return channel.status().with_context("server {} of job '{}'", i, options.job);
+    if (!options.followers.empty()) {
+      auto follower = connect_one(options, options.followers[i]);
+      if (!follower.ok()) return follower.status().with_context("the follower of server {} of job '{}'", i, options.job);
+      *channel = std::make_unique<PairChannel>(std::move(*channel), std::move(*follower));
+    }
     channels.push_back(std::move(*channel));
   }
   return channels;

@@ -24,6 +24,7 @@ using ChannelMaker = std::function<Result<std::unique_ptr<rpc::Channel>>(const s
 
 struct ClientOptions {
   std::vector<std::string> servers;  // "host:port", in the order that every process of the job has
+  std::vector<std::string> followers = {};  // of the servers, in their order, with replicas=1; else none
   std::string job;
   std::string run = {};  // the run's id; empty: server 0 tells it
   int worker = 0;

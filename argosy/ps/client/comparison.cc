@@ -108,6 +108,7 @@ Status Comparison::compare_with(int server, bool again) {
     calls.push_back({server, compare_message(server, boot)});
     ASSIGN_OR_RETURN(const auto answers, session_.servers().call_to_compare(std::move(calls), deadline));
     ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::CompareReply>(answers.front()));
+    session_.met(server, reply.epoch());
     if (!reply.has_window()) return {};
     watch_->compare(server, had, from_wire(reply.window()), reply.boot(), again);
     RETURN_IF_ERROR(act_on_losses());

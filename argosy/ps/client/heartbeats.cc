@@ -42,6 +42,7 @@ void Heartbeats::run() {
   std::set<int> known;
   Deadline next = Deadline::after_seconds(kLongestBeat);
   for (double every = kLongestBeat;;) {
+    session_.servers().look();
     {
       MutexLock lock(mutex_);
       const auto wake = std::min(next.when(), Deadline::after_seconds(kLookSeconds).when());

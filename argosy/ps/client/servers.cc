@@ -8,6 +8,7 @@
 #include "argosy/base/notice.h"
 #include "argosy/base/plant.h"
 #include "argosy/base/wait_check.h"
+#include "argosy/ps/client/pair_channel.h"
 #include "argosy/ps/spec/worker_loss.h"
 
 namespace argosy::ps {
@@ -189,7 +190,24 @@ class CallRun {
 };
 
 Servers::Servers(Channels channels, Channels heartbeats, const ServersOptions& options)
-    : channels_(std::move(channels)), heartbeats_(std::move(heartbeats)), options_(options) {}
+    : channels_(std::move(channels)), heartbeats_(std::move(heartbeats)), options_(options) {
+  pairs_.resize(channels_.size());
+  for (const Channels* all : {&channels_, &heartbeats_}) {
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      if (auto* pair = dynamic_cast<PairChannel*>((*all)[i].get())) pairs_[i].push_back(pair);
+    }
+  }
+}
+
+void Servers::met(int server, uint64_t epoch) {
+  for (PairChannel* pair : pairs_[static_cast<size_t>(server)]) pair->met(epoch);
+}
+
+void Servers::look() {
+  for (const auto& pairs : pairs_) {
+    for (PairChannel* pair : pairs) pair->look();
+  }
+}
 
 std::string Servers::name(int server) const {
   return fmt::format("server {} ({})", server, channels_[static_cast<size_t>(server)]->peer());

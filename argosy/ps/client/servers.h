@@ -14,6 +14,8 @@
 
 namespace argosy::ps {
 
+class PairChannel;
+
 // A message for one server.
 struct ServerCall {
   int server = 0;
@@ -57,6 +59,12 @@ class Servers {
   // As call(), for the messages of such a comparison.
   Result<std::vector<rpc::Received>> call_to_compare(std::vector<ServerCall> calls, Deadline held_until);
 
+  // ---- Servers with two processes (replicas=1); nothing for others.
+  // The process that is spoken to is the primary of this epoch.
+  void met(int server, uint64_t epoch);
+  // To be called a few times per second: finds out about primaries that answer nothing any more.
+  void look();
+
   // Every call that is under way or comes fails with `why`, until go_on().
   void end(Status why);
   void go_on();
@@ -74,6 +82,7 @@ class Servers {
   bool line_due();
 
   const Channels channels_, heartbeats_;
+  std::vector<std::vector<PairChannel*>> pairs_;  // by server; constant
   const ServersOptions options_;
   Compare compare_;  // constant after the first call
   Counters counters_;

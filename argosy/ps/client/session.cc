@@ -116,6 +116,7 @@ Status Session::keep_introduction(int server, const rpc::Received& received) {
   if (run_.empty()) run_ = reply->run();
   Introduction& introduction = introductions_[static_cast<size_t>(server)];
   introduction.incarnation = reply->incarnation();
+  met(server, reply->epoch());
   introduction.window = from_wire(reply->window());
   introduction.next_step = reply->next_step();
   introduction.lease_seconds = reply->lease_seconds();
@@ -134,7 +135,16 @@ wire::Caller Session::caller(int server) const {
   caller.set_run(run_);
   caller.set_worker(static_cast<uint32_t>(options_.worker));
   caller.set_incarnation(introductions_[static_cast<size_t>(server)].incarnation);
+  if (const uint64_t epoch = introductions_[static_cast<size_t>(server)].epoch; epoch != 0) caller.set_epoch(epoch);
   return caller;
+}
+
+void Session::met(int server, uint64_t epoch) {
+  std::atomic<uint64_t>& known = introductions_[static_cast<size_t>(server)].epoch;
+  uint64_t before = known;
+  while (before < epoch && !known.compare_exchange_weak(before, epoch)) {
+  }
+  if (epoch != 0) servers_->met(server, epoch);
 }
 
 bool Session::had(int server, BatchId batch) const {

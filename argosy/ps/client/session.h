@@ -61,10 +61,14 @@ class Session {
   }
   std::vector<int> all() const;  // 0, 1, …
 
+  // A server has said in which epoch its primary is; 0: it has one process only.
+  void met(int server, uint64_t epoch);
+
  private:
   // What a server said to Hello.
   struct Introduction {
     std::atomic<uint64_t> incarnation{0};
+    std::atomic<uint64_t> epoch{0};  // the latest of its primary
     Window window;  // of this worker
     uint32_t next_step = 0;  // sync: of window.round(), by this worker
     std::atomic<double> lease_seconds{0};

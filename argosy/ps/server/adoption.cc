@@ -57,7 +57,7 @@ Result<std::unique_ptr<State>> Adoption::make_state(const JobSpec& spec, const s
   options.job = job;
   options.tables = {options_.servers, options_.server, options_.mem_limit_bytes, options_.directory / "cold"};
   options.mail.kept_bytes = options_.mailbox_limit_bytes;
-  options.follows = !options_.follow.empty();
+  options.follows = !options_.follow.empty() && !options_.replica;
   options.may_lose = options_.settled_durability() == Durability::snapshot;
   options.mail.unread = &limits_.unread_mail;
   options.gatherings.open = &limits_.gatherings;

@@ -10,6 +10,12 @@ State* CallAdmission::admit(const CallPtr& call, const wire::Caller& caller, All
     call->fail(s.with_context("worker {} ({}) and {} do not belong together", caller.worker(), call->request.peer, name_));
     return nullptr;
   }
+  if (replication_ != nullptr) {
+    if (const Status s = replication_->check_epoch(caller.epoch()); !s.ok()) {
+      call->fail(Status::unavailable("{}", s.message()));  // the other process answers
+      return nullptr;
+    }
+  }
   State* state = state_.get();
   if (state == nullptr) {
     call->fail(caller.incarnation() == 0 ? Status::failed_precondition(

@@ -4,6 +4,7 @@
 
 #include "argosy/ps/server/changes.h"
 #include "argosy/ps/server/observers.h"
+#include "argosy/ps/server/replication.h"
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_options.h"
 #include "argosy/ps/server/server_run.h"
@@ -31,6 +32,9 @@ class CallAdmission {
   // A restart may have lost that workers have come: they go on as they were.
   void set_lossy() { lossy_ = true; }
 
+  // Where the server has two processes; a caller that has met a later epoch ends this one.
+  void set_replication(Replication* replication) { replication_ = replication; }
+
   // The state, if the caller may ask; else the call has been answered.
   State* admit(const CallPtr& call, const wire::Caller& caller, Allow allow);
 
@@ -45,6 +49,7 @@ class CallAdmission {
   Observers& observers_;
   StateSlot& state_;
   ChangeCounts& counts_;
+  Replication* replication_ = nullptr;
   bool lossy_ = false;
 };
 

@@ -80,10 +80,16 @@ Result<State::Verdict> Changes::commit(const Record& record) {
     report_log_error(logged);
     return logged.code() == Code::unavailable ? logged : ending_.fatal(logged);
   }
+  const bool hurries = log_hurries_.load(std::memory_order_relaxed);
+  if (hurries) wake_log();
   if (const Status applied = caught([&] { return state.apply(record); }); !applied.ok()) return ending_.fatal(applied);
   ++counts_.changes;
-  if (log_awaited_.load(std::memory_order_relaxed) && log_awaited_.exchange(false)) parking_.wake(Topic::log);
+  if (!hurries) wake_log();
   return verdict;
+}
+
+void Changes::wake_log() {
+  if (log_awaited_.load(std::memory_order_relaxed) && log_awaited_.exchange(false)) parking_.wake(Topic::log);
 }
 
 // Pushes that come at once may all find that nothing was trained: what they do then may be done twice.

@@ -61,6 +61,10 @@ class Changes {
     bool inside_ = false;
   };
 
+  // The same for who makes changes that come from another server's log, in their order. After ok, leave() has to follow.
+  Status enter(Deadline deadline) { return gate_.enter_before(deadline).with_context("{}", name_); }
+  void leave() { gate_.leave(); }
+
   // The turn, or not by the deadline.
   std::unique_lock<Turn> turn(Deadline deadline) { return {turn_, deadline.when()}; }
   // What a call is told that waited too long for it.
@@ -102,6 +106,8 @@ class Changes {
 
   // Somebody waits for the log to grow: the next change wakes Topic::log. To be called again before each look at the log.
   void await_log() { log_awaited_ = true; }
+  // It is woken before the change is applied, not after: an answer waits for its follower.
+  void hurry_log() { log_hurries_ = true; }
 
   void report_log_error(const Status& status);
   static uint32_t now_seconds();
@@ -109,6 +115,7 @@ class Changes {
  private:
   Status hangs() const;
   Status keep_record(const Record& record);
+  void wake_log();
 
   const std::string name_;
   const bool settles_;
@@ -122,7 +129,7 @@ class Changes {
   bool lossy_ = false;
   std::atomic<bool> training_ = false;  // before_training_ is done
   ChangeCounts counts_;
-  std::atomic<bool> log_awaited_ = false;
+  std::atomic<bool> log_awaited_ = false, log_hurries_ = false;
   std::atomic<bool> advance_due_ = false, steps_due_ = false, unsettled_ = false;
   SteadyClock::time_point retry_steps_at_;   // of the thread that calls retry_steps()
   std::atomic<int64_t> last_log_error_ = 0;  // SteadyClock's seconds

@@ -41,6 +41,7 @@ Follower::Follower(const Uses& uses, std::unique_ptr<PrimaryLink> primary, std::
       slot_(uses.state),
       parking_(uses.parking),
       ending_(uses.ending),
+      replica_log_(uses.replica_log),
       link_(std::move(primary)),
       primary_(link_->peer()),
       directory_(std::move(directory)),
@@ -90,8 +91,13 @@ Status Follower::try_to_go_on() {
 // The server of a run that has finished ends: then what is here stays as it is, also where another run has the address next.
 std::optional<double> Follower::report_trouble(const Status& status) {
   const bool finished = is_finished();
-  if (finished && !told_end_) notice("the run has finished, and its last version, {}, stays here", state_.load()->version());
+  if (finished && !told_end_ && replica_log_ == nullptr)
+    notice("the run has finished, and its last version, {}, stays here", state_.load()->version());
   told_end_ = finished;
+  if (finished && replica_log_ != nullptr) {  // nobody comes back to either of the two
+    ending_.end();
+    return std::nullopt;
+  }
   if (may_pass(status)) {
     if (!finished) set_waiting(status.message());
     return finished ? kFinishedSeconds : kFollowAgainSeconds;
@@ -104,6 +110,7 @@ std::optional<double> Follower::report_trouble(const Status& status) {
 bool Follower::is_finished() const {
   const State* state = state_;
   if (state == nullptr || !slot_ || !state->members().all_done()) return false;
+  if (replica_log_ != nullptr) return true;
   const MutexLock lock(mutex_);
   return equal_;
 }
@@ -119,13 +126,13 @@ Status Follower::go_on() {
   if (status.ok()) status = read_more();
   if (again && status.ok()) log_info("{} is back; this follower goes on at position {}", primary_, stream_.next());
   // An answer that did not come, or a process that does not know this one: the next try begins with a hello.
-  if (!status.ok()) greeted_ = false;
+  if (!status.ok()) greeted_ = asked_ = false;
   return status;
 }
 
 // A call waits for the next record only where this follower has all before it: so what it says of itself is never older than one
 // such call.
-Status Follower::read_more() {
+void Follower::ask_for_more() {
   const State* state = state_;
   wire::FollowRequest request;
   request.set_from(stream_.next());
@@ -136,26 +143,54 @@ Status Follower::read_more() {
     request.set_last_position(stream_.last_position());
     request.set_last_checksum(stream_.last_checksum());
   }
+  if (replica_log_ != nullptr) replica_log_->ask(request);
+  link_->begin(wire::FOLLOW, request, Deadline::after_seconds(all_ && replica_log_ == nullptr ? kFollowSeconds : kAtOnceSeconds));
+  asked_ = true;
+  asked_to_wait_ = std::exchange(all_, false);
+}
+
+// One with a log of its own says what it keeps as soon as it does, by asking for the next, and applies it then.
+Status Follower::read_more() {
+  if (!asked_) ask_for_more();
+  asked_ = false;
   rpc::PayloadBuffer payload;
-  const Deadline deadline = Deadline::after_seconds(all_ ? kFollowSeconds : kAtOnceSeconds);
-  const auto reply = link_->call<wire::FollowReply>(wire::FOLLOW, request, deadline, &payload);
-  const bool idle = all_ && reply.status().code() == Code::deadline_exceeded;
-  all_ = false;
-  if (idle) return {};
+  const auto reply = link_->take<wire::FollowReply>(&payload);
+  if (asked_to_wait_ && reply.status().code() == Code::deadline_exceeded && replica_log_ == nullptr) return {};
   if (!reply.ok()) return reply.status();
   verified_ = true;
   snapshot_first_ = reply->snapshot_first();
+  if (replica_log_ != nullptr) RETURN_IF_ERROR(replica_log_->heard(*reply));
   if (!snapshot_first_) {
     ASSIGN_OR_RETURN(const auto records,
                      stream_.take(*reply, {reinterpret_cast<const std::byte*>(payload.data()), payload.size()}));
-    {
-      const MutexLock lock(applying_);
-      for (const LogStream::One& one : records) RETURN_IF_ERROR(apply(one));
+    if (replica_log_ != nullptr) {
+      RETURN_IF_ERROR(replica_log_->keep(records));
+      all_ = reply->all();
+      ask_for_more();
     }
-    if (state_.load() != nullptr && state_.load()->is_sync()) parking_.wake(Topic::position);
+    const Status applied = apply_all(records);
+    if (replica_log_ != nullptr) replica_log_->applied(records.size());
+    RETURN_IF_ERROR(applied);
   }
   all_ = reply->all();
   note_progress(reply->version());
+  return {};
+}
+
+Status Follower::apply_all(std::span<const LogStream::One> records) {
+  {
+    const MutexLock lock(applying_);
+    for (const LogStream::One& one : records) RETURN_IF_ERROR(apply(one));
+  }
+  if (state_.load() != nullptr && state_.load()->is_sync()) parking_.wake(Topic::position);
+  return {};
+}
+
+// What may become the server itself is its state from the beginning.
+Status Follower::make_state() {
+  ASSIGN_OR_RETURN(made_, adoption_.make_state(link_->info().spec, link_->info().job));
+  state_ = made_.get();
+  if (replica_log_ != nullptr) slot_.set(std::move(made_));
   return {};
 }
 
@@ -164,10 +199,7 @@ Status Follower::apply(const LogStream::One& one) {
   const auto record = decode_record(one.bytes);
   if (!record.ok()) return record.status().with_context("the record at position {} of the log of {}", one.position, primary_);
   if (record->method == wire::SET_ASIDE) return {};
-  if (state_.load() == nullptr) {
-    ASSIGN_OR_RETURN(made_, adoption_.make_state(link_->info().spec, link_->info().job));
-    state_ = made_.get();
-  }
+  if (state_.load() == nullptr) RETURN_IF_ERROR(make_state());
   if (record->method == wire::IMPORT && state_.load()->importing()) {
     ASSIGN_OR_RETURN(const auto import, parse<wire::ImportRecord>(*record));
     // The server was killed while it got its first values, and has begun again with empty tables.
@@ -188,7 +220,10 @@ Status Follower::apply(const LogStream::One& one) {
 Status Follower::begin_from_snapshot() {
   Stopwatch watch;
   ASSIGN_OR_RETURN(const SnapshotCopy copy, SnapshotCopy::take(*link_, directory_));
-  RETURN_IF_ERROR(replace_state(copy.snapshot()));
+  if (replica_log_ != nullptr) RETURN_IF_ERROR(replica_log_->begin_replacing());
+  Status status = replace_state(copy.snapshot());
+  if (replica_log_ != nullptr) status = replica_log_->replaced(std::move(status));
+  RETURN_IF_ERROR(status);
   stream_.begin(copy.head().log_position());
   snapshot_first_ = false;
   {
@@ -201,10 +236,7 @@ Status Follower::begin_from_snapshot() {
 
 // Calls that read see the old rows of a table or the new ones.
 Status Follower::replace_state(const table::Snapshot& snapshot) {
-  if (state_.load() == nullptr) {
-    ASSIGN_OR_RETURN(made_, adoption_.make_state(link_->info().spec, link_->info().job));
-    state_ = made_.get();
-  }
+  if (state_.load() == nullptr) RETURN_IF_ERROR(make_state());
   State& state = *state_.load();
   ASSIGN_OR_RETURN(const auto filled, state.tables().make_empty());
   StateImageReader pieces;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "argosy/base/clock.h"
@@ -20,6 +21,21 @@
 #include "argosy/table/snapshot.h"
 
 namespace argosy::ps {
+
+// What a follower does with records besides applying them, where it can become the server itself (Standby). Called by the thread
+// "ps-follow".
+class ReplicaLog {
+ public:
+  virtual ~ReplicaLog() = default;
+  virtual void ask(wire::FollowRequest& request) const = 0;
+  virtual Status heard(const wire::FollowReply& reply) = 0;
+  // Before records are applied; after ok, applied() follows when they are.
+  virtual Status keep(std::span<const LogStream::One> records) = 0;
+  virtual void applied(size_t records) = 0;
+  // Before the state is replaced by a snapshot's; after ok, replaced() follows, with what came of it.
+  virtual Status begin_replacing() = 0;
+  virtual Status replaced(Status status) = 0;
+};
 
 // Keeps a state equal to another server's, by feeding it the records of that server's log: from the newest snapshot, where the
 // log alone does not say everything, and then record by record as they come. Calls read the state meanwhile, as they read that of
@@ -37,6 +53,7 @@ class Follower {
     StateSlot& state;
     Parking& parking;
     Ending& ending;
+    ReplicaLog* replica_log = nullptr;  // null: it only reads
   };
   // `directory`: for copies of snapshots. REQUIRES: primary->find() was ok.
   Follower(const Uses& uses, std::unique_ptr<PrimaryLink> primary, std::filesystem::path directory);
@@ -60,6 +77,9 @@ class Follower {
   Status begin_from_snapshot();
   Status replace_state(const table::Snapshot& snapshot);
   Status read_more();
+  void ask_for_more();
+  Status apply_all(std::span<const LogStream::One> records);
+  Status make_state();
   Status apply(const LogStream::One& one);
   void note_progress(uint64_t primary_version);
   void set_waiting(const std::string& for_what);
@@ -71,6 +91,7 @@ class Follower {
   StateSlot& slot_;
   Parking& parking_;
   Ending& ending_;
+  ReplicaLog* const replica_log_;
   const std::unique_ptr<PrimaryLink> link_;
   const std::string primary_;
   const std::filesystem::path directory_;
@@ -83,6 +104,8 @@ class Follower {
   bool snapshot_first_ = false;
   bool all_ = false;             // it has all that the server had when it answered last
   bool told_end_ = false;        // the user was told that the run is over
+  bool asked_ = false;           // for more records, already
+  bool asked_to_wait_ = false;   // until there is one
 
   Mutex applying_;
   std::atomic<State*> state_ = nullptr;

@@ -12,6 +12,7 @@ namespace argosy::ps {
 namespace {
 
 constexpr uint64_t kMostFedBytes = uint64_t{16} << 20;  // of records in an answer, but for one that is larger alone
+constexpr double kIdleSeconds = 0.2;  // a fifth of the lease of a primary
 constexpr std::chrono::seconds kFollowerSilence{30};         // after which a follower is gone; it asks again every few seconds
 
 // A file of the log may be removed while it is looked for, or have been: then the log is cut, and the next try sees it. Damage,
@@ -32,6 +33,7 @@ LogFeed::LogFeed(const Uses& uses, std::string name)
       parking_(uses.parking),
       limit_(uses.followers),
       answer_(uses.answer),
+      replication_(uses.replication),
       name_(std::move(name)) {}
 
 bool LogFeed::is_live(const Place& follower) { return SteadyClock::now() - follower.heard < kFollowerSilence; }
@@ -145,6 +147,32 @@ Status LogFeed::read(const table::RecordLog& log, uint64_t from, uint64_t max_by
   return status.code() == Code::cancelled ? Status() : status;
 }
 
+Status LogFeed::hear_replica(const wire::FollowRequest& request) {
+  if (request.replica() == 0) return {};
+  if (replication_ != nullptr) return replication_->admit(request);
+  return Status::failed_precondition("{} is one process alone (replicas=0); it has no second one that could take over", name_);
+}
+
+void LogFeed::answer_idle(State& state) {
+  const auto is_idle = [](Topic topic, const Call& call) {
+    if (topic != Topic::log || call.waited_seconds() < kIdleSeconds) return false;
+    wire::FollowRequest request;
+    return request.ParseFromString(call.request.header) && request.replica() != 0;
+  };
+  for (auto& [topic, call] : parking_.take_if(is_idle)) {
+    wire::FollowRequest request;
+    if (!request.ParseFromString(call->request.header)) continue;
+    wire::FollowReply reply;
+    reply.set_from(request.from());
+    reply.set_next(request.from());
+    reply.set_end(std::max(changes_.journal()->log().end(), request.from()));
+    reply.set_version(state.version());
+    reply.set_all(true);
+    replication_->stamp(reply);
+    call->send(outgoing(reply));
+  }
+}
+
 void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowRequest& request) {
   Journal* const journal = changes_.journal();
   if (journal == nullptr) {
@@ -154,6 +182,7 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
         name_, durability_name(options_.settled_durability())));
   }
   const uint64_t number = request.caller().incarnation();
+  if (Status s = hear_replica(request); !s.ok()) return call->fail(s);
   if (Status s = note(number, call->request.peer, request.from()); !s.ok()) return call->fail(s);
   const table::RecordLog& log = journal->log();
   changes_.await_log();  // before the log is looked at: what is appended later wakes this call
@@ -165,6 +194,7 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
   bool snapshot = needs_snapshot(log, state, request);
   if (!snapshot) {
     if (Status s = check_from(log, request); !s.ok()) return call->fail(s);
+    if (request.replica() != 0) replication_->kept(request, request.from());
     const uint64_t most = std::clamp<uint64_t>(request.max_bytes(), 1, std::min(kMostFedBytes, answer_.most() / 2));
     const uint64_t end = log.end();
     const Status status = read(log, request.from(), most, reply, payload);
@@ -172,6 +202,8 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
     snapshot = request.from() < log.first() || request.loaded() != state.last_loaded();
     if (!status.ok() && !snapshot) return call->fail(if_cut(status).ok() ? status : if_cut(status));
     if (!snapshot && payload.empty()) {
+      // The log may have gone on in a new file, and has no record there.
+      if (request.replica() != 0 && status.ok()) replication_->kept(request, end);
       note_told(number, end);
       if (!request.at_once()) return parking_.park(Topic::log, seen, call);
     }
@@ -186,6 +218,7 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
   reply.set_snapshot_first(snapshot);
   reply.set_version(state.version());
   reply.set_end(std::max(log.end(), reply.next()));
+  if (request.replica() != 0) replication_->stamp(reply);
   call->send(outgoing(reply, {rpc::Slice::own(std::move(payload))}));
 }
 

@@ -10,6 +10,7 @@
 #include "argosy/base/mutex.h"
 #include "argosy/ps/server/changes.h"
 #include "argosy/ps/server/parking.h"
+#include "argosy/ps/server/replication.h"
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_options.h"
 
@@ -31,6 +32,7 @@ class LogFeed {
     Parking& parking;
     Limit& followers;
     const Limit& answer;
+    Replication* replication;  // null: the server is one process
   };
   // `name`: of the server.
   LogFeed(const Uses& uses, std::string name);
@@ -42,6 +44,8 @@ class LogFeed {
   void drain(Deadline deadline);
   // Those that were heard of lately.
   uint32_t followers() const;
+  // Answers the follower of a server with two processes where there was no record for a while. To be called from time to time.
+  void answer_idle(State& state);
 
  private:
   struct Place {
@@ -61,6 +65,7 @@ class LogFeed {
   // The records of one answer, and whether they are all.
   static Status read(const table::RecordLog& log, uint64_t from, uint64_t max_bytes, wire::FollowReply& reply,
                      std::vector<std::byte>& payload);
+  Status hear_replica(const wire::FollowRequest& request);
   static bool is_live(const Place& follower);
 
   const ServerOptions& options_;
@@ -68,6 +73,7 @@ class LogFeed {
   Parking& parking_;
   Limit& limit_;
   const Limit& answer_;
+  Replication* const replication_;
   const std::string name_;
   mutable Mutex mutex_;
   ConditionVariable told_;

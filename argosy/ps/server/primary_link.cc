@@ -37,9 +37,14 @@ void PrimaryLink::interrupt() {
   answer_->changed.notify_all();
 }
 
-// The channel answers by the deadline.
 Result<rpc::Received> PrimaryLink::send(wire::Method method, std::string header, Deadline deadline) {
+  send_off(method, std::move(header), deadline);
+  return wait_for_answer();
+}
+
+void PrimaryLink::send_off(wire::Method method, std::string header, Deadline deadline) {
   Answer& answer = *answer_;
+  deadline_ = deadline;
   uint64_t number = 0;
   {
     const MutexLock lock(answer.mutex);
@@ -54,9 +59,15 @@ Result<rpc::Received> PrimaryLink::send(wire::Method method, std::string header,
                    }
                    kept->changed.notify_all();
                  });
+}
+
+// The channel answers by the deadline.
+Result<rpc::Received> PrimaryLink::wait_for_answer() {
+  Answer& answer = *answer_;
   MutexLock lock(answer.mutex);
-  const bool ended = answer.changed.wait_until(
-      lock, deadline.when() + kLateAnswer, [&]() ARGOSY_REQUIRES(answer.mutex) { return answer.interrupted || answer.received; });
+  const bool ended = answer.changed.wait_until(lock, deadline_.when() + kLateAnswer, [&]() ARGOSY_REQUIRES(answer.mutex) {
+    return answer.interrupted || answer.received;
+  });
   if (!ended) return Status::deadline_exceeded("{} has not answered in time", peer());
   if (answer.interrupted) return Status::cancelled("the follower is stopping");
   return std::move(*answer.received);

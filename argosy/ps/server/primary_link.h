@@ -46,10 +46,19 @@ class PrimaryLink {
   Result<Reply> call(wire::Method method, Request request, Deadline deadline, rpc::PayloadBuffer* payload = nullptr) {
     *request.mutable_caller() = caller_;
     ASSIGN_OR_RETURN(auto answer, send(method, request.SerializeAsString(), deadline));
-    Reply reply;
-    if (!reply.ParseFromString(answer.header)) return Status::data_loss("an answer of {} cannot be read", peer());
-    if (payload != nullptr) *payload = std::move(answer.payload);
-    return reply;
+    return read<Reply>(std::move(answer), payload);
+  }
+
+  // The same in two steps, so that something can be done meanwhile: what is not taken before the next call is dropped.
+  template <typename Request>
+  void begin(wire::Method method, Request request, Deadline deadline) {
+    *request.mutable_caller() = caller_;
+    send_off(method, request.SerializeAsString(), deadline);
+  }
+  template <typename Reply>
+  Result<Reply> take(rpc::PayloadBuffer* payload = nullptr) {
+    ASSIGN_OR_RETURN(auto answer, wait_for_answer());
+    return read<Reply>(std::move(answer), payload);
   }
 
   // The call under way, and those that come, fail with `cancelled`. Any thread.
@@ -57,6 +66,15 @@ class PrimaryLink {
 
  private:
   struct Answer;
+  template <typename Reply>
+  Result<Reply> read(rpc::Received answer, rpc::PayloadBuffer* payload) {
+    Reply reply;
+    if (!reply.ParseFromString(answer.header)) return Status::data_loss("an answer of {} cannot be read", peer());
+    if (payload != nullptr) *payload = std::move(answer.payload);
+    return reply;
+  }
+  void send_off(wire::Method method, std::string header, Deadline deadline);
+  Result<rpc::Received> wait_for_answer();
   Result<rpc::Received> send(wire::Method method, std::string header, Deadline deadline);
   wire::HelloRequest greeting() const;
   Status keep(const wire::HelloReply& reply);
@@ -66,6 +84,7 @@ class PrimaryLink {
   const std::string run_;
   wire::Caller caller_;
   std::optional<PrimaryInfo> info_;
+  Deadline deadline_ = Deadline::after_seconds(0);  // of the call under way
   const std::shared_ptr<Answer> answer_;  // of the call under way; callbacks outlive calls that were interrupted
   const std::unique_ptr<rpc::Channel> channel_;  // last: ends before what its callbacks use
 };

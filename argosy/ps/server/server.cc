@@ -10,6 +10,7 @@
 #include "argosy/base/file.h"
 #include "argosy/base/port_claim.h"
 #include "argosy/ps/server/primary_link.h"
+#include "argosy/ps/server/replica_seat.h"
 #include "argosy/ps/server/server_core.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 #include "argosy/rpc/channel.h"
@@ -57,27 +58,59 @@ class RunningServer final : public Server {
  public:
   // `primary`, `folder`: of a follower.
   RunningServer(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary, Fd folder)
-      : options_(options), folder_(std::move(folder)), core_(options, std::move(primary)) {}
+      : options_(options), folder_(std::move(folder)) {
+    if (!options_.replica) core_ = std::make_unique<Core>(options_, std::move(primary));
+  }
 
   ~RunningServer() override {
     if (rpc_ != nullptr) rpc_->stop(Deadline::after_seconds(0));
-    (void)core_.stop(false);
+    if (core_ != nullptr) (void)core_->stop(false);
   }
 
   Status begin() {
     RETURN_IF_ERROR(claim_port());
-    if (options_.follow.empty()) RETURN_IF_ERROR(core_.recover());
-    core_.start([this] {
+    if (options_.replica) return begin_as_told();
+    if (options_.follow.empty()) RETURN_IF_ERROR(core_->recover());
+    start_core();
+    return options_.address.empty() ? Status() : listen();
+  }
+
+  // One of two processes: it listens first, for who says which of them it is.
+  Status begin_as_told() {
+    ASSIGN_OR_RETURN(seat_, ReplicaSeat::make(options_));
+    RETURN_IF_ERROR(listen());
+    ASSIGN_OR_RETURN(const wire::TakeRoleRequest role,
+                     seat_->wait_for_role(Deadline::after_seconds(options_.worker_start_seconds)));
+    std::unique_ptr<PrimaryLink> primary;
+    const bool follows = role.role() == wire::ReplicaStatus::FOLLOWER;
+    if (follows) {
+      options_.follow = role.peer();
+      options_.follow_wait_seconds = options_.worker_start_seconds;
+      ASSIGN_OR_RETURN(primary, find_primary(options_));
+    }
+    core_ = std::make_unique<Core>(options_, std::move(primary));
+    RETURN_IF_ERROR(follows ? core_->begin_standby() : core_->recover());
+    if (!follows) RETURN_IF_ERROR(core_->take_role(role));
+    start_core();
+    seat_->set_core(*core_);
+    return {};
+  }
+
+  void start_core() {
+    core_->start([this] {
       const rpc::RpcServer* rpc = listening_;
       return rpc == nullptr ? rpc::RpcServerCounters() : rpc->counters();
     });
-    if (options_.address.empty()) return {};
-    const rpc::RpcServerOptions listen{.address = options_.address,
-                                       .security = options_.security,
-                                       .threads = options_.threads,
-                                       .max_message_bytes = options_.max_message_bytes,
-                                       .lane = [this](uint16_t method) { return core_.lane_of(method); },
-                                       .limits = port_limits()};
+  }
+
+  Status listen() {
+    const rpc::RpcServerOptions listen{
+        .address = options_.address,
+        .security = options_.security,
+        .threads = options_.threads,
+        .max_message_bytes = options_.max_message_bytes,
+        .lane = [this](uint16_t method) { return seat_ ? seat_->lane_of(method) : core_->lane_of(method); },
+        .limits = port_limits()};
     ASSIGN_OR_RETURN(rpc_, rpc::RpcServer::start(listen, handler()));
     endpoint_ = rpc_->endpoint();
     listening_ = rpc_.get();
@@ -87,15 +120,15 @@ class RunningServer final : public Server {
   const std::string& endpoint() const override { return endpoint_; }
   int port() const override { return rpc_ == nullptr ? 0 : rpc_->port(); }
 
-  bool answers() const override { return options_.follow.empty() || core_.state() != nullptr; }
-  bool restored() const override { return core_.restored(); }
+  bool answers() const override { return options_.follow.empty() || options_.replica || core_->state() != nullptr; }
+  bool restored() const override { return core_->restored(); }
 
-  Result<bool> begin_import() override { return core_.begin_import(); }
-  Status end_import() override { return core_.end_import(); }
+  Result<bool> begin_import() override { return core_->begin_import(); }
+  Status end_import() override { return core_->end_import(); }
 
   Status import_dense(size_t table, std::optional<size_t> state, std::span<const float> values) override {
     RETURN_IF_ERROR(check_table(table));
-    const Range range = core_.state()->tables().range(table);
+    const Range range = core_->state()->tables().range(table);
     const bool scalar = state && values.size() == 1;
     if (!scalar && values.size() != options_.spec->tables[table].size) {
       return Status::invalid_argument("table '{}' has {} elements, {} were given", options_.spec->tables[table].name,
@@ -132,22 +165,24 @@ class RunningServer final : public Server {
     wire::LoadSnapshotRequest request;
     request.set_folder(folder.string());
     for (const std::string& table : only) request.add_tables(table);
-    ASSIGN_OR_RETURN(const wire::LoadSnapshotReply reply, core_.load_snapshot(request));
+    ASSIGN_OR_RETURN(const wire::LoadSnapshotReply reply, core_->load_snapshot(request));
     LoadReport report{.tables = {}, .extra = reply.extra()};
     for (const wire::TableReport& table : reply.tables()) report.tables.push_back(from_wire(table));
     return report;
   }
 
   rpc::Handler handler() override {
-    return [this](rpc::Request request, rpc::Reply reply) { core_.handle(std::move(request), std::move(reply)); };
+    return [this](rpc::Request request, rpc::Reply reply) {
+      seat_ ? seat_->handle(std::move(request), std::move(reply)) : core_->handle(std::move(request), std::move(reply));
+    };
   }
 
-  Result<bool> wait(Deadline deadline) override { return core_.wait(deadline); }
+  Result<bool> wait(Deadline deadline) override { return core_->wait(deadline); }
 
   Status stop() override {
-    core_.tell_followers(Deadline::after_seconds(kTellSeconds));
+    core_->tell_followers(Deadline::after_seconds(kTellSeconds));
     if (rpc_ != nullptr) rpc_->stop(Deadline::after_seconds(kStopGraceSeconds));
-    return core_.stop(true);
+    return core_->stop(true);
   }
 
  private:
@@ -181,7 +216,7 @@ class RunningServer final : public Server {
     std::vector<std::byte> payload(keys.size_bytes() + values.size_bytes());
     if (!keys.empty()) std::memcpy(payload.data(), keys.data(), keys.size_bytes());
     if (!values.empty()) std::memcpy(payload.data() + keys.size_bytes(), values.data(), values.size_bytes());
-    return core_.import(method, message.SerializeAsString(), payload);
+    return core_->import(method, message.SerializeAsString(), payload);
   }
   template <typename Message>
   Status import_as(wire::Method method, size_t table, std::span<const uint64_t> keys, std::span<const float> values) {
@@ -198,11 +233,12 @@ class RunningServer final : public Server {
     return send(wire::IMPORT_STATE, message, keys, values);
   }
 
-  const ServerOptions options_;
-  const Fd folder_;  // locked
+  ServerOptions options_;  // constant once there is a core
+  const Fd folder_;        // locked
   std::optional<PortClaim> claim_;
   std::string endpoint_;
-  Core core_;
+  std::unique_ptr<ReplicaSeat> seat_;  // of one of two processes; else null
+  std::unique_ptr<Core> core_;         // constant once it serves
   std::unique_ptr<rpc::RpcServer> rpc_;
   std::atomic<const rpc::RpcServer*> listening_ = nullptr;  // rpc_, for calls that come while it is being assigned
 };
@@ -216,7 +252,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   ServerOptions settled = options;
   std::unique_ptr<PrimaryLink> primary;
   Fd folder;
-  if (!options.follow.empty()) {
+  if (!options.follow.empty() && !options.replica) {
     ASSIGN_OR_RETURN(primary, find_primary(settled));
     ASSIGN_OR_RETURN(folder, open_follower_folder(settled));
   }

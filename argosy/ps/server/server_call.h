@@ -23,6 +23,13 @@ Outgoing outgoing(const Message& message, std::vector<rpc::Slice> payload = {}) 
   return {message.SerializeAsString(), std::move(payload)};
 }
 
+// Who keeps answers back until they may go.
+class AnswerGuard {
+ public:
+  virtual ~AnswerGuard() = default;
+  virtual void pass(rpc::Reply reply, Status status, Outgoing answer) = 0;  // `answer`: where `status` is ok
+};
+
 // A request and the duty to answer it. Has one owner at a time (a handler, or the place where it waits), and once more as
 // the owner of a payload that is held for a step.
 struct Call {
@@ -31,8 +38,14 @@ struct Call {
   wire::Method method() const { return static_cast<wire::Method>(request.method); }
   uint64_t bytes() const { return request.header.size() + request.payload.size(); }
 
-  void send(Outgoing answer) { reply.send(std::move(answer.header), std::move(answer.payload)); }
-  void fail(Status status) { reply.fail(std::move(status)); }
+  void send(Outgoing answer) {
+    if (guard != nullptr) return guard->pass(std::move(reply), {}, std::move(answer));
+    reply.send(std::move(answer.header), std::move(answer.payload));
+  }
+  void fail(Status status) {
+    if (guard != nullptr && status.code() != Code::unavailable) return guard->pass(std::move(reply), std::move(status), {});
+    reply.fail(std::move(status));
+  }
 
   // When a call that waits is answered that it has timed out: so long before its caller gives up that the caller learns for
   // whom, also where this process or that one is held up for some seconds.
@@ -46,6 +59,7 @@ struct Call {
   rpc::Request request;
   rpc::Reply reply;
   const SteadyClock::time_point arrived = SteadyClock::now();
+  AnswerGuard* guard = nullptr;  // null: answers go at once. Outlives the call
 };
 
 using CallPtr = std::shared_ptr<Call>;

@@ -9,6 +9,7 @@
 #include "argosy/base/log.h"
 #include "argosy/base/notice.h"
 #include "argosy/ps/server/recovery.h"
+#include "argosy/ps/server/replica_record.h"
 #include "argosy/ps/state/state_snapshot.h"
 
 namespace argosy::ps {
@@ -21,8 +22,8 @@ constexpr double kLoadSeconds = 1800;   // for a snapshot of any size
 
 Core::Core(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary)
     : options_(options),
-      name_(fmt::format("{} {} ({}, pid {})", options.follow.empty() ? "server" : "follower of server", options.server,
-                        options.address.empty() ? "in this process" : options.address, ::getpid())),
+      name_(fmt::format("{} {} ({}, pid {})", options.follow.empty() || options.replica ? "server" : "follower of server",
+                        options.server, options.address.empty() ? "in this process" : options.address, ::getpid())),
       boot_(draw_identity()),
       run_(options.run, options.server == 0),
       limits_(options),
@@ -30,6 +31,7 @@ Core::Core(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary)
           std::max(2, available_cores()), [this](const CallPtr& call) { methods_.dispatch(call); }, limits_.parked_calls,
           limits_.parked_bytes),
       changes_(name_, options.on_worker_loss == OnWorkerLoss::shrink, state_, parking_, ending_),
+      replication_(options.replica ? std::make_unique<Replication>(options_, name_, changes_, ending_) : nullptr),
       admission_(name_, options.settled_durability(), run_, observers_, state_, changes_.counts()),
       notes_(options.job, run_, state_, [this](const Status& status) { changes_.report_log_error(status); }),
       snapshot_host_(state_, changes_, parking_, [this] { notes_.note(false); }),
@@ -43,13 +45,15 @@ Core::Core(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary)
                 .run = run_,
                 .observers = observers_,
                 .adoption = adoption_,
-                .reports = reports_},
+                .reports = reports_,
+                .replication = replication_.get()},
                name_, boot_),
       feed_({.options = options_,
              .changes = changes_,
              .parking = parking_,
              .followers = limits_.followers,
-             .answer = limits_.answer},
+             .answer = limits_.answer,
+             .replication = replication_.get()},
             name_),
       leases_(options_, state_, changes_, parking_, ending_, [this](State& state) { workers_.end_if_done(state); }),
       waiting_(options_, name_, parking_,
@@ -58,13 +62,24 @@ Core::Core(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary)
                  (void)workers_.check_expected(state, request, missing);
                  return missing;
                }),
-      follower_(primary == nullptr
-                    ? nullptr
-                    : std::make_unique<Follower>(
-                          Follower::Uses{.adoption = adoption_, .state = state_, .parking = parking_, .ending = ending_},
-                          std::move(primary),
-                          options.directory.empty() ? std::filesystem::temp_directory_path() : options.directory)) {
-  if (follower_ == nullptr) {
+      standby_(options.replica && primary != nullptr
+                   ? std::make_unique<Standby>(
+                         Standby::Uses{.options = options_, .state = state_, .changes = changes_, .snapshotter = snapshotter_},
+                         name_, boot_)
+                   : nullptr),
+      stands_by_(standby_ != nullptr),
+      follower_(primary == nullptr ? nullptr
+                                   : std::make_unique<Follower>(Follower::Uses{.adoption = adoption_,
+                                                                               .state = state_,
+                                                                               .parking = parking_,
+                                                                               .ending = ending_,
+                                                                               .replica_log = standby_.get()},
+                                                                std::move(primary),
+                                                                options.directory.empty() ? std::filesystem::temp_directory_path()
+                                                                                          : options.directory)) {
+  admission_.set_replication(replication_.get());
+  if (standby_ != nullptr) add_standby_methods();
+  if (follower_ == nullptr || standby_ != nullptr) {
     add_methods();
     add_tasks();
   } else {
@@ -72,7 +87,8 @@ Core::Core(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary)
     add_follower_tasks();
   }
   stats_.set_followers([this](wire::StatsReply& reply) {
-    if (follower_ != nullptr) {
+    if (replication_ != nullptr) fill(*reply.mutable_replica());
+    if (follower_ != nullptr && (standby_ == nullptr || stands_by_)) {
       *reply.mutable_following() = follower_->report();
       reply.mutable_following()->set_answers_from(versions_.answers_from());
     }
@@ -157,9 +173,12 @@ void Core::add_snapshot_methods() {
 
 // What ps-periodic does, and how often; 0: as often as it looks.
 void Core::add_tasks() {
-  periodic_work_.add(0, [this](double since) { leases_.look(since); });
+  periodic_work_.add(0, [this](double since) {
+    if (!stands_by_) leases_.look(since);
+  });
   periodic_work_.add(0, [this](double) {
-    if (!state_) return;
+    if (!state_ || stands_by_) return;
+    if (replication_ != nullptr) feed_.answer_idle(*state_);
     changes_.retry_steps();
     waiting_.answer_due(*state_);
     snapshotter_.answer_due();
@@ -179,7 +198,12 @@ void Core::start(std::function<rpc::RpcServerCounters()> counters) {
 }
 
 void Core::handle(rpc::Request request, rpc::Reply reply) {
-  methods_.dispatch(std::make_shared<Call>(std::move(request), std::move(reply)));
+  const auto call = std::make_shared<Call>(std::move(request), std::move(reply));
+  if (replication_ != nullptr) {
+    if (stands_by_) return standby_methods_.dispatch(call);
+    if (is_kept_back(call->method())) call->guard = replication_.get();
+  }
+  methods_.dispatch(call);
 }
 
 SnapshotterOptions Core::snapshotter_options() const {
@@ -199,6 +223,8 @@ Status Core::stop(bool with_snapshot) {
   periodic_work_.join();
   snapshotter_.stop();
   parking_.stop();
+  if (replication_ != nullptr) replication_->stop();
+  if (stands_by_) return {};  // it has what its primary has, which ends too
   if (!with_snapshot || !ending_.is_healthy()) return {};
   if (snapshotter_.unsaved() && options_.settled_durability() != Durability::none) RETURN_IF_ERROR(snapshotter_.cut());
   notes_.note(true);
@@ -251,6 +277,7 @@ Status Core::recover() {
   if (options_.settled_durability() != Durability::none && !options_.only_recover) {
     ASSIGN_OR_RETURN(auto opened, ServerFolder::open(options_));
     notes_.set_folder(std::move(opened));
+    if (!options_.replica) RETURN_IF_ERROR(check_alone());
     if (notes_.folder()->found()) run_.restore(notes_.folder()->found()->run);
     changes_.set_before_training([this] { return notes_.folder()->mark_trained(); });
   }
@@ -262,6 +289,17 @@ Status Core::recover() {
     changes_.steps_may_be_due();  // the process before may have died between a step's last push and its commit
   }
   return options_.only_recover ? Status() : recover_run();
+}
+
+// What one of two processes has left may lack what the other one has acknowledged since.
+Status Core::check_alone() const {
+  ASSIGN_OR_RETURN(const auto record, read_replica_record(options_.directory));
+  if (!record) return {};
+  return Status::failed_precondition(
+      "'{}' is of one of a server's two processes (replicas=1, epoch {}), and the other one may have more. Start the job with "
+      "replicas=1; or, "
+      "where this folder is known to be the newest, remove the file EPOCH in it",
+      options_.directory.string(), record->epoch);
 }
 
 Status Core::recover_state() {

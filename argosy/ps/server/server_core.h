@@ -20,6 +20,7 @@
 #include "argosy/ps/server/pass_reports.h"
 #include "argosy/ps/server/periodic_work.h"
 #include "argosy/ps/server/primary_link.h"
+#include "argosy/ps/server/replication.h"
 #include "argosy/ps/server/run_notes.h"
 #include "argosy/ps/server/server_limits.h"
 #include "argosy/ps/server/server_metrics.h"
@@ -28,6 +29,7 @@
 #include "argosy/ps/server/snapshot_feed.h"
 #include "argosy/ps/server/snapshot_host.h"
 #include "argosy/ps/server/snapshotter.h"
+#include "argosy/ps/server/standby.h"
 #include "argosy/ps/server/state_slot.h"
 #include "argosy/ps/server/stats_handler.h"
 #include "argosy/ps/server/table_handlers.h"
@@ -51,6 +53,13 @@ class Core {
 
   // Recovers what the directory has. Before anything else.
   Status recover();
+
+  // ---- Of a server with two processes (replicas=1): options.replica. Instead of recover() by the one that follows: begins with
+  // an empty directory, and keeps what was there beside it.
+  Status begin_standby();
+  // What the arbiter says. An error: it cannot become that, and ends where it must not stay what it is. One call at a time.
+  Status take_role(const wire::TakeRoleRequest& role);
+  void fill(wire::ReplicaStatus& status) const;
   // Starts the threads "ps-periodic" and "ps-snapshot". `counters` are those of the port, for Stats. Before the first handle().
   void start(std::function<rpc::RpcServerCounters()> counters);
 
@@ -89,10 +98,14 @@ class Core {
   template <typename Handler>
   auto from_version(Handler handler);
   Status read_only() const;
+  void add_standby_methods();  // server_core_replica.cc, as the next ones
+  Status promote(const wire::TakeRoleRequest& role);
+  bool is_kept_back(wire::Method method) const;
   SnapshotterOptions snapshotter_options() const;
   Status log_import(bool finished);
 
   // ---- recover()
+  Status check_alone() const;
   Status recover_state();
   Status recover_run();
   Status begin_again();
@@ -110,6 +123,7 @@ class Core {
   Ending ending_{name_};
   Parking parking_;
   Changes changes_;
+  const std::unique_ptr<Replication> replication_;  // null: the server is one process
   Adoption adoption_{options_, name_, limits_, state_};
   KeptVersions versions_{adoption_, options_.keep_versions};  // of a follower; outlives the exports of its tables
   CallAdmission admission_;
@@ -131,6 +145,9 @@ class Core {
   Leases leases_;
   WaitingCalls waiting_;
   PeriodicWork periodic_work_{ending_};
+  MethodTable standby_methods_{name_, ending_, admission_};
+  const std::unique_ptr<Standby> standby_;  // of a process that began as the follower of two
+  std::atomic<bool> stands_by_ = false;     // it is that still
   const std::unique_ptr<Follower> follower_;  // null: this is no follower
   ServerMetrics metrics_{options_.server, state_, changes_, limits_, snapshotter_, ending_};  // last: ends before what it reads
 };

@@ -20,7 +20,7 @@ std::string_view on_old_state_name(OnOldState choice) {
 }
 
 Durability ServerOptions::settled_durability() const {
-  if (!follow.empty()) return Durability::none;
+  if (!follow.empty() && !replica) return Durability::none;
   return durability.value_or(directory.empty() ? Durability::none : Durability::wal);
 }
 
@@ -34,7 +34,17 @@ Status ServerOptions::check() const {
     return Status::invalid_argument("durability is {}; that needs a directory to keep the tables in",
                                     durability_name(settled_durability()));
   }
-  if (!follow.empty() && durability && *durability != Durability::none) {
+  if (replica &&
+      (directory.empty() || settled_durability() == Durability::none || settled_durability() == Durability::snapshot)) {
+    return Status::invalid_argument(
+        "replicas is 1 with durability={}{}; each of a server's two processes keeps a log of its own: give a directory "
+        "(--directory) "
+        "and durability=wal or wal_sync",
+        durability_name(settled_durability()), directory.empty() ? " and no directory" : "");
+  }
+  if (replica && address.empty())
+    return Status::invalid_argument("replicas is 1, and the server listens nowhere: its follower has to reach it");
+  if (!replica && !follow.empty() && durability && *durability != Durability::none) {
     return Status::invalid_argument(
         "durability is {}, and a follower keeps nothing: what it has is in the log of the server that it follows",
         durability_name(*durability));

@@ -52,6 +52,9 @@ struct ServerOptions {
   // Empty: none.
   std::string follow;
   std::string follow_job;      // the job that the server must be of; empty: any
+  // One of the two processes of a server (replicas=1): which of them is the primary, an arbiter says after start(). `follow` is
+  // set by the server itself then.
+  bool replica = false;
   uint32_t keep_versions = 2;  // of a follower: that may be kept beside its newest one
   double follow_wait_seconds = 60;  // for one that does not answer at all, at first; later it is waited for as long as it takes
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "argosy/base/counted.h"
 #include "argosy/base/env.h"
 #include "argosy/base/run_id.h"
 #include "argosy/base/text.h"
@@ -16,8 +17,44 @@ Status check_security(const Settings& settings) {
       "process the same ARGOSY_TOKEN, or a folder with certificates (ARGOSY_TLS)");
 }
 
+namespace {
+
+Status check_seat(const Settings& settings) {
+  const std::string seat = env_text("ARGOSY_SEAT").value_or("server");
+  if (seat != "server" && seat != "follower")
+    return Status::invalid_argument("environment variable ARGOSY_SEAT='{}'; expected server or follower", seat);
+  if (seat == "server" || settings.text("replicas") == "1") return {};
+  return Status::invalid_argument(
+      "environment variable ARGOSY_SEAT=follower, and replicas is 0: the server has no second process");
+}
+
+}  // namespace
+
+bool is_follower_seat() { return env_text("ARGOSY_SEAT").value_or("server") == "follower"; }
+
+Result<std::vector<std::string>> follower_endpoints(const Settings& settings, size_t servers) {
+  const std::string& list = settings.text("followers");
+  if (settings.text("replicas") != "1") {
+    if (list.empty()) return std::vector<std::string>();
+    return Status::invalid_argument("followers is '{}', and replicas is 0; set replicas=1 to have them", list);
+  }
+  const std::vector<std::string> endpoints = list.empty() ? std::vector<std::string>() : split(list, ',');
+  if (endpoints.size() == servers) return endpoints;
+  return Status::invalid_argument(
+      "replicas is 1, and followers lists {} for {}: start the job with the launcher's --replicas 1, or give every process "
+      "ARGOSY_FOLLOWERS, "
+      "one host:port per server",
+      endpoints.size(), counted(servers, "server"));
+}
+
+Result<std::string> server_address(const Settings& settings, const std::vector<std::string>& servers, int server) {
+  ASSIGN_OR_RETURN(const auto followers, follower_endpoints(settings, servers.size()));
+  return is_follower_seat() && !followers.empty() ? followers[static_cast<size_t>(server)] : servers[static_cast<size_t>(server)];
+}
+
 Result<ServerOptions> server_options(const Settings& settings, int server, int servers) {
   RETURN_IF_ERROR(check_security(settings));
+  RETURN_IF_ERROR(check_seat(settings));
   ServerOptions options;
   options.job = settings.text("job");
   options.launch = env_text("ARGOSY_LAUNCH").value_or("");
@@ -25,7 +62,9 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   options.server = server;
   options.servers = servers;
   if (const std::string& directory = settings.text("directory"); !directory.empty()) {
-    options.directory = std::filesystem::path(directory) / fmt::format("server-{}", server);
+    const std::filesystem::path root =
+        is_follower_seat() ? std::filesystem::path(directory) / "followers" : std::filesystem::path(directory);
+    options.directory = root / fmt::format("server-{}", server);
     std::error_code ignored;  // without a working directory nothing lies below it
     if (!settings.given("snapshot_roots")) options.snapshot_roots = {std::filesystem::current_path(ignored), directory};
   }
@@ -38,6 +77,7 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   for (const OnWorkerLoss choice : {OnWorkerLoss::fail, OnWorkerLoss::wait, OnWorkerLoss::shrink}) {
     if (settings.text("on_worker_loss") == on_worker_loss_name(choice)) options.on_worker_loss = choice;
   }
+  options.replica = settings.text("replicas") == "1";
   options.nonfinite = nonfinite_named(settings.text("nonfinite"));
   options.log_sync_seconds = settings.seconds("log_sync_seconds");
   options.snapshot_seconds = settings.seconds("snapshot_seconds");

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace argosy::ps {
 namespace {
 
@@ -54,6 +56,28 @@ TEST(ServerSettings, RefuseWhatCannotBe) {
   EXPECT_THAT(refusal({{"durability", "wal"}}, 0, 1), HasSubstr("durability is wal; that needs a directory"));
   EXPECT_THAT(refusal({{"mem_limit", "1G"}}, 0, 1), HasSubstr("mem_limit is 1073741824 bytes; that needs a directory"));
   EXPECT_THAT(refusal({}, 2, 2), HasSubstr("server is 2; expected 0 to 1"));
+}
+
+// replicas=1: the seat says where a process listens and keeps its state.
+TEST(ServerSettings, AServerOfTwoProcessesHasTwoSeats) {
+  const std::map<std::string, std::string> fields = {{"replicas", "1"}, {"followers", "b:1,b:2"}, {"directory", "/d"}};
+  const Settings settings = *Settings::from_environment(fields);
+  const std::vector<std::string> servers = {"a:1", "a:2"};
+  EXPECT_TRUE(server_options(settings, 1, 2)->replica);
+  EXPECT_EQ(server_options(settings, 1, 2)->directory, "/d/server-1");
+  EXPECT_EQ(*server_address(settings, servers, 1), "a:2");
+  ::setenv("ARGOSY_SEAT", "follower", 1);
+  EXPECT_EQ(server_options(settings, 1, 2)->directory, "/d/followers/server-1");
+  EXPECT_EQ(*server_address(settings, servers, 1), "b:2");
+  EXPECT_THAT(server_options(Settings(), 0, 1).status().message(), HasSubstr("ARGOSY_SEAT=follower, and replicas is 0"));
+  ::setenv("ARGOSY_SEAT", "spectator", 1);
+  EXPECT_THAT(server_options(settings, 1, 2).status().message(), HasSubstr("expected server or follower"));
+  ::unsetenv("ARGOSY_SEAT");
+  EXPECT_THAT(follower_endpoints(settings, 3).status().message(), HasSubstr("followers lists 2 for 3 servers"));
+  EXPECT_THAT(follower_endpoints(*Settings::from_environment({{"followers", "b:1"}}), 1).status().message(),
+              HasSubstr("replicas is 0; set replicas=1"));
+  EXPECT_THAT(server_options(*Settings::from_environment({{"replicas", "1"}}), 0, 1).status().message(),
+              HasSubstr("give a directory"));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "argosy/ps/server/snapshotter.h"
 
+#include <utility>
+
 #include "argosy/base/counted.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/plant.h"
@@ -45,6 +47,9 @@ void Snapshotter::stop() {
   operations_.stop();
   queue_.close();
   thread_.join();
+  const MutexLock lock(asked_mutex_);
+  asked_result_ = Status::unavailable("server {} is stopping", options_.server);
+  answered_.notify_all();
 }
 
 table::SnapshotInfo Snapshotter::info() const { return {.id = random_id(), .server = me().server, .servers = me().servers}; }
@@ -59,6 +64,7 @@ void Snapshotter::run() {
     if (popped == QueueState::ok) {
       work(operation);
     } else if (host_.state() != nullptr && options_.durability != Durability::none) {
+      cut_if_asked();
       cut_when_due();
       host_.idle();
     }
@@ -77,6 +83,27 @@ void Snapshotter::cut_when_due() {
     notice(LogLevel::error, "no snapshot could be cut, the next try is in {} s: {}", kRetrySeconds, s.message());
     retry_at_ = Deadline::after_seconds(kRetrySeconds).when();
   }
+}
+
+Status Snapshotter::cut_now(Deadline deadline) {
+  MutexLock lock(asked_mutex_);
+  asked_result_.reset();
+  asked_ = true;
+  if (!answered_.wait_until(lock, deadline.when(), [this]() ARGOSY_REQUIRES(asked_mutex_) { return asked_result_.has_value(); }))
+    return Status::deadline_exceeded("server {} has not cut a snapshot in time", options_.server);
+  return *asked_result_;
+}
+
+void Snapshotter::cut_if_asked() {
+  {
+    const MutexLock lock(asked_mutex_);
+    if (!std::exchange(asked_, false)) return;
+  }
+  Status status = cut();
+  if (status.ok()) status = trim(1);
+  const MutexLock lock(asked_mutex_);
+  asked_result_ = status;
+  answered_.notify_all();
 }
 
 void Snapshotter::enqueue(const OperationPtr& operation) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "argosy/base/clock.h"
+#include "argosy/base/mutex.h"
 #include "argosy/base/queue.h"
 #include "argosy/base/thread.h"
 #include "argosy/ps/server/long_operations.h"
@@ -80,6 +81,8 @@ class Snapshotter {
   bool unsaved() const { return host_.state() != nullptr && host_.changes() != changes_at_snapshot_; }
 
   // ---- Any time.
+  // The same by the thread. For who has just got tables of which the log knows nothing: nothing older stays.
+  Status cut_now(Deadline deadline);
   void start();
   // Ends what is under way. Safe to call twice.
   void stop();
@@ -112,6 +115,7 @@ class Snapshotter {
   // ---- snapshotter.cc: the thread, and snapshots for recovery.
   void run();
   void cut_when_due();
+  void cut_if_asked();
   Status take(State& state, Moment& moment);
   Status write_moment(Moment& moment);
   Status check_written(const std::filesystem::path& part) const;
@@ -156,6 +160,12 @@ class Snapshotter {
   uint64_t changes_at_snapshot_ = 0;
   uint64_t news_at_snapshot_ = 0;
   SteadyClock::time_point retry_at_;
+
+  // A cut_now() that waits, and what came of it.
+  Mutex asked_mutex_;
+  ConditionVariable answered_;
+  bool asked_ ARGOSY_GUARDED_BY(asked_mutex_) = false;
+  std::optional<Status> asked_result_ ARGOSY_GUARDED_BY(asked_mutex_);
 
   std::atomic<uint64_t> snapshots_ = 0;
   std::atomic<double> last_pause_ = 0, last_duration_ = 0;

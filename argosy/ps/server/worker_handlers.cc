@@ -55,6 +55,7 @@ void WorkerHandlers::hello(const CallPtr& call, wire::HelloRequest& request) {
   reply.set_server(name_);
   reply.set_run(run_.id());
   reply.set_boot(boot_);
+  if (replication_ != nullptr) reply.set_epoch(replication_->epoch());
   reply.set_may_lose(options_.settled_durability() == Durability::snapshot);
   {
     MutexLock lock(state.mutex());
@@ -71,6 +72,7 @@ void WorkerHandlers::observer(const CallPtr& call, const wire::HelloRequest& hel
     return call->fail(
         Status::failed_precondition("{} serves job '{}'; {} asks for job '{}'", name_, state->job(), caller, hello.job()));
   }
+  call->guard = nullptr;  // the answer rests on no change, and a follower that comes back needs it
   const auto number = observers_.hello(hello.process_id());
   if (!number.ok()) return call->fail(number.status());
   wire::HelloReply reply;
@@ -209,6 +211,7 @@ void WorkerHandlers::compare(const CallPtr& call, State& state, const wire::Comp
   const int worker = static_cast<int>(request.caller().worker());
   wire::CompareReply reply;
   reply.set_boot(boot_);
+  if (replication_ != nullptr) reply.set_epoch(replication_->epoch());
   if (request.boot() != boot_) {
     *reply.mutable_window() = to_wire(state.members().worker(worker).window);
     return call->send(outgoing(reply));

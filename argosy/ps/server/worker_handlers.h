@@ -10,6 +10,7 @@
 #include "argosy/ps/server/observers.h"
 #include "argosy/ps/server/parking.h"
 #include "argosy/ps/server/pass_reports.h"
+#include "argosy/ps/server/replication.h"
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_options.h"
 #include "argosy/ps/server/server_run.h"
@@ -33,6 +34,7 @@ class WorkerHandlers {
     Observers& observers;
     Adoption& adoption;
     PassReports& reports;
+    const Replication* replication;  // null: the server is one process
   };
   // `name` and `boot` are the server's.
   WorkerHandlers(const Uses& uses, std::string name, uint64_t boot)
@@ -45,6 +47,7 @@ class WorkerHandlers {
         observers_(uses.observers),
         adoption_(uses.adoption),
         reports_(uses.reports),
+        replication_(uses.replication),
         name_(std::move(name)),
         boot_(boot) {}
 
@@ -75,6 +78,7 @@ class WorkerHandlers {
   Observers& observers_;
   Adoption& adoption_;
   PassReports& reports_;
+  const Replication* const replication_;
   const std::string name_;
   const uint64_t boot_;  // of the process
 };

@@ -1,0 +1,67 @@
+#include "argosy/apps/arbiter_command.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "argosy/base/log.h"
+#include "argosy/base/settings.h"
+#include "argosy/ps/arbiter/arbiter.h"
+#include "argosy/rpc/security_settings.h"
+
+namespace argosy::apps {
+namespace {
+
+struct ArbiterArguments {
+  std::vector<std::string> servers, followers;
+  std::string token;
+};
+
+// SIGTERM and SIGINT end the wait; false: the time has passed.
+bool signalled_within(const sigset_t& signals, long milliseconds) {
+  const timespec wait{.tv_sec = milliseconds / 1000, .tv_nsec = (milliseconds % 1000) * 1'000'000};
+  return sigtimedwait(&signals, nullptr, &wait) >= 0;
+}
+
+Status arbitrate(const ArbiterArguments& arguments) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT}) sigaddset(&signals, number);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  set_log_name("arbiter");
+  ASSIGN_OR_RETURN(const Settings settings, Settings::from_environment());
+  rpc::Security security = rpc::security_of(settings);
+  if (!arguments.token.empty()) security.token = arguments.token;
+  ASSIGN_OR_RETURN(const auto arbiter, ps::Arbiter::start({.servers = arguments.servers,
+                                                           .followers = arguments.followers,
+                                                           .security = security,
+                                                           .tell = [](const std::string& line) { log_info("{}", line); }}));
+  while (!signalled_within(signals, 200)) {
+    RETURN_IF_ERROR(arbiter->lost());
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_arbiter(CLI::App& app, int& result) {
+  auto* command = app.add_subcommand("arbiter",
+                                     "Says which of the two processes of each server is the primary (replicas=1), for jobs that "
+                                     "no launcher starts. One per job.");
+  auto arguments = std::make_shared<ArbiterArguments>();
+  command->add_option("--servers", arguments->servers, "the servers' host:port, comma-separated")->required()->delimiter(',');
+  command->add_option("--followers", arguments->followers, "the followers', in the same order")->required()->delimiter(',');
+  command->add_option("--token", arguments->token, "the job's token (or ARGOSY_TOKEN)");
+  command->callback([arguments, &result] {
+    const Status status = arbitrate(*arguments);
+    if (!status.ok()) std::fprintf(stderr, "argosy arbiter: %s\n", status.message().c_str());
+    result = status.ok() ? 0 : 1;
+  });
+}
+
+}  // namespace argosy::apps

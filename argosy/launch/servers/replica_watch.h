@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+namespace argosy::launch {
+
+// Who decides which of a server's two processes is the primary (replicas=1), as a Supervisor sees it: it is told what happens to
+// the processes, because who starts them knows first. Thread-safe.
+class ReplicaWatch {
+ public:
+  virtual ~ReplicaWatch() = default;
+  virtual void ended(int server, bool follower) = 0;  // not as it should; another process may be started
+  virtual void gone(int server, bool follower) = 0;   // none will be
+  virtual void finished(int server) = 0;              // one has ended as it should
+  // What the job can no longer have; empty: nothing.
+  virtual std::string lost() const = 0;
+};
+
+}  // namespace argosy::launch

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "argosy/base/status.h"
+#include "argosy/rpc/security.h"
+
+namespace argosy::ps {
+
+struct ArbiterOptions {
+  std::vector<std::string> servers, followers;  // "host:port", one of each per server, in the same order
+  rpc::Security security = {};
+  // Says what it has decided, to people. On the arbiter's thread.
+  std::function<void(const std::string& line)> tell = {};
+};
+
+// Says which of the two processes of each server is the primary (replicas=1): asks them all how they are, several times per
+// second, and tells them (PairJudge decides). One per job; where it ends, primaries go on as they are, and nobody takes over.
+//
+// Owns the thread "ps-arbiter". Thread-safe.
+class Arbiter {
+ public:
+  static Result<std::unique_ptr<Arbiter>> start(ArbiterOptions options);
+  virtual ~Arbiter() = default;  // ends the thread
+
+  // ---- From who starts the processes, and so knows more than can be asked: which process of which server.
+  virtual void ended(int server, bool follower) = 0;  // another one may come
+  virtual void gone(int server, bool follower) = 0;   // none will come
+  virtual void finished(int server) = 0;  // one of them has ended as it should, with its job: nothing more to decide
+
+  // data_loss where a server can no longer be had: it says what is lost.
+  virtual Status lost() const = 0;
+};
+
+}  // namespace argosy::ps
