@@ -24,6 +24,9 @@ With `reader_type: DataLoader` the script trains in its mode `heter` alone, whic
 "2.6.2 differs from itself": the numbers differ, and so do those of two runs of 2.6.2 with the same first values (`multitask/metaheac`: losses of 0.070, 0.079, 0.079, 0.084 and 0.095 in five runs there;
 0.0820321 in each of four here).
 
+`recall/mind` draws its negative samples anew in each step, and the loss of a single batch of it says little: every sixth, from the 30th on, is 0.21, 0.53, 0.49, 0.03, 0.02, 0.07, 0.14, 1.23, 0.09, 0.07, 0.12,
+0.06 here and 0.16, 0.17, 0.04, 0.02, 0.20, 0.42, 0.08, 0.12, 0.23, 0.09, 0.29 in 2.6.2, from 5.3 and 5.5 at the first.
+
 "rounding decides": the numbers differ, and so do those of 2.6.2 from its own once each first value is the next float above it (`run_script.py --nudge`): `rank/difm` normalizes over batches
 of four, where the gradient of a product is 0 but for rounding, and Adam makes a whole step of it. `rank/dlrm` normalizes over batches of two: with SGD its first six losses are those of 2.6.2 to
 1e-6 and then part. Its program of 2.6.2 gives the same numbers twice, and others once nudged. With dense gradients its cost differs as well; nudged, it differs by less than Argosy does with Adam, whose rule for sparse tables is another one here.

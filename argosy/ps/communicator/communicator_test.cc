@@ -398,6 +398,7 @@ TEST(Communicator, AsyncParametersHaveTheWorkersOwnBatches) {
     // No receive comes through, and so nobody else writes there.
     EXPECT_EQ(counter.dense, std::vector<float>(17000, static_cast<float>(batch)));
   }
+  ASSERT_TRUE(wait_for([&] { return faults->keeps(); }));
   faults->release();
   ASSERT_TRUE(counter.communicator->end_round().ok());
   ASSERT_TRUE(counter.communicator->stop().ok());
