@@ -34,6 +34,6 @@ fi
 export PKG_CONFIG_PATH=$carried/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 build=${BUILD:-build/release}
 cmake -S . -B "$build" -G Ninja "${options[@]}" > build/gpu/configure.log 2>&1 || { tail -40 build/gpu/configure.log >&2; exit 1; }
-[ $# -gt 0 ] || [ $servers = OFF ] || set -- argosy_run capture_test engine_test collective_test collective_bench fleet_test
+[ $# -gt 0 ] || [ $servers = OFF ] || set -- _core argosy_python_packages fleetrun argosy_program argosy_server argosy_predict capture_test engine_test collective_test collective_bench fleet_test
 [ $# -gt 0 ] || set -- _core argosy_python_packages fleetrun argosy_program capture_test engine_test fused_batch_norm_test collective_bench
 "$carried/bin/ninja" -k 0 -C "$build" "$@"  # all that fails, at once
