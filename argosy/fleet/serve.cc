@@ -68,7 +68,8 @@ Result<StartedServer> start_server(const ServerPlace& place, const Settings& set
   const std::string& known_as = place.servers[static_cast<size_t>(place.index)];
   if (options.replica && is_endpoint_name(known_as)) {
     return Status::invalid_argument(
-        "replicas is 1, and server {} is known by the name '{}': a server of two processes needs host:port for both", place.index, known_as);
+        "replicas is 1, and server {} is known by the name '{}': a server of two processes needs host:port for both", place.index,
+        known_as);
   }
   ASSIGN_OR_RETURN(options.address, ps::server_address(settings, place.servers, place.index));
   if (is_endpoint_name(known_as)) options.address = own_address_to_listen_at();

@@ -177,8 +177,8 @@ class WindowStep {
     const at::Tensor h = hidden_.narrow(0, first, count * size).view({count, size, width_});
     const at::Tensor n = rows.narrow(0, first * each, count * drawn).view({count, drawn, width_});
     at::Tensor weights = pooled_tensor({count, size, drawn}, h.options());
-    at::bmm_out(weights, h, n.transpose(1, 2));
-    weights.sigmoid_();
+    at::baddbmm_out(weights, weights, h, n.transpose(1, 2), 0, -1);
+    weights.sigmoid_();  // of minus the logits: 1 - sigmoid, whose logarithm has all digits also where a sigmoid is nearly 1
     double loss = 0;
     float* at = weights.mutable_data_ptr<float>();
     for (int64_t i = first; i < first + count * size; ++i, at += drawn) {

@@ -18,6 +18,7 @@ constexpr int64_t kPrefetchRows = 8, kCacheLine = 64;
 // Numbers of which so many can be multiplied as doubles without running out of their range, each being at least kLeast.
 constexpr int64_t kFactors = 32;
 constexpr double kLeast = 1e-9;
+constexpr float kMostLogit = 80;  // whose power float32 has; of more a sigmoid is 1
 
 }  // namespace
 
@@ -40,14 +41,14 @@ void add_scaled(float* to, const float* from, float scale, int64_t width) {
 }
 
 // The sum of logarithms is that of a product, of so many factors at a time.
-double weigh_negatives(float* sigmoids, int64_t count, float weight) {
+double weigh_negatives(float* rests, int64_t count, float weight) {
   double loss = 0;
   for (int64_t first = 0; first < count; first += kFactors) {
     const int64_t end = std::min(count, first + kFactors);
     double products[4] = {1, 1, 1, 1};
     for (int64_t i = first; i < end; ++i) {
-      products[i % 4] *= std::max(1.0 - double{sigmoids[i]}, kLeast);
-      sigmoids[i] *= weight;
+      products[i % 4] *= std::max(double{rests[i]}, kLeast);
+      rests[i] = weight * (1.0f - rests[i]);
     }
     loss -= std::log(products[0] * products[1] * products[2] * products[3]);
   }
@@ -67,8 +68,9 @@ double add_positive_pairs(const float* hidden, float* gradient, std::span<const 
     float logit = 0;
     for (; k < width; ++k) logit += hidden[k] * word[k];
     for (int64_t i = 0; i < kLanes; ++i) logit += lanes[i];
-    const float miss = 1.0f / (1.0f + std::exp(logit));  // 1 - sigmoid
-    product *= std::max(1.0 - double{miss}, kLeast);
+    const float power = std::exp(std::min(logit, kMostLogit));
+    const float miss = 1.0f / (1.0f + power);  // 1 - sigmoid
+    product *= std::max(double{power} * double{miss}, kLeast);
     if ((w + 1) % kFactors == 0) loss -= std::log(std::exchange(product, 1));
     float* sum = sums[w];
     for (k = 0; k + kLanes <= width; k += kLanes) {
