@@ -1,6 +1,7 @@
 """Servers of two processes (replicas=1): how long workers wait when one dies or stops, that nothing is lost, and what is refused. The fault
 suite has the rest (tests/fault/test_failover_cases.py)."""
 
+import itertools
 import os
 import re
 import signal
@@ -87,7 +88,7 @@ class Pair:
         """Seconds without a step after a moment."""
         self.train()
         stamps = [since, *(stamp for stamp in self.stamps() if stamp > since)]
-        return max(after - before for before, after in zip(stamps, stamps[1:], strict=False))
+        return max(after - before for before, after in itertools.pairwise(stamps))
 
     def counted(self, name):
         rows = self.job.end(self.job.start("argosy", "rows", self.endpoints[name], f"--token={TOKEN}", "--table=counts", "--keys=0"))
