@@ -3,7 +3,7 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(fmt REQUIRED IMPORTED_TARGET fmt)
 pkg_check_modules(spdlog REQUIRED IMPORTED_TARGET spdlog)
-pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-cpp)
+pkg_check_modules(yaml IMPORTED_TARGET yaml-cpp)  # without it the launcher reads no files of jobs
 pkg_check_modules(httplib IMPORTED_TARGET cpp-httplib)  # without it there are no pages over HTTP
 if(ARGOSY_PROGRAMS)
   pkg_check_modules(protobuf REQUIRED IMPORTED_TARGET protobuf)

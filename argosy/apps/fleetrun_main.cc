@@ -1,11 +1,11 @@
 // The launcher: `fleetrun`, and behind `python -m paddle.distributed.launch` and `launch_ps`.
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 
+#include "argosy/apps/replicas.h"
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/text.h"
@@ -17,8 +17,6 @@
 #include "argosy/launch/servers/job_token.h"
 #include "argosy/launch/servers/role_job.h"
 #include "argosy/launch/servers/step_job.h"
-#include "argosy/ps/arbiter/arbiter.h"
-#include "argosy/rpc/security_settings.h"
 
 namespace {
 
@@ -30,36 +28,6 @@ int fail(const Status& status) {
   std::fprintf(stderr, "fleetrun: %s\n", status.message().c_str());
   return argosy::cli::kUsageError;
 }
-
-// Of a job whose servers have two processes (replicas=1). The launcher of worker 0 decides for all of them: without it there is
-// no job.
-class Replicas final : public ReplicaWatch {
- public:
-  // Null: it is another launcher's task, or nobody's.
-  static Result<std::unique_ptr<Replicas>> start(const ServerJob& job) {
-    const bool here = std::ranges::any_of(job.workers, [](const ProcessSpec& worker) { return worker.name == "worker 0"; });
-    if (job.all_followers.empty() || !here) return std::unique_ptr<Replicas>();
-    ASSIGN_OR_RETURN(const argosy::Settings settings, argosy::Settings::from_environment());
-    argosy::rpc::Security security = argosy::rpc::security_of(settings);
-    const auto token = job.workers.front().environment.find("ARGOSY_TOKEN");  // drawn for the job
-    if (token != job.workers.front().environment.end()) security.token = token->second;
-    ASSIGN_OR_RETURN(auto arbiter,
-                     argosy::ps::Arbiter::start({.servers = job.all_servers,
-                                                 .followers = job.all_followers,
-                                                 .security = security,
-                                                 .tell = [](const std::string& line) { argosy::log_info("{}", line); }}));
-    return std::unique_ptr<Replicas>(new Replicas(std::move(arbiter)));
-  }
-
-  void ended(int server, bool follower) override { arbiter_->ended(server, follower); }
-  void gone(int server, bool follower) override { arbiter_->gone(server, follower); }
-  void finished(int server) override { arbiter_->finished(server); }
-  std::string lost() const override { return arbiter_->lost().message(); }
-
- private:
-  explicit Replicas(std::unique_ptr<argosy::ps::Arbiter> arbiter) : arbiter_(std::move(arbiter)) {}
-  const std::unique_ptr<argosy::ps::Arbiter> arbiter_;
-};
 
 // Shows the job while it runs.
 Result<int> supervise(ServerJob& job, const CommandLine& line) {
@@ -75,7 +43,7 @@ Result<int> supervise(ServerJob& job, const CommandLine& line) {
                                     .folder = std::filesystem::path(processes.front()->log).parent_path().string(),
                                     .command = argosy::join(line.program.argv(), " ")},
                                    {processes.begin(), processes.end()}, line.watch, settings));
-  ASSIGN_OR_RETURN(const auto replicas, Replicas::start(job));
+  ASSIGN_OR_RETURN(const auto replicas, argosy::apps::watch_replicas(job));
   SupervisorOptions options = line.supervisor;
   options.replicas = replicas.get();
   return Supervisor(job, options, watch.get()).run();

@@ -112,6 +112,8 @@ Status mark_trained(const fs::path& folder) {
 
 fs::path server_folder_in(const fs::path& directory, int server) { return directory / fmt::format("server-{}", server); }
 
+fs::path followers_in(const fs::path& directory) { return directory / "followers"; }
+
 Result<std::vector<RunRecord>> find_old_runs(const fs::path& directory) {
   std::map<int, RunRecord> found;
   std::error_code error;

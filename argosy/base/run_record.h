@@ -43,6 +43,8 @@ Status mark_trained(const std::filesystem::path& folder);
 Result<std::vector<RunRecord>> find_old_runs(const std::filesystem::path& directory);
 // The folder of one server in it.
 std::filesystem::path server_folder_in(const std::filesystem::path& directory, int server);
+// Where the followers of its servers (replicas=1) keep theirs: a directory like it.
+std::filesystem::path followers_in(const std::filesystem::path& directory);
 
 // "run 3fb1… of job 'ctr' (started 2026-11-16 11:27:06 UTC, 2 servers, not finished: 3 passes, 1,234 rows)". REQUIRES: there is
 // one.

@@ -36,6 +36,17 @@ Status put_into_place(Temporary& written, const std::string& path) {
   return {};
 }
 
+// What is no plain file, or is what is read, is not replaced.
+Status check_output(const std::string& input, const std::string& output) {
+  std::error_code error;
+  const auto type = std::filesystem::status(output, error).type();
+  if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::regular)
+    return Status::invalid_argument("'{}' is not a plain file; name another output", output);
+  if (std::filesystem::equivalent(input, output, error))
+    return Status::invalid_argument("'{}' is the input; name another output", output);
+  return {};
+}
+
 template <typename T>
 void append_values(const T* values, int64_t count, std::string& out) {
   for (int64_t i = 0; i < count; ++i) fmt::format_to(std::back_inserter(out), " {}", values[i]);
@@ -104,6 +115,7 @@ Result<SlotSpec> parse_slot(const std::string& word) {
 }  // namespace
 
 Result<ConvertCount> text_to_parquet(const std::string& text, const std::string& parquet, const ConvertOptions& options) {
+  RETURN_IF_ERROR(check_output(text, parquet));
   const std::vector<SlotSpec> slots = options.criteo ? criteo_columns() : options.slots;
   RETURN_IF_ERROR(check_slots(slots));
   ASSIGN_OR_RETURN(ColumnFiles * files, column_files());
@@ -122,6 +134,7 @@ Result<ConvertCount> text_to_parquet(const std::string& text, const std::string&
 }
 
 Result<ConvertCount> table_to_text(const std::string& table, const std::string& text, const ConvertOptions& options) {
+  RETURN_IF_ERROR(check_output(table, text));
   DatasetOptions dataset{.slots = options.slots, .files = {table}, .max_bad_lines = options.max_bad_lines};
   dataset.columns = options.columns;
   dataset.format = is_table(dataset, table) ? FileFormat::by_name : FileFormat::parquet;

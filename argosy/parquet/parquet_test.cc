@@ -172,6 +172,16 @@ TEST_F(ParquetTest, ConvertsToTheTextThatItWasMadeOf) {
   EXPECT_EQ(read_file(files_.path("all.txt")), read_file(files_.path("back.txt")));
 }
 
+// A device, or the input itself, would be replaced by the new file.
+TEST_F(ParquetTest, ConvertsToPlainFilesBesideTheInputOnly) {
+  const std::string path = parquet("a.parquet", 0, 10, 5);
+  EXPECT_THAT(table_to_text(path, path, {.slots = kSlots}).status().message(), HasSubstr("is the input"));
+  EXPECT_THAT(table_to_text(path, "/dev/null", {.slots = kSlots}).status().message(), HasSubstr("is not a plain file"));
+  EXPECT_THAT(text_to_parquet(path + ".txt", files_.path("."), {.slots = kSlots}).status().message(),
+              HasSubstr("is not a plain file"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
 TEST_F(ParquetTest, ABadLineLeavesNoFileBehind) {
   ConvertOptions options{.slots = kSlots};
   const auto bad = text_to_parquet(files_.write("bad.txt", lines(0, 3) + "2 1 x 1 1 1 1\n"), files_.path("bad.parquet"), options);

@@ -123,7 +123,6 @@ POD = {"TRAINING_ROLE": "TRAINER", "PADDLE_PSERVERS_IP_PORT_LIST": "10.0.0.1:617
 @pytest.mark.parametrize(
     "env, options, reason",
     [
-        (SLURM_TASK, ["--server_num=1", "--worker_num=1"], "launcher 1 of 2 (srun): each would start a complete job of its own"),
         (SLURM_TASK, ["--servers=127.0.0.1:7000", "--workers=127.0.0.1"], "of which 2 are on this machine"),
         (POD, ["--server_num=1", "--worker_num=1"], "this is worker 3 of a job with parameter servers already"),
         (POD, ["--nproc_per_node=2"], "the options are those of a collective job"),

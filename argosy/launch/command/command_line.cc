@@ -142,7 +142,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   line.collective.watch = line.watch;
   if (line.supervisor.max_restarts > 0)
     line.program.environment["ARGOSY_RESTARTS"] = std::to_string(line.supervisor.max_restarts);
-  if (line.dump_config) line.text = job_file_text(line);
+  if (line.dump_config) {
+    ASSIGN_OR_RETURN(line.text, job_file_text(line));
+  }
   if (!line.to_kubernetes.empty()) {
     ASSIGN_OR_RETURN(line.text, manifests_of(line));
   }

@@ -208,7 +208,10 @@ std::vector<Flag> collective_flags() {
 
 Set on_old_state(const char* choice) {
   return [choice](CommandLine& line, const std::string&) {
-    return line.program.environment["ARGOSY_ON_OLD_STATE"] = choice, Status();
+    std::string& chosen = line.program.environment["ARGOSY_ON_OLD_STATE"];
+    if (!chosen.empty() && chosen != choice)
+      return Status::invalid_argument("--resume goes on with what --directory holds, and --fresh begins anew; leave one out");
+    return chosen = choice, Status();
   };
 }
 

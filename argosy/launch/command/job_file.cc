@@ -147,11 +147,6 @@ std::string longest(const std::vector<std::string>& names) {
 
 }  // namespace
 
-bool is_job_file(const TrainingProgram& program) {
-  if (program.command.empty() || program.kind != TrainingProgram::Kind::script) return false;
-  return program.command[0].ends_with(".yaml") || program.command[0].ends_with(".yml");
-}
-
 Status read_job_file(CommandLine& line) {
   const std::string path = line.program.command[0];
   line.program.command.erase(line.program.command.begin());
@@ -169,7 +164,7 @@ Status read_job_file(CommandLine& line) {
                                   path);
 }
 
-std::string job_file_text(const CommandLine& line) {
+Result<std::string> job_file_text(const CommandLine& line) {
   std::vector<std::string> words;
   for (const std::string& word : line.program.command) words.push_back(as_scalar(word));
   std::string text = fmt::format("{}: [{}]\n", kProgram, join(words, ", "));

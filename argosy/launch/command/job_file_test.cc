@@ -93,11 +93,11 @@ TEST_F(JobFile, WhatIsDumpedReadsAsTheSame) {
   const auto line = parse_command_line(
       {"--server_num=2", "--worker_num", "3", "--directory=/data dir", "--resume", "--token=secret", "-m", "pkg.train", "a: b"});
   ASSERT_TRUE(line.ok()) << line.status().message();
-  const std::string text = job_file_text(*line);
+  const std::string text = *job_file_text(*line);
   EXPECT_THAT(text, testing::Not(HasSubstr("secret")));
   const auto again = read(text);
   ASSERT_TRUE(again.ok()) << again.status().message() << "\n" << text;
-  EXPECT_EQ(job_file_text(*again).find("server_num: 2"), text.find("server_num: 2"));
+  EXPECT_EQ(job_file_text(*again)->find("server_num: 2"), text.find("server_num: 2"));
   EXPECT_EQ(again->job.worker_num, 3);
   EXPECT_EQ(again->program.kind, TrainingProgram::Kind::module);
   EXPECT_EQ(again->program.command, line->program.command);

@@ -86,6 +86,36 @@ Status check_numbers(const fs::path& directory, const std::vector<RunRecord>& re
                                      directory.string(), servers, other_workers ? fmt::format(" --workers {}", workers) : "");
 }
 
+// What a launch without followers would not look at, or followers of another run, may be newer than what would go on.
+Status check_followers(const ServerJob& job, const fs::path& directory, const std::vector<RunRecord>& servers,
+                       const std::vector<RunRecord>& followers) {
+  const std::string beside = followers_in(directory).string();
+  if (job.all_followers.empty())
+    return Status::failed_precondition(
+        "'{}' holds {}, of which it may have more than '{}': go on with --replicas 1, or move '{}' away where it is known to be "
+        "older",
+        beside, describe_runs(followers), directory.string(), beside);
+  for (const RunRecord& follower : followers) {
+    const auto server = std::ranges::find(servers, follower.server, &RunRecord::server);
+    if (server == servers.end() || follower.run.empty() || server->run == follower.run) continue;
+    return Status::failed_precondition(
+        "'{}' holds {}, and the follower of server {} in '{}' is of {}: move the one away that is not to go on",
+        directory.string(), describe_runs({&*server, 1}), follower.server, beside, describe_runs({&follower, 1}));
+  }
+  return {};
+}
+
+// Begins anew: servers move their own folders aside; the followers' may be those of a job that has none any more.
+Status move_followers_aside(const ServerJob& job, const fs::path& directory, const std::vector<RunRecord>& followers) {
+  if (followers.empty()) return {};
+  if (!job.is_whole)
+    return Status::failed_precondition("'{}' holds {}; move it away, since no launcher of several machines can do it alone",
+                                       followers_in(directory).string(), describe_runs(followers));
+  ASSIGN_OR_RETURN(const fs::path name, move_aside(followers_in(directory), followers.front().run));
+  log_info("'{}' is now '{}'", followers_in(directory).string(), name.string());
+  return {};
+}
+
 // Opens a log and takes its lock; nothing where another launch has it.
 Result<std::optional<Fd>> hold_log(const std::string& path) {
   ASSIGN_OR_RETURN(Fd file, open_log(path, O_RDWR));
@@ -128,9 +158,13 @@ Status check_directory(ServerJob& job) {
   const std::string wanted = job_variable(job, "ARGOSY_ON_OLD_STATE");
   if (directory.empty() || job_variable(job, "ARGOSY_DURABILITY") == "none") return {};
   ASSIGN_OR_RETURN(std::vector<RunRecord> records, find_old_runs(directory));
-  if (records.empty()) return {};
+  ASSIGN_OR_RETURN(const std::vector<RunRecord> followers, find_old_runs(followers_in(directory)));
   RETURN_IF_ERROR(check_unused(directory, records));
-  if (wanted == "fresh") return {};  // the servers do it
+  RETURN_IF_ERROR(check_unused(followers_in(directory), followers));
+  if (wanted == "fresh") return move_followers_aside(job, directory, followers);
+  if (!followers.empty() && wanted == "resume") RETURN_IF_ERROR(check_followers(job, directory, records, followers));
+  if (records.empty()) records = followers;
+  if (records.empty()) return {};
   if (wanted != "resume") return stopped_by_old_run(directory, records);
   RETURN_IF_ERROR(check_numbers(directory, records, all_servers(job), all_workers(job)));
   const RunRecord& first = records.front();

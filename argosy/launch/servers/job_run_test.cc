@@ -121,6 +121,28 @@ TEST_F(LaunchRun, AnOldRunStopsALaunchThatWasNotToldWhatToDo) {
   EXPECT_TRUE(check_directory(fresh).ok());
 }
 
+// A job that goes on without followers, or with those of another run, would lose what only they have.
+TEST_F(LaunchRun, WhatFollowersHoldIsNotPassedOver) {
+  RunRecord record{.job = "job", .run = "oldrun", .started = "2026-11-16 11:27:06 UTC", .servers = 2, .batches = 7};
+  const auto beside = followers_in(folder_ / "kept");
+  ASSERT_TRUE(write_run_record(server_folder_in(beside, 0), record).ok());
+  ServerJob untold = job(kept("stop"));
+  EXPECT_THAT(check_directory(untold).message(), HasSubstr("run oldrun"));  // also where the servers' own folders are lost
+  leave_run("");
+  ServerJob alone = job(kept("resume"));
+  EXPECT_THAT(check_directory(alone).message(), HasSubstr("go on with --replicas 1"));
+  ServerJob pairs = job(kept("resume"));
+  pairs.all_followers = {"127.0.0.1:6203", "127.0.0.1:6204"};
+  EXPECT_TRUE(check_directory(pairs).ok());
+  record.run = "other";
+  ASSERT_TRUE(write_run_record(server_folder_in(beside, 0), record).ok());
+  EXPECT_THAT(check_directory(pairs).message(), HasSubstr("move the one away that is not to go on"));
+  ServerJob fresh = job(kept("fresh"));
+  EXPECT_TRUE(check_directory(fresh).ok());
+  EXPECT_FALSE(std::filesystem::exists(beside));
+  EXPECT_TRUE(std::filesystem::exists(beside.string() + ".before-other/server-0"));
+}
+
 TEST_F(LaunchRun, AResumedRunKeepsItsIdUntilItHasFinished) {
   leave_run("");
   ServerJob unfinished = job(kept("resume"));

@@ -9,6 +9,7 @@
 #include "argosy/base/log.h"
 #include "argosy/base/run_id.h"
 #include "argosy/base/run_record.h"
+#include "argosy/ps/server/replica_record.h"
 #include "argosy/ps/server/server_core.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 #include "argosy/ps/state/state_cut.h"
@@ -49,10 +50,28 @@ Durability durability_of(const fs::path& folder) {
   return fs::exists(folder / "log", error) ? Durability::wal : Durability::snapshot;
 }
 
+// Of a server with two processes (replicas=1) the one that has the newest state is not known here.
+Status check_no_followers(const fs::path& directory, const std::vector<RunRecord>& records) {
+  ASSIGN_OR_RETURN(const auto followers, find_old_runs(followers_in(directory)));
+  bool pairs = !followers.empty();
+  for (const RunRecord& record : records) {
+    const auto replica = read_replica_record(server_folder_in(directory, record.server));
+    pairs = pairs || !replica.ok() || replica->has_value();
+  }
+  if (!pairs) return {};
+  return Status::failed_precondition(
+      "'{}' is of a job with --replicas 1, and the newest state of a server may be in '{}': the files EPOCH say which process "
+      "was "
+      "the primary last. Put its folder in the place of server-N where it is not, and move the followers' folders and the files "
+      "EPOCH away",
+      directory.string(), followers_in(directory).string());
+}
+
 Result<OldServers> lock_servers(const fs::path& directory) {
   OldServers old;
   ASSIGN_OR_RETURN(old.records, find_old_runs(directory));
   if (old.records.empty()) return Status::not_found("'{}' holds no run; there is nothing to deal out", directory.string());
+  RETURN_IF_ERROR(check_no_followers(directory, old.records));
   const RunRecord& first = old.records.front();
   for (size_t i = 0; i < old.records.size(); ++i) {
     const RunRecord& record = old.records[i];

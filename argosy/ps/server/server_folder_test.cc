@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "argosy/base/run_record.h"
 #include "argosy/ps/client/cluster_test.h"
+#include "argosy/ps/server/replica_record.h"
 #include "argosy/ps/server/reshard.h"
 #include "argosy/ps/server/server_scratch.h"
 
@@ -228,6 +230,19 @@ TEST_F(ServerFolders, AnotherNumberOfServersIsDealtOutByATool) {
   EXPECT_EQ(rows, 100u);
   EXPECT_THAT(dense, ElementsAre(1, 2, 3, 4, 5));
   EXPECT_TRUE(fs::exists(folder_.path() / "server-1.before-run1"));
+}
+
+// Which of a server's two processes has the newest state, reshard cannot know.
+TEST_F(ServerFolders, ServersOfTwoProcessesAreNotDealtOut) {
+  train(options("run1", "launch1"), true);
+  ASSERT_OK(write_replica_record(folder_.path() / "server-0", {.epoch = 2, .primary = true}));
+  EXPECT_THAT(reshard(folder_.path(), 2).message(), HasSubstr("--replicas 1"));
+  fs::remove(folder_.path() / "server-0" / "EPOCH");
+  fs::create_directories(followers_in(folder_.path()));
+  fs::copy(folder_.path() / "server-0", followers_in(folder_.path()) / "server-0", fs::copy_options::recursive);
+  EXPECT_THAT(reshard(folder_.path(), 2).message(), HasSubstr("the newest state of a server may be in"));
+  fs::remove_all(followers_in(folder_.path()));
+  ASSERT_OK(reshard(folder_.path(), 2));
 }
 
 TEST_F(ServerFolders, ServersThatDoNotHoldTheSameBatchesAreNotDealtOut) {

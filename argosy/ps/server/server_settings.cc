@@ -5,6 +5,7 @@
 #include "argosy/base/counted.h"
 #include "argosy/base/env.h"
 #include "argosy/base/run_id.h"
+#include "argosy/base/run_record.h"
 #include "argosy/base/text.h"
 
 namespace argosy::ps {
@@ -62,8 +63,7 @@ Result<ServerOptions> server_options(const Settings& settings, int server, int s
   options.server = server;
   options.servers = servers;
   if (const std::string& directory = settings.text("directory"); !directory.empty()) {
-    const std::filesystem::path root =
-        is_follower_seat() ? std::filesystem::path(directory) / "followers" : std::filesystem::path(directory);
+    const std::filesystem::path root = is_follower_seat() ? followers_in(directory) : std::filesystem::path(directory);
     options.directory = root / fmt::format("server-{}", server);
     std::error_code ignored;  // without a working directory nothing lies below it
     if (!settings.given("snapshot_roots")) options.snapshot_roots = {std::filesystem::current_path(ignored), directory};

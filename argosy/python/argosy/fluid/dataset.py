@@ -190,7 +190,7 @@ class DatasetBase(dataset_settings.Base):
             self._format,
             self._columns,
             self._defaults,
-            self._table,
+            self._table,  # pyright: ignore[reportArgumentType]
         )
 
     def _source(self):

@@ -43,8 +43,8 @@ def dataset_of_shard(name, use_var, batch_size, thread=1, folder=None):
     """
     from argosy import fluid
 
-    kept = None if folder else tempfile.TemporaryDirectory(prefix="argosy-ray-")
-    path = pathlib.Path(folder or kept.name) / f"{name}.txt"
+    kept = None if folder is not None else tempfile.TemporaryDirectory(prefix="argosy-ray-")
+    path = pathlib.Path(kept.name if kept is not None else str(folder)) / f"{name}.txt"
     _write(get_dataset_shard(name), [var.name for var in use_var], path)
     dataset = fluid.DatasetFactory().create_dataset("QueueDataset")
     dataset.set_use_var(use_var)

@@ -39,6 +39,7 @@ class EndpointFiles:
 
     def _follow(self, actor, path):
         import ray
+        import ray.exceptions
 
         known = ""
         while not self._stopped.is_set():

@@ -76,7 +76,7 @@ def launch(
         _wait([worker.run.remote() for worker in workers], started.watch())
     finally:
         for worker in workers:
-            ray.kill(worker, no_restart=True)
+            ray.kill(worker, no_restart=True)  # pyright: ignore[reportArgumentType]
         started.stop()
 
 

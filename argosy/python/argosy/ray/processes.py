@@ -102,7 +102,7 @@ class ProcessRunner:
             process = self._start()
             if process is None:
                 return self._end(-signal.SIGTERM)
-            for line in process.stdout:
+            for line in process.stdout or ():
                 self._on_line(line.rstrip("\n"))
             status = process.wait()
             if status == 0 or self._stopping or not self._may_restart():
