@@ -242,7 +242,7 @@ Result<std::shared_ptr<const ArrowColumns>> ArrowColumns::make(const ArrowSchema
     made.push_back(std::move(*slot));
   }
   std::ranges::sort(fields);
-  fields.erase(std::ranges::unique(fields).begin(), fields.end());
+  fields.erase(std::unique(fields.begin(), fields.end()), fields.end());
   if (rows == Rows::projected) {
     for (Slot& slot : made) {
       for (ArrowSource& source : slot.sources)

@@ -97,7 +97,7 @@ void NamedChannel::look_up(Links& left) {
     *used->is_left = true;
     left.push_back(used);
   }
-  link_ = std::make_shared<Link>(*address, std::move(*channel));
+  link_ = std::make_shared<Link>(Link{*address, std::move(*channel)});
   changed_.notify_all();
 }
 
