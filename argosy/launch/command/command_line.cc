@@ -117,6 +117,12 @@ Result<std::string> manifests_of(const CommandLine& line) {
   job.environment.erase("ARGOSY_TOKEN");
   if (!line.job.servers.empty() || !line.job.workers.empty())
     return Status::invalid_argument("--to_kubernetes: --servers and --workers list machines; give --server_num and --worker_num");
+  const auto replicas = job.environment.find("ARGOSY_REPLICAS");
+  if (replicas != job.environment.end() && replicas->second != "0")
+    return Status::unimplemented(
+        "--to_kubernetes: manifests have no followers of servers (replicas={}); leave replicas out, and let the volume of "
+        "directory keep the servers' state",
+        replicas->second);
   return kubernetes_manifests(line.to_kubernetes, job);
 }
 

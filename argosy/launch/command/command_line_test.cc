@@ -35,6 +35,8 @@ TEST(CommandLine, WhatIsWrongIsNamed) {
             "--gpus is for a collective job, and the options before it say the other; leave one out");
   EXPECT_THAT(error_of({"--gpus=0", "--run_mode=ps", "x"}),
               HasSubstr("option --run_mode: found 'ps', and the options before it say the other"));
+  EXPECT_THAT(error_of({"--resume", "--fresh", "x"}), HasSubstr("--fresh begins anew; leave one out"));
+  EXPECT_THAT(error_of({"--server_num=1", "--replicas=1", "--to_kubernetes=jobset", "x"}), HasSubstr("no followers of servers"));
   EXPECT_THAT(error_of({"--rdzv_endpoint=a:1", "--master_addr=b", "x"}),
               HasSubstr("option --master_addr: found 'b', and 'a:1' before"));
   EXPECT_THAT(error_of({"--nproc-per-node=2", "--servers=a:1", "x"}), HasSubstr("--servers is for a job with parameter servers"));
