@@ -5,34 +5,13 @@
 
 #include "argosy/base/check.h"
 #include "argosy/data/multislot.h"
+#include "fuzz/parsed_batch.h"
 
 using argosy::data::Batch;
-using argosy::data::Column;
+using argosy::data::check_batch;
+using argosy::data::kSlots;
 using argosy::data::LineError;
 using argosy::data::MultiSlotParser;
-using argosy::data::SlotSpec;
-using argosy::data::SlotType;
-
-namespace {
-
-const std::vector<SlotSpec> kSlots = {{.name = "dense", .type = SlotType::float32, .dense = true, .width = 2},
-                                      {.name = "ids", .type = SlotType::int64, .dense = false, .width = 1},
-                                      {.name = "weights", .type = SlotType::float32, .dense = false, .width = 1},
-                                      {.name = "label", .type = SlotType::int64, .dense = true, .width = 1}};
-
-void check_batch(const Batch& batch) {
-  for (const Column& column : batch.columns) {
-    if (column.dense()) {
-      ARGOSY_CHECK(column.count() == batch.size * column.width(), "a dense column has another number of values");
-      continue;
-    }
-    ARGOSY_CHECK(static_cast<int64_t>(column.offsets().size()) == batch.size + 1,
-                 "a ragged column has another number of samples");
-    ARGOSY_CHECK(column.offsets().back() == column.count(), "the offsets end elsewhere");
-  }
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const MultiSlotParser parser(kSlots);
